@@ -1,4 +1,5 @@
-// Package api registers the kinds of the API: Volcano's kinds, with optional additions of this project.
+// Package api registers all API kinds: those of Volcano, some of them with optional additions, and this project's
+// own.
 package api
 
 import (

@@ -13,26 +13,27 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Around holds the surroundings of an object that its validation depends on.
+// Around holds the context on which the validation of an object depends.
 type Around struct {
-	// SchedulerNames lists the schedulers whose pods are checked; the first is the default of jobs. Empty means
-	// volcano.
+	// SchedulerNames lists the schedulers whose pods are checked. The first one is the default for jobs. If the list
+	// is empty, the scheduler is "volcano".
 	SchedulerNames []string
-	// Queues are the existing queues; nil skips checks against queues.
+	// Queues provides the existing queues. If nil, checks that involve queues are skipped.
 	Queues schedulingv1beta1.QueueLookup
-	// QueueRules are the optional rules for queues of an installation.
+	// QueueRules holds the optional rules for queues that are configured in the installation.
 	QueueRules schedulingv1beta1.QueueRules
-	// MaxReplicas is the maximum number of pods of a job in an installation; 0 means batchv1alpha1.MaxReplicas.
+	// MaxReplicas is the maximum number of pods of a job in the installation; 0 means batchv1alpha1.MaxReplicas.
 	MaxReplicas int64
-	// Jobs are the existing jobs; nil skips checks against jobs that others wait for.
+	// Jobs provides the existing jobs. If nil, checks that involve the jobs that others wait for are skipped.
 	Jobs batchv1alpha1.JobLookup
-	// Template runs Kubernetes' own validation of a pod template at a path, after all other checks have passed. If it
-	// is nil, only the checks of package api apply.
+	// Template runs Kubernetes' own validation of a pod template at a path. It is called after all other checks have
+	// passed. If nil, only the checks of package api apply.
 	Template func(*corev1.PodTemplateSpec, *field.Path) field.ErrorList
-	// JobTemplate returns the template of a flow's step, or nil if the template does not exist yet; then only the patch
-	// of the step is checked. isKnown is false if templates are not readable. May be nil.
+	// JobTemplate returns the template of a step of a flow. It returns nil if the template does not exist yet; in
+	// this case, only the patch of the step is checked. isKnown is false if templates cannot be read. JobTemplate may
+	// be nil.
 	JobTemplate func(namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool)
-	// NamespaceQueue returns the queue in the annotation of a namespace, or "". May be nil.
+	// NamespaceQueue returns the queue specified by a namespace's annotation, or "". It may be nil.
 	NamespaceQueue func(namespace string) string
 }
 
@@ -43,20 +44,20 @@ func (a *Around) schedulerNames() []string {
 	return a.SchedulerNames
 }
 
-// ours reports whether pods of a scheduler are checked.
+// ours reports whether the pods of a scheduler are checked.
 func (a *Around) ours(schedulerName string) bool {
 	return slices.Contains(a.schedulerNames(), schedulerName)
 }
 
 // Verdict is the result of a check.
 type Verdict struct {
-	// Errors are the reasons to reject the object, each with its field.
+	// Errors lists the reasons for rejecting the object, each with the path of the field.
 	Errors field.ErrorList
-	// Warnings are about settings that are valid but probably not intended.
+	// Warnings lists settings that are valid but probably not intended.
 	Warnings []string
 }
 
-// Judges reports whether the package checks objects of a kind.
+// Judges reports whether the package checks objects of the kind.
 func Judges(kind schema.GroupVersionKind) bool {
 	_, ok := judges[kind]
 	return ok
@@ -74,7 +75,7 @@ func Kinds() []schema.GroupVersionKind {
 	return kinds
 }
 
-// Create checks a new object of a kind. For other kinds it returns an empty Verdict.
+// Create checks a new object. For kinds that are not checked, it returns an empty Verdict.
 func Create(kind schema.GroupVersionKind, object []byte, around *Around) Verdict {
 	judge, ok := judges[kind]
 	if !ok {
@@ -83,7 +84,7 @@ func Create(kind schema.GroupVersionKind, object []byte, around *Around) Verdict
 	return judge.create(object, around)
 }
 
-// Update checks an updated object of a kind. For other kinds it returns an empty Verdict.
+// Update checks an updated object. For kinds that are not checked, it returns an empty Verdict.
 func Update(kind schema.GroupVersionKind, old, object []byte, around *Around) Verdict {
 	judge, ok := judges[kind]
 	if !ok {
@@ -92,7 +93,8 @@ func Update(kind schema.GroupVersionKind, old, object []byte, around *Around) Ve
 	return judge.update(old, object, around)
 }
 
-// Delete checks whether an object may be deleted. For kinds without such a rule it returns an empty Verdict.
+// Delete checks whether an object may be deleted. For kinds that have no rules for deletion, it returns an empty
+// Verdict.
 func Delete(kind schema.GroupVersionKind, name string, around *Around) Verdict {
 	judge, ok := judges[kind]
 	if !ok || judge.remove == nil {

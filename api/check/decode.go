@@ -11,11 +11,11 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// longestValue is the maximum number of characters of an invalid value in a message.
+// longestValue is the maximum length of an invalid value in a message, in characters.
 const longestValue = 80
 
-// Decode decodes an object, and returns an error for each field whose value does not match its type. Field names are
-// case-sensitive.
+// Decode decodes an object. It returns an error for each field whose value does not match the type of the field.
+// Field names are case-sensitive.
 func Decode[T any](raw []byte) (*T, field.ErrorList) {
 	object := new(T)
 	err := kjson.UnmarshalCaseSensitivePreserveInts(raw, object)
@@ -29,8 +29,8 @@ func Decode[T any](raw []byte) (*T, field.ErrorList) {
 	return object, errs
 }
 
-// UnknownFields returns the unknown and duplicate fields of an object, in the format of the API server: `unknown field
-// "spec.replica"`. It returns nil for kinds that the package does not check.
+// UnknownFields returns messages about the unknown and duplicate fields of an object in the format of the API server,
+// for example `unknown field "spec.replica"`. It returns nil for kinds that the package does not check.
 func UnknownFields(kind schema.GroupVersionKind, raw []byte) []string {
 	judge, ok := judges[kind]
 	if !ok {
@@ -42,7 +42,7 @@ func UnknownFields(kind schema.GroupVersionKind, raw []byte) []string {
 func strangeFields[T any](raw []byte) []string {
 	strange, err := kjson.UnmarshalStrict(raw, new(T))
 	if err != nil {
-		return nil // Decode reports it
+		return nil // Decode reports this error
 	}
 	texts := make([]string, len(strange))
 	for i, one := range strange {
@@ -53,7 +53,7 @@ func strangeFields[T any](raw []byte) []string {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// misfits returns errors for the fields below path that do not match the type t.
+// misfits returns an error for each field below path whose value does not match the type t.
 func misfits(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
 	if string(raw) == "null" {
 		return nil
@@ -152,7 +152,7 @@ func orObject(path *field.Path) *field.Path {
 	return path
 }
 
-// cut returns a JSON value as text for a message: strings without quotes, and long values shortened.
+// cut returns the text of a JSON value for use in a message: strings are unquoted, and long values are shortened.
 func cut(raw []byte) string {
 	text := string(raw)
 	var plain string

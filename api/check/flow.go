@@ -11,7 +11,7 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 )
 
-// newJobFlow checks a flow and the jobs of its steps, as far as their templates are available.
+// newJobFlow checks a flow and the jobs of those steps whose templates are available.
 func newJobFlow(flow *flowv1alpha1.JobFlow, around *Around) Verdict {
 	errs := flowv1alpha1.ValidateJobFlow(flow)
 	if len(errs) > 0 {
@@ -29,11 +29,11 @@ func newJobFlow(flow *flowv1alpha1.JobFlow, around *Around) Verdict {
 	return Verdict{Errors: errs, Warnings: missingTemplates(flow, missing)}
 }
 
-// maxNamed is the maximum number of missing templates named in a warning.
+// maxNamed is the maximum number of missing templates that a warning lists.
 const maxNamed = 5
 
-// missingTemplates returns a warning about steps whose templates do not exist yet: such a step would wait when its
-// dependencies are met, perhaps hours later.
+// missingTemplates returns a warning about steps whose templates do not exist yet. Otherwise, the problem would be
+// noticed only when the dependencies of such a step are met, perhaps hours later.
 func missingTemplates(flow *flowv1alpha1.JobFlow, missing []string) []string {
 	if len(missing) == 0 {
 		return nil
@@ -56,7 +56,7 @@ func (a *Around) templateOf(flow *flowv1alpha1.JobFlow, step *flowv1alpha1.Flow)
 	return a.JobTemplate(flow.Namespace, step.Name)
 }
 
-// changedJobFlow skips unchanged steps, so that rules added later do not apply to them.
+// changedJobFlow checks an updated flow. It skips unchanged steps, so that newer rules do not apply to them.
 func changedJobFlow(old, flow *flowv1alpha1.JobFlow, around *Around) Verdict {
 	if equality.Semantic.DeepEqual(old.Spec.Flows, flow.Spec.Flows) {
 		return Verdict{}
@@ -64,8 +64,9 @@ func changedJobFlow(old, flow *flowv1alpha1.JobFlow, around *Around) Verdict {
 	return newJobFlow(flow, around)
 }
 
-// step checks the job of a step with its template, which may be nil. The fields of the job come from the template and a
-// patch, so an error refers to the patch or, without a patch, to the step, and its message names the field of the job.
+// step checks the job of a step; the template may be nil. The fields of the job come from the template and from the
+// step's patch. An error therefore refers to the patch or, if there is none, to the step, and its message contains
+// the field of the job.
 func (a *Around) step(flow *flowv1alpha1.JobFlow, step *flowv1alpha1.Flow, template *flowv1alpha1.JobTemplate, at *field.Path) field.ErrorList {
 	if template == nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// judge holds the checks of one kind, for objects as JSON.
+// judge holds the checks of one kind. The objects are encoded as JSON.
 type judge struct {
 	create  func(object []byte, around *Around) Verdict
 	update  func(old, object []byte, around *Around) Verdict
@@ -38,7 +38,7 @@ var judges = map[schema.GroupVersionKind]judge{
 	corev1.SchemeGroupVersion.WithKind("Pod"):           of(newPod, nil),
 }
 
-// of returns a judge with typed checks; a nil update skips the check of updates.
+// of returns a judge with typed checks. If update is nil, updates are not checked.
 func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, around *Around) Verdict) judge {
 	return judge{
 		create: func(raw []byte, around *Around) Verdict {
@@ -60,7 +60,7 @@ func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, aro
 			}
 			old, errs := Decode[T](rawOld)
 			if update == nil || len(errs) > 0 {
-				return Verdict{} // every update may repair an existing object that cannot be decoded
+				return Verdict{} // an object that cannot be decoded may be repaired by any update
 			}
 			return update(old, object, around)
 		},
@@ -68,13 +68,13 @@ func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, aro
 	}
 }
 
-// removedBy adds the check for deletions.
+// removedBy returns the judge with an additional check of deletions.
 func (j judge) removedBy(remove func(name string, around *Around) Verdict) judge {
 	j.remove = remove
 	return j
 }
 
-// misspelt returns warnings about annotations at a path that have the prefix of the project but are unknown.
+// misspelt returns warnings about unknown annotations that have the project's prefix.
 func misspelt(annotations map[string]string, at *field.Path) []string {
 	var warnings []string
 	for _, key := range keys.Unknown(annotations) {
@@ -87,7 +87,7 @@ func misspelt(annotations map[string]string, at *field.Path) []string {
 	return warnings
 }
 
-// validateName applies the checks that the API server makes before it calls webhooks.
+// validateName makes the same checks of the name that the API server makes before it calls webhooks.
 func validateName(object metav1.Object) field.ErrorList {
 	path := field.NewPath("metadata", "name")
 	name := object.GetName()
@@ -104,13 +104,13 @@ func validateName(object metav1.Object) field.ErrorList {
 	return errs
 }
 
-// changed checks an updated object like a new one.
+// changed returns a function that checks an updated object like a new one.
 func changed[T any](create func(*T, *Around) Verdict) func(old, object *T, around *Around) Verdict {
 	return func(_, object *T, around *Around) Verdict { return create(object, around) }
 }
 
 func newJob(job *batchv1alpha1.Job, around *Around) Verdict {
-	// The defaulting webhook fails open, so it may not have been called.
+	// The defaulting webhook may have failed, in which case requests are processed without it.
 	batchv1alpha1.DefaultJob(job, around.schedulerNames()[0])
 	errs := batchv1alpha1.ValidateJob(job, around.Queues)
 	if len(errs) == 0 {
@@ -135,7 +135,7 @@ func changedJob(old, job *batchv1alpha1.Job, around *Around) Verdict {
 	return Verdict{Errors: errs}
 }
 
-// newCronJob checks a CronJob and its jobs: errors in the jobs would otherwise show only at their scheduled time.
+// newCronJob checks a CronJob and its jobs. Errors in the jobs would otherwise appear only at their scheduled times.
 func newCronJob(cron *batchv1alpha1.CronJob, around *Around) Verdict {
 	verdict := around.jobsOf(cron)
 	verdict.Errors = append(batchv1alpha1.ValidateCronJob(cron), verdict.Errors...)
@@ -151,11 +151,12 @@ func (a *Around) jobsOf(cron *batchv1alpha1.CronJob) Verdict {
 	return verdict
 }
 
-// longestTime represents the suffix of the names of a CronJob's jobs: minutes since 1970, with eight digits until 2160.
+// longestTime stands for the suffix of the names of a CronJob's jobs: minutes since 1970, which have eight digits
+// until 2160.
 const longestTime = "-99999999"
 
-// changedCronJob skips unchanged parts: a CronJob with a closed queue, or with a schedule that only an older version
-// accepted, can still be suspended.
+// changedCronJob checks an updated CronJob. It skips unchanged parts, so that a CronJob can still be suspended if its
+// queue is closed or its schedule is accepted only by older versions.
 func changedCronJob(old, cron *batchv1alpha1.CronJob, around *Around) Verdict {
 	verdict := Verdict{Errors: batchv1alpha1.ValidateCronJobUpdate(old, cron)}
 	if equality.Semantic.DeepEqual(old.Spec.JobTemplate, cron.Spec.JobTemplate) {
@@ -166,7 +167,7 @@ func changedCronJob(old, cron *batchv1alpha1.CronJob, around *Around) Verdict {
 	return verdict
 }
 
-// changedJobTemplate skips an unchanged spec, so that rules added later do not apply to it.
+// changedJobTemplate checks an updated template. It skips an unchanged spec, so that newer rules do not apply to it.
 func changedJobTemplate(old, template *flowv1alpha1.JobTemplate, around *Around) Verdict {
 	if equality.Semantic.DeepEqual(old.Spec, template.Spec) {
 		return Verdict{}
@@ -174,12 +175,13 @@ func changedJobTemplate(old, template *flowv1alpha1.JobTemplate, around *Around)
 	return newJobTemplate(template, around)
 }
 
-// newJobTemplate checks the jobs of a template except their queue, which may be created after the template.
+// newJobTemplate checks the jobs of a template. It does not check their queue, because the queue may be created after
+// the template.
 func newJobTemplate(template *flowv1alpha1.JobTemplate, around *Around) Verdict {
 	return around.embedded(&batchv1alpha1.Job{Spec: *template.Spec.DeepCopy()}, nil, nil)
 }
 
-// embedded checks a job that is embedded in another object at the given path.
+// embedded checks a job that is embedded in another object at the path at.
 func (a *Around) embedded(job *batchv1alpha1.Job, at *field.Path, queues schedulingv1beta1.QueueLookup) Verdict {
 	batchv1alpha1.DefaultJob(job, a.schedulerNames()[0])
 	errs := batchv1alpha1.ValidateEmbeddedJob(job, at, queues)
@@ -192,7 +194,8 @@ func (a *Around) embedded(job *batchv1alpha1.Job, at *field.Path, queues schedul
 	return Verdict{Errors: errs, Warnings: batchv1alpha1.JobWarnings(job)}
 }
 
-// replicas checks the limit of the installation for a job with its spec at a path.
+// replicas checks that a job does not exceed the maximum number of pods in the installation. spec is the path of the
+// job's spec.
 func (a *Around) replicas(job *batchv1alpha1.Job, spec *field.Path) field.ErrorList {
 	if a.MaxReplicas == 0 {
 		return nil
@@ -226,7 +229,8 @@ func changedQueue(old, queue *schedulingv1beta1.Queue, around *Around) Verdict {
 	return verdict
 }
 
-// removedQueue warns about pods that still run in the queue, if the installation permits its deletion at all.
+// removedQueue checks the deletion of a queue. If the installation permits it, removedQueue warns about pods that
+// still run in the queue.
 func removedQueue(name string, around *Around) Verdict {
 	verdict := Verdict{Errors: around.QueueRules.ValidateDelete(name, around.Queues)}
 	if around.Queues == nil || len(verdict.Errors) > 0 {
@@ -252,7 +256,8 @@ func newHyperNode(node *topologyv1alpha1.HyperNode, _ *Around) Verdict {
 	return Verdict{Errors: topologyv1alpha1.ValidateHyperNode(node)}
 }
 
-// newPod checks the annotations of pods with one of the project's schedulers. Kubernetes checks everything else.
+// newPod checks the annotations of a pod that has one of the project's schedulers. Everything else is checked by
+// Kubernetes.
 func newPod(pod *corev1.Pod, around *Around) Verdict {
 	if !around.ours(pod.Spec.SchedulerName) {
 		return Verdict{}

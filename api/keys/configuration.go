@@ -1,14 +1,14 @@
 package keys
 
-// ConfigurationName is the ConfigMap, in the scheduler's namespace, in which the scheduler publishes its current
-// configuration. The scheduler writes it and never reads it.
+// ConfigurationName is the name of the ConfigMap, in the scheduler's namespace, in which the scheduler publishes its
+// current configuration. The scheduler itself never reads the ConfigMap.
 const ConfigurationName = "vc-scheduler-configuration"
 
 // The keys of the ConfigMap ConfigurationName.
 const (
-	ConfigurationText     = "volcano-scheduler.conf" // the configuration in effect, as given
+	ConfigurationText     = "volcano-scheduler.conf" // the effective configuration, as specified by the user
 	ConfigurationSource   = "source"                 // the file it came from, or "built-in"
-	ConfigurationWarnings = "warnings"               // parts of it without effect, one per line
+	ConfigurationWarnings = "warnings"               // parts without effect, one per line
 	ConfigurationVersion  = "version"                // the version of the scheduler
-	ConfigurationRefused  = "refused"                // why the current file was rejected; absent if it was not
+	ConfigurationRefused  = "refused"                // why the current file was rejected, if it was
 )

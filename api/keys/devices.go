@@ -2,25 +2,25 @@ package keys
 
 import corev1 "k8s.io/api/core/v1"
 
-// Resources for devices that pods share.
+// Names of the resources for devices that pods share.
 const (
 	GPUMemory            corev1.ResourceName = "volcano.sh/gpu-memory"             // MiB of one card
 	GPUNumber            corev1.ResourceName = "volcano.sh/gpu-number"             // number of whole cards
-	VGPUNumber           corev1.ResourceName = "volcano.sh/vgpu-number"            // number of parts of cards, each of another card
+	VGPUNumber           corev1.ResourceName = "volcano.sh/vgpu-number"            // number of vGPUs, each on a different card
 	VGPUMemory           corev1.ResourceName = "volcano.sh/vgpu-memory"            // MiB of each card
 	VGPUMemoryPercentage corev1.ResourceName = "volcano.sh/vgpu-memory-percentage" // percentage of each card's memory
 	VGPUCores            corev1.ResourceName = "volcano.sh/vgpu-cores"             // percentage of each card; 100 means exclusive use
 )
 
-// Annotations of nodes about devices.
+// Annotations of nodes about their devices.
 const (
-	// VGPURegister lists a node's cards: uuid,count,memory,type,health,mode: for each card.
+	// VGPURegister lists a node's cards, each as uuid,count,memory,type,health,mode followed by a colon.
 	VGPURegister = "volcano.sh/node-vgpu-register"
-	// GPUUnhealthyIDs lists the unhealthy cards: 0,2.
+	// GPUUnhealthyIDs lists the indices of unhealthy cards, for example 0,2.
 	GPUUnhealthyIDs = "volcano.sh/gpu-unhealthy-ids"
 )
 
-// Pod annotations about devices: what a pod requires, and which devices it was allocated.
+// Annotations of pods about devices: what a pod requires, and which devices are allocated to it.
 const (
 	VGPUUseType        = "nvidia.com/use-gputype"
 	VGPUNoUseType      = "nvidia.com/nouse-gputype"
@@ -39,21 +39,21 @@ const (
 	GPUPredicateTime = "volcano.sh/predicate-time"
 )
 
-// NumaCPUs is the annotation of a pod with the CPUs that the scheduler assumes for each container, until the node's
-// Numatopology shows the choice of the kubelet: main=0-3;side=8.
+// NumaCPUs is the annotation of a pod that lists the CPUs that the scheduler assumes for each container, for example
+// main=0-3;side=8. It applies until the kubelet's choice appears in the node's Numatopology.
 const NumaCPUs = OurPrefix + "numa-cpus"
 
-// Annotations of pods about the scoring of nodes.
+// Annotations of pods that influence the scoring of nodes.
 const (
 	StrategyType   = "volcano.sh/resource-strategy-scoring-type"
 	StrategyWeight = "volcano.sh/resource-strategy-weight"
 )
 
-// Keys on nodes and queues about node groups.
+// Keys on nodes and queues that define and limit node groups.
 const (
 	NodeGroup       = "volcano.sh/nodegroup-name"
 	NodeGroupLimits = "volcano.sh/nodegroup-resource-limits"
 )
 
-// HCCLRank is the annotation of a pod with its rank in collective communication on Ascend cards.
+// HCCLRank is the annotation with the rank of a pod in collective communication on Ascend cards.
 const HCCLRank = "hccl/rankIndex"

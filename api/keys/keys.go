@@ -1,18 +1,19 @@
 // Package keys defines the labels and annotations that the components use on objects.
 //
-// Keys with the prefixes volcano.sh/, scheduling.volcano.sh/ and scheduling.k8s.io/ are Volcano's. The keys of this
-// project have the prefix vc-batch.dev/.
+// Keys with the prefixes volcano.sh/, scheduling.volcano.sh/ and scheduling.k8s.io/ are Volcano's. This project's own
+// keys have the prefix vc-batch.dev/.
 package keys
 
 // Keys on pods.
 const (
 	// GroupName is the annotation with the name of a pod's PodGroup.
 	GroupName = "scheduling.k8s.io/group-name"
-	// VolcanoGroupName is an alternative spelling. It counts if GroupName is missing.
+	// VolcanoGroupName is an alternative to GroupName, which takes precedence.
 	VolcanoGroupName = "scheduling.volcano.sh/group-name"
-	// PodQueueName is the annotation with the queue of a plain pod, on the pod, its owner or its namespace.
+	// PodQueueName is the annotation with the queue of a pod that does not belong to a job. It is set on the pod, its
+	// owner or its namespace.
 	PodQueueName = "scheduling.volcano.sh/queue-name"
-	// GroupMinMember is the annotation of a workload with the minMember of the PodGroup created for its pods.
+	// GroupMinMember is the annotation of a workload with the minMember of the PodGroup that is created for its pods.
 	GroupMinMember = "scheduling.volcano.sh/group-min-member"
 
 	JobName       = "volcano.sh/job-name"
@@ -26,16 +27,16 @@ const (
 	TemplateUID   = "volcano.sh/template-uid"
 	NumaPolicy    = "volcano.sh/numa-topology-policy"
 	TaskPriority  = "volcano.sh/task-priority"
-	// OutOfSync marks a pod that a controller stops: its end is not an event for policies.
+	// OutOfSync marks a pod that is being stopped by a controller. Policies ignore the end of such a pod.
 	OutOfSync = "volcano.sh/controller-out-of-sync"
 )
 
 // Keys on pods for the admission webhooks.
 const (
-	// ResourceGroup is the annotation of a pod with the resource group that it belongs to.
+	// ResourceGroup is the annotation with the resource group to which a pod belongs.
 	ResourceGroup = "volcano.sh/resource-group"
-	// QueueAllocationGate is the annotation ("true") with which a pod requests a scheduling gate until its queue has
-	// enough free capacity. It is also the name of that gate.
+	// QueueAllocationGate is the annotation which, if set to "true", requests a scheduling gate for a pod until its
+	// queue has enough free capacity. It is also the name of the gate.
 	QueueAllocationGate = "scheduling.volcano.sh/queue-allocation-gate"
 )
 
@@ -50,22 +51,22 @@ const (
 	NetworkTopologyTier = "volcano.sh/network-topology-highest-tier"
 )
 
-// RunningEstimate is the annotation of pods and PodGroups with the expected run time of a pod, as a Go duration (90m,
-// 1h30m). The PodGroup of a job takes it from spec.runningEstimate.
+// RunningEstimate is the annotation of pods and PodGroups with the expected run time of a pod, as a Go duration such
+// as 90m or 1h30m. The PodGroup of a job gets it from spec.runningEstimate.
 const RunningEstimate = OurPrefix + "running-estimate"
 
-// Backfill is the annotation of queues that permits ("true") or forbids ("false") gangs to overtake a gang that cannot
-// start, provided that they do not delay it.
+// Backfill is the annotation of queues that permits ("true") or forbids ("false") backfilling: gangs may overtake a
+// gang that cannot start, provided that they do not delay it.
 const Backfill = OurPrefix + "backfill"
 
-// User is the annotation or label of a PodGroup with the user who submitted it, to whom its usage is charged. A
+// User is the annotation or label with the user who submitted a PodGroup, and to whom its usage is charged. A
 // PodGroup inherits it from its Job.
 const User = OurPrefix + "user"
 
-// UsageName is the ConfigMap, in the scheduler's namespace, that stores the usage of accounts.
+// UsageName is the name of the ConfigMap, in the scheduler's namespace, that stores the usage of accounts.
 const UsageName = "vc-scheduler-usage"
 
-// PodGroupOf returns the name of the PodGroup in a pod's annotations, or "".
+// PodGroupOf returns the name of the PodGroup that a pod's annotations specify, or "".
 func PodGroupOf(annotations map[string]string) string {
 	if name := annotations[GroupName]; name != "" {
 		return name
@@ -73,8 +74,8 @@ func PodGroupOf(annotations map[string]string) string {
 	return annotations[VolcanoGroupName]
 }
 
-// TakenOver is the annotation of PodGroups of plain pods with the keys, separated by commas, that they inherited from
-// pods and owners. They lose a key when its source does.
+// TakenOver is the annotation of a PodGroup created for plain pods that lists, separated by commas, the keys that it
+// inherited from pods and owners. When the source no longer has a key, the key is also removed from the PodGroup.
 const TakenOver = OurPrefix + "taken-over"
 
 // Keys on jobs.
@@ -82,8 +83,8 @@ const (
 	// JobType is the label that job lists show as JobType.
 	JobType       = "volcano.sh/job-type"
 	JobForwarding = "volcano.sh/job-forwarding"
-	// ForwardCluster is the annotation of a pod whose job may run in other clusters, with the cluster that it is sent
-	// to. The component that forwards the pod sets it.
+	// ForwardCluster is the annotation with the cluster to which a pod is forwarded if its job may run in other
+	// clusters. It is set by the component that forwards the pod.
 	ForwardCluster = "volcano.sh/forward-cluster"
 )
 
@@ -92,11 +93,11 @@ const (
 	ClosedByParent   = "volcano.sh/closed-by-parent"
 	Hierarchy        = "volcano.sh/hierarchy"
 	HierarchyWeights = "volcano.sh/hierarchy-weights"
-	// QueueState is the annotation with the desired state of a queue, "Open" or "Closed". Without it the last command
-	// counts.
+	// QueueState is the annotation with the desired state of a queue, "Open" or "Closed". Without the annotation, the
+	// last command determines the state.
 	QueueState = OurPrefix + "queue-state"
-	// ElasticCluster is the annotation of a queue that admits gangs up to the queue's own limits, independent of the
-	// current size of the cluster: the cluster grows with the waiting gangs.
+	// ElasticCluster is the annotation of a queue that admits gangs up to the queue's own limits regardless of the
+	// current size of the cluster, because the cluster grows when gangs wait.
 	ElasticCluster = OurPrefix + "elastic-cluster"
 )
 
@@ -106,16 +107,16 @@ const VolcanoPrefix = "volcano.sh/"
 // OurPrefix is the prefix of the project's own keys.
 const OurPrefix = "vc-batch.dev/"
 
-// NodeKind is the label of the nodes of vc-local: process or simulated.
+// NodeKind is the label with the kind of a vc-local node: process or simulated.
 const NodeKind = OurPrefix + "node-kind"
 
-// PodGroupNamePrefix is the prefix of the names of PodGroups created for plain pods.
+// PodGroupNamePrefix is the prefix of the names of PodGroups that are created for plain pods.
 const PodGroupNamePrefix = "podgroup-"
 
-// DefaultSchedulerName is the default spec.schedulerName of pods for this scheduler.
+// DefaultSchedulerName is the default spec.schedulerName of pods that this scheduler places.
 const DefaultSchedulerName = "volcano"
 
-// DefaultQueue is the queue of jobs without a queue; RootQueue is the root of the hierarchy.
+// DefaultQueue is the queue of jobs that do not specify one; RootQueue is the root of the queue hierarchy.
 const (
 	DefaultQueue = "default"
 	RootQueue    = "root"

@@ -13,10 +13,10 @@ var ours = []string{
 	KillOnInvalidDependency, Array, ArrayLimit, ArrayCancelled, ArrayCancelledBy, ArrayIndex, ElementID, Restarts, KeepFinished, CancelledBy, Slurm, DrainReason, DrainedBy, DrainedAt,
 }
 
-// simulation is the prefix, after OurPrefix, of the keys that simulated nodes read from pods.
+// simulation follows OurPrefix in the keys that simulated nodes read from pods.
 const simulation = "sim-"
 
-// Unknown returns the unknown keys with OurPrefix, sorted. They are probably misspelled.
+// Unknown returns the unknown keys with OurPrefix, sorted. They are probably misspelt.
 func Unknown(annotations map[string]string) []string {
 	var unknown []string
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {

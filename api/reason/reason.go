@@ -3,23 +3,25 @@
 // internal/explain adds the numbers.
 package reason
 
-// Code identifies a reason: one stable CamelCase word that scripts can rely on.
+// Code identifies a reason. It is a CamelCase word that never changes, so that scripts can rely on it.
 type Code string
 
 // Reason is one row of the table. A row without a required value fails a test.
 type Reason struct {
 	Code Code
-	// Step is the step that the reason blocks.
+	// Step is the step of a job that the reason blocks.
 	Step Step
-	// Pod is the class of the reason in the condition of a waiting pod.
+	// Pod determines how the reason appears in the condition of a waiting pod.
 	Pod PodClass
-	// Never is the limit that makes waiting useless if the whole request exceeds it; most reasons have none.
+	// Never is the limit which, if the whole request exceeds it, makes waiting useless. Most reasons have none.
 	Never Never
-	// Traits are further properties that programs act on.
+	// Traits holds further properties that programs act on.
 	Traits Traits
-	// SlurmState is Slurm's short word for the state of a job that failed for this reason; only failures have one.
+	// SlurmState is Slurm's abbreviation for the state of a job that failed for this reason. It is set only for
+	// failures.
 	SlurmState string
-	// Slurm is the name in squeue's REASON column; SlurmFor is more precise if the name depends on the resource.
+	// Slurm is the name in squeue's REASON column. If the name depends on the resource, the method SlurmFor is more
+	// precise.
 	Slurm string
 	// Sentence describes the situation.
 	Sentence string
@@ -27,10 +29,10 @@ type Reason struct {
 	Hint string
 }
 
-// Has reports whether a reason has a trait.
+// Has reports whether the reason has the trait.
 func (r Reason) Has(trait Traits) bool { return r.Traits&trait != 0 }
 
-// Step is one of the steps that a job passes before it runs, in their order.
+// Step is one of the steps that a job goes through before it runs. The values are in this order.
 type Step uint8
 
 // The steps. The zero value is not a step.
@@ -45,28 +47,29 @@ const (
 	AtStart
 )
 
-// PodClass determines the reason of a waiting pod's condition.
+// PodClass determines the reason that the condition of a waiting pod has.
 type PodClass uint8
 
-// The classes. Autoscalers interpret Unschedulable as a lack of nodes, so only reasons that more nodes could remove
-// have this class.
+// The pod classes. Because autoscalers interpret Unschedulable as a lack of nodes, only reasons that disappear if
+// there are more nodes have this class.
 const (
-	// Unschedulable is Kubernetes' reason for pods that no node can run.
+	// Unschedulable is the reason that Kubernetes uses for pods that do not fit on any node.
 	Unschedulable PodClass = iota + 1
-	// OwnCode is the code of the reason: more nodes would not help.
+	// OwnCode is the code of the reason itself. More nodes would not help.
 	OwnCode
-	// OwnCodeUnlessGrowing is Unschedulable if an autoscaler adds nodes on request, and the code of the reason otherwise.
+	// OwnCodeUnlessGrowing is Unschedulable if an autoscaler adds nodes on demand, and otherwise the code of the
+	// reason itself.
 	OwnCodeUnlessGrowing
-	// NotOfPods is the class of reasons that no pod waits for.
+	// NotOfPods is the class of reasons that do not appear in the conditions of waiting pods.
 	NotOfPods
 )
 
-// Never is the limit that a request has to exceed as a whole so that waiting does not help.
+// Never is the kind of limit which, if the whole request exceeds it, makes waiting useless.
 type Never uint8
 
 // The limits.
 const (
-	// BySize needs no comparison: the reason itself is about the whole request.
+	// BySize needs no comparison, because the reason itself concerns the whole request.
 	BySize Never = iota + 1
 	// ByLimit is any limit.
 	ByLimit
@@ -77,45 +80,48 @@ const (
 // Traits is a set of properties of a reason.
 type Traits uint16
 
-// The traits.
+// The traits of reasons.
 const (
-	// RulesOutNode is a trait of reasons of nodes that the pod does not select or tolerate, or that are not ready.
+	// RulesOutNode is a trait of reasons for which a node is unsuitable: the pod does not select or tolerate the
+	// node, or the node is not ready.
 	RulesOutNode Traits = 1 << iota
-	// WaitingHelps is a trait of reasons of nodes that disappear when other pods end.
+	// WaitingHelps is a trait of reasons that disappear from a node when other pods end.
 	WaitingHelps
-	// AboutCapacity is a trait of reasons of nodes that the pod could use if they were larger or had fewer pods.
+	// AboutCapacity is a trait of reasons that would not apply to a node if it were larger or had fewer pods.
 	AboutCapacity
-	// StaysWhenFree is a trait of reasons of policies that remain when a node gets free resources.
+	// StaysWhenFree is a trait of reasons reported by policies that still apply when a node gets free resources.
 	StaysWhenFree
-	// CodeInMeaning is a trait of reasons that change the meaning of an explanation if all nodes have them.
+	// CodeInMeaning is a trait of reasons that change the meaning of an explanation if they apply to all nodes.
 	CodeInMeaning
-	// DetailInMeaning is like CodeInMeaning; the detail, which names a claim, matters too.
+	// DetailInMeaning is like CodeInMeaning, except that the detail, which is the name of a claim, is also part of
+	// the meaning.
 	DetailInMeaning
 	// MessageInMeaning is a trait of reasons whose message is part of the meaning of an explanation.
 	MessageInMeaning
-	// Routine is a trait of reasons to spare pods that are not part of the meaning of an explanation.
+	// Routine is a trait of reasons for not evicting pods that are not part of the meaning of an explanation.
 	Routine
-	// OthersHoldQueue is a trait of reasons of gangs that are not admitted because other gangs use or reserve the
+	// OthersHoldQueue is a trait of reasons for which a gang is not admitted because other gangs use or reserve the
 	// resources.
 	OthersHoldQueue
-	// DelaysJob is a trait of reasons that only this project's job controller reports: a hold, a begin time or a
-	// dependency.
+	// DelaysJob is a trait of reasons that only this project's job controller reports, for holds, begin times and
+	// dependencies.
 	DelaysJob
-	// CreatesNothing is a trait of reasons of jobs that have no PodGroup yet.
+	// CreatesNothing is a trait of the reasons of jobs that have no PodGroup yet.
 	CreatesNothing
-	// Derived is a trait of reasons that programs derive from the state of a job. They are never stored.
+	// Derived is a trait of reasons that programs derive from the state of a job and that are never stored.
 	Derived
 )
 
-// qosLimit and assocLimit are Slurm's names for a limit of a queue and of a namespace, without the resource. noReason
-// is its word for a job without a particular reason.
+// qosLimit and assocLimit are Slurm's names for exceeding a limit of a queue and of a namespace if the resource is
+// not known. noReason is Slurm's word for a job that has no particular reason.
 const (
 	qosLimit   = "QOSResourceLimit"
 	assocLimit = "AssocResourceLimit"
 	noReason   = "None"
 )
 
-// SlurmFor returns the name in squeue's REASON column for the resource that is short: cpu, memory, pods or a device.
+// SlurmFor returns the name in squeue's REASON column if the specified resource (cpu, memory, pods or a device) is
+// short.
 func (r Reason) SlurmFor(resource string) string {
 	switch {
 	case resource == "":
@@ -151,13 +157,14 @@ var byCode = func() map[Code]Reason {
 	return m
 }()
 
-// Find returns the row of a code. ok is false for a code that is not in the table, such as one of another scheduler.
+// Find returns the table row of a code. ok is false if the table does not contain the code, for example if it comes
+// from another scheduler.
 func Find(c Code) (row Reason, ok bool) {
 	row, ok = byCode[c]
 	return row, ok
 }
 
-// Get is like Find. For a code that is not in the table it returns an empty row with the code as its sentence.
+// Get is like Find. If the table does not contain the code, Get returns an empty row whose sentence is the code.
 func Get(c Code) Reason {
 	if r, ok := byCode[c]; ok {
 		return r

@@ -86,7 +86,7 @@ const (
 	Guaranteed       Code = "Guaranteed"
 )
 
-// Reasons why a job has not started although its user expects it: its own settings delay it.
+// Reasons why a job has not started although its user may expect it to: its own settings delay it.
 const (
 	JobHeldUser              Code = "JobHeldUser"
 	JobHeldAdmin             Code = "JobHeldAdmin"
@@ -358,7 +358,7 @@ var sparing = []Reason{
 		Hint:     "wait, or lower that queue's guarantee"},
 }
 
-// delaying lists the reasons why the own settings of a job delay it.
+// delaying lists the reasons why a job's own settings delay it.
 var delaying = []Reason{
 	{Code: JobHeldUser, Step: AtGate, Pod: NotOfPods, Traits: DelaysJob | CreatesNothing, Slurm: "JobHeldUser",
 		Sentence: "the job is held by its user",

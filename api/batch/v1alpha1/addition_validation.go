@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// ServiceMountPath is the directory in containers into which plugin svc mounts the names of the hosts.
+	// ServiceMountPath is the directory in containers where the plugin svc mounts the names of the hosts.
 	ServiceMountPath = "/etc/volcano"
-	// maxNameWithVolumes leaves space, in the names of the volumes of pods, for a dash and twelve letters after the
-	// job's name.
+	// maxNameWithVolumes is the maximum length of the name of a job with volumes. The names of the pods' volumes
+	// consist of the job's name, a dash and twelve letters.
 	maxNameWithVolumes = validation.DNS1123LabelMaxLength - 13
 )
 
-// validateAdditions checks the fields that the controller adds to the pods of a job: if Kubernetes rejected them, the
+// validateAdditions checks the fields that the controller adds to the pods of a job. If Kubernetes rejected them, the
 // pods could never be created.
 func validateAdditions(job *Job, spec *field.Path) field.ErrorList {
 	return append(validateNamesOfVolumes(job), validateMounts(job, spec)...)
@@ -42,17 +42,18 @@ func validateNamesOfVolumes(job *Job) field.ErrorList {
 	return errs
 }
 
-// addedMount is a volume mounted into the containers of every pod of a job in addition to the mounts of its template.
+// addedMount is a volume that is mounted into the containers of every pod of a job in addition to the mounts of its
+// template.
 //
 // +kubebuilder:object:generate=false
 type addedMount struct {
 	path  string
-	asked *field.Path // field of the job that causes the mount
+	asked *field.Path // field of the job that requires the mount
 	what  string
 	inits bool // mounted into init containers, too
 }
 
-// addedMounts returns the added mounts: first the mounts of plugins, then the job's volumes.
+// addedMounts returns the added mounts, first those of plugins, then those of the job's volumes.
 func addedMounts(job *Job, spec *field.Path) []addedMount {
 	var added []addedMount
 	plugins := spec.Child("plugins")
@@ -100,7 +101,7 @@ func validateMounts(job *Job, spec *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateTaken returns errors for mounts of containers whose path an added mount uses.
+// validateTaken returns an error for each mount of a container whose path is also the path of an added mount.
 func validateTaken(containers []corev1.Container, added map[string]*addedMount, inits bool, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range containers {

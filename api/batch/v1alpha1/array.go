@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// ElementsOf returns the elements of an array, in the order in which its pods are numbered, and the number of pods per
-// element. ok is false for a job that is not a valid array.
+// ElementsOf returns the elements of an array, in the order in which its pods are numbered, and the number of pods
+// per element. ok is false if the job is not a valid array.
 func ElementsOf(job *Job) (elements Indices, size int32, ok bool) {
 	text := job.Annotations[keys.Array]
 	if text == "" || len(job.Spec.Tasks) != 1 {
@@ -48,7 +48,7 @@ func ArrayCancelled(job *Job) (Indices, error) {
 	return ParseIndices(job.Annotations[keys.ArrayCancelled])
 }
 
-// ArrayCancelledBy returns the elements that users cancelled, by user, as far as recorded and readable.
+// ArrayCancelledBy maps users to the elements that they cancelled, as far as this was recorded and can be read.
 func ArrayCancelledBy(job *Job) map[string]Indices {
 	texts := map[string]string{}
 	if err := json.Unmarshal([]byte(job.Annotations[keys.ArrayCancelledBy]), &texts); err != nil {
@@ -66,7 +66,7 @@ func ArrayCancelledBy(job *Job) map[string]Indices {
 // KeepsFinished reports whether succeeded pods of a job are never run again.
 func KeepsFinished(job *Job) bool { return job.Annotations[keys.KeepFinished] == "true" }
 
-// WaitingElements returns the elements of an array that have neither ended nor pods.
+// WaitingElements returns the elements of an array that have not ended and have no pods.
 func WaitingElements(job *Job) Indices {
 	elements, _, ok := ElementsOf(job)
 	if !ok {
@@ -82,7 +82,8 @@ func WaitingElements(job *Job) Indices {
 	return elements
 }
 
-// defaultArray sets the replicas from the elements, and permits each element to start without the others.
+// defaultArray derives the number of replicas from the elements, and permits each element to start without the
+// others.
 func defaultArray(job *Job) {
 	elements, size, ok := ElementsOf(job)
 	if !ok {

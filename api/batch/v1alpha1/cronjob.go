@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CronJob makes a Job at the times of a schedule.
+// CronJob creates Jobs on a schedule.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -35,37 +35,40 @@ type CronJobList struct {
 	Items []CronJob `json:"items"`
 }
 
-// CronJobSpec is when jobs are made, and which.
+// CronJobSpec describes which jobs are created, and when.
 type CronJobSpec struct {
-	// Schedule in the five fields of cron, or @hourly, @daily, @weekly, @monthly, @yearly, @every 2h.
+	// Schedule in the five-field cron format, or one of @hourly, @daily, @weekly, @monthly and @yearly, or an
+	// interval such as @every 2h.
 	Schedule string `json:"schedule"`
-	// TimeZone of the schedule, by its name in the tz database; unset: that of the controller.
+	// TimeZone of the schedule, as a name in the tz database. Defaults to the time zone of the controller.
 	// +optional
 	TimeZone *string `json:"timeZone,omitempty"`
-	// StartingDeadlineSeconds is how late a job may be made; unset: as late as you like.
+	// StartingDeadlineSeconds is the maximum delay in seconds with which a job may be created. If unset, there is no
+	// maximum.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
-	// ConcurrencyPolicy says what happens while the last job still runs: Allow another, Forbid it, or Replace the last.
+	// ConcurrencyPolicy determines what happens if the last job is still running: Allow runs another job at the same
+	// time, Forbid skips the new job, and Replace stops the running job first.
 	//
 	// +kubebuilder:default=Allow
 	// +optional
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
-	// Suspend stops making jobs. Those that run are left alone.
+	// Suspend stops the creation of jobs. It does not affect jobs that have already been created.
 	//
 	// +kubebuilder:default=false
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
-	// JobTemplate is what jobs are made from.
+	// JobTemplate is the template of the jobs.
 	JobTemplate JobTemplateSpec `json:"jobTemplate"`
-	// SuccessfulJobsHistoryLimit is how many completed jobs are kept.
+	// SuccessfulJobsHistoryLimit is the number of completed jobs to keep.
 	//
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
-	// FailedJobsHistoryLimit is how many failed and terminated jobs are kept.
+	// FailedJobsHistoryLimit is the number of failed and terminated jobs to keep.
 	//
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -73,7 +76,7 @@ type CronJobSpec struct {
 	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
 }
 
-// ConcurrencyPolicy says what happens while the last job of a CronJob still runs.
+// ConcurrencyPolicy determines what happens if the last job of a CronJob is still running when the next one is due.
 //
 // +kubebuilder:validation:Enum=Allow;Forbid;Replace
 type ConcurrencyPolicy string
@@ -85,7 +88,7 @@ const (
 	ReplaceConcurrent ConcurrencyPolicy = "Replace"
 )
 
-// JobTemplateSpec is what jobs of a CronJob are made from.
+// JobTemplateSpec is the template of the jobs of a CronJob.
 type JobTemplateSpec struct {
 	// Labels and annotations of the jobs.
 	// +optional
@@ -95,17 +98,17 @@ type JobTemplateSpec struct {
 	Spec JobSpec `json:"spec,omitempty"`
 }
 
-// CronJobStatus is how a CronJob stands.
+// CronJobStatus is the current state of a CronJob.
 type CronJobStatus struct {
-	// Active are its jobs that have not ended.
+	// Active lists the jobs that have not ended.
 	//
 	// +optional
 	// +listType=atomic
 	Active []corev1.ObjectReference `json:"active,omitempty"`
-	// LastScheduleTime is the latest time of the schedule for which a job was made.
+	// LastScheduleTime is the latest scheduled time for which a job was created.
 	// +optional
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
-	// LastSuccessfulTime is when a job completed last.
+	// LastSuccessfulTime is the time when a job last completed.
 	// +optional
 	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxCronJobName leaves space for the time in the names of the CronJob's jobs.
+// maxCronJobName is the maximum length of a CronJob's name. It leaves space for the time in the names of its jobs.
 const maxCronJobName = validation.DNS1123LabelMaxLength - 11
 
 // zonePart matches a part of the name of a time zone.
@@ -31,10 +31,10 @@ func ParseSchedule(text string) (schedule cron.Schedule, err error) {
 	return schedule, nil
 }
 
-// NamesZone reports whether a schedule contains a time zone. The parser accepts it, but admission does not.
+// NamesZone reports whether a schedule contains a time zone, which the parser accepts but admission rejects.
 func NamesZone(schedule string) bool { return strings.Contains(schedule, "TZ") }
 
-// ValidateCronJob returns the errors of a new or updated CronJob, except in its template.
+// ValidateCronJob returns the validation errors of a new or updated CronJob, except for those in its template.
 func ValidateCronJob(c *CronJob) field.ErrorList {
 	var errs field.ErrorList
 	if len(c.Name) > maxCronJobName {
@@ -63,8 +63,9 @@ func ValidateCronJob(c *CronJob) field.ErrorList {
 	return errs
 }
 
-// ValidateCronJobUpdate returns the errors of an updated CronJob, except in its template. It ignores an unchanged
-// schedule or time zone, so that a CronJob accepted by an older version can be suspended.
+// ValidateCronJobUpdate returns the validation errors of an updated CronJob, except for those in its template. It
+// does not check a schedule or time zone that has not changed, so that a CronJob accepted by an older version can be
+// suspended.
 func ValidateCronJobUpdate(old, c *CronJob) field.ErrorList {
 	schedule, zone := field.NewPath("spec", "schedule").String(), field.NewPath("spec", "timeZone").String()
 	same := map[string]bool{schedule: old.Spec.Schedule == c.Spec.Schedule, zone: apiequality.Semantic.DeepEqual(old.Spec.TimeZone, c.Spec.TimeZone)}
@@ -77,7 +78,7 @@ func ValidateCronJobUpdate(old, c *CronJob) field.ErrorList {
 	return errs
 }
 
-// JobOf returns a job of the CronJob, without the time in its name.
+// JobOf returns a job of the CronJob. Its name does not contain the scheduled time.
 func (c *CronJob) JobOf() *Job {
 	template := c.Spec.JobTemplate.DeepCopy()
 	job := &Job{Spec: template.Spec}
@@ -96,7 +97,7 @@ func validateSchedule(text string, path *field.Path) field.ErrorList {
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, text, err.Error())}
 	}
-	// The eight years after any date contain leap years and other years, except around the turn of some centuries.
+	// Apart from the turn of some centuries, any period of eight years includes leap years and other years.
 	first := schedule.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
 	if first.IsZero() {
 		return field.ErrorList{field.Invalid(path, text, "this date does not exist: the schedule never starts a job")}

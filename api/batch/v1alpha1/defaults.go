@@ -19,7 +19,7 @@ var impliedPlugins = map[string][]string{
 	PluginRay:        {PluginService},
 }
 
-// The plugins of a job, with Volcano's names.
+// The plugins of a job, under the names that they have in Volcano.
 const (
 	PluginSSH        = "ssh"
 	PluginService    = "svc"
@@ -31,7 +31,8 @@ const (
 	PluginRay        = "ray"
 )
 
-// DefaultJob fills in the defaults of a Job; an empty schedulerName means volcano. It is idempotent.
+// DefaultJob sets the defaults of a Job. If schedulerName is empty, the default scheduler is "volcano". DefaultJob is
+// idempotent.
 func DefaultJob(job *Job, schedulerName string) {
 	spec := &job.Spec
 	if schedulerName == "" {
@@ -89,7 +90,7 @@ func defaultMinimum(task *TaskSpec) int32 {
 	return max(task.Replicas, 0) // validation rejects negative replicas
 }
 
-// sumOfMinimums returns the default minAvailable of a job. It limits a sum that is too large for the field; validation
+// sumOfMinimums returns the default minAvailable of a job. It caps a sum that is too large for the field; validation
 // then rejects the replicas.
 func sumOfMinimums(tasks []TaskSpec) int32 {
 	var sum int64

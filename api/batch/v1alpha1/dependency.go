@@ -13,66 +13,66 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// DependencyKind is the condition that the other job must meet. The names are Slurm's.
+// DependencyKind is the kind of condition that another job must meet. The names are those of Slurm.
 type DependencyKind string
 
 // The kinds of dependencies.
 const (
-	// After is met when the job has started, or has ended without starting, plus a delay in minutes.
+	// After is met when the job has started, or has ended without starting, and a delay in minutes has passed.
 	After DependencyKind = "after"
-	// AfterAny is met when the job has ended, with success or failure.
+	// AfterAny is met when the job has ended, whether successfully or not.
 	AfterAny DependencyKind = "afterany"
-	// AfterOK is met when the job has completed, with all elements of an array.
+	// AfterOK is met when the job, including all elements of an array, has completed.
 	AfterOK DependencyKind = "afterok"
-	// AfterNotOK is met when the job has ended and not completed.
+	// AfterNotOK is met when the job has ended without completing.
 	AfterNotOK DependencyKind = "afternotok"
 	// AfterCorr is met for an element when the element with the same index has completed.
 	AfterCorr DependencyKind = "aftercorr"
-	// Singleton is met when no other job of the same user and title has started or is older.
+	// Singleton is met when no other job with the same user and title has started or is older.
 	Singleton DependencyKind = "singleton"
 )
 
 var dependencyKinds = []DependencyKind{After, AfterAny, AfterOK, AfterNotOK, AfterCorr, Singleton}
 
-// Dependency holds the conditions that a job waits for.
+// Dependency holds the conditions that a job waits for before it starts.
 //
 // +kubebuilder:object:generate=false
 type Dependency struct {
 	Terms []DependencyTerm
-	// Any reports that one of the terms is sufficient. Otherwise all must be met.
+	// Any is true if it is sufficient that one of the terms is met. Otherwise, all of them must be met.
 	Any bool
 }
 
-// DependencyTerm is one condition.
+// DependencyTerm is a single condition.
 //
 // +kubebuilder:object:generate=false
 type DependencyTerm struct {
 	Kind DependencyKind
-	// Job is the job to wait for; empty for Singleton.
+	// Job is the job to wait for; it is empty for Singleton.
 	Job JobReference
-	// Delay is the time after the job's start; only for After.
+	// Delay is the time to wait after the job's start. It is set only for After.
 	Delay time.Duration
 }
 
-// JobReference refers to a job by its number, or by its name in a namespace.
+// JobReference refers to a job by number, or by name and namespace.
 //
 // +kubebuilder:object:generate=false
 type JobReference struct {
 	ID              int64 // 0 if the reference is by name
 	Namespace, Name string
-	// Element is an element of an array, if HasElement is set.
+	// Element is the index of an array element; it is valid only if HasElement is true.
 	Element    int32
 	HasElement bool
 }
 
-// DependencyOf returns the dependency of a job; the zero Dependency if it waits for nothing.
+// DependencyOf returns the dependency of a job. If the job does not depend on others, it returns the zero Dependency.
 func DependencyOf(job *Job) (Dependency, error) {
 	return ParseDependency(job.Annotations[keys.Dependency], job.Namespace)
 }
 
-// MayAwait reports whether a job may wait for jobs in a namespace: its own, and the namespaces in which its user may
-// read jobs according to the annotation that admission writes. A job created by a controller has no user, so it may
-// wait only in its own namespace.
+// MayAwait reports whether a job may wait for jobs in a namespace. A job may wait for jobs in its own namespace, and
+// in those where, according to the annotation that admission writes, its user may read jobs. A job created by a
+// controller has no user, so it may only wait for jobs in its own namespace.
 func MayAwait(job *Job, namespace string) bool {
 	if namespace == job.Namespace {
 		return true
@@ -81,10 +81,10 @@ func MayAwait(job *Job, namespace string) bool {
 	return noted && metav1.GetControllerOfNoCopy(job) == nil
 }
 
-// ParseDependency parses Slurm's notation: type:job[:job…]. Terms are separated by commas (all must be met) or by
-// question marks (one is sufficient); singleton has no job. A job is a number, a name in the namespace, or
-// namespace/name. The suffix _7 selects an element, and +10 is a delay in minutes, only for after. The default type is
-// afterany. An empty text is an empty dependency.
+// ParseDependency parses Slurm's notation, type:job[:job…]. Terms are separated by commas if all of them must be met,
+// or by question marks if one is sufficient; singleton has no job. A job is a number, a name in the namespace, or
+// namespace/name. The suffix _7 selects an element; the suffix +10 is a delay in minutes, which only the type after
+// supports. The default type is afterany. An empty text means no dependency.
 func ParseDependency(text, namespace string) (Dependency, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -136,7 +136,7 @@ func parseTerm(part, namespace string) ([]DependencyTerm, error) {
 	return terms, nil
 }
 
-// maxDelayMinutes is a hundred years.
+// maxDelayMinutes corresponds to one hundred years.
 const maxDelayMinutes = 100 * 366 * 24 * 60
 
 func parseTarget(kind DependencyKind, word, namespace string) (DependencyTerm, error) {
@@ -194,7 +194,7 @@ func (t DependencyTerm) String() string {
 	return text
 }
 
-// String formats all terms.
+// String formats all terms in the notation of ParseDependency.
 func (d Dependency) String() string {
 	words := make([]string, len(d.Terms))
 	for i, t := range d.Terms {
@@ -206,7 +206,7 @@ func (d Dependency) String() string {
 	return strings.Join(words, ",")
 }
 
-// String returns the number or namespace/name, with the element if there is one.
+// String returns the number of the job or namespace/name, followed by the element, if any.
 func (r JobReference) String() string {
 	text := r.Namespace + "/" + r.Name
 	if r.ID > 0 {
@@ -218,7 +218,7 @@ func (r JobReference) String() string {
 	return text
 }
 
-// Names reports whether the reference is to this job.
+// Names reports whether the reference refers to this job.
 func (r JobReference) Names(job *Job) bool {
 	if r.ID > 0 {
 		id, ok := JobID(job)
@@ -227,8 +227,8 @@ func (r JobReference) Names(job *Job) bool {
 	return r.Namespace == job.Namespace && r.Name == job.Name
 }
 
-// Title returns the name of a job as given by its user: the annotation, or the prefix of a generated name, or the job's
-// name.
+// Title returns the name that the user gave a job: the annotation, the prefix of a generated name, or the name of the
+// job.
 func Title(job *Job) string {
 	switch {
 	case job.Annotations[keys.JobTitle] != "":
@@ -239,7 +239,7 @@ func Title(job *Job) string {
 	return job.Name
 }
 
-// UserOf returns the user who submitted a job, or "" if unknown.
+// UserOf returns the user who submitted a job, or "" if the user is unknown.
 func UserOf(job *Job) string {
 	if user := job.Annotations[keys.User]; user != "" {
 		return user
@@ -247,8 +247,8 @@ func UserOf(job *Job) string {
 	return job.Labels[keys.User]
 }
 
-// SameSingleton reports whether two jobs exclude each other if one has a singleton dependency: they have the same
-// namespace, user and title.
+// SameSingleton reports whether two jobs have the same namespace, user and title. If one of them has a singleton
+// dependency, they must not run at the same time.
 func SameSingleton(a, b *Job) bool {
 	return a.UID != b.UID && a.Namespace == b.Namespace && UserOf(a) == UserOf(b) && Title(a) == Title(b)
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// AtGate reports whether a job is held, waits for its begin time or for other jobs, and has never run: nothing has been
-// created from its spec yet.
+// AtGate reports whether a job is held or waits for its begin time or for other jobs, and has never run. Nothing has
+// been created from the spec of such a job yet.
 func AtGate(job *Job) bool {
 	return job.Status.State.Phase == Pending && reason.Get(reason.Code(job.Status.State.Reason)).Has(reason.CreatesNothing) &&
 		!slices.ContainsFunc(job.Status.Conditions, func(c JobCondition) bool { return c.Status == Running })
 }
 
-// BeginOf returns the earliest start time of a job, or the zero time.
+// BeginOf returns the earliest start time of a job, or the zero time if there is none.
 func BeginOf(job *Job) (time.Time, error) {
 	text := job.Annotations[keys.Begin]
 	if text == "" {

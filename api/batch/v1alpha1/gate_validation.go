@@ -9,11 +9,11 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// JobLookup provides the existing jobs for validation.
+// JobLookup provides access to the existing jobs during validation.
 //
 // +kubebuilder:object:generate=false
 type JobLookup interface {
-	// Job returns the job that a reference names, or nil.
+	// Job returns the job that a reference refers to, or nil.
 	Job(JobReference) *Job
 }
 
@@ -53,9 +53,9 @@ func gatesChanged(old, updated *Job) bool {
 	return false
 }
 
-// ValidateDependency checks that the jobs of a dependency exist. It rejects an unknown number: jobs get their numbers
-// on creation, so no job will ever get this one. A job with an unknown name may still be created. It also rejects a job
-// that closes a cycle of jobs that wait for each other.
+// ValidateDependency checks that the jobs of a dependency exist. It rejects an unknown number, because jobs get new
+// numbers when they are created, so no job will ever get this one. It accepts an unknown name, because a job with
+// that name may be created later. It also rejects a dependency that would make jobs wait for each other in a cycle.
 func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
 	d, err := DependencyOf(job)
 	if err != nil || jobs == nil || len(d.Terms) == 0 {
@@ -83,8 +83,8 @@ func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
 	return errs
 }
 
-// DependencyWarnings returns warnings about jobs that a new job waits for by name and that do not exist: they may be
-// created later, or the name may be wrong.
+// DependencyWarnings returns warnings about dependencies of a new job on names for which there is no job. Such a job
+// may be created later, or the name may be wrong.
 func DependencyWarnings(job *Job, jobs JobLookup) []string {
 	d, err := DependencyOf(job)
 	if err != nil || jobs == nil {
@@ -100,7 +100,8 @@ func DependencyWarnings(job *Job, jobs JobLookup) []string {
 	return warnings
 }
 
-// wayBack returns the path between two jobs along the dependencies that jobs cannot start without, or nil.
+// wayBack returns a path of dependencies that leads from one job to another, or nil. It follows only dependencies
+// that must be met before a job can start.
 func wayBack(from, to *Job, jobs JobLookup, seen map[string]bool) []string {
 	if from.Namespace == to.Namespace && from.Name == to.Name {
 		return []string{from.Name}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Indices is a set of small integers: the elements of an array. It consists of sorted runs that neither touch nor
-// overlap, so that ten thousand consecutive numbers need as little space as one.
+// Indices is a set of small integers, which are the elements of an array. It consists of sorted runs that neither
+// touch nor overlap, so that ten thousand consecutive numbers need no more memory than one number.
 //
 // +kubebuilder:object:generate=false
 type Indices []Run
@@ -19,15 +19,15 @@ type Indices []Run
 // +kubebuilder:object:generate=false
 type Run struct{ First, Last int32 }
 
-// MaxIndex is the largest number in a set, and MaxElements the maximum number of elements of an array. The limits
-// ensure that a formatted set fits into a status.
+// MaxIndex is the largest number that a set may contain, and MaxElements is the maximum number of elements of an
+// array. These limits ensure that a formatted set fits into a job's status.
 const (
 	MaxIndex    = 1_000_000
 	MaxElements = 10_001
 )
 
-// ParseIndices parses a set: numbers and ranges separated by commas, where a range may have a step: 0,4,8-12 or 0-15:4.
-// Numbers may be repeated and in any order. The empty text is the empty set.
+// ParseIndices parses a set: numbers and ranges, which may have a step, separated by commas, for example 0,4,8-12 or
+// 0-15:4. Numbers may be repeated and may be in any order. An empty text is the empty set.
 func ParseIndices(text string) (Indices, error) {
 	if text == "" {
 		return nil, nil
@@ -93,7 +93,7 @@ func parseIndex(text string) (int32, error) {
 	return int32(n), nil
 }
 
-// IndicesOf returns the set of the given numbers. It sorts the slice.
+// IndicesOf returns the set of the numbers. It sorts the slice in place.
 func IndicesOf(numbers []int32) Indices {
 	slices.Sort(numbers)
 	var runs Indices
@@ -107,7 +107,7 @@ func IndicesOf(numbers []int32) Indices {
 	return runs
 }
 
-// merge sorts runs and joins adjacent ones.
+// merge sorts the runs and joins those that touch or overlap.
 func merge(runs Indices) Indices {
 	slices.SortFunc(runs, func(a, b Run) int { return int(a.First) - int(b.First) })
 	merged := runs[:0]
@@ -121,7 +121,7 @@ func merge(runs Indices) Indices {
 	return merged
 }
 
-// String formats the set in the notation of ParseIndices, as short as possible without steps.
+// String formats the set in the notation of ParseIndices, as briefly as possible without steps.
 func (s Indices) String() string {
 	var b strings.Builder
 	for i, r := range s {
@@ -146,7 +146,7 @@ func (s Indices) Count() int {
 	return n
 }
 
-// Has reports whether a number is in the set.
+// Has reports whether n is in the set.
 func (s Indices) Has(n int32) bool {
 	_, found := slices.BinarySearchFunc(s, n, func(r Run, n int32) int {
 		switch {
@@ -160,7 +160,7 @@ func (s Indices) Has(n int32) bool {
 	return found
 }
 
-// All yields the numbers in ascending order.
+// All returns an iterator over the numbers in ascending order.
 func (s Indices) All() iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for _, r := range s {
@@ -173,7 +173,7 @@ func (s Indices) All() iter.Seq[int32] {
 	}
 }
 
-// At returns the number at a position, counted from 0. ok is false if the set is smaller.
+// At returns the number at a position, counting from 0. ok is false if the set has fewer numbers.
 func (s Indices) At(position int) (n int32, ok bool) {
 	for _, r := range s {
 		size := int(r.Last-r.First) + 1
@@ -185,7 +185,8 @@ func (s Indices) At(position int) (n int32, ok bool) {
 	return 0, false
 }
 
-// Position returns the position of a number in the set, counted from 0, or -1 if it is not in the set.
+// Position returns the position of a number in the set, counting from 0. It returns -1 if the number is not in the
+// set.
 func (s Indices) Position(n int32) int {
 	before := 0
 	for _, r := range s {
@@ -200,7 +201,7 @@ func (s Indices) Position(n int32) int {
 	return -1
 }
 
-// Positions yields the positions, in this set, of the numbers in another set, in ascending order.
+// Positions returns an iterator over the positions, in this set, of the numbers in another set, in ascending order.
 func (s Indices) Positions(other Indices) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		before, next := 0, 0

@@ -11,7 +11,7 @@ func JobID(job *Job) (id int64, ok bool) {
 	return ParseJobID(job.Labels[keys.JobID])
 }
 
-// ParseJobID parses a job number, a decimal from 1; ok is false for any other text.
+// ParseJobID parses a job number, which is a decimal number greater than 0. ok is false for any other text.
 func ParseJobID(text string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	return id, err == nil && id > 0 && FormatJobID(id) == text
@@ -20,8 +20,8 @@ func ParseJobID(text string) (id int64, ok bool) {
 // FormatJobID formats a job number.
 func FormatJobID(id int64) string { return strconv.FormatInt(id, 10) }
 
-// IDsOf returns how many consecutive numbers a job takes: one, or one per element for an array, whose first element has
-// the number of the job.
+// IDsOf returns the number of consecutive job numbers that a job needs: one or, for an array, one for each element.
+// The first element has the same number as the job.
 func IDsOf(job *Job) int {
 	text, ok := job.Annotations[keys.Array]
 	if !ok {
@@ -42,5 +42,5 @@ func SetJobID(job *Job, id int64) {
 	job.Labels[keys.JobID] = FormatJobID(id)
 }
 
-// JudgedAnnotations lists the annotations of a job whose changes admission checks.
+// JudgedAnnotations lists the job annotations whose changes are validated by admission.
 var JudgedAnnotations = []string{keys.Array, keys.ArrayLimit, keys.ArrayCancelled, keys.KeepFinished, keys.Hold, keys.Begin, keys.Dependency, keys.DependencyNamespaces, keys.KillOnInvalidDependency}

@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// validateSameID checks that a job keeps its number, unless an annotation contains the previous number: the controller
-// sets it when two jobs had the same number.
+// validateSameID checks that a job keeps its number. The number may change only if an annotation contains the
+// previous one, which the controller sets if two jobs had the same number.
 func validateSameID(old, updated *Job) field.ErrorList {
 	was, is := old.Labels[keys.JobID], updated.Labels[keys.JobID]
 	if _, valid := JobID(old); !valid || was == is || updated.Annotations[keys.JobIDWas] == was {

@@ -6,8 +6,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// ValidatePatch checks the fields of a patch that can be checked without the spec it is merged into, because they
-// replace the previous value completely.
+// ValidatePatch checks those fields of a patch that replace the previous value completely, because they can be
+// checked without the spec to which the patch is applied.
 func ValidatePatch(patch *JobSpec, path *field.Path) field.ErrorList {
 	errs := validateScalars(patch, path)
 	if patch.Queue == keys.RootQueue {

@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// PluginArguments holds the arguments of one job plugin. A missing or unknown argument has its default value.
+// PluginArguments holds the arguments of a job plugin. If an argument is missing, its value is the default.
 //
 // +kubebuilder:object:generate=false
 type PluginArguments struct {
 	values map[string]string
 	given  map[string]int // position in the list of arguments
-	// Unknown contains warnings about arguments that the plugin does not accept, each with its field.
+	// Unknown contains a warning for each argument that the plugin does not accept, with the path of the field.
 	Unknown []string
 }
 
@@ -40,7 +40,7 @@ func (a PluginArguments) Given(name string) bool {
 	return given
 }
 
-// pluginArgument is an argument of a plugin, written as --name=value, -name=value or two words.
+// pluginArgument describes an argument of a plugin, which is written as --name=value, -name=value or two words.
 //
 // +kubebuilder:object:generate=false
 type pluginArgument struct {
@@ -56,15 +56,15 @@ const (
 	aTask      want = iota // the name of a task
 	aContainer             // the name of a container
 	aPort
-	anyPort // a number; an invalid port means the default
+	anyPort // a number; if it is not a valid port, the default is used
 	aSwitch
 	seconds
 	anImage
 	aPath
-	aSecret // any value, which messages must not repeat
+	aSecret // any value; messages must not repeat it
 )
 
-// pluginArguments maps all plugins to their arguments, with Volcano's names and defaults.
+// pluginArguments maps each plugin to its arguments. The names and defaults are those of Volcano.
 var pluginArguments = map[string][]pluginArgument{
 	PluginEnv: {},
 	PluginService: {
@@ -88,12 +88,12 @@ var pluginArguments = map[string][]pluginArgument{
 	},
 }
 
-// PluginNames lists the job plugins. Validation and the CRD reject others.
+// PluginNames lists the job plugins. Validation and the CRD reject all other names.
 var PluginNames = sortedKeys(pluginArguments)
 
-// ParsePlugin parses the arguments of a plugin like Go's flag package. Invalid values are errors with a field below at.
-// Unknown arguments are only listed as Unknown, since Volcano ignores them. The returned arguments are usable in any
-// case.
+// ParsePlugin parses the arguments of a plugin in the same way as Go's flag package. It returns an error, with a path
+// below at, for each invalid value. Unknown arguments are only recorded in Unknown, because Volcano ignores them. The
+// returned arguments can be used even if there are errors.
 func ParsePlugin(name string, words []string, at *field.Path) (PluginArguments, field.ErrorList) {
 	takes, known := pluginArguments[name]
 	if !known {
@@ -115,7 +115,8 @@ func ParsePlugin(name string, words []string, at *field.Path) (PluginArguments, 
 	return a, errs
 }
 
-// read parses one argument at the beginning of words, whose position is index, and returns the number of words used.
+// read parses one argument at the beginning of words, whose first word has the specified index, and returns the
+// number of words used.
 func (a *PluginArguments) read(plugin string, takes []pluginArgument, words []string, index int, at *field.Path) (int, *field.Error) {
 	if words[0] == "" {
 		return 1, nil
@@ -160,7 +161,7 @@ func listArguments(takes []pluginArgument) string {
 	return "there are " + strings.Join(names, ", ")
 }
 
-// judge returns the error of a value, or "".
+// judge returns the reason why a value is invalid, or "".
 func (w want) judge(value string) string {
 	switch w {
 	case aPort:

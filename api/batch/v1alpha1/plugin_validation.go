@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	// maxHostsBytes is the maximum total size of a job's host lists: they are the data of one ConfigMap, and the API
-	// server accepts at most 1 MiB including keys.
+	// maxHostsBytes is the maximum total size of a job's host lists. They are stored in a single ConfigMap, for which
+	// the API server accepts at most 1 MiB including keys.
 	maxHostsBytes = 900 << 10
-	// maxVariableBytes is the maximum size of an environment variable under Linux, minus some reserve.
+	// maxVariableBytes is the maximum size of an environment variable on Linux, minus some reserve.
 	maxVariableBytes = 127 << 10
 )
 
-// RayHeadSuffix is the suffix that makes a job's name the name of the Service of its Ray head.
+// RayHeadSuffix is appended to a job's name to get the name of the Service of its Ray head.
 const RayHeadSuffix = "-head-svc"
 
-// validatePlugins checks that the plugins exist, accept their arguments and have the tasks that they require.
+// validatePlugins checks that the plugins exist, that they accept their arguments, and that the job has the tasks
+// that they need.
 func validatePlugins(job *Job, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range sortedKeys(job.Spec.Plugins) {
@@ -53,7 +54,7 @@ func validateRay(job *Job, arguments PluginArguments, at *field.Path) field.Erro
 	return errs
 }
 
-// validatePluginSizes checks that the host lists fit into a ConfigMap or a variable.
+// validatePluginSizes checks that the host lists fit into a ConfigMap or an environment variable.
 func validatePluginSizes(job *Job, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if _, ok := job.Spec.Plugins[PluginService]; ok {
@@ -74,8 +75,8 @@ func validatePluginSizes(job *Job, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// hostsBytes returns an upper bound for the total length of the host names of the named tasks, with additional bytes
-// for each; nil means all tasks.
+// hostsBytes returns an upper bound for the total length of the host names of the named tasks, or of all tasks if
+// names is nil. around is the number of additional bytes for each host name.
 func hostsBytes(job *Job, around int, names []string) int64 {
 	var size int64
 	for i := range job.Spec.Tasks {
@@ -101,7 +102,7 @@ func (j *Job) hasTask(name string) bool {
 	return slices.ContainsFunc(j.Spec.Tasks, func(t TaskSpec) bool { return t.Name == name })
 }
 
-// pluginWarnings returns warnings about plugins that do nothing, or probably not what was intended.
+// pluginWarnings returns warnings about plugins that have no effect, or probably not the intended one.
 func pluginWarnings(job *Job) []string {
 	var warnings []string
 	for _, name := range sortedKeys(job.Spec.Plugins) {
@@ -119,7 +120,7 @@ func pluginWarnings(job *Job) []string {
 	return warnings
 }
 
-// idlePlugin describes what a plugin omits because a task, a container or a part of a key pair is missing.
+// idlePlugin describes what a plugin does not do because a task, a container or a part of a key pair is missing.
 func idlePlugin(job *Job, name string, a PluginArguments, at string) []string {
 	lacks := func(argument string) bool {
 		_, given := a.given[argument]

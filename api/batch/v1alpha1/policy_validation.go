@@ -12,13 +12,13 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// PolicyEvents lists the events that a policy may respond to; the others are internal.
+// PolicyEvents lists the events that a policy may handle; all other events are internal.
 var PolicyEvents = []busv1alpha1.Event{
 	busv1alpha1.AnyEvent, busv1alpha1.PodFailedEvent, busv1alpha1.PodEvictedEvent, busv1alpha1.PodPendingEvent,
 	busv1alpha1.JobUnknownEvent, busv1alpha1.TaskCompletedEvent, busv1alpha1.TaskFailedEvent, busv1alpha1.JobUpdatedEvent,
 }
 
-// PolicyActions lists the actions that a policy may take.
+// PolicyActions lists the actions that a policy may request.
 var PolicyActions = []busv1alpha1.Action{
 	busv1alpha1.AbortJobAction, busv1alpha1.RestartJobAction, busv1alpha1.RestartTaskAction, busv1alpha1.RestartPodAction,
 	busv1alpha1.RestartPartitionAction, busv1alpha1.TerminateJobAction, busv1alpha1.CompleteJobAction, busv1alpha1.ResumeJobAction,
@@ -82,7 +82,7 @@ func validateExitCode(code int32, seen map[int32]bool, at *field.Path) field.Err
 	return errs
 }
 
-// AnsweredEvents returns the events of a policy without duplicates, in their order.
+// AnsweredEvents returns the events that a policy handles, in order and without duplicates.
 func (p *LifecyclePolicy) AnsweredEvents() []busv1alpha1.Event {
 	var events []busv1alpha1.Event
 	for _, event := range append([]busv1alpha1.Event{p.Event}, p.Events...) {

@@ -7,87 +7,94 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// JobGate is what is known of the conditions on which a job waits before it starts.
+// JobGate describes what is known about the conditions that delay the start of a job.
 type JobGate struct {
-	// Until is the earliest time at which the job can start, where that is known.
+	// Until is the earliest time at which the job can start, if it is known.
 	// +optional
 	Until *metav1.Time `json:"until,omitempty"`
-	// Met are the dependencies that are met for good, as they are written: also when the jobs are gone.
+	// Met lists the dependencies that have been met permanently, in their original notation. They remain met even if
+	// the jobs are deleted.
 	// +optional
 	Met []string `json:"met,omitempty"`
-	// Failed are the dependencies that can never be met, as they are written, since the jobs ended otherwise: also when these are gone.
+	// Failed lists the dependencies that can never be met because of how the jobs ended, in their original notation.
+	// They remain failed even if the jobs are deleted.
 	// +optional
 	Failed []string `json:"failed,omitempty"`
 }
 
-// JobFailure is why a job failed.
+// JobFailure describes why a job failed.
 type JobFailure struct {
-	// Reason is a code: PodFailed, DeadlineExceeded, StartError, OOMKilled, Evicted, Preempted, NodeStopped, PodRefused.
+	// Reason is a code: PodFailed, DeadlineExceeded, StartError, OOMKilled, Evicted, Preempted, NodeStopped or
+	// PodRefused.
 	Reason string `json:"reason"`
-	// Message is one sentence for people, which names the pod by its task and index.
+	// Message is a sentence that describes the failure and identifies the pod by task and index.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// ExitCode is that of the pod's first container that ended badly; none where no container did, as when a node was lost.
+	// ExitCode is the exit code of the first container that failed in the pod. It is unset if no container failed,
+	// for example because the node was lost.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
 }
 
-// ArrayStatus is what became of the elements of an array, by their indices as 0-4,7. Those that are in no list wait.
+// ArrayStatus is the state of the elements of an array. Each set of elements is a list of indices such as 0-4,7.
+// Elements that are in none of the lists are waiting.
 type ArrayStatus struct {
-	// Running are the elements that have pods which have not ended.
+	// Running lists the elements that have pods which have not ended.
 	// +optional
 	Running string `json:"running,omitempty"`
-	// Succeeded are the elements all of whose pods have succeeded.
+	// Succeeded lists the elements of which all pods have succeeded.
 	// +optional
 	Succeeded string `json:"succeeded,omitempty"`
-	// Failed are the elements whose pods have ended, not all of them well.
+	// Failed lists the elements whose pods have all ended, but not all of them successfully.
 	// +optional
 	Failed string `json:"failed,omitempty"`
-	// Cancelled are the elements that were cancelled before they had ended.
+	// Cancelled lists the elements that were cancelled before they ended.
 	// +optional
 	Cancelled string `json:"cancelled,omitempty"`
-	// ExitCodes are the elements that failed by the exit code of their first container that failed; -1 where there is none, as when a
-	// node was lost.
+	// ExitCodes maps exit codes to the failed elements. The exit code of an element is that of its first container
+	// that failed, or -1 if no container failed, for example because a node was lost.
 	// +optional
 	ExitCodes map[string]string `json:"exitCodes,omitempty"`
-	// Causes are the elements that failed of something else than what their containers did by themselves, by the code of it: DeadlineExceeded,
-	// OOMKilled, Evicted, NodeStopped and the like.
+	// Causes maps codes such as DeadlineExceeded, OOMKilled, Evicted or NodeStopped to the elements that failed for
+	// this reason. It does not contain elements whose containers failed by themselves.
 	// +optional
 	Causes map[string]string `json:"causes,omitempty"`
-	// Reason is the code of why the elements that wait are not started, where the job itself holds them back.
+	// Reason is the code for the reason why waiting elements are not started, if the job itself holds them back.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// Times are written when the job has ended: for every element that has ended itself, in the order of the indices, when it started and how long
-	// it ran, in seconds, as START+LENGTH with the start counted from the creation of the job; - where nobody knows. Separated by blanks.
+	// Times lists when each element that has ended started and how long it ran. It is written when the job has ended.
+	// The entries are in the order of the indices, separated by blanks. Each entry has the form START+LENGTH in
+	// seconds, where START is relative to the creation of the job, or is "-" if the times are unknown.
 	// +optional
 	Times string `json:"times,omitempty"`
 }
 
 // JobEvictions counts the evictions of a job's pods.
 type JobEvictions struct {
-	// Times is how often pods were evicted; pods that are evicted within a minute count as one time.
+	// Times is the number of times that pods were evicted. Evictions within a minute count once.
 	Times int32 `json:"times"`
-	// Pods is how many pods were evicted in all.
+	// Pods is the total number of evicted pods.
 	Pods int32 `json:"pods"`
-	// Last is the last eviction.
+	// Last describes the last eviction.
 	Last JobEviction `json:"last"`
 }
 
-// JobEviction is one eviction of pods of a job.
+// JobEviction describes an eviction of pods of a job.
 type JobEviction struct {
-	// At is when the first of the pods was told to end.
+	// At is the time when the first of the pods was asked to terminate.
 	At metav1.Time `json:"at"`
-	// Reason is a code: Preempted, Evicted, NodeStopped.
+	// Reason is a code: Preempted, Evicted or NodeStopped.
 	Reason string `json:"reason"`
-	// Message says what the pods were evicted for: the job or queue that takes their room, with both priorities, or the drained node.
+	// Message describes why the pods were evicted. It names the job or queue that gets their resources, with both
+	// priorities, or the drained node.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// Pods is how many pods were evicted.
+	// Pods is the number of evicted pods.
 	Pods int32 `json:"pods"`
-	// Tasks are the indices of the pods by task, as 0-4,7.
+	// Tasks maps each task to the indices of its evicted pods, for example 0-4,7.
 	// +optional
 	Tasks map[string]string `json:"tasks,omitempty"`
-	// Ran is how long the longest of them had run.
+	// Ran is the run time of the evicted pod that had been running longest.
 	// +optional
 	Ran *metav1.Duration `json:"ran,omitempty"`
 }
@@ -99,24 +106,24 @@ const MaxStatusNodesPods = 1000
 type JobNode struct {
 	// Name is the name of the node.
 	Name string `json:"name"`
-	// Tasks are the indices of the pods by task, as 0-4,7.
+	// Tasks maps each task to the indices of its pods on the node, for example 0-4,7.
 	Tasks map[string]string `json:"tasks"`
 }
 
-// PodPlace identifies a pod of a job by its task and its index in it.
+// PodPlace identifies a pod of a job by its task and its index in the task.
 type PodPlace struct {
 	Task  string
 	Index int32
 }
 
-// NodesOfPods returns the node of each pod in a list of nodes.
+// NodesOfPods maps each pod in a list of nodes to the name of its node.
 func NodesOfPods(nodes []JobNode) map[PodPlace]string {
 	found := map[PodPlace]string{}
 	for _, node := range nodes {
 		for task, text := range node.Tasks {
 			indices, _ := ParseIndices(text)
 			if indices.Count() > MaxStatusNodesPods {
-				continue // the controller writes no such list
+				continue // the controller does not write such a list
 			}
 			for index := range indices.All() {
 				found[PodPlace{Task: task, Index: index}] = node.Name
@@ -146,7 +153,8 @@ func JobNodesOf(pods map[PodPlace]string) []JobNode {
 	return nodes
 }
 
-// MaxStatusReports is the maximum number of reports in status.reports, and MaxStatusReportBytes that of the bytes of all their messages.
+// MaxStatusReports is the maximum number of reports in status.reports, and MaxStatusReportBytes is the maximum total
+// size of their messages.
 const (
 	MaxStatusReports     = 1000
 	MaxStatusReportBytes = 64 << 10
@@ -158,10 +166,10 @@ type PodReport struct {
 	Task string `json:"task"`
 	// Index is the pod's index in its task.
 	Index int32 `json:"index"`
-	// StartTime is when the container began that wrote the message.
+	// StartTime is the time when the container that wrote the message started.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
-	// FinishTime is when the container ended.
+	// FinishTime is the time when the container ended.
 	// +optional
 	FinishTime *metav1.Time `json:"finishTime,omitempty"`
 	// Message is the termination message of the container.
@@ -169,7 +177,7 @@ type PodReport struct {
 	Message string `json:"message"`
 }
 
-// ReportFits reports whether a list of reports has room for one more message.
+// ReportFits reports whether one more message can be added to a list of reports.
 func ReportFits(reports []PodReport, message string) bool {
 	size := len(message)
 	for i := range reports {

@@ -11,8 +11,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// validateTemplate checks the most frequent errors in a pod template: names, restart policy, resources, ports. A client
-// cannot link Kubernetes' own validation, which is not a library; admission runs it in addition.
+// validateTemplate checks a pod template for the most frequent errors: names, restart policy, resources and ports.
+// Clients cannot use Kubernetes' own validation, which is not available as a library; admission runs it in addition.
 func validateTemplate(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
 	pod, at := &template.Spec, path.Child("spec")
 	var errs field.ErrorList

@@ -7,7 +7,7 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// Job is a set of tasks whose pods are scheduled, run and ended as one.
+// Job is a set of tasks whose pods are scheduled, run and ended together.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -36,75 +36,78 @@ type JobList struct {
 	Items           []Job `json:"items"`
 }
 
-// JobSpec is what a user wants of a Job.
+// JobSpec is the desired state of a Job.
 //
-// The limits on the length of lists are ours, not Volcano's: they bound the cost of the rules.
+// The limits on the lengths of lists do not exist in Volcano. They limit the cost of the validation rules.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || !has(self.tasks) || size(self.tasks) == 0 || self.minAvailable <= self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()",fieldPath=".minAvailable",message="job 'minAvailable' should not be greater than total replicas in tasks",messageExpression=`"job 'minAvailable' should not be greater than total replicas in tasks; they are %d: lower it or raise replicas".format([self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()])`
 // +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || !has(self.volumes) || self.volumes.all(v, !(has(v.volumeClaim) && has(v.volumeClaimName) && size(v.volumeClaimName) > 0))",optionalOldSelf=true,fieldPath=".volumes",message="conflict: If you want to use an existing PVC, just specify VolumeClaimName.If you want to create a new PVC, you do not need to specify VolumeClaimName"
 // +kubebuilder:validation:XValidation:rule="!has(self.tasks) || !has(oldSelf.tasks) || size(self.tasks) == size(oldSelf.tasks)",fieldPath=".tasks",message="job updates may not add or remove tasks"
 // +kubebuilder:validation:XValidation:rule="has(self.tasks) && size(self.tasks) > 0",fieldPath=".tasks",reason=FieldValueRequired,message="No task specified in job spec"
 type JobSpec struct {
-	// SchedulerName is the scheduler of all pods whose template names none.
+	// SchedulerName is the name of the scheduler for all pods whose template does not specify one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	SchedulerName string `json:"schedulerName,omitempty"`
-	// MinAvailable is the least number of pods that must run at once: the gang. 0 means the sum of the tasks' minimums.
+	// MinAvailable is the minimum number of pods that must run at the same time: the size of the gang. 0 means the
+	// sum of the tasks' minimums.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinAvailable int32 `json:"minAvailable,omitempty"`
-	// Volumes are mounted into every container of every task.
+	// Volumes are mounted into all containers of all tasks.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:XValidation:rule="self.all(v, self.exists_one(o, o.mountPath == v.mountPath))",message="duplicated mountPath"
 	Volumes []VolumeSpec `json:"volumes,omitempty"`
-	// Tasks are the roles of the job, each with a pod template and a number of replicas.
+	// Tasks are the roles of the job. Each task has a pod template and a number of replicas.
 	// +optional
 	// +kubebuilder:validation:MaxItems=500
 	// +kubebuilder:validation:XValidation:rule="[self.filter(t, has(t.name)).map(t, t.name)].all(names, names.all(n, names.indexOf(n) == names.lastIndexOf(n)))",message="duplicated task name",messageExpression="'duplicated task name ' + [self.filter(t, has(t.name)).map(t, t.name)].map(names, names.filter(n, names.indexOf(n) != names.lastIndexOf(n)))[0][0]"
 	Tasks []TaskSpec `json:"tasks,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
-	// Policies answer events of any task that has no policy of its own for them.
+	// Policies define how the job reacts to events. They apply to tasks that have no policy of their own for an
+	// event.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	Policies []LifecyclePolicy `json:"policies,omitempty"`
-	// Plugins by name, each with its arguments: svc, ssh, env, tensorflow, mpi, pytorch, ray, hcclrank.
+	// Plugins maps plugin names to arguments. The plugins are svc, ssh, env, tensorflow, mpi, pytorch, ray and
+	// hcclrank.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(p, p in ['env', 'hcclrank', 'mpi', 'pytorch', 'ray', 'ssh', 'svc', 'tensorflow'])",message="unable to find job plugin: there are env, hcclrank, mpi, pytorch, ray, ssh, svc, tensorflow",messageExpression="'unable to find job plugin: ' + self.map(p, p).filter(p, !(p in ['env', 'hcclrank', 'mpi', 'pytorch', 'ray', 'ssh', 'svc', 'tensorflow']))[0] + '; there are env, hcclrank, mpi, pytorch, ray, ssh, svc, tensorflow'"
 	Plugins map[string][]string `json:"plugins,omitempty"`
-	// RunningEstimate is how long the job is expected to run.
+	// RunningEstimate is the expected run time of the job.
 	// +optional
 	RunningEstimate *metav1.Duration `json:"runningEstimate,omitempty"`
-	// Queue that the job is submitted to.
+	// Queue is the queue to which the job is submitted.
 	// +optional
 	// +kubebuilder:default=default
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Queue string `json:"queue,omitempty"`
-	// MaxRetry is how often the job may run before it is Failed. It restarts one time less.
+	// MaxRetry is the maximum number of times that the job may run before it fails. It is restarted one time fewer.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=0
 	MaxRetry int32 `json:"maxRetry,omitempty"`
-	// TTLSecondsAfterFinished is how long a finished job is kept. Unset: for ever.
+	// TTLSecondsAfterFinished is the time in seconds for which a finished job is kept. If unset, it is kept forever.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
-	// PriorityClassName of the job and of pods whose template names none.
+	// PriorityClassName is the priority class of the job, and of pods whose template does not specify one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	PriorityClassName string `json:"priorityClassName,omitempty"`
-	// MinSuccess is how many succeeded pods complete the job.
+	// MinSuccess is the number of succeeded pods at which the job is complete.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	MinSuccess *int32 `json:"minSuccess,omitempty"`
-	// NetworkTopology is how close to each other the pods must be placed.
+	// NetworkTopology limits how far apart in the network the pods may be placed.
 	// +optional
 	NetworkTopology *NetworkTopologySpec `json:"networkTopology,omitempty"`
 }
 
-// NetworkTopologyMode says whether the topology must be kept or only preferred.
+// NetworkTopologyMode determines whether the topology constraint is required or only preferred.
 //
 // +kubebuilder:validation:Enum=hard;soft
 type NetworkTopologyMode string
@@ -115,39 +118,39 @@ const (
 	SoftNetworkTopologyMode NetworkTopologyMode = "soft"
 )
 
-// NetworkTopologySpec bounds how far apart pods may be placed, in tiers of HyperNodes.
+// NetworkTopologySpec limits how far apart pods may be placed, in tiers of HyperNodes.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.highestTierAllowed) && has(self.highestTierName) && size(self.highestTierName) > 0)",message="must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
 type NetworkTopologySpec struct {
 	// +optional
 	// +kubebuilder:default=hard
 	Mode NetworkTopologyMode `json:"mode,omitempty"`
-	// HighestTierAllowed is the highest tier of HyperNode that may hold all the pods.
+	// HighestTierAllowed is the highest tier of a HyperNode in which all pods may be placed.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	HighestTierAllowed *int `json:"highestTierAllowed,omitempty"`
-	// HighestTierName is the same by the tier's name.
+	// HighestTierName is the name of the highest tier. It can be set instead of highestTierAllowed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	HighestTierName string `json:"highestTierName,omitempty"`
 }
 
-// VolumeSpec is a volume of the job: a claim that exists, or one to be made.
+// VolumeSpec is a volume of the job: an existing claim, or a claim to be created.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.volumeClaim) || (has(self.volumeClaimName) && size(self.volumeClaimName) > 0)",message="either VolumeClaim or VolumeClaimName must be specified"
 type VolumeSpec struct {
-	// MountPath in every container.
+	// MountPath is the path at which the volume is mounted in every container.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	// +kubebuilder:validation:Pattern=`^[^:]*$`
 	MountPath string `json:"mountPath"`
-	// VolumeClaimName names a claim that exists.
+	// VolumeClaimName is the name of an existing claim.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	VolumeClaimName string `json:"volumeClaimName,omitempty"`
-	// VolumeClaim describes a claim that is made for this job.
+	// VolumeClaim describes a claim to be created for this job.
 	// +optional
 	VolumeClaim *corev1.PersistentVolumeClaimSpec `json:"volumeClaim,omitempty"`
 }
@@ -155,7 +158,7 @@ type VolumeSpec struct {
 // JobEvent is the reason of a Kubernetes event about a Job.
 type JobEvent string
 
-// The reasons of events about Jobs.
+// Reasons of events about Jobs.
 const (
 	CommandIssued   JobEvent = "CommandIssued"
 	PluginError     JobEvent = "PluginError"
@@ -166,33 +169,34 @@ const (
 	PodGroupPending JobEvent = "PodGroupPending"
 )
 
-// LifecyclePolicy answers an event, several events or an exit code with an action.
+// LifecyclePolicy defines the action to take on an event, on any of multiple events, or on an exit code.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.exitCode) && (has(self.event) || (has(self.events) && size(self.events) > 0)))",message="must not specify event and exitCode simultaneously"
 // +kubebuilder:validation:XValidation:rule="has(self.exitCode) || has(self.event) || (has(self.events) && size(self.events) > 0)",message="either event and exitCode should be specified"
 type LifecyclePolicy struct {
-	// Action to take.
+	// Action is the action to take.
 	// +kubebuilder:validation:Required
 	Action busv1alpha1.Action `json:"action,omitempty"`
-	// Event that is answered.
+	// Event is the event to handle.
 	// +optional
 	// +kubebuilder:validation:Enum=*;PodPending;PodRunning;PodFailed;PodEvicted;Unknown;TaskCompleted;OutOfSync;CommandIssued;JobUpdated;TaskFailed
 	Event busv1alpha1.Event `json:"event,omitempty"`
-	// Events that are answered.
+	// Events lists the events to handle.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:Enum=*;PodPending;PodRunning;PodFailed;PodEvicted;Unknown;TaskCompleted;OutOfSync;CommandIssued;JobUpdated;TaskFailed
 	Events []busv1alpha1.Event `json:"events,omitempty"`
-	// ExitCode of a failed pod's container; not together with an event. 0 is no failure.
+	// ExitCode is the exit code of a failed container to handle. It must not be 0, and must not be combined with
+	// events.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self != 0",message="0 is not a valid error code"
 	ExitCode *int32 `json:"exitCode,omitempty"`
-	// Timeout delays the action; it is dropped when the event is undone before.
+	// Timeout delays the action. If the event is undone before the timeout expires, the action is not taken.
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 }
 
-// NumaPolicy is how a task's pods want their CPUs placed on NUMA nodes.
+// NumaPolicy describes how the CPUs of a task's pods should be placed on NUMA nodes.
 //
 // +kubebuilder:validation:Enum=none;best-effort;restricted;single-numa-node
 type NumaPolicy string
@@ -205,12 +209,12 @@ const (
 	SingleNumaNode NumaPolicy = "single-numa-node"
 )
 
-// TaskSpec is one role of a job.
+// TaskSpec describes one role of a job.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || self.minAvailable <= (has(self.replicas) ? self.replicas : 0)",fieldPath=".minAvailable",message="'minAvailable' is greater than 'replicas'",messageExpression=`"'minAvailable' is greater than 'replicas' in task: %s; replicas are %d: lower minAvailable or raise replicas".format([has(self.name) ? self.name : "", has(self.replicas) ? self.replicas : 0])`
 // +kubebuilder:validation:XValidation:rule="!has(self.partitionPolicy) || self.partitionPolicy.totalPartitions * self.partitionPolicy.partitionSize == (has(self.replicas) ? self.replicas : 0)",fieldPath=".partitionPolicy",message="'Replicas' are not equal to TotalPartitions*PartitionSize",messageExpression=`"'Replicas' are not equal to TotalPartitions*PartitionSize in task: %s; these are %d".format([has(self.name) ? self.name : "", self.partitionPolicy.totalPartitions * self.partitionPolicy.partitionSize])`
 type TaskSpec struct {
-	// Name of the task; pods are named <job>-<task>-<index>.
+	// Name is the name of the task. Pods are named JOB-TASK-INDEX.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
@@ -220,34 +224,35 @@ type TaskSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Replicas int32 `json:"replicas,omitempty"`
-	// MinAvailable is the least number of pods of this task in the gang. Unset: all replicas.
+	// MinAvailable is the minimum number of pods of this task in the gang. Defaults to the number of replicas.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinAvailable *int32 `json:"minAvailable,omitempty"`
-	// Template of the pods.
+	// Template is the template of the pods.
 	// +optional
 	Template corev1.PodTemplateSpec `json:"template,omitempty"`
-	// Policies of this task; they come before the job's.
+	// Policies define how the task reacts to events. They take precedence over those of the job.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	Policies []LifecyclePolicy `json:"policies,omitempty"`
-	// TopologyPolicy is how the pods want their CPUs placed on NUMA nodes.
+	// TopologyPolicy describes how the CPUs of the pods should be placed on NUMA nodes.
 	// +optional
 	TopologyPolicy NumaPolicy `json:"topologyPolicy,omitempty"`
-	// MaxRetry is how many container restarts make the event TaskFailed. 0 means 3, -1 no limit.
+	// MaxRetry is the number of container restarts that causes the event TaskFailed. 0 means 3, and -1 means no
+	// limit.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=-1
 	MaxRetry int32 `json:"maxRetry,omitempty"`
-	// DependsOn names tasks that must be ready before this one's pods are created.
+	// DependsOn lists tasks that must be ready before the pods of this task are created.
 	// +optional
 	DependsOn *DependsOn `json:"dependsOn,omitempty"`
-	// PartitionPolicy cuts the task's pods into groups that are placed together.
+	// PartitionPolicy divides the task's pods into groups, each of which is placed together.
 	// +optional
 	PartitionPolicy *PartitionPolicySpec `json:"partitionPolicy,omitempty"`
 }
 
-// PartitionPolicySpec cuts the replicas of a task into totalPartitions groups of partitionSize.
+// PartitionPolicySpec divides the replicas of a task into totalPartitions groups of partitionSize pods.
 type PartitionPolicySpec struct {
 	// +kubebuilder:validation:Minimum=1
 	TotalPartitions int32 `json:"totalPartitions"`
@@ -261,20 +266,20 @@ type PartitionPolicySpec struct {
 	MinPartitions int32 `json:"minPartitions,omitempty"`
 }
 
-// Iteration says how many of the named tasks must be ready.
+// Iteration determines how many of the listed tasks must be ready.
 //
 // +kubebuilder:validation:Enum=any;all
 type Iteration string
 
-// The iterations.
+// Values of Iteration.
 const (
 	IterationAny Iteration = "any"
 	IterationAll Iteration = "all"
 )
 
-// DependsOn names the tasks that a task waits for.
+// DependsOn lists the tasks that a task waits for.
 type DependsOn struct {
-	// Name of the tasks.
+	// Name lists the names of the tasks.
 	// +optional
 	// +kubebuilder:validation:MaxItems=500
 	Name []string `json:"name,omitempty"`
@@ -282,12 +287,13 @@ type DependsOn struct {
 	Iteration Iteration `json:"iteration,omitempty"`
 }
 
-// JobPhase is where a job is in its life.
+// JobPhase is the phase of a job in its life cycle.
 //
 // +kubebuilder:validation:Enum=Pending;Aborting;Aborted;Running;Restarting;Completing;Completed;Terminating;Terminated;Failed
 type JobPhase string
 
-// The phases. Aborted, Completed, Terminated and Failed are final, except that an aborted job can be resumed.
+// The phases of a job. Aborted, Completed, Terminated and Failed are final, except that an aborted job can be
+// resumed.
 const (
 	Pending     JobPhase = "Pending"
 	Aborting    JobPhase = "Aborting"
@@ -301,7 +307,7 @@ const (
 	Failed      JobPhase = "Failed"
 )
 
-// JobState is the phase of a job, with why and since when.
+// JobState is the phase of a job, the reason for it and the time of the last transition.
 type JobState struct {
 	// +optional
 	Phase JobPhase `json:"phase,omitempty"`
@@ -319,7 +325,7 @@ type TaskState struct {
 	Phase map[corev1.PodPhase]int32 `json:"phase,omitempty"`
 }
 
-// JobStatus is what the job controller saw.
+// JobStatus is the state of a job as observed by the job controller.
 type JobStatus struct {
 	// +optional
 	State JobState `json:"state,omitempty"`
@@ -346,67 +352,78 @@ type JobStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Unknown int32 `json:"unknown,omitempty"`
-	// Version counts the kills of this job; events of pods of an older version are not answered by policies.
+	// Version is incremented each time the pods of the job are stopped. Policies ignore events of pods with an older
+	// version.
 	// +optional
 	Version int32 `json:"version,omitempty"`
-	// RetryCount counts the failures for which policies restart the job. At spec.maxRetry the job fails instead.
+	// RetryCount is the number of failures after which policies restarted the job. When it reaches spec.maxRetry, the
+	// job fails.
 	// +optional
 	RetryCount int32 `json:"retryCount,omitempty"`
-	// UserRestarts counts the restarts and resumptions that people asked for by a Command. They use up no retry. Ours.
+	// UserRestarts is the number of times that users restarted or resumed the job with a Command. These do not count
+	// as retries. This field does not exist in Volcano.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	UserRestarts int32 `json:"userRestarts,omitempty"`
-	// RefusedPods counts the pods of the present version that nodes did not take in after they had been bound to them, and that were made again. They
-	// use up no retry; only eight times as many as the job has pods are taken for failures. Ours.
+	// RefusedPods is the number of pods of the current version that were bound to a node but rejected by it, and were
+	// then created again. Such a rejection does not count as a retry; it counts as a failure only after eight times
+	// as many rejections as the job has pods. This field does not exist in Volcano.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	RefusedPods int32 `json:"refusedPods,omitempty"`
-	// RunningDuration is the time from creation to the last change of phase.
+	// RunningDuration is the time from the creation of the job to its last change of phase.
 	// +optional
 	RunningDuration *metav1.Duration `json:"runningDuration,omitempty"`
-	// ControlledResources names what was made for the job: plugin-<name>, volume-pvc-<name>.
+	// ControlledResources lists the objects created for the job, in the form plugin-NAME and volume-pvc-NAME.
 	// +optional
 	ControlledResources map[string]string `json:"controlledResources,omitempty"`
-	// Gate is what is known of the conditions on which the job waits before it starts. Ours.
+	// Gate describes what is known about the conditions that delay the start of the job. This field does not exist in
+	// Volcano.
 	// +optional
 	Gate *JobGate `json:"gate,omitempty"`
-	// Array is what became of the elements of an array. Ours.
+	// Array is the state of the elements of an array. This field does not exist in Volcano.
 	// +optional
 	Array *ArrayStatus `json:"array,omitempty"`
-	// Finished are the indices that have succeeded and are not run again, by task, as 0-4,7: of jobs that ask for that. Ours.
+	// Finished maps each task to the indices of the pods that have succeeded and will not run again, for example
+	// 0-4,7. It is set only for jobs that request this. This field does not exist in Volcano.
 	// +optional
 	Finished map[string]string `json:"finished,omitempty"`
-	// Failure is what became of the first pod that failed, where that ended the job or its last try, also where a policy answered it. It is taken away
-	// when the job starts again, completes, or is ended by a person. Ours.
+	// Failure describes the first failed pod if its failure ended the job or the job's last attempt, or triggered a
+	// policy that did. It is cleared when the job starts again, completes, or is ended by a user. This field does not
+	// exist in Volcano.
 	// +optional
 	Failure *JobFailure `json:"failure,omitempty"`
-	// Evictions are how often pods of the job were evicted, and what became of the last ones: for a job of higher priority, by a queue that
-	// took its room back, by a drained node. Restarts do not clear it. Ours.
+	// Evictions counts the evictions of pods of the job and describes the last one. Pods are evicted for a job with a
+	// higher priority, by a queue that reclaims its resources, or because a node is drained. Restarts do not clear
+	// this field. It does not exist in Volcano.
 	// +optional
 	Evictions *JobEvictions `json:"evictions,omitempty"`
-	// Nodes are the nodes on which the pods of the last run were, written before the pods are stopped or deleted: when the job ends, and of an
-	// array also when pods of an element are stopped. At most 1,000 pods are named. A restart clears it. Ours.
+	// Nodes lists the nodes on which the pods of the last run were placed. It is written before pods are stopped or
+	// deleted, when the job ends or, for an array, also when pods of an element are stopped. It contains at most
+	// 1,000 pods. A restart clears it. This field does not exist in Volcano.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=1000
 	Nodes []JobNode `json:"nodes,omitempty"`
-	// Reports are what launchers of Slurm jobs reported in pods that were deleted, by task and index: the termination messages that are lost with
-	// the pods. At most 1,000 are kept, and 64 KiB of messages. A pod that is created again clears its report, a restart clears all. Ours.
+	// Reports contains the termination messages of deleted pods in which launchers of Slurm jobs reported results, by
+	// task and index. The messages would otherwise be lost with the pods. At most 1,000 reports with a total of 64
+	// KiB of messages are kept. Creating a pod again clears its report, and a restart of the job clears all reports.
+	// This field does not exist in Volcano.
 	// +optional
 	// +listType=map
 	// +listMapKey=task
 	// +listMapKey=index
 	// +kubebuilder:validation:MaxItems=1000
 	Reports []PodReport `json:"reports,omitempty"`
-	// Conditions are the phases that the job went through, oldest first, each once.
+	// Conditions lists the phases that the job has had, oldest first, each of them once.
 	// +optional
 	// +patchMergeKey=status
 	// +patchStrategy=merge
 	Conditions []JobCondition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"status"`
 }
 
-// JobCondition says when a job entered a phase last.
+// JobCondition records when a job last entered a phase.
 type JobCondition struct {
 	Status JobPhase `json:"status"`
 	// +optional

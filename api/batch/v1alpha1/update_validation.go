@@ -12,15 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// onlyThese is Volcano's message for a change of an immutable field; instead suggests what to do.
+// onlyThese is Volcano's message for a change of an immutable field; instead suggests an alternative.
 const onlyThese = "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and `PriorityClassName`"
 
 const instead = ": delete the job and run the changed one, or run it under another name"
 
-// ValidateJobUpdate returns the errors of an updated Job. Only minAvailable, the tasks' replicas, totalPartitions and
-// minAvailable, and priorityClassName may change, and time limits may become shorter. While the job is held, the queue,
-// the time limits and the nodes that pods may use (node affinity) may change in any way. An unchanged spec is not
-// checked, so that its job can always end.
+// ValidateJobUpdate returns the validation errors of an updated Job. The following may change: minAvailable,
+// priorityClassName, and the replicas, minAvailable and totalPartitions of tasks. Time limits may become shorter.
+// While the job is held, the queue, the time limits and the nodes that pods may use (node affinity) may also change
+// in any way. An unchanged spec is not checked, so that the job can always end.
 func ValidateJobUpdate(old, updated *Job) field.ErrorList {
 	beyond := validateSameID(old, updated)
 	annotations := field.NewPath("metadata", "annotations")
@@ -43,7 +43,7 @@ func validateSpecUpdate(old, updated *Job) field.ErrorList {
 	if before, after := len(old.Spec.Tasks), len(updated.Spec.Tasks); before != after {
 		return field.ErrorList{field.Forbidden(spec.Child("tasks"), fmt.Sprintf("job updates may not add or remove tasks: there were %d and would be %d", before, after))}
 	}
-	// Defaults do not count as a change: a user may apply the original manifest again.
+	// Differences in defaults are not changes, because a user may apply the original manifest again.
 	before, after := fixedPart(old), fixedPart(updated)
 	if AtGate(old) {
 		freeAtGate(&before)
@@ -66,7 +66,7 @@ func validateSpecUpdate(old, updated *Job) field.ErrorList {
 	return append(errs, validateTotals(updated, spec)...)
 }
 
-// fixedPart returns the immutable part of a spec, with its defaults.
+// fixedPart returns the immutable part of a job's spec with defaults set.
 func fixedPart(job *Job) JobSpec {
 	job = job.DeepCopy()
 	DefaultJob(job, job.Spec.SchedulerName)
@@ -77,7 +77,7 @@ func fixedPart(job *Job) JobSpec {
 		spec.Tasks[i].Replicas = 0
 		spec.Tasks[i].MinAvailable = nil
 		if p := spec.Tasks[i].PartitionPolicy; p != nil {
-			p.TotalPartitions = 0 // follows from the replicas
+			p.TotalPartitions = 0 // derived from the replicas
 		}
 	}
 	for i := range spec.Volumes {
@@ -88,7 +88,7 @@ func fixedPart(job *Job) JobSpec {
 	return spec
 }
 
-// freeAtGate clears the fields of an immutable part that may change while nothing has been created from it.
+// freeAtGate clears those fields of the immutable part that may change while nothing has been created from the spec.
 // Volcano does not permit these changes.
 func freeAtGate(spec *JobSpec) {
 	spec.Queue, spec.RunningEstimate = "", nil
@@ -105,8 +105,9 @@ func freeAtGate(spec *JobSpec) {
 	}
 }
 
-// freeShorterTime makes no difference between the time limits of a job and shorter ones. Pods that are created later have
-// them: Kubernetes permits the same of a running pod. Volcano does not permit these changes.
+// freeShorterTime copies time limits that became shorter to before, so that they do not count as changes. The new
+// limits apply to pods created later, and Kubernetes permits the same change for running pods. Volcano does not
+// permit these changes.
 func freeShorterTime(before, after *JobSpec) {
 	if isShorterEstimate(before.RunningEstimate, after.RunningEstimate) {
 		before.RunningEstimate = after.RunningEstimate
@@ -119,7 +120,7 @@ func freeShorterTime(before, after *JobSpec) {
 	}
 }
 
-// isShorterEstimate reports whether both estimates exist, and the new one is shorter.
+// isShorterEstimate reports whether both estimates are set and the new one is shorter.
 func isShorterEstimate(old, estimate *metav1.Duration) bool {
 	if old == nil || estimate == nil {
 		return false
@@ -127,7 +128,8 @@ func isShorterEstimate(old, estimate *metav1.Duration) bool {
 	return estimate.Duration > 0 && estimate.Duration < old.Duration
 }
 
-// isShorterLimit reports whether a limit is shorter than the old one. A missing old limit is the longest.
+// isShorterLimit reports whether a limit is shorter than the old one. If the old limit is missing, any limit is
+// shorter.
 func isShorterLimit(old, limit *int64) bool {
 	if limit == nil || *limit <= 0 {
 		return false
@@ -135,7 +137,7 @@ func isShorterLimit(old, limit *int64) bool {
 	return old == nil || *limit < *old
 }
 
-// differences returns the paths of the innermost JSON fields in which two values of one type differ.
+// differences returns the paths of the innermost JSON fields in which two values of the same type differ.
 func differences(a, b reflect.Value, path *field.Path) []*field.Path {
 	if apiequality.Semantic.DeepEqual(a.Interface(), b.Interface()) {
 		return nil
@@ -170,7 +172,7 @@ func structDifferences(a, b reflect.Value, path *field.Path) []*field.Path {
 	for i := range a.NumField() {
 		member := a.Type().Field(i)
 		if !member.IsExported() {
-			return nil // not composed of JSON fields: a quantity, a time
+			return nil // a value such as a quantity or a time, which is not composed of JSON fields
 		}
 		name, options, _ := strings.Cut(member.Tag.Get("json"), ",")
 		at := path

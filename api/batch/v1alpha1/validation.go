@@ -14,31 +14,31 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// QueueLookup provides the existing queues for validation.
+// QueueLookup provides access to the existing queues during validation.
 type QueueLookup = schedulingv1beta1.QueueLookup
 
 const (
-	// MaxTasks is the maximum number of tasks of a job, as in the CRD.
+	// MaxTasks is the maximum number of tasks of a job, which is the same as in the CRD.
 	MaxTasks = 500
-	// MaxReplicas is the upper limit for the number of pods of a job in every installation; the CRD applies it to each
-	// task. It is more than a Kubernetes cluster can run.
+	// MaxReplicas is the maximum number of pods of a job in any installation, which is more than a Kubernetes cluster
+	// can run. The CRD applies the same limit to each task.
 	MaxReplicas = 1_000_000
 	// DefaultMaxReplicas is the default limit for the number of pods of a job.
 	DefaultMaxReplicas = 100_000
 	// namesInMessage is the maximum number of names in a message.
 	namesInMessage = 10
-	// tierPair is Volcano's message for the simultaneous use of both ways to name a tier.
+	// tierPair is Volcano's message if both ways to specify a tier are used at the same time.
 	tierPair = "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
 )
 
-// ValidateJob returns the errors of a new Job with its defaults filled in, each with its field. Without queues it does
-// not check the queue.
+// ValidateJob returns the validation errors of a new Job whose defaults are set. If queues is nil, the queue is not
+// checked.
 func ValidateJob(job *Job, queues QueueLookup) field.ErrorList {
 	return ValidateEmbeddedJob(job, nil, queues)
 }
 
-// ValidateEmbeddedJob is ValidateJob for a job contained in another object at a path, which determines its name. It
-// does not check the names of the pods if the job has no name.
+// ValidateEmbeddedJob is like ValidateJob, but for a job that is embedded in another object at the path at. If the
+// job has no name, the names of its pods are not checked.
 func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.ErrorList {
 	spec := at.Child("spec")
 	if len(job.Spec.Tasks) == 0 {
@@ -66,7 +66,7 @@ func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.Err
 	return errs
 }
 
-// validateName checks that the name fits into the labels of the job's pods.
+// validateName checks that the name of a job is short enough for the labels of its pods.
 func validateName(name string, path *field.Path) field.ErrorList {
 	if len(name) <= validation.LabelValueMaxLength {
 		return nil
@@ -75,7 +75,7 @@ func validateName(name string, path *field.Path) field.ErrorList {
 		"create job with name %s validate failed [must be no more than %d characters]: it has %d", name, validation.LabelValueMaxLength, len(name)))}
 }
 
-// validateScalars checks the numbers and names of the job itself.
+// validateScalars checks the numbers and names in a job's spec, except for those of tasks.
 func validateScalars(spec *JobSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if spec.MinAvailable < 0 {
@@ -104,7 +104,7 @@ func validateTotals(job *Job, path *field.Path) field.ErrorList {
 	if errs := ValidateReplicas(job, path, MaxReplicas); len(errs) > 0 {
 		return errs
 	}
-	hasNegative := slices.ContainsFunc(job.Spec.Tasks, func(t TaskSpec) bool { return t.Replicas < 0 }) // its own error says it
+	hasNegative := slices.ContainsFunc(job.Spec.Tasks, func(t TaskSpec) bool { return t.Replicas < 0 }) // has an error of its own
 	if !hasNegative && total < int64(job.Spec.MinAvailable) {
 		return field.ErrorList{field.Invalid(path.Child("minAvailable"), job.Spec.MinAvailable, fmt.Sprintf(
 			"job 'minAvailable' should not be greater than total replicas in tasks; they are %d: lower it or raise replicas", total))}
@@ -112,7 +112,8 @@ func validateTotals(job *Job, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// ValidateReplicas checks a limit on the replicas of all tasks; spec is the path of the job's spec.
+// ValidateReplicas checks that a job has at most the specified number of replicas in all its tasks. spec is the path
+// of the job's spec.
 func ValidateReplicas(job *Job, spec *field.Path, most int64) field.ErrorList {
 	total := totalReplicas(job)
 	if total <= most {
@@ -163,8 +164,8 @@ func validateTask(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
 	return append(errs, validateNuma(task, path)...)
 }
 
-// validateTaskNumbers checks that replicas and minimum are not negative, and that the minimum does not exceed the
-// replicas.
+// validateTaskNumbers checks that the replicas and the minimum are not negative and that the minimum does not exceed
+// the replicas.
 func validateTaskNumbers(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if task.Replicas < 0 {
@@ -181,7 +182,7 @@ func validateTaskNumbers(job *Job, task *TaskSpec, path *field.Path) field.Error
 	return errs
 }
 
-// validateTaskName checks that the name can be part of the names of pods, and of their host names if these are set.
+// validateTaskName checks that the name can be part of the names of pods and, if host names are set, of these.
 func validateTaskName(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, text := range validation.IsDNS1123Label(task.Name) {
@@ -217,7 +218,8 @@ func validateTopology(topology *NetworkTopologySpec, path *field.Path) field.Err
 	return errs
 }
 
-// validatePartitions checks that the total partitions match the replicas, and the minimum partitions the minimum pods.
+// validatePartitions checks that the total number of partitions is consistent with the replicas, and the minimum
+// number of partitions with the minimum number of pods.
 func validatePartitions(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
 	policy := task.PartitionPolicy
 	if policy == nil {
@@ -274,7 +276,7 @@ func validateNuma(task *TaskSpec, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateQueue checks that the queue exists, is open and is a leaf.
+// validateQueue checks that the queue exists, is open and has no child queues.
 func validateQueue(name string, path *field.Path, queues QueueLookup) field.ErrorList {
 	if name == keys.RootQueue {
 		return field.ErrorList{field.Invalid(path, name, "can not submit job to root queue; use one of its leaf queues")}

@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateVolumes checks that the volumes have different mount paths and exactly one claim each.
+// validateVolumes checks that the volumes have different mount paths and that each of them specifies exactly one
+// claim.
 func validateVolumes(volumes []VolumeSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	first := map[string]int{}

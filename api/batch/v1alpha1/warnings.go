@@ -9,7 +9,8 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// JobWarnings returns warnings about settings of a defaulted Job that are valid but probably not intended.
+// JobWarnings returns warnings about settings of a Job that are valid but probably not intended. The Job's defaults
+// must be set.
 func JobWarnings(job *Job) []string {
 	total := totalReplicas(job)
 	if total == 0 {
@@ -35,7 +36,7 @@ func JobWarnings(job *Job) []string {
 	return warnings
 }
 
-// endlessWarnings detects a job that cannot end, because all its containers are always restarted.
+// endlessWarnings returns a warning about a job that cannot end because all its containers are always restarted.
 func endlessWarnings(job *Job) []string {
 	policies := slices.Clone(job.Spec.Policies)
 	for i := range job.Spec.Tasks {
@@ -54,8 +55,8 @@ func endlessWarnings(job *Job) []string {
 	return []string{"spec.tasks[*].template.spec.restartPolicy: Always, in every task: containers that end are started again and the job never completes; OnFailure or Never lets it end"}
 }
 
-// serviceWarnings detects a job name that older servers reject as name of a Service, because they apply the stricter
-// rules of RFC 1035.
+// serviceWarnings returns a warning about a job name that older servers reject as the name of a Service, because they
+// apply the stricter rules of RFC 1035.
 func serviceWarnings(job *Job) []string {
 	if job.Name == "" || job.Name[0] < '0' || job.Name[0] > '9' {
 		return nil
@@ -69,7 +70,7 @@ func serviceWarnings(job *Job) []string {
 	return nil
 }
 
-// timeoutWarnings detects policies for pending pods without a timeout.
+// timeoutWarnings returns warnings about policies for pending pods that have no timeout.
 func timeoutWarnings(policies []LifecyclePolicy, at string) []string {
 	var warnings []string
 	for i := range policies {

@@ -4,8 +4,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Action is what a controller is told to do, by a policy of a job or by a Command. Policies may name only the first
-// eight.
+// Action is an action that a policy of a job or a Command requests from a controller. Policies may only use the first
+// eight actions.
 //
 // +kubebuilder:validation:MaxLength=64
 // +kubebuilder:validation:XValidation:rule="self in ['AbortJob', 'RestartJob', 'RestartTask', 'RestartPod', 'RestartPartition', 'TerminateJob', 'CompleteJob', 'ResumeJob']",message="invalid policy action; valid actions are AbortJob, RestartJob, RestartTask, RestartPod, RestartPartition, TerminateJob, CompleteJob, ResumeJob"
@@ -13,13 +13,13 @@ type Action string
 
 // The actions that users may request, followed by the actions that only controllers use.
 const (
-	AbortJobAction         Action = "AbortJob"         // stop all pods, but keep the job: it can be resumed
+	AbortJobAction         Action = "AbortJob"         // stop all pods but keep the job, which can be resumed
 	RestartJobAction       Action = "RestartJob"       // stop all pods and start them again
 	RestartTaskAction      Action = "RestartTask"      // the same for one task
 	RestartPodAction       Action = "RestartPod"       // the same for one pod
 	RestartPartitionAction Action = "RestartPartition" // the same for one partition of a task
-	TerminateJobAction     Action = "TerminateJob"     // stop all pods for good
-	CompleteJobAction      Action = "CompleteJob"      // declare the job completed, and stop pods that still run
+	TerminateJobAction     Action = "TerminateJob"     // stop all pods permanently
+	CompleteJobAction      Action = "CompleteJob"      // mark the job as completed and stop pods that are still running
 	ResumeJobAction        Action = "ResumeJob"        // start an aborted job again
 
 	SyncJobAction    Action = "SyncJob"
@@ -29,10 +29,10 @@ const (
 	CloseQueueAction Action = "CloseQueue"
 )
 
-// Event is what happened to a job, a task or a pod; policies answer events with actions.
+// Event is an event that concerns a job, a task or a pod. Policies react to events with actions.
 type Event string
 
-// The events that policies may refer to, followed by the internal events.
+// The events that policies may handle, followed by the internal events.
 const (
 	AnyEvent           Event = "*"
 	PodPendingEvent    Event = "PodPending" // with a timeout: the pod has been pending for that long
@@ -48,7 +48,8 @@ const (
 	CommandIssuedEvent Event = "CommandIssued"
 )
 
-// Command tells a controller to act on its target once; it is deleted when it is taken up.
+// Command requests that a controller perform an action on an object once. The controller deletes the Command when it
+// accepts it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=commands,scope=Namespaced
@@ -56,17 +57,17 @@ type Command struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Action to take.
+	// Action is the action to perform.
 	// +optional
 	Action string `json:"action,omitempty"`
-	// TargetObject is what to act on: a Job of this namespace, or a Queue.
+	// TargetObject is the object of the action: a Job in the same namespace, or a Queue.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(self.kind == 'Job' && self.apiVersion.startsWith('batch.volcano.sh/')) || (self.kind == 'Queue' && self.apiVersion.startsWith('scheduling.volcano.sh/'))",message="a Command acts on a Job of batch.volcano.sh or a Queue of scheduling.volcano.sh, and nobody would carry out this one"
 	TargetObject *metav1.OwnerReference `json:"target,omitempty"`
-	// Reason is one word that says why.
+	// Reason is the reason for the action in one word.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// Message says why, for people.
+	// Message is a human-readable reason for the action.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

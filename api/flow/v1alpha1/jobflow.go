@@ -7,7 +7,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// JobFlow is a set of jobs of which some wait for others.
+// JobFlow is a set of jobs, some of which depend on others.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -34,19 +34,19 @@ type JobFlowList struct {
 	Items []JobFlow `json:"items"`
 }
 
-// JobFlowSpec is what follows what.
+// JobFlowSpec describes the steps of a flow and their dependencies.
 type JobFlowSpec struct {
-	// Flows are the steps; each becomes a job named <JobFlow>-<step>.
+	// Flows lists the steps. Each step becomes a job named JOBFLOW-STEP.
 	//
 	// +kubebuilder:validation:MaxItems=500
 	// +optional
 	Flows []Flow `json:"flows,omitempty"`
-	// JobRetainPolicy says what becomes of the jobs when all have completed: they are kept, or deleted.
+	// JobRetainPolicy determines whether the jobs are kept or deleted when all of them have completed.
 	// +optional
 	JobRetainPolicy RetainPolicy `json:"jobRetainPolicy,omitempty"`
 }
 
-// RetainPolicy says what becomes of the jobs of a flow that succeeded.
+// RetainPolicy determines what happens to the jobs of a flow that has succeeded.
 //
 // +kubebuilder:validation:Enum=retain;delete
 type RetainPolicy string
@@ -57,14 +57,14 @@ const (
 	Delete RetainPolicy = "delete"
 )
 
-// Flow is one step.
+// Flow is a step of a flow.
 type Flow struct {
-	// Name is that of the JobTemplate, in the flow's namespace, that the step's job is made from.
+	// Name is the name of the step and of the JobTemplate, in the flow's namespace, from which its job is created.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +required
 	Name string `json:"name"`
-	// DependsOn is what the step waits for.
+	// DependsOn describes what the step waits for.
 	// +optional
 	DependsOn *DependsOn `json:"dependsOn,omitempty"`
 	// Patch changes the template for this step.
@@ -72,28 +72,29 @@ type Flow struct {
 	Patch *Patch `json:"patch,omitempty"`
 }
 
-// DependsOn is what a step waits for.
+// DependsOn describes what a step waits for.
 type DependsOn struct {
-	// Targets are steps of the flow. Without a probe their jobs must have completed.
+	// Targets lists steps of the flow. If there is no probe, their jobs must have completed.
 	//
 	// +kubebuilder:validation:MaxItems=500
 	// +optional
 	Targets []string `json:"targets,omitempty"`
-	// Probe lets the step begin while its targets still run: as soon as all that it names holds. A target that has completed holds.
+	// Probe lets the step begin while its targets are still running, as soon as all conditions of the probe are met.
+	// A completed target meets all conditions.
 	// +optional
 	Probe *Probe `json:"probe,omitempty"`
 }
 
 // Patch changes a template for one step.
 type Patch struct {
-	// JobSpec is merged into the template's: what is set here takes the place of what is there; tasks, containers and their lists are
-	// matched by name, as kubectl patch does it.
+	// JobSpec is merged into the spec of the template, with the same rules as kubectl patch: the fields that are set
+	// here replace those of the template, while tasks, containers and their lists are matched by name.
 	//
 	// +optional
 	batchv1alpha1.JobSpec `json:"jobSpec,omitempty"`
 }
 
-// Probe is all that must hold of the tasks of a step's targets.
+// Probe lists conditions on the tasks of a step's targets, all of which must be met.
 type Probe struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
@@ -106,28 +107,28 @@ type Probe struct {
 	TaskStatusList []TaskStatus `json:"taskStatusList,omitempty"`
 }
 
-// HTTPGet holds when every pod of a task answers with a status from 200 to 399.
+// HTTPGet is a condition that is met if every pod of a task responds to a request with a status code from 200 to 399.
 type HTTPGet struct {
-	// TaskName is a task of a target's job.
+	// TaskName is the name of a task in the job of a target.
 	//
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	TaskName string `json:"taskName,omitempty"`
-	// Path of the request; / when empty.
+	// Path is the path of the request. Defaults to /.
 	// +optional
 	Path string `json:"path,omitempty"`
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65535
 	// +optional
 	Port int `json:"port,omitempty"`
-	// HTTPHeader is sent along.
+	// HTTPHeader is a header to send with the request.
 	// +optional
 	HTTPHeader corev1.HTTPHeader `json:"httpHeader,omitempty"`
 }
 
-// TCPSocket holds when every pod of a task takes a connection.
+// TCPSocket is a condition that is met if every pod of a task accepts connections.
 type TCPSocket struct {
-	// TaskName is a task of a target's job.
+	// TaskName is the name of a task in the job of a target.
 	//
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
@@ -138,23 +139,23 @@ type TCPSocket struct {
 	Port int `json:"port"`
 }
 
-// TaskStatus holds when as many pods of a task as it needs at least are in a phase.
+// TaskStatus is a condition that is met if at least the minimum number of pods of a task are in a phase.
 type TaskStatus struct {
-	// TaskName is a task of a target's job.
+	// TaskName is the name of a task in the job of a target.
 	//
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	TaskName string `json:"taskName,omitempty"`
-	// Phase of pods: Pending, Running, Succeeded, Failed.
+	// Phase is the phase of the pods: Pending, Running, Succeeded or Failed.
 	//
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
 	Phase string `json:"phase,omitempty"`
 }
 
-// JobFlowStatus is how a flow stands.
+// JobFlowStatus is the current state of a flow.
 type JobFlowStatus struct {
-	// PendingJobs and the lists below are the flow's jobs by their phase.
+	// PendingJobs and the following lists contain the names of the flow's jobs by phase.
 	// +optional
 	PendingJobs []string `json:"pendingJobs,omitempty"`
 	// +optional
@@ -165,57 +166,57 @@ type JobFlowStatus struct {
 	CompletedJobs []string `json:"completedJobs,omitempty"`
 	// +optional
 	TerminatedJobs []string `json:"terminatedJobs,omitempty"`
-	// UnKnowJobs are in any other phase.
+	// UnKnowJobs lists the jobs in any other phase.
 	// +optional
 	UnKnowJobs []string `json:"unKnowJobs,omitempty"`
-	// JobStatusList is how each job stands and stood. It outlives the jobs.
+	// JobStatusList contains the current and past states of each job. It is kept even if the jobs are deleted.
 	// +optional
 	JobStatusList []JobStatus `json:"jobStatusList,omitempty"`
-	// Conditions is the same in short, by the job's name.
+	// Conditions contains a summary of the states by job name.
 	// +optional
 	Conditions map[string]Condition `json:"conditions,omitempty"`
 	// +optional
 	State State `json:"state,omitempty"`
 }
 
-// JobStatus is how one job of a flow stands.
+// JobStatus is the state of one job of a flow.
 type JobStatus struct {
 	// +optional
 	Name string `json:"name,omitempty"`
 	// +optional
 	State batchv1alpha1.JobPhase `json:"state,omitempty"`
-	// StartTimestamp is when the job was created.
+	// StartTimestamp is the time when the job was created.
 	// +optional
 	StartTimestamp metav1.Time `json:"startTimestamp,omitempty"`
-	// EndTimestamp is when it ended.
+	// EndTimestamp is the time when the job ended.
 	// +optional
 	EndTimestamp metav1.Time `json:"endTimestamp,omitempty"`
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	RestartCount int32 `json:"restartCount,omitempty"`
-	// RunningHistories are the phases that it was in, as far as they were seen.
+	// RunningHistories lists the observed phases of the job.
 	// +optional
 	RunningHistories []JobRunningHistory `json:"runningHistories,omitempty"`
 }
 
-// JobRunningHistory is one phase that a job was in.
+// JobRunningHistory is a phase that a job has been in.
 type JobRunningHistory struct {
 	// +optional
 	StartTimestamp metav1.Time `json:"startTimestamp,omitempty"`
-	// EndTimestamp is unset while the phase lasts.
+	// EndTimestamp is the end of the phase. It is unset while the job is in the phase.
 	// +optional
 	EndTimestamp metav1.Time `json:"endTimestamp,omitempty"`
 	// +optional
 	State batchv1alpha1.JobPhase `json:"state,omitempty"`
 }
 
-// State is the flow as a whole.
+// State is the state of the flow as a whole.
 type State struct {
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 }
 
-// Phase of a flow.
+// Phase is the phase of a flow.
 //
 // +kubebuilder:validation:Enum=Succeed;Terminating;Failed;Running;Pending
 type Phase string
@@ -229,7 +230,7 @@ const (
 	Pending     Phase = "Pending"
 )
 
-// Condition is how one job of a flow stands, in short.
+// Condition is a summary of the state of one job of a flow.
 type Condition struct {
 	Phase           batchv1alpha1.JobPhase `json:"phase,omitempty"`
 	CreateTimestamp metav1.Time            `json:"createTime,omitempty"`

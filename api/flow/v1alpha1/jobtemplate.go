@@ -6,7 +6,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// JobTemplate is what jobs are made from, by JobFlows of its namespace.
+// JobTemplate is a template from which JobFlows in the same namespace create jobs.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -16,7 +16,7 @@ type JobTemplate struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is that of the jobs made from the template.
+	// Spec is the spec of the jobs created from the template.
 	// +optional
 	Spec batchv1alpha1.JobSpec `json:"spec,omitempty"`
 	// +optional
@@ -33,9 +33,9 @@ type JobTemplateList struct {
 	Items []JobTemplate `json:"items"`
 }
 
-// JobTemplateStatus says who uses a template.
+// JobTemplateStatus describes the use of a template.
 type JobTemplateStatus struct {
-	// JobDependsOnList are the jobs that were made from the template and are still there, by name.
+	// JobDependsOnList lists the names of the existing jobs that were created from the template.
 	// +optional
 	JobDependsOnList []string `json:"jobDependsOnList,omitempty"`
 }

@@ -9,8 +9,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// Patched merges a patch into a spec like kubectl patch: fields of the patch replace the fields of the spec. Tasks,
-// containers and other lists that Kubernetes merges are matched by name; all other lists are replaced.
+// Patched merges a patch into a spec in the same way as kubectl patch: the fields of the patch replace those of the
+// spec. Tasks, containers and other lists that Kubernetes merges are matched by name; all other lists are replaced.
 func Patched(spec, patch *batchv1alpha1.JobSpec) (*batchv1alpha1.JobSpec, error) {
 	original, err := json.Marshal(spec)
 	if err != nil {
@@ -36,7 +36,7 @@ func Patched(spec, patch *batchv1alpha1.JobSpec) (*batchv1alpha1.JobSpec, error)
 	return result, json.Unmarshal(merged, result)
 }
 
-// removeUnset removes nulls, and wrapper objects that are empty without them.
+// removeUnset removes nulls, and wrapper objects that become empty without them.
 func removeUnset(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -58,8 +58,8 @@ func removeUnset(value any) any {
 	return value
 }
 
-// isWrapper reports whether the object of a key is always encoded, even if it is unset. Other empty objects have a
-// meaning, for example emptyDir.
+// isWrapper reports whether the object with this key is always encoded, even if it is unset. Other empty objects,
+// such as emptyDir, are meaningful.
 func isWrapper(key string) bool {
 	switch key {
 	case "template", "metadata", "spec", "resources":

@@ -11,13 +11,13 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// notADAG is Volcano's message for invalid dependencies of steps.
+// notADAG is Volcano's message for invalid dependencies between steps.
 const notADAG = "jobflow Flow is not DAG"
 
 // JobName returns the name of a step's job.
 func JobName(flow *JobFlow, step string) string { return flow.Name + "-" + step }
 
-// ValidateJobFlow returns the errors of a new or updated flow.
+// ValidateJobFlow returns the validation errors of a new or updated flow.
 func ValidateJobFlow(flow *JobFlow) field.ErrorList {
 	path := field.NewPath("spec", "flows")
 	targets := map[string][]string{}
@@ -99,7 +99,8 @@ func validateProbed(task string, port int, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// circleOf returns the first cycle among steps, with its first name repeated at the end, or nil.
+// circleOf returns the names of the first cycle of steps, with the first name repeated at the end, or nil if there is
+// no cycle.
 func circleOf(flows []Flow, targets map[string][]string) []string {
 	done := map[string]bool{}
 	var trail []string

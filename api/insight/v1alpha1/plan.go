@@ -7,8 +7,9 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Plan asks the scheduler what would happen if some objects were submitted now. The scheduler answers in its status, once, and deletes it a few
-// minutes later. Nothing of it is carried out.
+// Plan asks the scheduler what would happen if some objects were submitted now. The scheduler simulates this, writes
+// the result to the status once, and deletes the Plan a few minutes later. It does not create or change any of the
+// objects.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -36,11 +37,13 @@ type PlanList struct {
 	Items []Plan `json:"items"`
 }
 
-// PlanSpec is what is only thought of.
+// PlanSpec describes the objects to simulate.
 type PlanSpec struct {
-	// Objects are thought of as submitted all at once: Jobs (batch.volcano.sh/v1alpha1), PodGroups (scheduling.volcano.sh/v1beta1) and Pods of the Plan's namespace,
-	// and Queues (scheduling.volcano.sh/v1beta1) as they would be after a change. A Pod belongs to the PodGroup of the Plan that its annotation names, else it gets
-	// one of its own. Of a Queue status.state is heeded, too.
+	// Objects lists the objects, which are simulated as if they were all submitted at the same time: Jobs
+	// (batch.volcano.sh/v1alpha1), PodGroups (scheduling.volcano.sh/v1beta1) and Pods in the Plan's namespace, and
+	// Queues (scheduling.volcano.sh/v1beta1) in the form that they would have after a change. A Pod belongs to the
+	// PodGroup of the Plan that its annotation names; without the annotation, it gets a PodGroup of its own. For a
+	// Queue, status.state is taken into account, too.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:Type=object
@@ -50,119 +53,122 @@ type PlanSpec struct {
 	Objects []runtime.RawExtension `json:"objects"`
 }
 
-// Verdict is the answer in a word.
+// Verdict is the answer in one word.
 // +kubebuilder:validation:Enum=Starts;Waits;Never
 type Verdict string
 
 // The verdicts, from best to worst.
 const (
-	// VerdictStarts means that its pods get nodes immediately, or as soon as the named victims have ended.
+	// VerdictStarts means that the pods would get nodes immediately, or as soon as the listed victims have ended.
 	VerdictStarts Verdict = "Starts"
-	// VerdictWaits means that it would be accepted and wait.
+	// VerdictWaits means that the object would be accepted and would wait.
 	VerdictWaits Verdict = "Waits"
-	// VerdictNever means that in this form it would be rejected, or wait forever.
+	// VerdictNever means that the object would be rejected in its present form, or would wait forever.
 	VerdictNever Verdict = "Never"
 )
 
-// PlanStatus is the answer.
+// PlanStatus contains the answers of the scheduler.
 type PlanStatus struct {
-	// AnsweredAt is when the scheduler looked at the cluster. Unset: it has not yet.
+	// AnsweredAt is the time of the cluster state that the answers are based on. It is unset while there is no
+	// answer.
 	// +optional
 	AnsweredAt *metav1.Time `json:"answeredAt,omitempty"`
-	// Verdict is the worst one of the answers.
+	// Verdict is the worst verdict of all answers.
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
-	// TakenUpAt is when a scheduler began to simulate the plan. A plan that was taken up and has no answer is not simulated again: the
-	// simulation may be what ended the scheduler.
+	// TakenUpAt is the time when a scheduler began to simulate the plan. A plan for which this is set but which has
+	// no answer is not simulated again, because the simulation may have crashed the scheduler.
 	// +optional
 	TakenUpAt *metav1.Time `json:"takenUpAt,omitempty"`
-	// Problem is why there is no answer at all.
+	// Problem is the reason why there is no answer at all.
 	// +optional
 	Problem string `json:"problem,omitempty"`
-	// Hint says what to do about the problem.
+	// Hint describes what to do about the problem.
 	// +optional
 	Hint string `json:"hint,omitempty"`
-	// Answers, one for each object, in the order of the objects.
+	// Answers contains one answer for each object, in the order of the objects.
 	// +optional
 	// +listType=atomic
 	Answers []Answer `json:"answers,omitempty"`
-	// Starts are gangs that are there and would start because of what is planned.
+	// Starts lists existing gangs that would start as a result of the plan.
 	// +optional
 	// +listType=atomic
 	Starts []StartingGang `json:"starts,omitempty"`
-	// Victims are pods that would be evicted because of what is planned, but not for a planned job: a queue that gets more takes it from others.
+	// Victims lists pods that would be evicted as a result of the plan, but not to make room for a planned job: for
+	// example, a queue that gets a larger share reclaims resources from other queues.
 	// +optional
 	// +listType=atomic
 	Victims []Victim `json:"victims,omitempty"`
-	// VictimCount is how many they are; Victims names at most 500 of them.
+	// VictimCount is the total number of these pods; Victims lists at most 500 of them.
 	// +optional
 	VictimCount int32 `json:"victimCount,omitempty"`
 }
 
-// Answer is what would become of one object.
+// Answer describes what would happen to one object.
 type Answer struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// Verdict is what would become of a job; of a queue: Starts when it would be accepted, else Never.
+	// Verdict describes what would happen to a job. For a queue, it is Starts if the change would be accepted, and
+	// Never otherwise.
 	Verdict Verdict `json:"verdict"`
-	// Message says it in a sentence.
+	// Message describes the result in a sentence.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// Problems are why the object would be refused.
+	// Problems lists the reasons why the object would be rejected.
 	// +optional
 	// +listType=atomic
 	Problems []Problem `json:"problems,omitempty"`
-	// Warnings are what is allowed and most likely not meant.
+	// Warnings lists settings that are valid but probably not intended.
 	// +optional
 	// +listType=atomic
 	Warnings []string `json:"warnings,omitempty"`
-	// Queue that the job is for.
+	// Queue is the name of the job's queue.
 	// +optional
 	Queue string `json:"queue,omitempty"`
-	// MinMember of Pods must start together.
+	// MinMember is the minimum number of pods that must start together.
 	// +optional
 	MinMember int32 `json:"minMember,omitempty"`
-	// Pods is how many would be made at the beginning.
+	// Pods is the number of pods that would be created initially.
 	// +optional
 	Pods int32 `json:"pods,omitempty"`
-	// Starting is how many of them would get a node.
+	// Starting is the number of these pods that would get a node.
 	// +optional
 	Starting int32 `json:"starting,omitempty"`
-	// Placements are the nodes that they would get.
+	// Placements lists the nodes that these pods would get.
 	// +optional
 	// +listType=atomic
 	Placements []Placement `json:"placements,omitempty"`
-	// Victims are the pods that would be evicted for it.
+	// Victims lists the pods that would be evicted to make room for the object.
 	// +optional
 	// +listType=atomic
 	Victims []Victim `json:"victims,omitempty"`
-	// VictimCount is how many they are; Victims names at most 500 of them.
+	// VictimCount is the total number of these pods; Victims lists at most 500 of them.
 	// +optional
 	VictimCount int32 `json:"victimCount,omitempty"`
-	// Changes are what of an existing queue would change.
+	// Changes lists what would change in an existing queue.
 	// +optional
 	// +listType=atomic
 	Changes []string `json:"changes,omitempty"`
-	// Explanation is what the status of the PodGroup would say.
+	// Explanation is the explanation that the status of the PodGroup would contain.
 	// +optional
 	Explanation *schedulingv1beta1.Explanation `json:"explanation,omitempty"`
 }
 
-// Problem is why an object would be refused.
+// Problem is a reason why an object would be rejected.
 type Problem struct {
-	// Field is the path of the field; empty: it is about the whole.
+	// Field is the path of the invalid field. It is empty if the problem concerns the whole object.
 	// +optional
 	Field   string `json:"field,omitempty"`
 	Message string `json:"message"`
 }
 
-// Placement is pods of one task on one node.
+// Placement is a number of pods of one task on one node.
 type Placement struct {
 	Node string `json:"node"`
 	// +optional
 	Task string `json:"task,omitempty"`
 	Pods int32  `json:"pods"`
-	// Later says that they get the room when the victims have left it.
+	// Later is true if the pods would be placed only after the victims have ended.
 	// +optional
 	Later bool `json:"later,omitempty"`
 }
@@ -171,20 +177,20 @@ type Placement struct {
 type Victim struct {
 	Namespace string `json:"namespace"`
 	Pod       string `json:"pod"`
-	// Job that the pod belongs to; empty: to none of ours.
+	// Job is the name of the job to which the pod belongs. It is empty if the pod does not belong to a job.
 	// +optional
 	Job string `json:"job,omitempty"`
-	// Queue of its gang.
+	// Queue is the queue of the pod's gang.
 	// +optional
 	Queue string `json:"queue,omitempty"`
 	// +optional
 	Node string `json:"node,omitempty"`
-	// Reason is preempt or reclaim, or another action's word.
+	// Reason is preempt, reclaim or the name of another scheduler action.
 	Reason string `json:"reason"`
-	// Message is what its side would be told.
+	// Message is the message that the users of the evicted pod would see.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// For is the gang that gets the room.
+	// For is the gang that would get the pod's resources.
 	// +optional
 	For string `json:"for,omitempty"`
 }
@@ -192,7 +198,7 @@ type Victim struct {
 // StartingGang is a gang that would start.
 type StartingGang struct {
 	Namespace string `json:"namespace"`
-	// Name of its job, else of its PodGroup.
+	// Name is the name of the gang's job. If the gang does not belong to a job, it is the name of the PodGroup.
 	Name string `json:"name"`
 	// +optional
 	Queue string `json:"queue,omitempty"`

@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Numatopology says how the cpus of the node of the same name are arranged, and which are free. An agent on the node
-// writes it; policy numa-aware reads it.
+// Numatopology describes the CPU topology of the node with the same name, and which CPUs are free. It is written by
+// an agent on the node and read by the policy numa-aware.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=numatopo,scope=Cluster
@@ -27,7 +27,7 @@ type NumatopologyList struct {
 	Items []Numatopology `json:"items"`
 }
 
-// PolicyName names one of the kubelet's managers.
+// PolicyName is the name of a policy setting of the kubelet.
 //
 // +kubebuilder:validation:Enum=CPUManagerPolicy;TopologyManagerPolicy
 type PolicyName string
@@ -38,37 +38,38 @@ const (
 	TopologyManagerPolicy PolicyName = "TopologyManagerPolicy"
 )
 
-// NumatopoSpec is what the agent found.
+// NumatopoSpec is the CPU topology as reported by the agent.
 type NumatopoSpec struct {
-	// Policies of the kubelet's managers, such as static and single-numa-node.
+	// Policies maps the kubelet's managers to their policies, such as static and single-numa-node.
 	// +optional
 	Policies map[PolicyName]string `json:"policies,omitempty"`
-	// ResReserved is what the kubelet keeps from pods, by resource; cpu as a quantity.
+	// ResReserved is the amount of each resource that the kubelet reserves and does not give to pods. CPU is a
+	// quantity.
 	// +optional
 	ResReserved map[string]string `json:"resReserved,omitempty"`
-	// NumaResMap is what is free, by resource.
+	// NumaResMap describes how much of each resource is free.
 	// +optional
 	NumaResMap map[string]ResourceInfo `json:"numares,omitempty"`
-	// CPUDetail says where each cpu sits, by its number.
+	// CPUDetail describes the location of each CPU, by CPU number.
 	// +optional
 	CPUDetail map[string]CPUInfo `json:"cpuDetail,omitempty"`
-	// PodAllocations lists the pods, by uid or namespace/name, whose cpus are out of NumaResMap already.
-	// Its form is the agent's.
+	// PodAllocations lists the pods, by UID or namespace/name, whose CPUs are no longer included in NumaResMap. The
+	// format is defined by the agent.
 	// +optional
 	PodAllocations *apiextensionsv1.JSON `json:"podAllocations,omitempty"`
 }
 
-// ResourceInfo is how much of a resource there is.
+// ResourceInfo describes the amount of a resource.
 type ResourceInfo struct {
-	// Allocatable lists the free cpus: 0-3,8.
+	// Allocatable lists the free CPUs, for example 0-3,8.
 	// +optional
 	Allocatable string `json:"allocatable,omitempty"`
-	// Capacity is how many there are.
+	// Capacity is the total number of CPUs.
 	// +optional
 	Capacity int `json:"capacity,omitempty"`
 }
 
-// CPUInfo says where a cpu sits. A core's number is unique in its socket only.
+// CPUInfo describes the location of a CPU. Core numbers are unique only within a socket.
 type CPUInfo struct {
 	// +kubebuilder:validation:Minimum=0
 	// +optional

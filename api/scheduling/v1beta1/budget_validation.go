@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// ValidateDisruptionBudget returns the errors of the annotations that limit how many pods of a group may be
-// unavailable. path is the path of the annotations.
+// ValidateDisruptionBudget returns the validation errors of the annotations that limit how many pods of a group may
+// be unavailable. path is the path of the annotations.
 func ValidateDisruptionBudget(annotations map[string]string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	both := 0

@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// DefaultQueue fills in the defaults of a Queue.
+// DefaultQueue sets the defaults of a Queue.
 func DefaultQueue(q *Queue) {
 	if q.Spec.Weight == 0 {
 		q.Spec.Weight = 1
@@ -17,7 +17,7 @@ func DefaultQueue(q *Queue) {
 	defaultHierarchy(q)
 }
 
-// defaultHierarchy adds root at the beginning of a path in the old hierarchy annotations if it is missing.
+// defaultHierarchy adds root to the beginning of a path in the old hierarchy annotations if it is missing.
 func defaultHierarchy(q *Queue) {
 	path, weights := q.Annotations[keys.Hierarchy], q.Annotations[keys.HierarchyWeights]
 	if path == "" || weights == "" || path == keys.RootQueue || strings.HasPrefix(path, keys.RootQueue+"/") {
@@ -27,8 +27,8 @@ func defaultHierarchy(q *Queue) {
 	q.Annotations[keys.HierarchyWeights] = "1/" + weights
 }
 
-// DefaultPodGroup fills in the defaults of a PodGroup. namespaceQueue is the queue in the namespace's annotation, or
-// ""; it replaces only the default queue.
+// DefaultPodGroup sets the defaults of a PodGroup. namespaceQueue is the queue that the namespace's annotation
+// specifies, or "". It is used instead of the default queue.
 func DefaultPodGroup(pg *PodGroup, namespaceQueue string) {
 	if pg.Spec.Queue == "" {
 		pg.Spec.Queue = keys.DefaultQueue

@@ -7,24 +7,24 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// QueueLookup provides the existing queues for validation.
+// QueueLookup provides access to the existing queues during validation.
 //
 // +kubebuilder:object:generate=false
 type QueueLookup interface {
-	// Queue returns the queue with this name. Callers must not change it.
+	// Queue returns the queue with this name. Callers must not modify it.
 	Queue(name string) (*Queue, bool)
-	// Children returns the names of the children of a queue, sorted.
+	// Children returns the sorted names of a queue's children.
 	Children(name string) []string
 	// Queues returns all queues in any order.
 	Queues() []*Queue
 }
 
-// queueSet implements QueueLookup for a list of queues.
+// queueSet implements QueueLookup with a map of queues.
 //
 // +kubebuilder:object:generate=false
 type queueSet map[string]*Queue
 
-// NewQueueLookup returns a QueueLookup of the given queues.
+// NewQueueLookup returns a QueueLookup for the queues.
 func NewQueueLookup(queues ...*Queue) QueueLookup {
 	set := make(queueSet, len(queues))
 	for _, q := range queues {
@@ -58,7 +58,8 @@ func (s queueSet) Queues() []*Queue {
 	return queues
 }
 
-// ParentName returns the name of the queue's parent: root by default, and "" for root itself.
+// ParentName returns the name of the queue's parent. The default is root; root itself has no parent, so the result is
+// "".
 func (q *Queue) ParentName() string {
 	switch {
 	case q.Name == keys.RootQueue:
@@ -75,7 +76,7 @@ func (q *Queue) IsOpen() bool {
 	return q.Status.State == QueueStateOpen || q.Status.State == ""
 }
 
-// OpenQueueNames returns the names of open leaf queues for messages, sorted and at most limit.
+// OpenQueueNames returns the names of at most limit open leaf queues, sorted, for use in messages.
 func OpenQueueNames(queues QueueLookup, limit int) []string {
 	var names []string
 	for _, q := range queues.Queues() {

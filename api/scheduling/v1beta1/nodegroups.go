@@ -2,8 +2,9 @@ package v1beta1
 
 import "slices"
 
-// AdmitsGroup reports whether jobs of a queue may run on the nodes of a group (label volcano.sh/nodegroup-name; "" for
-// nodes without one). The queue's anti-affinity excludes groups; its affinity, if set, permits only the listed groups.
+// AdmitsGroup reports whether jobs of the queue may run on the nodes of a group, which is specified by the label
+// volcano.sh/nodegroup-name; "" stands for nodes without the label. The queue's anti-affinity excludes groups. Its
+// affinity, if set, permits only the listed groups.
 func (q *Queue) AdmitsGroup(group string) bool {
 	a := q.Spec.Affinity
 	if a == nil {

@@ -5,9 +5,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PodGroup is a gang: pods that start together or not at all.
+// PodGroup is a gang, which is a set of pods that start together or not at all.
 //
-// It has no status subresource, as Volcano's has none: status is written with the object.
+// Like in Volcano, it has no status subresource: the status is written together with the rest of the object.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=podgroups,scope=Namespaced,shortName=pg;podgroup-v1beta1
@@ -35,13 +35,13 @@ type PodGroupList struct {
 	Items           []PodGroup `json:"items"`
 }
 
-// PodGroupSpec is what the gang needs.
+// PodGroupSpec describes what the gang needs.
 type PodGroupSpec struct {
-	// MinMember is the least number of pods that must be able to start together.
+	// MinMember is the minimum number of pods that must be able to start together.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinMember int32 `json:"minMember,omitempty"`
-	// MinTaskMember is the same per task.
+	// MinTaskMember is the minimum number of pods for each task.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=500
 	// +kubebuilder:validation:XValidation:rule="self.all(t, self[t] >= 0)",message="a task's minimum must not be negative"
@@ -55,43 +55,45 @@ type PodGroupSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	PriorityClassName string `json:"priorityClassName,omitempty"`
-	// MinResources is what minMember pods ask for; a gang is let in when its queue has room for it.
+	// MinResources is the total request of minMember pods. A gang is admitted when its queue has enough free capacity
+	// for it.
 	// +optional
 	MinResources *corev1.ResourceList `json:"minResources,omitempty"`
 	// +optional
 	NetworkTopology *NetworkTopologySpec `json:"networkTopology,omitempty"`
-	// SubGroupPolicy cuts the gang into gangs of its own.
+	// SubGroupPolicy divides the gang into smaller gangs.
 	// +optional
 	// +kubebuilder:validation:MaxItems=500
 	SubGroupPolicy []SubGroupPolicySpec `json:"subGroupPolicy,omitempty"`
 }
 
-// SubGroupPolicySpec says which pods of the gang form groups and how large these are.
+// SubGroupPolicySpec determines which pods of the gang form groups, and the sizes of the groups.
 type SubGroupPolicySpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
 	// +optional
 	NetworkTopology *NetworkTopologySpec `json:"networkTopology,omitempty"`
-	// SubGroupSize is the number of pods in a group.
+	// SubGroupSize is the number of pods in each group.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	SubGroupSize *int32 `json:"subGroupSize,omitempty"`
-	// MinSubGroups is the least number of groups that must start together.
+	// MinSubGroups is the minimum number of groups that must start together.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
 	MinSubGroups *int32 `json:"minSubGroups,omitempty"`
 	// +optional
 	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
-	// MatchLabelKeys are labels whose values tell the groups apart.
+	// MatchLabelKeys lists the labels that distinguish the groups: pods with the same values belong to the same
+	// group.
 	// +optional
 	// +listType=atomic
 	MatchLabelKeys []string `json:"matchLabelKeys,omitempty"`
 }
 
-// NetworkTopologyMode says whether the topology must be kept or only preferred.
+// NetworkTopologyMode determines whether the topology constraint is required or only preferred.
 //
 // +kubebuilder:validation:Enum=hard;soft
 type NetworkTopologyMode string
@@ -102,7 +104,7 @@ const (
 	SoftNetworkTopologyMode NetworkTopologyMode = "soft"
 )
 
-// NetworkTopologySpec bounds how far apart pods may be placed, in tiers of HyperNodes.
+// NetworkTopologySpec limits how far apart pods may be placed, in tiers of HyperNodes.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.highestTierAllowed) && has(self.highestTierName) && size(self.highestTierName) > 0)",message="must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
 type NetworkTopologySpec struct {
@@ -118,7 +120,7 @@ type NetworkTopologySpec struct {
 	HighestTierName string `json:"highestTierName,omitempty"`
 }
 
-// PodGroupPhase is where a gang is in its life.
+// PodGroupPhase is the phase of a gang in its life cycle.
 //
 // +kubebuilder:validation:Enum=Pending;Running;Unknown;Inqueue;Completed
 type PodGroupPhase string
@@ -132,16 +134,16 @@ const (
 	PodGroupCompleted PodGroupPhase = "Completed" // all of its pods have ended
 )
 
-// PodGroupConditionType names a condition.
+// PodGroupConditionType is the type of a condition.
 type PodGroupConditionType string
 
-// The conditions. At most one of them is True.
+// The condition types. At most one of the conditions is True.
 const (
 	PodGroupUnschedulableType PodGroupConditionType = "Unschedulable"
 	PodGroupScheduledType     PodGroupConditionType = "Scheduled"
 )
 
-// The reasons of conditions that scripts rely on.
+// Reasons of conditions on which scripts rely.
 const (
 	PodFailedReason           = "PodFailed"
 	PodDeletedReason          = "PodDeleted"
@@ -152,13 +154,13 @@ const (
 	PodGroupReadyReason = "tasks in gang are ready to be scheduled"
 )
 
-// PodGroupCondition is one observation of a gang.
+// PodGroupCondition is an observation about a gang.
 type PodGroupCondition struct {
 	// +optional
 	Type PodGroupConditionType `json:"type,omitempty"`
 	// +optional
 	Status corev1.ConditionStatus `json:"status,omitempty"`
-	// TransitionID names the scheduler's session that made the condition.
+	// TransitionID identifies the scheduling session that set the condition.
 	// +optional
 	TransitionID string `json:"transitionID,omitempty"`
 	// +optional
@@ -169,7 +171,7 @@ type PodGroupCondition struct {
 	Message string `json:"message,omitempty"`
 }
 
-// PodGroupStatus is what the scheduler says of a gang.
+// PodGroupStatus is the state of a gang as observed by the scheduler.
 type PodGroupStatus struct {
 	// +optional
 	Phase PodGroupPhase `json:"phase,omitempty"`
@@ -184,7 +186,8 @@ type PodGroupStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Failed int32 `json:"failed,omitempty"`
-	// Explanation says why the gang waits. Ours: clients of Volcano ignore it. Absent when nothing waits.
+	// Explanation describes why the gang waits. It is unset if the gang does not wait. This field does not exist in
+	// Volcano, whose clients ignore it.
 	// +optional
 	Explanation *Explanation `json:"explanation,omitempty"`
 }

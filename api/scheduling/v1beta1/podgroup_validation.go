@@ -12,10 +12,10 @@ import (
 // namesInMessage is the maximum number of names in a message.
 const namesInMessage = 10
 
-// tierPair is Volcano's message for the simultaneous use of both ways to name a tier.
+// tierPair is Volcano's message if both ways to specify a tier are used at the same time.
 const tierPair = "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
 
-// ValidatePodGroup returns the errors of a new PodGroup. Without queues it does not check the queue.
+// ValidatePodGroup returns the validation errors of a new PodGroup. If queues is nil, the queue is not checked.
 func ValidatePodGroup(pg *PodGroup, queues QueueLookup) field.ErrorList {
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
@@ -48,7 +48,7 @@ func validateTopology(topology *NetworkTopologySpec, path *field.Path, text stri
 	return field.ErrorList{field.Invalid(path, topology.HighestTierName, text)}
 }
 
-// validatePodGroupQueue checks that the queue exists, is open and is a leaf.
+// validatePodGroupQueue checks that the queue exists, is open and has no child queues.
 func validatePodGroupQueue(name string, path *field.Path, queues QueueLookup) field.ErrorList {
 	if name == "" {
 		return nil

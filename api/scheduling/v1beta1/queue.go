@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Queue shares the cluster between those who submit to it.
+// Queue is a share of the cluster for the jobs that are submitted to it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -38,28 +38,29 @@ type QueueList struct {
 	Items           []Queue `json:"items"`
 }
 
-// QueueSpec is what a queue may have and owes.
+// QueueSpec describes the resources of a queue and how it shares them.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.guarantee) || !has(self.guarantee.resource) || self.guarantee.resource.all(r, has(self.deserved) && r in self.deserved && quantity(string(self.deserved[r])).compareTo(quantity(string(self.guarantee.resource[r]))) >= 0)",fieldPath=".deserved",message="deserved[r] must be >= guarantee[r], for each resource r that is guaranteed"
 // +kubebuilder:validation:XValidation:rule="!has(self.deserved) || !has(self.capability) || self.deserved.all(r, !(r in self.capability) || quantity(string(self.deserved[r])).compareTo(quantity(string(self.capability[r]))) <= 0)",fieldPath=".deserved",message="deserved[r] must be <= capability[r], for each resource r with both"
 type QueueSpec struct {
-	// Weight is the queue's part of what it shares with its siblings.
+	// Weight determines the queue's share of the resources that it shares with its siblings.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Weight int32 `json:"weight,omitempty"`
-	// Capability is the most that the queue's gangs may hold together.
+	// Capability is the maximum amount of resources that the queue's gangs may use in total.
 	// +optional
 	Capability corev1.ResourceList `json:"capability,omitempty"`
-	// Reclaimable says whether others may take back what the queue holds beyond what it deserves. Unset: yes.
+	// Reclaimable determines whether other queues may reclaim the resources that the queue uses beyond its deserved
+	// amount. Defaults to true.
 	// +optional
 	Reclaimable *bool `json:"reclaimable,omitempty"`
-	// ExtendClusters are clusters that the queue extends to; kept for compatibility.
+	// ExtendClusters lists other clusters to which the queue extends. It is kept for compatibility.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	ExtendClusters []Cluster `json:"extendClusters,omitempty"`
-	// Guarantee is kept free for this queue.
+	// Guarantee is the amount of resources that is reserved for this queue.
 	// +optional
 	Guarantee Guarantee `json:"guarantee,omitempty"`
 	// +optional
@@ -67,42 +68,42 @@ type QueueSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Type string `json:"type,omitempty"`
-	// Parent queue; root when unset.
+	// Parent is the name of the parent queue. Defaults to root.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	Parent string `json:"parent,omitempty"`
-	// Deserved is what the queue may hold without giving back.
+	// Deserved is the amount of resources that the queue may use without having to give them back.
 	// +optional
 	Deserved corev1.ResourceList `json:"deserved,omitempty"`
-	// Priority of the queue among its siblings; higher first.
+	// Priority determines the order among sibling queues: queues with a higher priority come first.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Priority int32 `json:"priority,omitempty"`
-	// DequeueStrategy says whether a gang that cannot start holds up those behind it.
+	// DequeueStrategy determines whether a gang that cannot start blocks the gangs behind it.
 	// +optional
 	// +kubebuilder:default=traverse
 	DequeueStrategy DequeueStrategy `json:"dequeueStrategy,omitempty"`
 }
 
-// DequeueStrategy is the order in which gangs leave a queue.
+// DequeueStrategy determines the order in which gangs leave a queue.
 //
 // +kubebuilder:validation:Enum=fifo;traverse
 type DequeueStrategy string
 
-// The strategies.
+// The dequeue strategies.
 const (
 	DequeueStrategyFIFO     DequeueStrategy = "fifo"     // strictly in order: the first gang blocks all others
 	DequeueStrategyTraverse DequeueStrategy = "traverse" // gangs behind a gang that cannot start may overtake it
 )
 
-// Guarantee is kept free for a queue.
+// Guarantee is the amount of resources that is reserved for a queue.
 type Guarantee struct {
 	// +optional
 	Resource corev1.ResourceList `json:"resource,omitempty"`
 }
 
-// Cluster is another cluster that a queue extends to; kept for compatibility.
+// Cluster is another cluster to which a queue extends. It is kept for compatibility.
 type Cluster struct {
 	// +optional
 	Name string `json:"name,omitempty"`
@@ -112,7 +113,7 @@ type Cluster struct {
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 }
 
-// Affinity binds a queue to groups of nodes.
+// Affinity restricts a queue to groups of nodes.
 type Affinity struct {
 	// +optional
 	NodeGroupAffinity *NodeGroupAffinity `json:"nodeGroupAffinity,omitempty"`
@@ -120,7 +121,7 @@ type Affinity struct {
 	NodeGroupAntiAffinity *NodeGroupAntiAffinity `json:"nodeGroupAntiAffinity,omitempty"`
 }
 
-// NodeGroupAffinity names node groups to use.
+// NodeGroupAffinity lists the node groups to use.
 type NodeGroupAffinity struct {
 	// +optional
 	RequiredDuringSchedulingIgnoredDuringExecution []string `json:"requiredDuringSchedulingIgnoredDuringExecution,omitempty"`
@@ -128,7 +129,7 @@ type NodeGroupAffinity struct {
 	PreferredDuringSchedulingIgnoredDuringExecution []string `json:"preferredDuringSchedulingIgnoredDuringExecution,omitempty"`
 }
 
-// NodeGroupAntiAffinity names node groups to avoid.
+// NodeGroupAntiAffinity lists the node groups to avoid.
 type NodeGroupAntiAffinity struct {
 	// +optional
 	RequiredDuringSchedulingIgnoredDuringExecution []string `json:"requiredDuringSchedulingIgnoredDuringExecution,omitempty"`
@@ -136,12 +137,12 @@ type NodeGroupAntiAffinity struct {
 	PreferredDuringSchedulingIgnoredDuringExecution []string `json:"preferredDuringSchedulingIgnoredDuringExecution,omitempty"`
 }
 
-// QueueState says whether a queue takes jobs.
+// QueueState determines whether a queue accepts jobs.
 //
 // +kubebuilder:validation:Enum="";Open;Closed;Closing;Unknown
 type QueueState string
 
-// The states. An empty state means Open: the queue is new.
+// The states of a queue. An empty state, which new queues have, means Open.
 const (
 	QueueStateOpen    QueueState = "Open"
 	QueueStateClosed  QueueState = "Closed"
@@ -157,11 +158,12 @@ type Reservation struct {
 	Resource corev1.ResourceList `json:"resource,omitempty"`
 }
 
-// QueueStatus is what was seen of a queue. The queue controller writes the state and the counts, the scheduler what is allocated.
+// QueueStatus is the observed state of a queue. The queue controller writes the state and the numbers of PodGroups,
+// and the scheduler writes the resources in use.
 type QueueStatus struct {
 	// +optional
 	State QueueState `json:"state,omitempty"`
-	// Unknown, Pending, Running, Inqueue and Completed count PodGroups by phase.
+	// Unknown, Pending, Running, Inqueue and Completed are the numbers of PodGroups in each phase.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Unknown int32 `json:"unknown,omitempty"`
@@ -179,28 +181,31 @@ type QueueStatus struct {
 	Completed int32 `json:"completed,omitempty"`
 	// +optional
 	Reservation Reservation `json:"reservation,omitempty"`
-	// Allocated is what the queue's pods hold, children included.
+	// Allocated is the amount of resources that the pods of the queue and its descendants hold.
 	// +optional
 	// +nullable
 	Allocated corev1.ResourceList `json:"allocated"`
-	// Terminating is what pods of the queue hold that are being deleted, or whose end is unknown, and that have not
-	// ended, children included. It is not part of allocated, and counts against the capability.
+	// Terminating is the amount of resources held by pods of the queue and its descendants that have not ended but
+	// are being deleted, or of which it is unknown whether they have ended. It is not part of allocated, but counts
+	// against the capability.
 	// +optional
 	// +nullable
 	Terminating corev1.ResourceList `json:"terminating,omitempty"`
-	// Deserved is what the queue may hold now without giving back, by its weight, its guarantee and what others ask for.
+	// Deserved is the amount of resources that the queue may currently use without having to give them back. It
+	// depends on the queue's weight and guarantee and on the requests of other queues.
 	// +optional
 	// +nullable
 	Deserved corev1.ResourceList `json:"deserved,omitempty"`
-	// Share is the greatest part used of what is deserved, in percent, at most 1000.
+	// Share is the percentage of the deserved amount that is in use, for the resource with the highest percentage. It
+	// is at most 1000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Share int32 `json:"sharePercent,omitempty"`
-	// Waiting counts the PodGroups that want more than they have.
+	// Waiting is the number of PodGroups that request more than they have.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Waiting int32 `json:"waiting,omitempty"`
-	// Conditions has one of type Valid, False, while something is wrong with what the queue says.
+	// Conditions contains a condition with the type Valid and the status False while the queue is invalid.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -210,7 +215,7 @@ type QueueStatus struct {
 // QueueValid is the type of the condition that reports whether a queue is valid.
 const QueueValid = "Valid"
 
-// Invalid returns the condition with the error of the queue, or nil if the queue is valid.
+// Invalid returns the condition that describes why the queue is invalid, or nil if it is valid.
 func (q *Queue) Invalid() *metav1.Condition {
 	for i := range q.Status.Conditions {
 		if c := &q.Status.Conditions[i]; c.Type == QueueValid && c.Status == metav1.ConditionFalse {

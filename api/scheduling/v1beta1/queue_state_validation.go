@@ -6,7 +6,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Wish returns the state that the queue's annotation requests; "" if the annotation is missing or invalid.
+// Wish returns the state that the queue's annotation requests, or "" if the annotation is missing or invalid.
 func (q *Queue) Wish() QueueState {
 	switch wish := QueueState(q.Annotations[keys.QueueState]); {
 	case wish == QueueStateOpen, wish == QueueStateClosed && q.Name != keys.RootQueue:
@@ -15,7 +15,7 @@ func (q *Queue) Wish() QueueState {
 	return ""
 }
 
-// validateQueueWish checks the annotation with the requested state.
+// validateQueueWish checks the annotation that requests a state.
 func validateQueueWish(q *Queue) field.ErrorList {
 	wish, there := q.Annotations[keys.QueueState]
 	if !there || q.Wish() != "" {

@@ -10,10 +10,11 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// deepestLook is the maximum number of levels examined, in case queues form a cycle.
+// deepestLook is the maximum number of levels to examine, in case queues form a cycle.
 const deepestLook = 64
 
-// validatePlace checks that the parent exists, is connected to root within the depth limit, and holds no pods itself.
+// validatePlace checks that the parent exists, is connected to root within the maximum depth, and does not hold pods
+// itself.
 func (r QueueRules) validatePlace(q *Queue, queues QueueLookup) field.ErrorList {
 	path := field.NewPath("spec", "parent")
 	name := q.Spec.Parent
@@ -49,7 +50,7 @@ func (r QueueRules) validatePlace(q *Queue, queues QueueLookup) field.ErrorList 
 	return nil
 }
 
-// QueueWarnings returns warnings about effects of a queue's place on other queues.
+// QueueWarnings returns warnings about how a queue's position in the tree affects other queues.
 func QueueWarnings(q *Queue, queues QueueLookup) []string {
 	if queues == nil || q.Spec.Parent != keys.DefaultQueue || len(without(queues.Children(keys.DefaultQueue), q.Name)) > 0 {
 		return nil
@@ -57,7 +58,7 @@ func QueueWarnings(q *Queue, queues QueueLookup) []string {
 	return []string{"spec.parent: queue " + keys.DefaultQueue + " gets its first child: jobs that name no queue are refused from now on, for jobs go to leaves"}
 }
 
-// ancestors returns the ancestors of q below root, nearest first. A cycle is an error.
+// ancestors returns the ancestors of q except root, nearest first. If they form a cycle, it returns an error.
 func ancestors(q *Queue, queues QueueLookup) ([]*Queue, error) {
 	var chain []*Queue
 	seen := map[string]bool{q.Name: true}
@@ -78,7 +79,7 @@ func ancestors(q *Queue, queues QueueLookup) ([]*Queue, error) {
 	return chain, nil
 }
 
-// subtreeDepth returns the number of levels from name downward, including itself, up to limit.
+// subtreeDepth returns the number of levels of the subtree rooted at the named queue, up to limit.
 func subtreeDepth(name string, queues QueueLookup, limit int) int {
 	deepest := 0
 	if limit > 0 {
@@ -89,7 +90,7 @@ func subtreeDepth(name string, queues QueueLookup, limit int) int {
 	return deepest + 1
 }
 
-// validateQueueAmounts compares a queue with its ancestors, siblings and descendants.
+// validateQueueAmounts compares the amounts of a queue with those of its ancestors, siblings and descendants.
 func validateQueueAmounts(q *Queue, queues QueueLookup) field.ErrorList {
 	if q.Name == keys.RootQueue {
 		return nil
@@ -110,8 +111,8 @@ func validateQueueAmounts(q *Queue, queues QueueLookup) field.ErrorList {
 	return errs
 }
 
-// validateAgainstAncestors checks that, for each resource, the capability does not exceed that of the nearest ancestor
-// with a limit.
+// validateAgainstAncestors checks that, for each resource, the capability does not exceed that of the nearest
+// ancestor that limits the resource.
 func validateAgainstAncestors(q *Queue, queues QueueLookup) field.ErrorList {
 	chain, err := ancestors(q, queues)
 	if err != nil {
@@ -135,7 +136,8 @@ func validateAgainstAncestors(q *Queue, queues QueueLookup) field.ErrorList {
 	return errs
 }
 
-// validateSums checks that the guarantees and deserved amounts of children together do not exceed their parent's.
+// validateSums checks that neither the guarantees nor the deserved amounts of the children add up to more than those
+// of their parent.
 func validateSums(parent *Queue, children []*Queue, whose string) field.ErrorList {
 	guarantee, deserved := corev1.ResourceList{}, corev1.ResourceList{}
 	for _, child := range children {
@@ -156,10 +158,11 @@ func sumErrors(sum, limit corev1.ResourceList, path *field.Path, whose, what, pa
 	return errs
 }
 
-// validateCapabilityBelow checks that the capability is at least that of the nearest limited descendant in each branch.
+// validateCapabilityBelow checks that the capability is not less than that of the nearest descendant with a limit in
+// each branch.
 func validateCapabilityBelow(q, below *Queue, queues QueueLookup, limit int) field.ErrorList {
 	var errs field.ErrorList
-	open := corev1.ResourceList{} // not limited by below, but its children may limit it
+	open := corev1.ResourceList{} // not limited by below, but possibly by its children
 	for _, r := range sortedKeys(q.Spec.Capability) {
 		own := q.Spec.Capability[r]
 		lower, ok := below.Spec.Capability[r]

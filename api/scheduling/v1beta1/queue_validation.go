@@ -13,23 +13,23 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// MaxQueueDepth is the default maximum depth of the tree of queues below root.
+// MaxQueueDepth is the default maximum depth of the queue tree below root.
 const MaxQueueDepth = 5
 
-// QueueRules holds the optional rules for queues. The zero value is the default.
+// QueueRules holds the optional rules for queues. The zero value contains the default rules.
 //
 // +kubebuilder:object:generate=false
 type QueueRules struct {
-	// MaxDepth is the maximum depth of the tree of queues below root; 0 means MaxQueueDepth.
+	// MaxDepth is the maximum depth of the queue tree below root; 0 means MaxQueueDepth.
 	MaxDepth int
 	// FreeRoot permits changes to the amounts of the root queue.
 	FreeRoot bool
-	// KeepBusy forbids the deletion of a queue in which pods run.
+	// KeepBusy forbids the deletion of queues in which pods run.
 	KeepBusy bool
 }
 
-// LooseQueueRules returns the rules that apply in every installation. Clients use them, because they do not have the
-// options of the installation; the server applies the others.
+// LooseQueueRules returns the rules that apply in all installations. Clients use them because they do not know the
+// configuration of the installation; the server applies the other rules.
 func LooseQueueRules() QueueRules { return QueueRules{MaxDepth: deepestLook, FreeRoot: true} }
 
 func (r QueueRules) maxDepth() int {
@@ -39,22 +39,22 @@ func (r QueueRules) maxDepth() int {
 	return r.MaxDepth
 }
 
-// ValidateQueue is QueueRules.Validate with the default rules.
+// ValidateQueue calls QueueRules.Validate with the default rules.
 func ValidateQueue(q *Queue, queues QueueLookup) field.ErrorList {
 	return QueueRules{}.Validate(q, queues)
 }
 
-// ValidateQueueUpdate is QueueRules.ValidateUpdate with the default rules.
+// ValidateQueueUpdate calls QueueRules.ValidateUpdate with the default rules.
 func ValidateQueueUpdate(old, updated *Queue, queues QueueLookup) field.ErrorList {
 	return QueueRules{}.ValidateUpdate(old, updated, queues)
 }
 
-// ValidateQueueDelete is QueueRules.ValidateDelete with the default rules.
+// ValidateQueueDelete calls QueueRules.ValidateDelete with the default rules.
 func ValidateQueueDelete(name string, queues QueueLookup) field.ErrorList {
 	return QueueRules{}.ValidateDelete(name, queues)
 }
 
-// Validate returns the errors of a new Queue. Without queues it does not check its place in the tree.
+// Validate returns the validation errors of a new Queue. If queues is nil, the position in the tree is not checked.
 func (r QueueRules) Validate(q *Queue, queues QueueLookup) field.ErrorList {
 	errs := append(validateQueueWish(q), validateQueueAlone(q)...)
 	if queues == nil {
@@ -62,13 +62,13 @@ func (r QueueRules) Validate(q *Queue, queues QueueLookup) field.ErrorList {
 	}
 	errs = append(errs, validateHierarchyPath(q, queues)...)
 	if placed := r.validatePlace(q, queues); len(placed) > 0 {
-		return append(errs, placed...) // without a valid place, amounts cannot be compared
+		return append(errs, placed...) // without a valid position, amounts cannot be compared
 	}
 	return append(errs, validateQueueAmounts(q, queues)...)
 }
 
-// ValidateUpdate returns the errors of an updated Queue. It ignores unchanged parts, so that a queue can always be
-// closed, labelled or deleted.
+// ValidateUpdate returns the validation errors of an updated Queue. It does not check unchanged parts, so that a
+// queue can always be closed, labelled or deleted.
 func (r QueueRules) ValidateUpdate(old, updated *Queue, queues QueueLookup) field.ErrorList {
 	var errs field.ErrorList
 	if old.Annotations[keys.QueueState] != updated.Annotations[keys.QueueState] {
@@ -130,7 +130,7 @@ func samePath(a, b *Queue) bool {
 		a.Annotations[keys.HierarchyWeights] == b.Annotations[keys.HierarchyWeights]
 }
 
-// validateQueueAlone makes the checks that need no other queues.
+// validateQueueAlone makes the checks that do not involve other queues.
 func validateQueueAlone(q *Queue) field.ErrorList {
 	spec := field.NewPath("spec")
 	var errs field.ErrorList
@@ -156,7 +156,7 @@ func validateQueueAlone(q *Queue) field.ErrorList {
 	return append(errs, validateHierarchyAnnotations(q)...)
 }
 
-// validateRootUpdate checks that the amounts of root do not change: they are the capacity of the cluster.
+// validateRootUpdate checks that the amounts of root do not change, because they are the capacity of the cluster.
 func validateRootUpdate(old, updated *Queue) field.ErrorList {
 	if apiequality.Semantic.DeepEqual(old.Spec.Capability, updated.Spec.Capability) &&
 		apiequality.Semantic.DeepEqual(old.Spec.Deserved, updated.Spec.Deserved) &&
@@ -167,7 +167,7 @@ func validateRootUpdate(old, updated *Queue) field.ErrorList {
 		"root queue's resource attributes (capability, deserved, guarantee) cannot be modified")}
 }
 
-// validateHierarchyAnnotations checks that there is a path, and a weight for each of its steps.
+// validateHierarchyAnnotations checks that the annotations contain a path, and a weight for each element of the path.
 func validateHierarchyAnnotations(q *Queue) field.ErrorList {
 	path, weights := q.Annotations[keys.Hierarchy], q.Annotations[keys.HierarchyWeights]
 	if path == "" && weights == "" {
@@ -188,7 +188,7 @@ func validateHierarchyAnnotations(q *Queue) field.ErrorList {
 	return errs
 }
 
-// validateHierarchyPath checks that every path in the annotations is a leaf.
+// validateHierarchyPath checks that the path in the annotations of every queue leads to a leaf.
 func validateHierarchyPath(q *Queue, queues QueueLookup) field.ErrorList {
 	path := q.Annotations[keys.Hierarchy]
 	if path == "" {

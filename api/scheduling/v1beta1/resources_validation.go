@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateResources checks resource names, and that quantities are not negative and, for indivisible resources,
-// integers.
+// ValidateResources checks the names of resources. It also checks that quantities are not negative and, for
+// indivisible resources, are integers.
 func ValidateResources(list corev1.ResourceList, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range sortedKeys(list) {
@@ -30,7 +30,8 @@ func ValidateResources(list corev1.ResourceList, path *field.Path) field.ErrorLi
 	return errs
 }
 
-// isIndivisible reports whether a resource has only whole units: extended resources (devices) and pods.
+// isIndivisible reports whether a resource is available only in whole units, as are extended resources (devices) and
+// pods.
 func isIndivisible(name corev1.ResourceName) bool {
 	if name == corev1.ResourcePods {
 		return true
@@ -39,8 +40,8 @@ func isIndivisible(name corev1.ResourceName) bool {
 	return qualified && domain != "kubernetes.io" && !strings.HasSuffix(domain, ".kubernetes.io")
 }
 
-// exceeding returns the resources of which a has more than b, sorted. A resource that is missing in b counts as zero or
-// as unlimited, depending on missingIsZero.
+// exceeding returns the sorted names of the resources of which a contains more than b. A resource that is missing in
+// b counts as zero if missingIsZero is set, and as unlimited otherwise.
 func exceeding(a, b corev1.ResourceList, missingIsZero bool) []corev1.ResourceName {
 	var names []corev1.ResourceName
 	for name, quantity := range a {
@@ -56,7 +57,7 @@ func exceeding(a, b corev1.ResourceList, missingIsZero bool) []corev1.ResourceNa
 	return names
 }
 
-// addTo adds list to sum.
+// addTo adds the amounts in list to sum.
 func addTo(sum, list corev1.ResourceList) {
 	for name, quantity := range list {
 		total := sum[name]

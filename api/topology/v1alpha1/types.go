@@ -4,8 +4,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// HyperNode is a set of nodes that are near each other: those behind one switch, or the sets behind one spine. The
-// scheduler keeps gangs with a networkTopology inside one.
+// HyperNode is a set of nodes that are near each other, for example the nodes connected to a switch, or the sets of
+// nodes below a spine switch. The scheduler places gangs that have a networkTopology within a single HyperNode.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=hypernodes,shortName=hn,scope=Cluster
@@ -35,19 +35,19 @@ type HyperNodeList struct {
 	Items []HyperNode `json:"items"`
 }
 
-// HyperNodeSpec says how near, and who.
+// HyperNodeSpec describes the members of a HyperNode and how near they are to each other.
 type HyperNodeSpec struct {
-	// Tier is how far apart the members are: the less the nearer.
+	// Tier describes how far apart the members are: the lower the tier, the nearer they are.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +required
 	Tier int `json:"tier,omitempty"`
-	// TierName is what people call the tier.
+	// TierName is the human-readable name of the tier.
 	//
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	TierName string `json:"tierName,omitempty"`
-	// Members are nodes, and hyperNodes of lower tiers.
+	// Members lists nodes, and HyperNodes of lower tiers.
 	//
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=10000
@@ -55,22 +55,22 @@ type HyperNodeSpec struct {
 	Members []MemberSpec `json:"members,omitempty"`
 }
 
-// MemberType is a kind of member.
+// MemberType is the type of a member.
 //
 // +kubebuilder:validation:Enum=Node;HyperNode
 type MemberType string
 
-// The kinds of member.
+// The types of members.
 const (
 	MemberTypeNode      MemberType = "Node"
 	MemberTypeHyperNode MemberType = "HyperNode"
 )
 
-// MemberSpec is one member, or all that match.
+// MemberSpec specifies a single member, or all members that match a selector.
 type MemberSpec struct {
 	// +required
 	Type MemberType `json:"type,omitempty"`
-	// Selector says which. HyperNodes can be selected by exactMatch only.
+	// Selector selects the members. HyperNodes can be selected only by exactMatch.
 	// +optional
 	Selector MemberSelector `json:"selector,omitempty"`
 }
@@ -89,7 +89,7 @@ type MemberSelector struct {
 	LabelMatch *metav1.LabelSelector `json:"labelMatch,omitempty"`
 }
 
-// ExactMatch selects one by its name.
+// ExactMatch selects a single member by name.
 type ExactMatch struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -98,37 +98,38 @@ type ExactMatch struct {
 	Name string `json:"name"`
 }
 
-// RegexMatch selects nodes whose names match.
+// RegexMatch selects nodes by matching their names.
 type RegexMatch struct {
-	// Pattern is a regular expression in the syntax RE2; it matches anywhere in the name unless it has ^ and $.
+	// Pattern is a regular expression in RE2 syntax. It may match any part of the name unless it contains ^ and $.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +required
 	Pattern string `json:"pattern"`
 }
 
-// HyperNodeStatus is what the scheduler made of it.
+// HyperNodeStatus is the state of a HyperNode as observed by the scheduler.
 type HyperNodeStatus struct {
-	// Conditions: Ready is False when the scheduler cannot use the hyperNode, and its message says why.
+	// Conditions contains the condition Ready. If it is False, the scheduler cannot use the HyperNode, and the
+	// message describes the reason.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// NodeCount is how many nodes are in it.
+	// NodeCount is the number of nodes in the HyperNode.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	NodeCount int64 `json:"nodeCount,omitempty"`
 }
 
-// The conditions of a HyperNode and their reasons.
+// The condition types of a HyperNode and their reasons.
 const (
 	HyperNodeReady = "Ready"
 
 	HyperNodeInTreeReason      = "InTree"      // in use
-	HyperNodeIncompleteReason  = "Incomplete"  // in use without some of its members
-	HyperNodeTwoParentsReason  = "TwoParents"  // another HyperNode contains one of its members, too
-	HyperNodeCycleReason       = "Cycle"       // it contains itself, through others
+	HyperNodeIncompleteReason  = "Incomplete"  // in use, but without some of its members
+	HyperNodeTwoParentsReason  = "TwoParents"  // another HyperNode also contains one of its members
+	HyperNodeCycleReason       = "Cycle"       // it contains itself, possibly through other HyperNodes
 	HyperNodeBadSelectorReason = "BadSelector" // a member's selector is invalid
 
 )

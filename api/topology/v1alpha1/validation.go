@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateHyperNode returns the errors of a single HyperNode. The scheduler detects conflicts between HyperNodes and
-// reports them in their conditions.
+// ValidateHyperNode returns the validation errors of a single HyperNode. Conflicts between HyperNodes are detected by
+// the scheduler, which reports them in their conditions.
 func ValidateHyperNode(h *HyperNode) field.ErrorList {
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
