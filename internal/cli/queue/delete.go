@@ -132,8 +132,8 @@ func (o *deleteOptions) ask(ctx context.Context, queues []*schedulingv1beta1.Que
 		return nil
 	}
 	e := &effect{f: o.f, before: queues, fate: "they lose their queue; the pending ones will never start", unthinkable: true}
-	lines := e.tell(ctx, false).lines
-	return confirm(ctx, o.f, &o.confirm, &o.dryRun, "delete "+namesOf(queues), lines, o.target.wide() || len(lines) > 0, queues)
+	t := e.tell(ctx, false)
+	return confirm(ctx, o.f, &o.confirm, &o.dryRun, "delete "+namesOf(queues), t, o.target.wide() || len(t.lines) > 0, queues)
 }
 
 func (o *deleteOptions) one(ctx context.Context, c client.WithWatch, queue *schedulingv1beta1.Queue) error {

@@ -44,6 +44,8 @@ type told struct {
 	// lines has one line for each queue with jobs, which describes what happens to them, followed by lines about jobs
 	// in other queues.
 	lines []string
+	// described lists the queues that have a line.
+	described []string
 	// runs is true if jobs run in one of the queues; evicts is true if the scheduler would evict pods.
 	runs, evicts bool
 }
@@ -70,6 +72,7 @@ func (e *effect) tell(ctx context.Context, ask bool) told {
 	for i, q := range e.before {
 		if text := busy(families[q.Name]...); text != "" {
 			t.lines = append(t.lines, e.line(q, e.after, i, families[q.Name], text, answer))
+			t.described = append(t.described, q.Name)
 		}
 	}
 	switch {
@@ -251,15 +254,16 @@ func (e *effect) ask(ctx context.Context) (*insightv1alpha1.Plan, error) {
 
 // confirm shows the effects and asks for confirmation. If ask is false or this is a dry run, it only shows the
 // effects.
-func confirm(ctx context.Context, f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, lines []string, ask bool, queues []*schedulingv1beta1.Queue) error {
+func confirm(ctx context.Context, f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, t told, ask bool, queues []*schedulingv1beta1.Queue) error {
 	if dryRun.Any() || !ask || len(queues) == 0 {
-		for _, line := range lines {
+		for _, line := range t.lines {
 			fmt.Fprintln(f.Streams.Err, line)
 		}
 		return nil
 	}
+	lines := t.lines
 	for _, q := range queues {
-		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "queue "+q.Name+":") }) {
+		if !slices.Contains(t.described, q.Name) {
 			lines = append(lines, "queue "+q.Name)
 		}
 	}

@@ -229,7 +229,7 @@ func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*sch
 	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
 		return nil
 	}
-	var lines []string
+	var t told
 	ask := o.target.wide()
 	if o.action == "close" && len(queues) > 0 {
 		e := &effect{f: o.f, fate: "it accepts no new jobs"}
@@ -239,10 +239,10 @@ func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*sch
 			after.Status.State = schedulingv1beta1.QueueStateClosed
 			e.after = append(e.after, after)
 		}
-		lines = e.tell(ctx, !o.dryRun.Client()).lines
-		ask = ask || len(lines) > 0
+		t = e.tell(ctx, !o.dryRun.Client())
+		ask = ask || len(t.lines) > 0
 	}
-	return confirm(ctx, o.f, &o.confirm, &o.dryRun, o.action+" "+namesOf(queues), lines, ask, queues)
+	return confirm(ctx, o.f, &o.confirm, &o.dryRun, o.action+" "+namesOf(queues), t, ask, queues)
 }
 
 // withBelow adds the queues below the named ones, because they are closed together. If they cannot be listed, it adds

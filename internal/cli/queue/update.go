@@ -191,7 +191,7 @@ func (o *updateOptions) ask(ctx context.Context, changes []changedQueue, known s
 	}
 	told := e.tell(ctx, !o.dryRun.Client())
 	ask := o.target.wide() || told.runs && (o.f.Streams.InTTY || told.evicts)
-	return confirm(ctx, o.f, &o.confirm, &o.dryRun, "update "+namesOf(all), told.lines, ask, all)
+	return confirm(ctx, o.f, &o.confirm, &o.dryRun, "update "+namesOf(all), told, ask, all)
 }
 
 func (o *updateOptions) one(ctx context.Context, c client.WithWatch, change changedQueue) error {
