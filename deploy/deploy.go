@@ -1,5 +1,6 @@
 // Package deploy contains the objects that a cluster needs to run vc: the CRDs, the RBAC rules of each component, the
-// Deployments of vcd and the Service of its webhooks, as objects and as one file, install.yaml.
+// Deployments of vcd, and the Service of its webhooks. They are available as Go objects and as a single file,
+// install.yaml.
 //
 //	In:   package api (by `make generate`), the tables of permissions in this package
 //	Out:  CRDs, RBAC, Objects as data; install.yaml and crds/ for administrators
@@ -33,7 +34,7 @@ var crdFiles embed.FS
 //go:embed install.yaml
 var InstallYAML []byte
 
-// CRDs returns the CustomResourceDefinitions, as new copies on every call.
+// CRDs returns the CustomResourceDefinitions. Every call returns new copies.
 func CRDs() []*apiextensionsv1.CustomResourceDefinition {
 	paths, err := fs.Glob(crdFiles, "crds/*.yaml")
 	if err != nil {

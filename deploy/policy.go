@@ -11,11 +11,12 @@ import (
 	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
-// commandPolicyName is the name of the policy about Commands and of its binding.
+// commandPolicyName is the name of the policy for Commands and of its binding.
 const commandPolicyName = "volcano-command-policy"
 
-// The webhook configurations, with Volcano's names. They are installed empty: vcd fills them in, with the certificate
-// authority that it created, and re-creates deleted ones. Uninstalling removes them.
+// The webhook configurations, under the same names as in Volcano. They are installed empty. vcd fills them in,
+// including the certificate authority that it creates, and re-creates them if they are deleted. Uninstalling vc
+// removes them.
 var (
 	mutatingConfigurations = []string{
 		"volcano-admission-service-jobs-mutate",
@@ -53,11 +54,11 @@ func webhooks() []runtime.Object {
 	return objects
 }
 
-// registryPolicyName is the name of the policy about APIServices and of its binding.
+// registryPolicyName is the name of the policy for APIServices and of its binding.
 const registryPolicyName = "volcano-apiservice-policy"
 
-// registryPolicy permits the controllers to create only their own APIService: RBAC rules cannot restrict the name of a
-// created object.
+// registryPolicy permits the controllers to create only their own APIService. A policy is necessary because RBAC
+// rules cannot restrict the names of objects to create.
 func registryPolicy() []runtime.Object {
 	account := "system:serviceaccount:" + Namespace + ":" + ControllersAccount
 	return policy(registryPolicyName, admissionregistrationv1.Rule{
@@ -69,12 +70,13 @@ func registryPolicy() []runtime.Object {
 	})
 }
 
-// dependencyPolicyName is the name of the policy about jobs that wait for jobs in other namespaces, and of its binding.
+// dependencyPolicyName is the name of the policy for jobs that depend on jobs in other namespaces, and of its
+// binding.
 const dependencyPolicyName = "volcano-dependency-policy"
 
-// dependencyPolicy permits the annotation with the namespaces in which a job may wait only for namespaces in which its
-// author may read jobs. It applies without webhooks, too. It ignores updates that change neither this annotation nor
-// the dependency.
+// dependencyPolicy restricts the annotation with the namespaces in which a job may wait for jobs to namespaces in
+// which the author of the annotation may read jobs. The policy also applies if no webhooks run. It ignores updates
+// that change neither this annotation nor the dependency.
 func dependencyPolicy() []runtime.Object {
 	value := func(object, key string) string { return object + ".metadata.?annotations[?'" + key + "'].orValue('')" }
 	note := value("object", keys.DependencyNamespaces)
@@ -89,9 +91,9 @@ func dependencyPolicy() []runtime.Object {
 	})
 }
 
-// policies returns the admission policies that the API server evaluates. A Command is an object in a namespace, but it
-// can open and close a Queue, which is cluster-scoped: a user who creates one must have the permission to update that
-// Queue.
+// policies returns the admission policies, which the API server evaluates. One of them is necessary because a Command
+// in a namespace can open or close a Queue, which is cluster-scoped: a user who creates such a Command must have the
+// permission to update that Queue.
 func policies() []runtime.Object {
 	changes := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
 	commands := policy(commandPolicyName, admissionregistrationv1.Rule{

@@ -50,7 +50,7 @@ const (
 // component holds one service account and its permissions.
 type component struct {
 	account string
-	// cluster holds the permissions in all namespaces, own the permissions in the namespace of the installation.
+	// cluster holds the permissions in all namespaces; own holds those in the namespace of the installation.
 	cluster, own []rbacv1.PolicyRule
 }
 
@@ -59,7 +59,7 @@ func rule(group string, resources []string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
 }
 
-// only restricts a rule to objects with these names.
+// only restricts a rule to objects with the specified names.
 func only(r rbacv1.PolicyRule, names ...string) rbacv1.PolicyRule {
 	r.ResourceNames = names
 	return r
@@ -69,7 +69,7 @@ func of(resources ...string) []string { return resources }
 
 var watched = []string{"get", "list", "watch"}
 
-// lease returns the rules for leader election. The verb create cannot be restricted to a name.
+// lease returns the rules for leader election. The verb "create" cannot be restricted to a name.
 func lease(name string) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(leaseGroup, of("leases"), "create"),
@@ -77,7 +77,7 @@ func lease(name string) []rbacv1.PolicyRule {
 	}
 }
 
-// jobIDs returns the rules for allocating job numbers.
+// jobIDs returns the rules for assigning job numbers.
 func jobIDs() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(core, of("configmaps"), "create"),
@@ -202,8 +202,8 @@ func RBAC() []runtime.Object {
 	return append(append(objects, frontProxyReader()), people()...)
 }
 
-// frontProxyReader permits the controllers to read how the API server's aggregator authenticates itself, with the role
-// that Kubernetes provides for it.
+// frontProxyReader permits the controllers to read how the aggregator of the API server authenticates itself. It
+// binds the role that Kubernetes provides for this purpose.
 func frontProxyReader() runtime.Object {
 	return &rbacv1.RoleBinding{
 		TypeMeta: rbacType("RoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: "vc-listing", Namespace: metav1.NamespaceSystem},
@@ -235,11 +235,11 @@ func (c component) objects() []runtime.Object {
 	}
 }
 
-// People returns the roles of users and the admission policies, for clusters that do not use install.yaml.
+// People returns the roles for users and the admission policies, for clusters that do not use install.yaml.
 func People() []runtime.Object { return append(people(), policies()...) }
 
-// people returns roles that are aggregated into Kubernetes' roles for users: a user who may edit or view a namespace
-// may do the same with jobs. All users may view queues, which are cluster-scoped.
+// people returns roles that are aggregated into Kubernetes' roles for users, so that users who may edit or view a
+// namespace may do the same with its jobs. All users may view queues, which are cluster-scoped.
 func people() []runtime.Object {
 	aggregated := func(roles ...string) map[string]string {
 		labels := map[string]string{}
@@ -275,7 +275,7 @@ func people() []runtime.Object {
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}},
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "vc-slurm-profile"},
 		},
-		// All users may request lists. Each request is checked: it returns only objects that the user may list.
+		// All users may request lists. A list contains only objects that the user is permitted to list.
 		clusterRole("vc-listing", nil, []rbacv1.PolicyRule{rule(jobsummary.GroupName, of(jobsummary.Resource), "list")}),
 		clusterRoleBinding("vc-listing", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
 	}

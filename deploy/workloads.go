@@ -17,7 +17,7 @@ import (
 // Image is the image of the Deployments, built with deploy/Dockerfile.
 const Image = "ghcr.io/vc-batch/vcd:latest"
 
-// AdmissionService is the Service in front of the webhooks, with Volcano's name.
+// AdmissionService is the Service in front of the webhooks, under the same name as in Volcano.
 const AdmissionService = "volcano-admission-service"
 
 const (
@@ -30,7 +30,7 @@ const (
 	nameLabel     = "app.kubernetes.io/name"
 )
 
-// schedulerConf is the default configuration of the scheduler, in the file that Volcano uses.
+// schedulerConf is the default configuration of the scheduler, in the same file as in Volcano.
 //
 //go:embed volcano-scheduler.conf
 var schedulerConf string
@@ -41,7 +41,7 @@ type deployment struct {
 	args    []string
 	ports   []corev1.ContainerPort
 	config  bool
-	// memory is both request and limit.
+	// memory is both the request and the limit.
 	cpu, memory resource.Quantity
 }
 
@@ -96,7 +96,7 @@ func (d deployment) object() *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: meta,
 		Spec: appsv1.DeploymentSpec{
-			// One replica works and the other is on standby; of admission both work.
+			// One replica is active and the other is on standby, except that both replicas of admission are active.
 			Replicas: new(int32(2)),
 			Selector: selector,
 			Template: corev1.PodTemplateSpec{
@@ -115,7 +115,7 @@ func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
 	spec := corev1.PodSpec{
 		ServiceAccountName: d.account,
 		PriorityClassName:  "system-cluster-critical",
-		// The components must not depend on their own scheduler.
+		// The components must not depend on the scheduler that they implement.
 		SchedulerName: corev1.DefaultSchedulerName,
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot: new(true), RunAsUser: new(int64(65532)), RunAsGroup: new(int64(65532)),
@@ -148,7 +148,7 @@ func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
 	return spec
 }
 
-// budget returns a disruption budget that keeps one of two replicas running while nodes are drained.
+// budget returns a disruption budget that keeps one of the two replicas running while nodes are drained.
 func (d deployment) budget() *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{
 		TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}, ObjectMeta: ownMeta(d.account),

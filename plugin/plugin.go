@@ -1,10 +1,10 @@
-// Package plugin contains the types for custom scheduling policies. The types are the scheduler's; this package gives
-// them names that other modules can import. A policy registers rules in every cycle (Policy.Open). Rules are pure
-// functions: they use no I/O, clock, random numbers or goroutines, and return the same result for the same input
-// independent of earlier calls, because cycles are replayed, simulated and rolled back.
+// Package plugin contains the types for custom scheduling policies. They are the scheduler's own types under names
+// that other modules can import. A policy registers rules in every cycle (Policy.Open). Rules are pure functions:
+// they do not use I/O, the clock, random numbers or goroutines, and they return the same result for the same input
+// regardless of earlier calls. This is necessary because cycles are replayed, simulated and rolled back.
 //
-// Compile a policy in with app.WithPolicy of package cmd/vcd/app. The module in examples/custom-policy is a complete
-// example.
+// To compile a policy into the scheduler, use app.WithPolicy in package cmd/vcd/app. The module in
+// examples/custom-policy is a complete example.
 package plugin
 
 import (
@@ -20,23 +20,23 @@ import (
 type (
 	// Policy takes part in the decisions of the scheduler.
 	Policy = session.Policy
-	// Builder creates a policy from its entry in the configuration, and passes messages about invalid arguments to
+	// Builder creates a policy from its entry in the configuration. It passes messages about invalid arguments to
 	// warn.
 	Builder func(entry Entry, warn func(string)) Policy
-	// Entry is the policy's entry in the scheduler's configuration: switches and arguments.
+	// Entry is a policy's entry in the scheduler's configuration, which consists of switches and arguments.
 	Entry = config.Plugin
 	// Reads lists the switches and arguments that a policy uses.
 	Reads = config.Reads
 
-	// Session is one cycle: the state of the cluster, and the rules.
+	// Session is one scheduling cycle: the state of the cluster, and the rules.
 	Session = session.Session
-	// Rules holds the rules that policies register, in the order of tiers and policies.
+	// Rules holds the rules that policies register, in the order of the tiers and of the policies within them.
 	Rules = framework.Rules
-	// NodeRule holds a policy's rules for placing single tasks on single nodes.
+	// NodeRule holds the rules of a policy for placing single tasks on nodes.
 	NodeRule = framework.NodeRule
-	// Attack is an attempt to evict tasks for a gang; Guard and Entitlement evaluate it.
+	// Attack is an attempt to evict tasks for a gang. It is evaluated by Guard and Entitlement.
 	Attack = framework.Attack
-	// Guard protects tasks from eviction, or permits it.
+	// Guard protects tasks from eviction or permits their eviction.
 	Guard = framework.Guard
 	// Vote is a policy's vote on the admission of a gang to its queue.
 	Vote = framework.Vote
@@ -45,30 +45,30 @@ type (
 	Job = framework.Job
 	// Gang is a PodGroup and its pods.
 	Gang = model.Gang
-	// Task is a pod; Shape is the part of its spec that determines where it may run.
+	// Task is a pod. Shape is the part of its spec that determines where the pod may run.
 	Task = model.Task
-	// Shape is an equivalence class of pods; equal pods share it.
+	// Shape is an equivalence class of pods, which is shared by all equal pods.
 	Shape = model.Shape
 	// Queue is a queue during a cycle.
 	Queue = queue.Queue
-	// NodeID is the index of a row in Session.Cluster.Nodes.
+	// NodeID is the index of a node in Session.Cluster.Nodes.
 	NodeID = model.NodeID
-	// Request is a sparse vector of amounts: milli-CPU, bytes, units.
+	// Request is a sparse vector of amounts, in milli-CPU, bytes or units.
 	Request = model.Request
 
-	// Verdict is the reason why a gang waits. If Code is "", the gang does not wait.
+	// Verdict describes why a gang waits. If Code is "", the gang does not wait.
 	Verdict = explain.Verdict
-	// Code identifies a reason; ByPolicy is the reason for custom policies.
+	// Code identifies a reason. Custom policies use the reason ByPolicy.
 	Code = reason.Code
 )
 
-// ByPolicy is the reason for custom policies; the detail contains their message.
+// ByPolicy is the reason that custom policies use. Their message is the detail.
 const ByPolicy = reason.ByPolicy
 
-// Pipelined is the status of a task that is promised resources which are not free yet.
+// Pipelined is the status of a task to which resources are promised that are not free yet.
 const Pipelined = model.Pipelined
 
-// The votes.
+// Votes on the admission of a gang.
 const (
 	Reject  = framework.Reject
 	Abstain = framework.Abstain

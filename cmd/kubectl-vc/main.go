@@ -1,4 +1,4 @@
-// Command kubectl-vc runs vcctl as a plugin of kubectl: `kubectl vc job list`.
+// Command kubectl-vc runs vcctl as a kubectl plugin, for example as `kubectl vc job list`.
 package main
 
 import (

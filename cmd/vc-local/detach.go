@@ -19,13 +19,13 @@ import (
 	"github.com/vc-batch/vc/internal/local/controlplane"
 )
 
-// progressVariable is the environment variable that marks a detached process: file descriptor 3 is then a pipe to the
-// process that waits until it is ready.
+// progressVariable is the environment variable that marks a detached process. The file descriptor 3 of such a process
+// is a pipe to the process that waits until the cluster is ready.
 const progressVariable = "VC_LOCAL_PROGRESS"
 
 const progressDescriptor = 3
 
-// wireEvent is one line written to that pipe, as JSON.
+// wireEvent is a line of JSON that is written to the pipe.
 type wireEvent struct {
 	Part    string        `json:"part,omitempty"`
 	Seconds float64       `json:"seconds,omitempty"`
@@ -36,7 +36,7 @@ type wireEvent struct {
 	Hint    string        `json:"hint,omitempty"`
 }
 
-// wireReporter reports progress to the waiting process.
+// wireReporter reports progress to the process that waits for this one.
 type wireReporter struct {
 	mu   sync.Mutex
 	pipe *os.File
@@ -55,7 +55,7 @@ func (w *wireReporter) send(e wireEvent) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pipe != nil {
-		_ = json.NewEncoder(w.pipe).Encode(e) // an error means that no process waits any more
+		_ = json.NewEncoder(w.pipe).Encode(e) // an error means that no process is waiting any longer
 	}
 }
 
@@ -82,7 +82,7 @@ func (w *wireReporter) Up(record local.Record) {
 	go settleMemory()
 }
 
-// end reports the result of the process to the waiting process, if there is one, and returns err.
+// end reports err, which may be nil, to the waiting process, if there is one, and returns err.
 func (w *wireReporter) end(err error) error {
 	if err != nil {
 		e := wireEvent{Error: err.Error()}
@@ -96,8 +96,8 @@ func (w *wireReporter) end(err error) error {
 	return err
 }
 
-// detach starts this command again in its own session. It returns when the cluster is ready, or with the reason why it
-// is not.
+// detach starts this command again in its own session. It returns when the cluster is ready, or with the reason why
+// it did not become ready.
 func detach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
 	child, pipe, err := startDetached(dir)
 	if err != nil {
@@ -117,7 +117,7 @@ func detach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			// The process is being stopped, so its messages do not matter any more.
+			// The process is being stopped, so its messages are no longer relevant.
 		case e.Up != nil:
 			fmt.Fprintf(errOut, "everything ready %.1fs; it runs as process %d until vc-local down\n", time.Since(text.begun).Seconds(), e.Up.PID)
 			text.Up(*e.Up)
@@ -140,7 +140,7 @@ func detach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
 	return &local.Error{What: fmt.Sprintf("the cluster exited during startup: %s%s", endOf(state, err), lastLines(dir.ProcessLog())), Hint: "see " + dir.ProcessLog() + " and " + dir.ControlPlaneLog()}
 }
 
-// startDetached starts the process. Its output goes to its log.
+// startDetached starts the process and redirects its output to its log.
 func startDetached(dir local.Dir) (*os.Process, *os.File, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -184,7 +184,7 @@ func endOf(state *os.ProcessState, err error) string {
 	return state.String()
 }
 
-// lastLines returns the last five lines of a log, to be shown below an error.
+// lastLines returns the last five lines of a log, to be shown together with an error.
 func lastLines(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil || len(data) == 0 {

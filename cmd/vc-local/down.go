@@ -45,7 +45,7 @@ simulated pods go on where they were.`,
 	return cmd
 }
 
-// downText describes what was stopped, and the consequences for the next start.
+// downText describes what was stopped and how this affects the next start.
 func downText(dir local.Dir, stopped local.Stopped) string {
 	text := "nothing was running in " + string(dir)
 	switch {

@@ -1,5 +1,5 @@
-// Command vc-local runs a whole cluster on this machine, in one process: a real Kubernetes API, nodes that run pods as
-// processes or only simulate them, and vc's scheduler, controllers and admission.
+// Command vc-local runs a whole cluster on this machine in a single process: a real Kubernetes API, nodes that run
+// pods as processes or only simulate them, and vc's scheduler, controllers and admission.
 package main
 
 import (
@@ -27,7 +27,7 @@ const (
 )
 
 func main() {
-	// This must be the first call: the binary is also the first process of every container.
+	// This call must come first, because the binary is also the first process of every container.
 	processnode.ShimMain()
 	tuneMemory(gcPercentStarting)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return exitOK
 }
 
-// errInterrupted reports that the user stopped the command. It is not printed.
+// errInterrupted means that the user interrupted the command. It is not printed.
 var errInterrupted = errors.New("interrupted")
 
 func newRoot(out, errOut io.Writer) *cobra.Command {
@@ -80,12 +80,12 @@ processes of this machine, or only simulate them, by the thousand.`,
 	return root
 }
 
-// usageError returns an error with a hint to the help of the command.
+// usageError returns an error whose hint refers to the help of the command.
 func usageError(cmd *cobra.Command, err error) error {
 	return &local.Error{What: err.Error(), Hint: fmt.Sprintf("see %s --help", cmd.CommandPath()), Err: err}
 }
 
-// flagError explains an invalid flag, with an example and a hint to the help.
+// flagError describes an invalid flag, with an example and a hint that refers to the help.
 func flagError(cmd *cobra.Command, err error) error {
 	what, example, ok := flagerrors.Of(err)
 	if !ok {

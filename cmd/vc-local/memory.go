@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A start produces much garbage, and collecting it takes a significant part of the start time: 130 takes 0.2 s longer
-// than 200, but the peak is 530 MiB instead of 620. After the start most of the heap consists of long-lived caches, so
-// the idle percentage is lower. Under load a small heap would be collected so often that the collections take a third
-// of the time of a request. Therefore the heap may then grow by busyGrowth, and the memory is released when the process
-// is idle again.
+// Starting the cluster produces a large amount of garbage, and collecting it takes a significant part of the start
+// time: with 130 percent, a start takes 0.2 s longer than with 200, but the peak is 530 MiB instead of 620 MiB. After
+// the start, most of the heap consists of long-lived caches, so the percentage for an idle process is lower. Under
+// load, a small heap would be collected so often that a third of the time of a request would be spent on collections.
+// Therefore, the heap may then grow by busyGrowth, and the memory is released when the process is idle again.
 const (
 	gcPercentStarting = 130
 	gcPercentIdle     = 60
@@ -19,20 +19,21 @@ const (
 	busyGrowth        = 256 << 20
 
 	paceLook = time.Second
-	// busyLooks consecutive checks with a collection each indicate load, calmLooks checks without any indicate
-	// idleness: an idle process has one collection per half minute.
+	// The process is busy after busyLooks consecutive checks with a collection each, and idle after calmLooks checks
+	// without any. An idle process has one collection every half minute.
 	busyLooks = 2
 	calmLooks = 10
 )
 
-// tuneMemory sets the percentage of the garbage collector, unless $GOGC or $GOMEMLIMIT is set.
+// tuneMemory sets the target percentage of the garbage collector, unless $GOGC or $GOMEMLIMIT is set.
 func tuneMemory(percent int) {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetGCPercent(percent)
 	}
 }
 
-// settleMemory ends the memory settings of the start, and then adapts them to the load until the process ends.
+// settleMemory ends the memory settings for the start. It then adapts the settings to the load until the process
+// ends.
 func settleMemory() {
 	tuneMemory(gcPercentIdle)
 	debug.FreeOSMemory()
@@ -52,13 +53,13 @@ func settleMemory() {
 	}
 }
 
-// paceSamples returns the metrics that the pace depends on: the number of collections since the start, and the live
-// bytes after the last one.
+// paceSamples returns the metrics on which the pace depends: the number of collections since the process started, and
+// the live bytes after the last collection.
 func paceSamples() []metrics.Sample {
 	return []metrics.Sample{{Name: "/gc/cycles/automatic:gc-cycles"}, {Name: "/gc/heap/live:bytes"}}
 }
 
-// pace holds the percentage of the garbage collector and the state from which it is derived.
+// pace holds the target percentage of the garbage collector and the state from which it is derived.
 type pace struct {
 	collections uint64 // number of collections at the last check
 	with        int    // consecutive checks with a collection
@@ -66,7 +67,8 @@ type pace struct {
 	percent     int
 }
 
-// next returns the pace after a check, given the number of collections since the start and the number of live bytes.
+// next returns the pace after a check, based on the number of collections since the process started and the live
+// bytes.
 func (p pace) next(collections, live uint64) pace {
 	if collections > p.collections {
 		p.with, p.without = p.with+1, 0
@@ -83,7 +85,8 @@ func (p pace) next(collections, live uint64) pace {
 	return p
 }
 
-// busyPercent lets a heap grow by busyGrowth, within the limits gcPercentIdle and gcPercentMost.
+// busyPercent returns the percentage with which a heap can grow by busyGrowth, between gcPercentIdle and
+// gcPercentMost.
 func busyPercent(live uint64) int {
 	if live == 0 {
 		return gcPercentStarting

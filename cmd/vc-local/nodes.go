@@ -8,14 +8,14 @@ import (
 	"github.com/vc-batch/vc/internal/local"
 )
 
-// nodeFlags holds the flags that describe nodes given by number.
+// nodeFlags holds the flags that describe nodes of which only the number is specified.
 type nodeFlags struct {
 	cpu, memory       string
 	resources, labels []string
 	taints            []string
 }
 
-// spec returns the node spec for the flags; prefix is the common prefix of their names.
+// spec returns the node spec for the flags. prefix is the common prefix of the nodes' names.
 func (f nodeFlags) spec(prefix, kind string, count int) (local.NodeSpec, error) {
 	spec := local.NodeSpec{Kind: kind, Count: &count, CPU: f.cpu, Memory: f.memory, Taints: f.taints}
 	for _, quantity := range []struct{ flag, text string }{{"cpu", f.cpu}, {"memory", f.memory}} {
@@ -153,7 +153,7 @@ func newNodesList() *cobra.Command {
 	return cmd
 }
 
-// clientFor returns a client of the process that runs the cluster of a directory.
+// clientFor returns a client of the process that runs the cluster in a directory.
 func clientFor(path string) (*local.Client, error) {
 	dir, err := local.RunningDir(path)
 	if err != nil {

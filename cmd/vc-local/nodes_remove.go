@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/local"
 )
 
-// allNodes is the flag value that selects every node of a kind.
+// allNodes is the flag value that selects all nodes of a kind.
 const allNodes = "all"
 
 func newNodesRemove() *cobra.Command {
@@ -58,7 +58,7 @@ keep the others: it is reported at the end.`,
 // removal holds the nodes to remove.
 type removal struct {
 	names              []string
-	process, simulated string // a number, all, or ""
+	process, simulated string // a number, "all", or ""
 }
 
 // check validates the arguments before any node is removed.
@@ -77,7 +77,7 @@ func (r removal) check() error {
 	return nil
 }
 
-// list returns the names of the nodes, without duplicates.
+// list returns the names of the nodes to remove, without duplicates.
 func (r removal) list(ctx context.Context, client *local.Client) ([]string, error) {
 	if r.process == "" && r.simulated == "" {
 		return r.pick(nil)
@@ -89,8 +89,8 @@ func (r removal) list(ctx context.Context, client *local.Client) ([]string, erro
 	return r.pick(status.Nodes)
 }
 
-// pick selects names from the existing nodes. For a count it takes the nodes with the highest numbers that are not
-// named explicitly.
+// pick selects the names of existing nodes. For a number of nodes, it selects those with the highest numbers that are
+// not specified by name.
 func (r removal) pick(nodes []local.NodeStatus) ([]string, error) {
 	var picked []string
 	for _, name := range r.names {
@@ -123,17 +123,18 @@ func (r removal) pick(nodes []local.NodeStatus) ([]string, error) {
 	return picked, nil
 }
 
-// compareNumbered compares names by the part before their number, then by the number: sim-9 is before sim-10.
+// compareNumbered compares names first by the part before the number and then by number, so that sim-9 sorts before
+// sim-10.
 func compareNumbered(a, b string) int {
 	stemA, stemB := strings.TrimRight(a, "0123456789"), strings.TrimRight(b, "0123456789")
 	numberA, numberB := strings.TrimLeft(a[len(stemA):], "0"), strings.TrimLeft(b[len(stemB):], "0")
 	return cmp.Or(strings.Compare(stemA, stemB), cmp.Compare(len(numberA), len(numberB)), strings.Compare(numberA, numberB), strings.Compare(a, b))
 }
 
-// atOnce is the number of nodes removed in parallel: a removal mostly waits.
+// atOnce is the number of nodes that are removed concurrently, because a removal consists mainly of waiting.
 const atOnce = 32
 
-// removeNodes removes nodes and prints the results in their order. The error contains all failures.
+// removeNodes removes nodes and prints the results in the order of names. The returned error contains all failures.
 func removeNodes(ctx context.Context, out io.Writer, names []string, remove func(context.Context, string) error) error {
 	errs := make([]error, len(names))
 	var group errgroup.Group
@@ -175,10 +176,10 @@ func removeNodes(ctx context.Context, out io.Writer, names []string, remove func
 	return nil
 }
 
-// maxLines is the maximum number of nodes printed with one line each.
+// maxLines is the maximum number of nodes that are printed on a line each.
 const maxLines = 10
 
-// printDone prints what was done to nodes: one line each, or one line for many nodes.
+// printDone prints what was done to the nodes, with one line for each node, or a single line if there are many nodes.
 func printDone(out io.Writer, names []string, done string) {
 	if len(names) > maxLines {
 		sorted := slices.SortedFunc(slices.Values(names), compareNumbered)

@@ -34,12 +34,12 @@ type upOptions struct {
 	ephemeral      bool
 
 	changed func(flag string) bool
-	given   []string // the given flags, sorted
+	given   []string // the flags that the user specified, sorted
 	out     io.Writer
 	errOut  io.Writer
 }
 
-// newUp returns the command; run carries it out.
+// newUp returns `vc-local up`, which is carried out by run.
 func newUp(run func(context.Context, *upOptions) error) *cobra.Command {
 	o := &upOptions{}
 	cmd := &cobra.Command{
@@ -84,7 +84,7 @@ A file for --nodes-file is a YAML list:
 	return cmd
 }
 
-// runningDirFlag adds --dir to a command for a cluster that may be running.
+// runningDirFlag adds --dir to a command that acts on a cluster that may be running.
 func runningDirFlag(cmd *cobra.Command, dir *string) {
 	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default that of the cluster in $KUBECONFIG, else $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
 }
@@ -131,7 +131,7 @@ func (o *upOptions) up(ctx context.Context, dir local.Dir, progress reporter) er
 	return err
 }
 
-// settings returns the settings of the last run with the changes of the flags.
+// settings returns the settings of the last run with the changes that the flags specify.
 func (o *upOptions) settings(dir local.Dir) (local.Settings, error) {
 	s, again, err := local.LoadSettings(dir)
 	if err != nil {
@@ -177,7 +177,7 @@ func (o *upOptions) start(last time.Duration) (time.Duration, error) {
 	return start, nil
 }
 
-// setFiles checks the files that flags name and makes their paths absolute.
+// setFiles checks the files that are specified by flags and makes their paths absolute.
 func (o *upOptions) setFiles(s *local.Settings) error {
 	var err error
 	if o.changed("kubeconfig") {
@@ -218,7 +218,7 @@ func (o *upOptions) nodesNamed() bool {
 	return false
 }
 
-// nodes returns the nodes of the nodes file and of the flags with a number of nodes.
+// nodes returns the nodes specified by the nodes file and by the flags.
 func (o *upOptions) nodes() ([]local.Node, error) {
 	specs := []local.NodeSpec{}
 	if o.nodesFile != "" {
@@ -252,7 +252,7 @@ func (o *upOptions) nodes() ([]local.Node, error) {
 	return append([]local.Node{}, nodes...), nil
 }
 
-// alreadyRunning waits until the running cluster is ready, and reports that it is running.
+// alreadyRunning waits until the running cluster is ready, and then reports that it is running.
 func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record local.Record, progress reporter) error {
 	for !record.Ready {
 		select {
@@ -276,7 +276,7 @@ func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record lo
 	return nil
 }
 
-// withoutEffect names the flags that do not affect a running cluster, or returns "".
+// withoutEffect lists the specified flags that do not affect a running cluster. It returns "" if there are none.
 func (o *upOptions) withoutEffect() string {
 	var flags []string
 	for _, flag := range o.given {
@@ -293,14 +293,15 @@ func (o *upOptions) withoutEffect() string {
 	return "no effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down)"
 }
 
-// reporter reports the progress of a start, and flags without effect.
+// reporter reports the progress of a start, and flags that have no effect.
 type reporter interface {
 	local.Reporter
 	// Warn reports an ignored option, as one line.
 	Warn(line string)
 }
 
-// reporter returns a reporter for the user, or for the process that waits for this one.
+// reporter returns a reporter that prints to the user or, in a detached process, reports to the process that waits
+// for it.
 func (o *upOptions) reporter() reporter {
 	if wire := wireFromEnvironment(); wire != nil {
 		return wire
@@ -308,7 +309,7 @@ func (o *upOptions) reporter() reporter {
 	return &textReporter{out: o.out, errOut: o.errOut, begun: time.Now()}
 }
 
-// textReporter prints progress for a user. The lines that scripts need go to stdout, all others to stderr.
+// textReporter prints progress for a user. The lines that scripts need are written to stdout, all others to stderr.
 type textReporter struct {
 	out, errOut io.Writer
 	begun       time.Time

@@ -1,5 +1,5 @@
-// Command vc-step runs inside the pods of batch jobs: as launcher of the script, as agent that runs steps, and, when
-// called by these names, as srun, scontrol, squeue and scancel.
+// Command vc-step runs inside the pods of batch jobs: as the launcher that runs the script, as the agent that runs
+// steps, and, under these names, as srun, scontrol, squeue and scancel.
 package main
 
 import (

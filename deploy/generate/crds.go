@@ -11,18 +11,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxResourceNames limits the length of a resource list, so that the cost of the rule about its quantities is bounded.
+// maxResourceNames limits the number of entries in a resource list, in order to limit the cost of the rule on its
+// quantities.
 const maxResourceNames = int64(64)
 
 // maxQuantityLength limits the length of a quantity for the same reason.
 const maxQuantityLength = int64(64)
 
-// notNegative is the rule for every resource list that a user writes.
+// notNegative is the validation rule for every resource list that users write.
 const notNegative = "self.all(r, quantity(string(self[r])).compareTo(quantity('0')) >= 0)"
 
-// foreignTypes lists the properties with a schema of Kubernetes. The schema is complete, so that the API server reports
-// a misspelled field of a pod template as it does for a Deployment, but without Kubernetes' descriptions: with them the
-// CRD of Job has 690 kB, and `kubectl apply` permits at most 256 kB in its annotation.
+// foreignTypes lists the properties whose schema is that of a Kubernetes type. The schema is complete, so that the
+// API server reports a misspelt field of a pod template just like that of a Deployment. However, it does not include
+// Kubernetes' descriptions: with them, the Job CRD would have 690 kB, but `kubectl apply` permits at most 256 kB in
+// its annotation.
 var foreignTypes = []string{"template", "volumeClaim"}
 
 // readCRDs reads the CRDs that controller-gen wrote to dir, in the order of file names.
@@ -49,7 +51,7 @@ func readCRDs(dir string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return crds, nil
 }
 
-// finish adds to a CRD what markers in the types cannot express.
+// finish adds to a CRD the parts that cannot be expressed by markers in the types.
 func finish(crd *apiextensionsv1.CustomResourceDefinition) {
 	if crd.Annotations == nil {
 		crd.Annotations = map[string]string{}
@@ -69,7 +71,8 @@ func finish(crd *apiextensionsv1.CustomResourceDefinition) {
 	}
 }
 
-// finishSchema processes a spec: it removes the descriptions of foreign types and adds the rule to resource lists.
+// finishSchema completes the schema of a spec: it removes the descriptions of foreign types and adds the rule to
+// resource lists.
 func finishSchema(schema *apiextensionsv1.JSONSchemaProps) {
 	if isResourceList(schema) {
 		schema.MaxProperties = new(maxResourceNames)
@@ -105,11 +108,11 @@ func isResourceList(schema *apiextensionsv1.JSONSchemaProps) bool {
 		strings.HasPrefix(values.Schema.Pattern, `^(\+|-)?`)
 }
 
-// relax removes from the schema of a patch what applies only to complete objects: defaults, which would overwrite
-// patched fields, required fields, rules, and the list types for merging on the server.
+// relax removes from the schema of a patch everything that applies only to complete objects: defaults, which would
+// overwrite patched fields, as well as required fields, rules, and the list types for merging on the server.
 func relax(schema *apiextensionsv1.JSONSchemaProps) {
 	schema.Default, schema.Required, schema.XValidations, schema.MinItems = nil, nil, nil, nil
-	schema.XListType, schema.XListMapKeys = nil, nil // a list with keys requires these keys
+	schema.XListType, schema.XListMapKeys = nil, nil // a list with keys would require these keys
 	for name, property := range schema.Properties {
 		relax(&property)
 		schema.Properties[name] = property

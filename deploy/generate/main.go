@@ -1,5 +1,5 @@
 // Command generate completes the CRDs that controller-gen created from package api, and writes deploy/crds and
-// deploy/install.yaml. hack/generate.sh calls it.
+// deploy/install.yaml. It is called by hack/generate.sh.
 package main
 
 import (
@@ -61,7 +61,7 @@ func run(from, to string) error {
 	return os.WriteFile(filepath.Join(to, "install.yaml"), install.Bytes(), 0o644)
 }
 
-// render returns an object as YAML, without the empty fields that Go's types always write.
+// render returns an object as YAML, without the empty fields that Go types always encode.
 func render(object runtime.Object) ([]byte, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {

@@ -31,7 +31,7 @@ type options struct {
 	seed              uint64
 }
 
-// The outcomes of a mutant.
+// Possible outcomes of testing a mutant.
 const (
 	killed   = "killed"
 	survived = "SURVIVED"
@@ -58,7 +58,7 @@ func main() {
 	}
 }
 
-// mutate tries the mutants of a package and prints the outcome of each.
+// mutate tests the mutants of a package and prints the outcome of each.
 func mutate(pkg string, o options) error {
 	out, err := exec.Command("go", "list", "-f", "{{.Dir}}\n{{range .GoFiles}}{{.}}\n{{end}}", pkg).Output()
 	if err != nil {
@@ -88,7 +88,7 @@ func mutate(pkg string, o options) error {
 	return try(all, pkg, o)
 }
 
-// try runs the tests against one mutant after another until the time limit.
+// try runs the tests against one mutant after another until the time limit is reached.
 func try(all []mutant, pkg string, o options) error {
 	scratch, err := os.MkdirTemp("", "vc-mutate-")
 	if err != nil {
@@ -122,7 +122,7 @@ func try(all []mutant, pkg string, o options) error {
 	return nil
 }
 
-// tester runs the tests against mutants.
+// tester runs tests against mutants.
 type tester struct {
 	scratch  string
 	packages []string

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// mutant is one small change of a file.
+// mutant is a small change to a file.
 type mutant struct {
 	file   string
 	line   int
@@ -100,7 +100,7 @@ func isText(e ast.Expr) bool {
 	return false
 }
 
-// negate inverts a condition, unless its operator is replaced anyway.
+// negate inverts a condition, unless another mutant replaces its operator.
 func (c *collector) negate(condition ast.Expr) {
 	if binary, ok := condition.(*ast.BinaryExpr); ok && (binary.Op == token.EQL || binary.Op == token.NEQ) {
 		return
@@ -116,11 +116,11 @@ func (c *collector) offByOne(n *ast.BasicLit) {
 	}
 }
 
-// logs matches statements that write a log line, which tests need not detect.
+// logs matches statements that write log lines. Tests need not detect changes to these.
 var logs = regexp.MustCompile(`\b[lL]og(\.V\(\d\))?\.(Info|Error)\(`)
 
-// drop removes statements that the code compiles without: calls, assignments to existing variables, and if statements
-// without else.
+// drop removes statements without which the code still compiles: calls, assignments to existing variables, and if
+// statements without else.
 func (c *collector) drop(statements []ast.Stmt) {
 	for _, s := range statements {
 		switch s := s.(type) {

@@ -20,15 +20,15 @@ import (
 	"slices"
 )
 
-// habit is one habit of speech that the style guide advises against.
+// habit is a habit of writing that the style guide advises against.
 type habit struct {
 	name    string
 	pattern *regexp.Regexp
-	// peers is the highest rate in well-known projects of the field, per 1,000 comment lines.
+	// peers is the highest rate among well-known projects of the same kind, per 1,000 comment lines.
 	peers float64
 }
 
-// habits lists the habits to count in comments. The peers' rates come from the style guide.
+// habits lists the habits to count in comments. The rates of other projects come from the style guide.
 var habits = []habit{
 	{"noun clause (is what, of what, with what …)", regexp.MustCompile(`(?i)\b(is|are|of|with|from|to|by|for|on|in|and|than|as|that) what\b`), 1.3},
 	{"says whether, what, why, how", regexp.MustCompile(`(?i)\bsays? (whether|what|why|how|when|where|which|who|if)\b`), 1.3},
@@ -109,7 +109,7 @@ func printCode(w io.Writer, m *measure) {
 	fmt.Fprintf(w, "  %-46s %6.1f            aim over 11\n", "mean length of a function name", per(m.nameLetters, m.functions, 1))
 }
 
-// printPackages prints one row for each package, with the figures that differ most between packages.
+// printPackages prints one row for each package, with those figures that vary most between packages.
 func printPackages(w io.Writer, names []string, packages map[string]*measure) {
 	fmt.Fprintf(w, "%-44s %7s %8s %8s %6s %8s %6s\n", "PACKAGE", "LINES", "HABITS", "BRANCHES", "DENSE", "ONE-WORD", "NAME")
 	for _, name := range names {
@@ -123,7 +123,7 @@ func printPackages(w io.Writer, names []string, packages map[string]*measure) {
 	}
 }
 
-// per returns count for each total times unit, or 0 where total is 0.
+// per returns count per unit of total, or 0 if total is 0.
 func per(count, total, unit int) float64 {
 	if total == 0 {
 		return 0

@@ -11,27 +11,27 @@ import (
 	"unicode"
 )
 
-// measure holds the counts of one package, or of several.
+// measure holds the counts for one or more packages.
 type measure struct {
-	// lines counts all lines, codeLines those that are neither blank nor a comment alone, commentLines the lines of
-	// comments.
+	// lines is the number of all lines, codeLines the number of lines that are neither blank nor only a comment, and
+	// commentLines the number of comment lines.
 	lines, codeLines, commentLines int
-	// habits counts, for each entry of the table habits, the comment lines that have it.
+	// habits holds, for each entry in the habits table, the number of comment lines that have the habit.
 	habits []int
-	// branches counts if, for, case, && and ||.
+	// branches is the number of if, for, case, && and ||.
 	branches int
-	// denseLines counts the source lines with three or more && or ||.
+	// denseLines is the number of source lines with three or more && or ||.
 	denseLines int
-	// functions counts functions and methods; oneWord the functions whose name is one word; nameLetters the letters of
-	// all names.
+	// functions is the number of functions and methods, oneWord the number of those whose name is a single word, and
+	// nameLetters the number of letters in all names.
 	functions, oneWord, nameLetters int
-	// findings lists the lines with a habit, as file:line: text.
+	// findings lists the lines that have a habit, in the form file:line: text.
 	findings []string
 }
 
 func newMeasure() *measure { return &measure{habits: make([]int, len(habits))} }
 
-// add adds the counts of another measure. Findings are not copied.
+// add adds the counts of another measure. It does not copy findings.
 func (m *measure) add(o *measure) {
 	m.lines += o.lines
 	m.codeLines += o.codeLines
@@ -46,7 +46,7 @@ func (m *measure) add(o *measure) {
 	m.nameLetters += o.nameLetters
 }
 
-// rate returns how many of 1,000 comment lines have habit i.
+// rate returns the number of comment lines per 1,000 that have habit i.
 func (m *measure) rate(i int) float64 { return per(m.habits[i], m.commentLines, 1000) }
 
 // measureBelow measures the Go files below a directory, by package directory.
@@ -60,13 +60,13 @@ func measureBelow(root string, packages map[string]*measure) error {
 	})
 }
 
-// isSkippedDirectory reports whether a directory holds no source of the product: test helpers, test data, hidden
-// directories.
+// isSkippedDirectory reports whether a directory contains no product source, but test helpers, test data or hidden
+// files.
 func isSkippedDirectory(name string) bool {
 	return name == "testdata" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")
 }
 
-// isGenerated reports whether a file has Go's mark of generated files before its package clause.
+// isGenerated reports whether a file contains Go's comment for generated code before its package clause.
 func isGenerated(source []byte) bool {
 	head, _, _ := bytes.Cut(source, []byte("\npackage "))
 	return bytes.Contains(head, []byte("// Code generated ")) && bytes.Contains(head, []byte(" DO NOT EDIT."))
@@ -91,7 +91,7 @@ func (m *measure) addFile(path string, source []byte) error {
 	return nil
 }
 
-// addComments counts comment lines and their habits. It returns the numbers of the lines that have a comment.
+// addComments counts comment lines and their habits. It returns the numbers of the lines that contain a comment.
 func (m *measure) addComments(files *token.FileSet, file *ast.File) map[int]bool {
 	commented := map[int]bool{}
 	for _, group := range file.Comments {
@@ -161,8 +161,8 @@ func (m *measure) addFunction(name string) {
 	}
 }
 
-// isOneWord reports whether a name has one word: no capital letter after its first letter, unless all are capitals (an
-// initialism).
+// isOneWord reports whether a name consists of one word, that is, has no capital letter after its first letter,
+// unless all letters are capitals (an initialism).
 func isOneWord(name string) bool {
 	rest := strings.TrimLeft(name, "_")
 	if rest == "" {

@@ -17,7 +17,7 @@ import (
 	"unicode"
 )
 
-// passage is a comment or a string, with its place.
+// passage is a comment or a string, together with its position.
 type passage struct{ place, text string }
 
 // Kinds of passages that can be sampled.
@@ -26,10 +26,11 @@ const (
 	kindStrings  = "strings"
 )
 
-// minimumWords is how many words a string has at least to count as one that users read.
+// minimumWords is the minimum number of words in a string that is assumed to be text for users.
 const minimumWords = 4
 
-// sample prints a number of passages of one kind, drawn at random by a seed, for a reader who rates them.
+// sample prints passages of one kind for a reader to rate. The passages are drawn at random, as determined by the
+// seed.
 func sample(w io.Writer, directories []string, kind string, count int, seed uint64) error {
 	if kind != kindComments && kind != kindStrings {
 		return errors.New("-of: " + kind + ": use " + kindComments + " or " + kindStrings)
@@ -53,7 +54,7 @@ func sample(w io.Writer, directories []string, kind string, count int, seed uint
 	return nil
 }
 
-// walkSources calls visit for each Go file of the product below a directory.
+// walkSources calls visit for each Go file below a directory that is part of the product.
 func walkSources(root string, visit func(path string, source []byte) error) error {
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -76,7 +77,7 @@ func walkSources(root string, visit func(path string, source []byte) error) erro
 	})
 }
 
-// passagesOf returns the comments of a file, or its strings of several words.
+// passagesOf returns the comments of a file, or its strings with multiple words.
 func passagesOf(path string, source []byte, kind string) ([]passage, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, path, source, parser.ParseComments|parser.SkipObjectResolution)
@@ -108,13 +109,13 @@ func passagesOf(path string, source []byte, kind string) ([]passage, error) {
 	return all, nil
 }
 
-// isProse reports whether a string has enough words in letters to be a text for people.
+// isProse reports whether a string contains enough words to be text for users.
 func isProse(text string) bool {
 	words := slices.DeleteFunc(strings.Fields(text), func(word string) bool { return !isWord(word) })
 	return len(words) >= minimumWords
 }
 
-// isWord reports whether a text without its punctuation has only letters and apostrophes.
+// isWord reports whether a text consists only of letters and apostrophes, apart from punctuation around it.
 func isWord(text string) bool {
 	isOther := func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }
 	return !strings.ContainsFunc(strings.Trim(text, `.,:;"()'`), isOther)

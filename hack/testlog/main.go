@@ -1,6 +1,6 @@
-// Command testlog runs `go test` with its own arguments and prints one line for each package when it ends. The output
-// of failed tests follows after all packages, together with the skipped tests and their reasons, so that a skipped test
-// does not look like a passed one. The last line is the result of the whole run in the words of go test.
+// Command testlog runs `go test` with its own arguments and prints a line for each package when the package's tests
+// end. This is followed by the output of failed tests, and by the skipped tests and their reasons, so that a skipped
+// test is not mistaken for one that passed. The last line is the overall result in the same words as in go test.
 //
 //	go run ./hack/testlog -p 1 ./test/...
 package main
@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// module names the result of the whole run.
+// module is the name printed with the overall result.
 const module = "github.com/vc-batch/vc"
 
-// event is a line of `go test -json` (see `go doc test2json`).
+// event is a line of the output of `go test -json` (see `go doc test2json`).
 type event struct {
 	Action, Package, Test, Output, ImportPath string
 	Elapsed                                   float64
@@ -54,7 +54,7 @@ func main() {
 	}
 }
 
-// summary collects what `go test -json` reports.
+// summary collects the results that `go test -json` reports.
 type summary struct {
 	out      io.Writer
 	output   map[string]*strings.Builder // of tests in progress, by package and test; of packages, with an empty test name
@@ -74,7 +74,7 @@ func (s *summary) read(in io.Reader) {
 	for {
 		var e event
 		if err := d.Decode(&e); err != nil {
-			return // the stream ended, or go test itself failed, which its exit code shows
+			return // the stream ended, or go test itself failed, which its exit code indicates
 		}
 		if e.Test != "" {
 			s.testEvent(e)
@@ -111,7 +111,7 @@ func (s *summary) packageEvent(e event) {
 	}
 }
 
-// packageEnd prints the package's line. If the package was aborted (by a panic or a timeout), the output of its
+// packageEnd prints the line of a package. If the package's tests were aborted by a panic or a timeout, the output of
 // unfinished tests counts as failures.
 func (s *summary) packageEnd(e event) {
 	own := s.take(e.Package + " ")
@@ -158,7 +158,7 @@ func (s *summary) write(key, text string) {
 	s.output[key].WriteString(text)
 }
 
-// take returns and removes the output stored under key.
+// take returns the output stored under key and removes it.
 func (s *summary) take(key string) string {
 	kept := s.output[key]
 	delete(s.output, key)
@@ -168,7 +168,7 @@ func (s *summary) take(key string) string {
 	return kept.String()
 }
 
-// skipReason returns the reason why a test was skipped, without its position in the code.
+// skipReason returns the reason why a test was skipped, without the position in the source.
 func skipReason(output string) string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)

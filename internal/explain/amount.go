@@ -14,14 +14,15 @@ const (
 	gibi = 1 << 30
 )
 
-// amount formats a requested, used or missing amount of a resource. It rounds up.
+// amount formats a requested, used or missing amount of a resource, rounded up.
 func amount(resource string, value float64) string { return formatAmount(resource, value, math.Ceil) }
 
-// free formats a limit or a free amount of a resource. It rounds down, so that a request of the printed amount fits.
+// free formats a limit or a free amount of a resource. It is rounded down, so that a request for the printed amount
+// fits.
 func free(resource string, value float64) string { return formatAmount(resource, value, math.Floor) }
 
-// formatAmount formats an amount as an API quantity. It rounds bytes that are not a whole number of MiB, so that they
-// are readable: 23.5Gi instead of 24684096Ki.
+// formatAmount formats an amount as an API quantity. Bytes that are not a whole number of MiB are rounded to be
+// readable, for example 23.5Gi instead of 24684096Ki.
 func formatAmount(resource string, value float64, round func(float64) float64) string {
 	if base, _ := model.QuotaResource(resource); base != "" { // requests.cpu and similar names
 		resource = base

@@ -12,23 +12,25 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// maxReasons is the maximum number of reasons for rejected nodes in an explanation.
+// maxReasons is the maximum number of different reasons for rejected nodes in an explanation.
 const maxReasons = 8
 
-// maxSharers is the maximum number of queues listed that share a resource.
+// maxSharers is the maximum number of queues to list that share a resource.
 const maxSharers = 3
 
-// Standing describes a queue: amounts by resource index, +Inf for no limit.
+// Standing describes the state of a queue. The amounts are indexed by resource; +Inf means no limit.
 type Standing struct {
 	Name                                       string
 	Allocated, Deserved, Guarantee, Capability []float64
-	// Position is the position of the gang among the Waiting gangs of its queue, from 1; 0 if it is not shown.
+	// Position is the position of the gang among the Waiting gangs in its queue, starting at 1. It is 0 if it is not
+	// shown.
 	Position, Waiting int
-	// Path lists the ancestors of the queue, from the root down.
+	// Path lists the ancestors of the queue, starting at the root.
 	Path []Standing
 }
 
-// Explanation converts a verdict into an explanation for the API, without its start time. q may be nil.
+// Explanation converts a verdict to an explanation for the API, without the time since when the gang waits. q may be
+// nil.
 func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulingv1beta1.Explanation {
 	e := &schedulingv1beta1.Explanation{
 		Reason:  string(v.Reason()),
@@ -56,7 +58,7 @@ func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulin
 		e.Nodes = append(e.Nodes, n)
 	}
 	if l := v.Limit; l != nil && l.Resource != "" {
-		if l.Node { // the capacity that is free now does not matter
+		if l.Node { // the capacity that is currently free does not matter
 			e.Short = nil
 		}
 		var short []schedulingv1beta1.Shortage
@@ -71,7 +73,7 @@ func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulin
 	return e
 }
 
-// shortOnNodes returns the shortage of the next pod on the closest node.
+// shortOnNodes returns the resources that the next pod lacks on the node that comes closest.
 func shortOnNodes(v *Verdict, resource string, short int64, resources *model.Resources) schedulingv1beta1.Shortage {
 	s := schedulingv1beta1.Shortage{Resource: corev1.ResourceName(resource), Scope: "nodes", ShortBy: amount(resource, float64(short))}
 	if i, ok := resources.Find(resource); ok && v.Task != nil {
@@ -117,7 +119,8 @@ func queueStands(q *Standing, resources *model.Resources) *schedulingv1beta1.Exp
 	return e
 }
 
-// List converts amounts into an API list. It omits infinite, zero and negative amounts, and the number of pods.
+// List converts amounts to a resource list of the API. It omits infinite, zero and negative amounts, and the number
+// of pods.
 func List(values []float64, resources *model.Resources) corev1.ResourceList {
 	var list corev1.ResourceList
 	for i, v := range values {
@@ -133,11 +136,11 @@ func List(values []float64, resources *model.Resources) corev1.ResourceList {
 	return list
 }
 
-// whole converts an amount into the value of an API quantity, limited to model.MaxSum: sums of limited amounts may
-// exceed it.
+// whole converts an amount to the value of an API quantity. It limits the value to model.MaxSum, because sums of
+// limited amounts may exceed that.
 func whole(v float64) int64 { return int64(min(v, float64(model.MaxSum))) }
 
-// Sentence describes a verdict as text, with numbers.
+// Sentence describes a verdict in words, with numbers.
 func Sentence(v *Verdict) string {
 	if v.Extra && v.Code != "" {
 		return extra(v)
@@ -145,7 +148,7 @@ func Sentence(v *Verdict) string {
 	return cause(v)
 }
 
-// extra describes how many pods of the gang run, and why the others wait.
+// extra describes how many pods of the gang are running and why the others wait.
 func extra(v *Verdict) string {
 	m, why := v.Members, cause(v)
 	if v.Code == reason.GangDoesNotFit && v.Limit == nil {
@@ -165,7 +168,7 @@ func extra(v *Verdict) string {
 	return fmt.Sprintf("%d of %d pods have a node%s (%s); %s: %s", m.Held, m.Total, ended(m), enough, rest, why)
 }
 
-// ended returns the text about the pods of a gang that have completed or failed.
+// ended describes the pods of a gang that have completed or failed.
 func ended(m Members) string {
 	text := ""
 	if m.Completed > 0 {
@@ -192,7 +195,7 @@ func Condition(v *Verdict) string {
 	return fmt.Sprintf("%d/%d tasks in gang unschedulable: %s", unready, max(v.Members.Total, v.Members.Min), Sentence(v))
 }
 
-// Pod returns the message of a waiting pod's condition. It contains no numbers that change often.
+// Pod returns the message for a waiting pod's condition. The message contains no numbers that change often.
 func Pod(v *Verdict) string {
 	sentence := reason.Get(v.Code).Sentence
 	if describe := wordings[v.Code].pod; describe != nil {
@@ -201,9 +204,9 @@ func Pod(v *Verdict) string {
 	return sentence
 }
 
-// PodReason returns the reason of a waiting pod's condition. Autoscalers interpret Unschedulable as a lack of nodes, so
-// it is used only if more nodes could help. grows reports that an autoscaler adds nodes on request, even if the pod
-// also waits for something else.
+// PodReason returns the reason for a waiting pod's condition. Autoscalers interpret Unschedulable as a lack of nodes,
+// so it is used only if more nodes could help. grows reports whether an autoscaler adds nodes on demand, even for a
+// pod that also waits for something else.
 func PodReason(v *Verdict, grows bool) string {
 	switch class := reason.Get(v.Code).Pod; {
 	case class == reason.OwnCode, class == reason.OwnCodeUnlessGrowing && !grows:
@@ -212,7 +215,7 @@ func PodReason(v *Verdict, grows bool) string {
 	return corev1.PodReasonUnschedulable
 }
 
-// Same reports whether two explanations have the same meaning. Numbers of nodes and amounts may differ.
+// Same reports whether two explanations have the same meaning, even if numbers of nodes or amounts differ.
 func Same(a, b *schedulingv1beta1.Explanation) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -220,11 +223,11 @@ func Same(a, b *schedulingv1beta1.Explanation) bool {
 	return Meaning(a) == Meaning(b)
 }
 
-// Meaning returns a string that is equal for explanations with the same meaning.
+// Meaning returns a string that is the same for all explanations with the same meaning.
 func Meaning(e *schedulingv1beta1.Explanation) string {
 	var b strings.Builder
 	b.WriteString(e.Reason)
-	if e.Never { // the hint names the limit, which does not change by itself
+	if e.Never { // the hint contains the limit, which changes only if somebody changes it
 		b.WriteString("|never " + e.Hint)
 	}
 	if reason.Get(reason.Code(e.Reason)).Has(reason.MessageInMeaning) {

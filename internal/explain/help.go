@@ -10,20 +10,20 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Help is a change with which a gang would start; the API defines the kinds.
+// Help is a change that would let a gang start. The kinds are defined by the API.
 type Help struct {
 	Kind, Subject, From, To string
-	// Tasks are the tasks whose pods change; empty means all.
+	// Tasks lists the tasks whose pods change; if empty, the pods of all tasks change.
 	Tasks []string
-	// WithMinResources reports that the author of the PodGroup has to lower minResources together with the minimum.
-	// In the PodGroup of a job the controller lowers both.
+	// WithMinResources is true if the author of the PodGroup must reduce minResources together with the minimum. For
+	// the PodGroup of a job, the controller reduces both.
 	WithMinResources bool
-	// Gate reports that the change leads to admission to the queue. Whether the gang then starts is unknown until its
-	// pods exist.
+	// Gate is true if the change leads to admission to the queue. Whether the gang can then start is unknown until
+	// its pods exist.
 	Gate bool
 }
 
-// difference returns the difference of two counts as text.
+// difference returns the difference of two numbers in text form.
 func difference(from, to string) string {
 	f, errFrom := strconv.Atoi(from)
 	t, errTo := strconv.Atoi(to)
@@ -33,7 +33,7 @@ func difference(from, to string) string {
 	return strconv.Itoa(f - t)
 }
 
-// API converts the help into its API type, with its text.
+// API converts the help to its API type, including its text.
 func (h Help) API() schedulingv1beta1.Help {
 	return schedulingv1beta1.Help{Kind: h.Kind, Subject: h.Subject, From: h.From, To: h.To, Text: h.text()}
 }
@@ -85,12 +85,12 @@ func (h Help) text() string {
 	return h.Kind
 }
 
-// Wait returns the help to wait until a time.
+// Wait returns the advice to wait until the specified time.
 func Wait(until time.Time) Help {
 	return Help{Kind: schedulingv1beta1.HelpWait, To: until.UTC().Format(time.RFC3339)}
 }
 
-// RunTime formats a duration as required by the field that limits or estimates the run time.
+// RunTime formats a duration as required for the field that limits or estimates the run time.
 func RunTime(field string, length time.Duration) string {
 	if field == schedulingv1beta1.RunTimeLimit {
 		return strconv.FormatInt(int64(length/time.Second), 10)
@@ -108,7 +108,7 @@ func RunTime(field string, length time.Duration) string {
 // Amount formats an amount in the model's unit.
 func Amount(resource string, value int64) string { return amount(resource, float64(value)) }
 
-// Round rounds an amount down to a value that a user would write.
+// Round rounds an amount down to a value that a user might write.
 func Round(index int, value int64) int64 {
 	step := int64(1)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// hint suggests what the user can do about a verdict.
+// hint describes what the user can do about a verdict.
 func hint(v *Verdict) string {
 	if v.Detail != "" {
 		return v.Detail
@@ -25,8 +25,8 @@ func hint(v *Verdict) string {
 	return hintOfNodes(v, row.Hint)
 }
 
-// hintOfNodes returns the hint for the most frequent reason of the nodes. It returns the given hint if the nodes are
-// not the reason, or if waiting can help.
+// hintOfNodes returns the hint for the reason that applies to most nodes. If the nodes are not the reason, or waiting
+// can help, it returns hint.
 func hintOfNodes(v *Verdict, hint string) string {
 	if len(v.Tally.Counts) == 0 || v.Limit != nil {
 		return hint
@@ -44,7 +44,7 @@ func hintOfNodes(v *Verdict, hint string) string {
 }
 
 // mainReason returns the most frequent reason among the nodes that the pods select and tolerate. If there are no such
-// nodes, it returns the most frequent reason of all nodes.
+// nodes, it returns the most frequent reason among all nodes.
 func (t *Tally) mainReason() reason.Code {
 	for _, c := range t.Counts {
 		switch {
@@ -57,7 +57,8 @@ func (t *Tally) mainReason() reason.Code {
 	return t.Counts[0].Reason
 }
 
-// smaller suggests the largest requests with which each pod fits the largest node, and the whole gang fits its queue.
+// smaller suggests the largest requests with which each pod fits on the largest node and the whole gang fits in its
+// queue.
 func smaller(v *Verdict) string {
 	text := askFor(v.nodeLimits()) + " per pod, or add a larger node"
 	if limits := v.otherLimits(); len(limits) > 0 {
@@ -66,7 +67,7 @@ func smaller(v *Verdict) string {
 	return text
 }
 
-// askFor suggests the largest requests that limits permit.
+// askFor suggests the largest requests that the limits permit.
 func askFor(limits []Limit) string {
 	var most, none []string
 	for _, l := range limits {
@@ -85,8 +86,7 @@ func askFor(limits []Limit) string {
 	return "request at most " + strings.Join(most, ", ") + " and no " + strings.Join(none, ", ")
 }
 
-// atMost suggests what to do about a gang that requests more than the limits as a whole: to request less, or the given
-// remedy.
+// atMost suggests what to do if a gang's total request exceeds the limits: to request less, or the specified remedy.
 func atMost(v *Verdict, remedy string) string {
 	l, limits := v.Limit, v.limits()
 	switch {
@@ -110,7 +110,7 @@ func moreNodes(l *Limit) string {
 	return "or add nodes"
 }
 
-// amounts lists limits by resource.
+// amounts lists the limits by resource.
 func amounts(limits []Limit) string {
 	var parts []string
 	for _, l := range limits {

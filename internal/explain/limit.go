@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// overQuota compares the requests of a gang's missing pods with the free part of their namespace's quota.
+// overQuota compares the requests of the gang's missing pods with the free part of a quota in their namespace.
 func overQuota(v *Verdict, _ string) string {
 	problem, describe := "has too little free", leftOfQuota
 	if v.Never() {
@@ -43,7 +43,7 @@ func gap(l *Limit) string {
 	return s
 }
 
-// beyond describes the limits that are below the requests, regardless of the usage.
+// beyond describes the limits that are lower than the requests, regardless of the current usage.
 func beyond(limits []Limit) string {
 	var parts []string
 	for _, l := range limits {
@@ -71,7 +71,7 @@ func used(l *Limit) string {
 	return s
 }
 
-// promisees lists the gangs for which resources are reserved.
+// promisees lists gangs for which resources are reserved.
 func promisees(l *Limit) string {
 	if len(l.Promisees) == 0 {
 		return "gangs admitted earlier"
@@ -112,7 +112,7 @@ func share(l *Limit) string {
 	return fmt.Sprintf("%s by weight %d of %d; other queues that request a share: %s", s, weight, weights, strings.Join(others, ", "))
 }
 
-// largest compares a pod with the largest node, and lists the nodes that the pod may not use for other reasons.
+// largest compares a pod with the largest node, and describes which nodes the pod may not use for other reasons.
 func largest(v *Verdict) string {
 	each, use := "", ""
 	if v.Task == nil && !v.OfTask && v.Members.Min > 1 {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// NearLabel returns a label of a node, as key=value, that is similar to one that no node has: another value of the same
-// key or, if no node has the key, the same value under a similar key. It returns "" if no label is similar.
+// NearLabel suggests a label, as key=value, in place of one that no node has. It is a label of a node with the same
+// key and another value or, if no node has the key, with the same value and a similar key. NearLabel returns "" if no
+// label is similar.
 func NearLabel(label string, nodes iter.Seq[map[string]string]) string {
 	key, value, _ := strings.Cut(label, "=")
 	values, keys := map[string]bool{}, map[string]bool{}
@@ -30,8 +31,8 @@ func NearLabel(label string, nodes iter.Seq[map[string]string]) string {
 	return ""
 }
 
-// nearest returns the word with the smallest edit distance, at most a third of the word's length. Among equal distances
-// it returns the first in alphabetical order.
+// nearest returns the word with the smallest edit distance, which may be at most a third of the word's length. Among
+// words with equal distances, it returns the first in alphabetical order.
 func nearest(word string, among map[string]bool) string {
 	best, least := "", max(len(word)/3, 1)+1
 	for other := range among {

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// fitting describes how many members found a node, and why the next one did not. Completed pods need none.
+// fitting describes how many members found a node, and why the next one did not. Completed pods do not need a node.
 func fitting(v *Verdict) string {
 	m, completed := v.Members, ""
 	if m.Completed > 0 {
@@ -16,7 +16,7 @@ func fitting(v *Verdict) string {
 	return fmt.Sprintf("%s%d of %d fit%s; %s", place(v), m.Fit, max(m.Min-m.Completed, m.Held+1), completed, tally(v))
 }
 
-// place names the part of the cluster that was searched, and the part of the gang.
+// place describes which part of the cluster was searched for which part of the gang.
 func place(v *Verdict) string {
 	text := ""
 	if v.SubGroup != "" {
@@ -28,13 +28,13 @@ func place(v *Verdict) string {
 	return text
 }
 
-// alone reports whether a single pod is all that the gang consists of.
+// alone reports whether the gang consists of only one pod.
 func alone(v *Verdict) bool {
 	return v.Code == reason.GangDoesNotFit && v.Members.Min <= 1 && max(v.Members.Total, v.Members.Exist) <= 1
 }
 
-// tally returns the reasons by number of nodes, in a format similar to that of kube-scheduler: "0/5 nodes can run
-// one more pod: 3 InsufficientResource cpu, 2 …".
+// tally lists the reasons with their numbers of nodes in a format similar to kube-scheduler's, for example "0/5 nodes
+// can run one more pod: 3 InsufficientResource cpu, 2 …".
 func tally(v *Verdict) string {
 	t := &v.Tally
 	if t.Looked == 0 {

@@ -9,20 +9,20 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Spared counts pods that are not evicted for a gang, by reason.
+// Spared counts pods that are not evicted for a gang for the same reason.
 type Spared struct {
 	Code reason.Code
-	// Detail names what protects the pods: a disruption budget or a queue.
+	// Detail names what protects the pods, such as a disruption budget or a queue.
 	Detail string
 	Pods   int
-	// Between is true if the pods are in other queues than the gang.
+	// Between is true if the pods are not in the gang's own queue.
 	Between bool
 }
 
-// maxSpared is the maximum number of reasons in an explanation.
+// maxSpared is the maximum number of such reasons in an explanation.
 const maxSpared = 8
 
-// AddSpared adds pods to the count of a reason.
+// AddSpared adds pods to the number for a reason and returns the list.
 func AddSpared(list []Spared, code reason.Code, detail string, pods int) []Spared {
 	for i := range list {
 		if list[i].Code == code && list[i].Detail == detail {
@@ -33,15 +33,16 @@ func AddSpared(list []Spared, code reason.Code, detail string, pods int) []Spare
 	return append(list, Spared{Code: code, Detail: detail, Pods: pods})
 }
 
-// SortSpared sorts the reasons by number of pods in descending order, then by name.
+// SortSpared sorts the reasons by number of pods, in descending order, and then by name.
 func SortSpared(list []Spared) {
 	slices.SortFunc(list, func(a, b Spared) int {
 		return cmp.Or(-cmp.Compare(a.Pods, b.Pods), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Detail, b.Detail))
 	})
 }
 
-// ReplaceSpared returns the list with the reasons of an action instead of those that an earlier action found for the same
-// pods: of other queues, or of the gang's own. A pod then counts once.
+// ReplaceSpared returns the list in which the reasons found by an action replace those that an earlier action found
+// for the same pods, which are either in other queues or in the gang's own queue. Each pod is therefore counted only
+// once.
 func ReplaceSpared(list, found []Spared, between bool) []Spared {
 	kept := slices.DeleteFunc(slices.Clone(list), func(s Spared) bool { return s.Between == between })
 	for _, s := range found {
@@ -52,7 +53,7 @@ func ReplaceSpared(list, found []Spared, between bool) []Spared {
 	return kept
 }
 
-// spared converts the first reasons to the API type. It adds the pods of all queues.
+// spared converts the most frequent reasons to the API type. It adds up the pods of all queues.
 func spared(list []Spared) []schedulingv1beta1.ExplainedSpared {
 	var sums []Spared
 	for _, s := range list {
@@ -69,8 +70,8 @@ func spared(list []Spared) []schedulingv1beta1.ExplainedSpared {
 	return out
 }
 
-// sparedWhy returns the reasons that are part of an explanation's meaning: who protects pods. It ignores reasons such
-// as equal priority.
+// sparedWhy returns those reasons that are part of an explanation's meaning because they name what protects pods. It
+// ignores reasons such as equal priority.
 func sparedWhy(list []schedulingv1beta1.ExplainedSpared) string {
 	var parts []string
 	for _, s := range list {

@@ -8,16 +8,16 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// wording holds the texts of a reason that depend on its verdict. Without a function, the text in the table of reasons
-// is used as it stands. The functions receive the verdict and that text.
+// wording holds functions for the texts of a reason that depend on the verdict. They receive the verdict and the text
+// in the table of reasons. If a function is nil, the text in the table is used unchanged.
 type wording struct {
-	// cause returns why the pending pods wait.
+	// cause describes why the pending pods wait.
 	cause func(v *Verdict, sentence string) string
-	// pod returns the same for the condition of one pod, without numbers that change often.
+	// pod returns the text for the condition of a single pod. It does not contain numbers that change often.
 	pod func(v *Verdict, sentence string) string
-	// hint returns what the user can do.
+	// hint describes what the user can do.
 	hint func(v *Verdict, hint string) string
-	// never returns what the user can do if the request exceeds the limit as a whole.
+	// never describes what the user can do if the whole request exceeds the limit.
 	never func(v *Verdict) string
 }
 
@@ -47,7 +47,7 @@ var wordings = map[reason.Code]wording{
 	reason.TooLarge:          {cause: doesNotFit, hint: hintOfLargePods},
 }
 
-// maxGates is the maximum number of scheduling gates listed.
+// maxGates is the maximum number of scheduling gates to list.
 const maxGates = 3
 
 func missingPods(v *Verdict, sentence string) string {
@@ -169,7 +169,8 @@ func keptForLost(v *Verdict, sentence string) string {
 	return fmt.Sprintf("%s: %s, until %s", sentence, strings.Join(v.Blocker, ", "), v.Until.UTC().Format(time.RFC3339))
 }
 
-// gated lists the gates that pods wait for. Its text does not change while the gates of many pods are removed.
+// gated lists the gates that pods wait for. The text does not change while the gates are being removed from many
+// pods.
 func gated(v *Verdict, sentence string) string {
 	if len(v.Gates) == 0 {
 		return sentence

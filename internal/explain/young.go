@@ -7,16 +7,17 @@ import (
 )
 
 const (
-	// exactPositions is the last position shown exactly. A later position is updated only when it has halved or
-	// doubled.
+	// exactPositions is the last position that is reported exactly. A later position is updated only after it has
+	// halved or doubled.
 	exactPositions = 10
-	// leastMove is the minimum change of an estimated start that is reported; for long waits it is a tenth of the wait.
+	// leastMove is the minimum change of an estimated start that is reported. For long waits, it is a tenth of the
+	// wait.
 	leastMove = 30 * time.Second
 )
 
-// Keep copies values into a fresh explanation from an older one with the same meaning if they are still accurate
-// enough, so that no write is necessary: late positions in the queue, estimated starts that changed little, and the
-// number of attempts.
+// Keep copies values from an older explanation with the same meaning to a fresh one if they are still accurate
+// enough, in order to avoid writes. These values are late positions in the queue, estimated starts that have changed
+// only slightly, and the number of attempts.
 func Keep(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
 	fresh.Attempts, fresh.LastAttempt = old.Attempts, old.LastAttempt
 	if f, o := fresh.Queue, old.Queue; f != nil && o != nil && f.Name == o.Name && o.Position > 0 {
@@ -35,7 +36,7 @@ func Keep(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
 	}
 }
 
-// Gained reports whether a fresh explanation contains an estimated start or helps that the old one lacks.
+// Gained reports whether a fresh explanation contains an estimated start or helps that the old one does not.
 func Gained(fresh, old *schedulingv1beta1.Explanation) bool {
 	return fresh.EstimatedStart != nil && old.EstimatedStart == nil || len(fresh.Helps) > 0 && len(old.Helps) == 0
 }

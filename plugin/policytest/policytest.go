@@ -1,5 +1,5 @@
-// Package policytest runs a policy in tests, with a cluster in memory and the real engine but no API server. Words describe
-// nodes and gangs:
+// Package policytest runs a policy in tests. It uses a cluster in memory and the real scheduling engine, but no API
+// server. Nodes and gangs are described by words:
 //
 //	w := policytest.New(t, conf, map[string]plugin.Builder{"licence": licence.New})
 //	w.Node("a", "cpu=8", "memory=8Gi", "label:zone=x")
@@ -28,7 +28,7 @@ import (
 	"github.com/vc-batch/vc/plugin"
 )
 
-// World is a cluster in memory. Its clock starts at a fixed time and advances by two seconds per cycle.
+// World is a cluster in memory. Its clock starts at a fixed time and advances by two seconds in each cycle.
 type World struct {
 	t       testing.TB
 	engine  *scheduler.Engine
@@ -38,11 +38,11 @@ type World struct {
 	gangs   map[string]*schedulingv1beta1.PodGroup
 }
 
-// registered holds the policies that trials have registered; a name can be registered only once per process.
+// registered holds the policies that have been registered, because a name can be registered only once per process.
 var registered sync.Map
 
-// New returns an empty cluster with the queue default and the given configuration, which may refer to the given
-// policies. The test fails if a part of the configuration has no effect.
+// New returns an empty cluster with a queue named default and the specified configuration, which may refer to the
+// policies. The test fails if any part of the configuration has no effect.
 func New(t testing.TB, conf string, policies map[string]plugin.Builder) *World {
 	t.Helper()
 	for name, build := range policies {
@@ -78,7 +78,7 @@ func (w *World) Queue(q *schedulingv1beta1.Queue) {
 	w.cluster.Apply(model.QueueFrom(q))
 }
 
-// Node adds or replaces a node. Words are RESOURCE=AMOUNT or label:KEY=VALUE.
+// Node adds or replaces a node. The words have the form RESOURCE=AMOUNT or label:KEY=VALUE.
 func (w *World) Node(name string, words ...string) {
 	w.t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("node-" + name), Labels: map[string]string{corev1.LabelHostname: name}}}
@@ -89,8 +89,8 @@ func (w *World) Node(name string, words ...string) {
 	w.cluster.Apply(model.NodeFrom(node))
 }
 
-// Gang submits a gang of equal pods that must start together to the queue default. Words are RESOURCE=AMOUNT or
-// label:KEY=VALUE.
+// Gang submits a gang of equal pods that must start together to the queue default. The words have the form
+// RESOURCE=AMOUNT or label:KEY=VALUE.
 func (w *World) Gang(name string, members int, words ...string) {
 	w.t.Helper()
 	created := metav1.NewTime(w.now.Add(time.Duration(len(w.gangs)) * time.Millisecond))
@@ -130,7 +130,7 @@ func (w *World) words(words []string, labels map[string]string) corev1.ResourceL
 	return list
 }
 
-// Cycle runs one cycle, applies its decisions to the cluster, and returns them.
+// Cycle runs one scheduling cycle, applies its decisions to the cluster, and returns them.
 func (w *World) Cycle() decision.Decisions {
 	w.now = w.now.Add(2 * time.Second)
 	d := w.engine.Cycle(w.now, w.cluster)
@@ -141,7 +141,7 @@ func (w *World) Cycle() decision.Decisions {
 	return d
 }
 
-// Settle runs cycles until there are no more decisions. Bound pods run, evicted pods are removed.
+// Settle runs cycles until there are no more decisions. It marks bound pods as running and removes evicted pods.
 func (w *World) Settle() {
 	w.t.Helper()
 	for range 100 {
@@ -179,7 +179,7 @@ func (w *World) Finish(gang string) {
 	}
 }
 
-// Delete deletes a gang's pods with a grace period of one minute. They keep their nodes until they end.
+// Delete deletes a gang's pods with a grace period of one minute. The pods keep their nodes until they end.
 func (w *World) Delete(gang string) {
 	by := metav1.NewTime(w.now.Add(time.Minute))
 	for _, pod := range w.pods[gang] {
@@ -199,7 +199,7 @@ func (w *World) Running(gang string) int {
 	return n
 }
 
-// Why returns the explanation of a waiting gang; "" for a gang that does not wait.
+// Why returns the explanation of a waiting gang, or "" if the gang does not wait.
 func (w *World) Why(gang string) string {
 	if e := w.gangs[gang].Status.Explanation; e != nil {
 		return e.Message

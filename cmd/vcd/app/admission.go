@@ -13,7 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/admission"
 )
 
-// queueGate is the only feature gate of Volcano that has an effect. The features behind all others are always on.
+// queueGate is the only feature gate of Volcano that has an effect. The features of all other gates are always
+// enabled.
 const queueGate = "SchedulingGatesQueueAdmission"
 
 // admissionFlags holds the flags of the webhooks.
@@ -44,7 +45,7 @@ func (f *admissionFlags) bind(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.keepBusyQueues, "enable-queue-allocated-pods-check", false, "reject the deletion of a queue with running pods")
 }
 
-// bindObsolete accepts flags of Volcano's webhook manager that have another name or no effect in vcd.
+// bindObsolete adds flags of Volcano's webhook manager that have another name or no effect in vcd.
 func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
 	fs.StringVar(&f.serviceNamespace, "webhook-namespace", "", "namespace of the service before the webhooks")
 	deprecate(fs, "webhook-namespace", "use --webhook-service")
@@ -52,7 +53,7 @@ func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
 	deprecate(fs, "webhook-service-name", "use --webhook-service")
 }
 
-// options converts the flags into options of the webhooks.
+// options converts the flags to the options of the webhooks.
 func (f *admissionFlags) options(gates featureGates) (admission.Options, error) {
 	o := admission.Options{
 		ListenAddress: f.address, URL: f.url, AdmissionConf: f.conf, QueueGate: gates[queueGate], MaxReplicas: f.maxReplicas,
@@ -87,17 +88,17 @@ func (f *admissionFlags) options(gates featureGates) (admission.Options, error) 
 	return o, nil
 }
 
-// featureGates is the value of --feature-gates: Name=true,Other=false. Unknown names, including the feature gates of
-// Kubernetes, are accepted and ignored with a warning.
+// featureGates is the value of --feature-gates, for example Name=true,Other=false. Unknown names, including the
+// feature gates of Kubernetes, are ignored with a warning.
 type featureGates map[string]bool
 
 // String implements pflag.Value; it returns "".
 func (g featureGates) String() string { return "" }
 
-// Type returns the name of the value in --help.
+// Type returns the description of the value in --help.
 func (g featureGates) Type() string { return "Name=true|false,..." }
 
-// Set parses one flag.
+// Set parses the value of the flag.
 func (g featureGates) Set(text string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		name, value, found := strings.Cut(strings.TrimSpace(one), "=")

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/failpoint"
 )
 
-// usageError is an invalid command line.
+// usageError is the error for an invalid command line.
 type usageError struct {
 	err     error
 	command string
@@ -24,7 +24,7 @@ func (u *usageError) Error() string { return u.err.Error() }
 
 func (u *usageError) Unwrap() error { return u.err }
 
-// connectError reports that the connection to the API server is not configured.
+// connectError means that the connection to the API server is not configured.
 type connectError struct{ err error }
 
 func (c *connectError) Error() string { return c.err.Error() }
@@ -107,8 +107,8 @@ func newPart(name, short string, kinds parts, components ...string) *cobra.Comma
 	return cmd
 }
 
-// connect returns the configuration for the API server: from the flag, $KUBECONFIG, ~/.kube/config, or the pod's
-// service account.
+// connect returns the configuration of the connection to the API server. It is taken from the flag, $KUBECONFIG,
+// ~/.kube/config, or the pod's service account.
 func connect(kubeconfig, master string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig

@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/daemon"
 )
 
-// parts selects the components whose flags a command has.
+// parts is the set of components whose flags a command has.
 type parts int
 
 const (
@@ -25,7 +25,7 @@ const (
 	admitting
 )
 
-// flags holds the command line of one command. The flags have the same names as in Volcano where it has the same flag.
+// flags holds the command line of a command. Flags that Volcano also has have the same names as in Volcano.
 type flags struct {
 	kubeconfig, master string
 
@@ -100,7 +100,7 @@ func (f *flags) bind(fs *pflag.FlagSet, p parts) {
 	f.bindObsolete(fs, p)
 }
 
-// bindVerbosity adds klog's flag -v. Users do not need its other flags.
+// bindVerbosity adds klog's -v flag. Users do not need klog's other flags.
 func bindVerbosity(fs *pflag.FlagSet) {
 	all := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(all)
@@ -109,7 +109,7 @@ func bindVerbosity(fs *pflag.FlagSet) {
 	fs.AddFlag(v)
 }
 
-// options converts the flags into the daemon's options.
+// options converts the flags to the daemon's options.
 func (f *flags) options(components []string) (daemon.Options, error) {
 	config, err := connect(f.kubeconfig, f.master)
 	if err != nil {

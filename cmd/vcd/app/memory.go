@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// A small heap is collected only after it has grown by smallHeap. With 25 MB of caches, Go's default would collect it
-// after every 25 MB, which takes a sixth of the CPU time of binding.
+// A small heap is collected only after it has grown by smallHeap. By default, Go would collect a heap with 25 MB of
+// caches each time it has grown by 25 MB, which takes a sixth of the CPU time of binding.
 const (
 	smallHeap  = 64 << 20
 	tunePeriod = 5 * time.Second
 )
 
-// tuneMemory adapts the percentage of the garbage collector to the size of the heap until ctx is done. It does nothing
-// if $GOGC or $GOMEMLIMIT is set.
+// tuneMemory adapts the target percentage of the garbage collector to the size of the heap until ctx is done. It does
+// nothing if $GOGC or $GOMEMLIMIT is set.
 func tuneMemory(ctx context.Context) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -39,8 +39,8 @@ func tuneMemory(ctx context.Context) {
 	}
 }
 
-// percentFor returns the percentage with which a heap with this many live bytes grows by smallHeap, or a large one by
-// 80 %.
+// percentFor returns the percentage with which a heap with the specified number of live bytes can grow by smallHeap,
+// or by 80% if it is large.
 func percentFor(live uint64) int {
 	const least, most = 80, 800
 	if live == 0 {

@@ -10,10 +10,10 @@ import (
 	"github.com/vc-batch/vc/internal/daemon"
 )
 
-// ignoredFlag is a flag of Volcano that has no effect in vcd.
+// ignoredFlag describes a flag of Volcano that has no effect in vcd.
 type ignoredFlag struct {
 	name string
-	// bare permits the flag without a value.
+	// bare permits specifying the flag without a value.
 	bare bool
 	why  string
 }
@@ -29,7 +29,7 @@ const (
 	certificates = "the webhooks' certificates are made and renewed by the daemon itself, and /metrics and /healthz are plain HTTP"
 )
 
-// ignored returns the flags of Volcano that the components accept and ignore.
+// ignored returns the flags of Volcano that the components accept but ignore.
 func (p parts) ignored() []ignoredFlag {
 	all := []ignoredFlag{
 		{"kube-api-qps", false, adapts}, {"kube-api-burst", false, adapts},
@@ -72,8 +72,8 @@ func (p parts) ignored() []ignoredFlag {
 	return all
 }
 
-// bindObsolete accepts flags of Volcano that have another meaning or no effect in vcd, so that its command lines keep
-// working. Each use prints a warning.
+// bindObsolete adds flags of Volcano that have another meaning or no effect in vcd, so that Volcano's command lines
+// still work. A warning is printed if such a flag is used.
 func (f *flags) bindObsolete(fs *pflag.FlagSet, p parts) {
 	for _, i := range p.ignored() {
 		fs.String(i.name, "", i.why)
@@ -91,14 +91,14 @@ func (f *flags) bindObsolete(fs *pflag.FlagSet, p parts) {
 	}
 }
 
-// deprecate hides a flag and prints the message when it is used.
+// deprecate hides a flag and prints a message if it is used.
 func deprecate(fs *pflag.FlagSet, name, message string) {
 	if err := fs.MarkDeprecated(name, message); err != nil {
-		panic(err) // the flag was not added: a programming error
+		panic(err) // the flag was not added, which is a programming error
 	}
 }
 
-// alwaysOn maps feature gates of Volcano that have no effect in vcd to the way to switch the feature off.
+// alwaysOn maps feature gates of Volcano that have no effect in vcd to a description of how to disable the feature.
 var alwaysOn = map[string]string{
 	"WorkLoadSupport":             "--controllers=*,-pg-controller leaves plain pods and their workloads alone",
 	"VolcanoJobSupport":           "--controllers=*,-job-controller leaves jobs alone",
@@ -109,7 +109,7 @@ var alwaysOn = map[string]string{
 	"ResourceTopology":            "NUMA is used if policy numaaware is in the scheduler's configuration",
 }
 
-// ignored returns a warning for each given feature gate without effect.
+// ignored returns a warning for each specified feature gate that has no effect.
 func (g featureGates) ignored() []string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(g)) {
