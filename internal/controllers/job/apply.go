@@ -309,7 +309,8 @@ type soon struct{ error }
 // by the garbage collector yet.
 func (a *application) leftBehind(o client.Object) bool {
 	uid, request, ok := owner(o)
-	return ok && uid != a.job.UID && request.Name == a.job.Name && request.Namespace == a.job.Namespace
+	isNamesake := request.Name == a.job.Name && request.Namespace == a.job.Namespace
+	return ok && isNamesake && uid != a.job.UID
 }
 
 func (a *application) deleteJob(ctx context.Context) error {

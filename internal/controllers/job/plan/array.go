@@ -72,7 +72,10 @@ func (a *Array) correspond(in *Input, job *batch.Job) {
 				failed = failed.Union(set)
 			}
 		}
-		over := target == nil && term.Job.ID > 0 || target != nil && hasEnded(target.Status.State.Phase)
+		over := term.Job.ID > 0 // a numbered job that is gone has ended
+		if target != nil {
+			over = hasEnded(target.Status.State.Phase)
+		}
 		for p := range a.elements.Count() {
 			a.shut[p] = a.shut[p] || !open[p]
 			a.lost[p] = a.lost[p] || !open[p] && over

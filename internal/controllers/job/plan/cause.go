@@ -126,7 +126,7 @@ func (b *builder) firstFailed() *member {
 	var first *member
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if m.gone || m.stop || !m.inRange || m.phase() != corev1.PodFailed {
+		if !remains(m) || !m.inRange || m.phase() != corev1.PodFailed {
 			continue
 		}
 		if first == nil || cmp.Or(cmp.Compare(m.place.Task, first.place.Task), cmp.Compare(m.place.Index, first.place.Index)) < 0 {

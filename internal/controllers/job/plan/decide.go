@@ -31,7 +31,8 @@ func (b *builder) decide() decision {
 	if ok && !do.sync && !do.hold {
 		return commanded
 	}
-	if t := b.in.Trouble; t != nil && t.Hopeless && (b.phase() == batch.Pending || b.phase() == batch.Running) {
+	isActive := b.phase() == batch.Pending || b.phase() == batch.Running
+	if t := b.in.Trouble; isActive && t != nil && t.Hopeless {
 		return decision{action: bus.TerminateJobAction, why: "retry limit reached: " + t.Message}
 	}
 	if kill, invalid := b.killInvalid(); invalid {

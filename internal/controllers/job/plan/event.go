@@ -92,7 +92,8 @@ func (b *builder) podEvents() []event {
 	var list []event
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if !m.inRange || m.version != b.job.Status.Version || m.marked || m.ours {
+		isHandled := m.marked || m.ours
+		if isHandled || !m.inRange || m.version != b.job.Status.Version {
 			continue
 		}
 		e := event{task: m.place.Task, where: []Place{m.place}}

@@ -54,7 +54,8 @@ func (b *builder) victims() []victim {
 	}
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if m.gone && !m.marked && !m.ours && m.place.Task >= 0 {
+		isHandled := m.marked || m.ours
+		if m.gone && !isHandled && m.place.Task >= 0 {
 			add(m.place, m.pod)
 		}
 	}

@@ -198,8 +198,10 @@ func refreshed(group *scheduling.PodGroup, job *batch.Job, priorities map[string
 			members[task] = least
 		}
 	}
-	if want.PriorityClassName == is.PriorityClassName && want.MinMember == is.MinMember && maps.Equal(members, is.MinTaskMember) &&
-		is.MinResources != nil && sameAmounts(*want.MinResources, *is.MinResources) && equality.Semantic.DeepEqual(want.SubGroupPolicy, is.SubGroupPolicy) {
+	sameResources := is.MinResources != nil && sameAmounts(*want.MinResources, *is.MinResources)
+	sameMinimum := want.MinMember == is.MinMember && maps.Equal(members, is.MinTaskMember) && sameResources
+	samePlace := want.PriorityClassName == is.PriorityClassName && equality.Semantic.DeepEqual(want.SubGroupPolicy, is.SubGroupPolicy)
+	if sameMinimum && samePlace {
 		return *is, false
 	}
 	spec = *is.DeepCopy()

@@ -185,7 +185,8 @@ func (b *builder) rest() {
 // timeToLive returns how long the ended job is still kept. ok is false if it is kept without a limit.
 func (b *builder) timeToLive() (time.Duration, bool) {
 	ttl, since := b.job.Spec.TTLSecondsAfterFinished, b.job.Status.State.LastTransitionTime
-	if ttl == nil || since.IsZero() || b.in.KeepEnded || b.paused() {
+	isKept := b.in.KeepEnded || b.paused()
+	if isKept || ttl == nil || since.IsZero() {
 		return 0, false
 	}
 	return since.Add(time.Duration(*ttl) * time.Second).Sub(b.in.Now), true

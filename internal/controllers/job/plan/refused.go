@@ -34,12 +34,14 @@ const (
 // another pod in the same place.
 func Refused(pod *corev1.Pod) bool {
 	why := pod.Status.Reason
-	if pod.Status.Phase != corev1.PodFailed || !slices.Contains(refusals, why) && !strings.HasPrefix(why, outOf) &&
-		(why != nodeEvicted || !strings.HasPrefix(pod.Status.Message, notTakenIn)) {
+	isNotTakenIn := why == nodeEvicted && strings.HasPrefix(pod.Status.Message, notTakenIn)
+	isRefusal := isNotTakenIn || slices.Contains(refusals, why) || strings.HasPrefix(why, outOf)
+	if pod.Status.Phase != corev1.PodFailed || !isRefusal {
 		return false
 	}
 	begun := func(s corev1.ContainerStatus) bool {
-		return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil || s.RestartCount > 0
+		ranBefore := s.LastTerminationState.Terminated != nil || s.RestartCount > 0
+		return ranBefore || s.State.Running != nil || s.State.Terminated != nil
 	}
 	return !slices.ContainsFunc(pod.Status.ContainerStatuses, begun) && !slices.ContainsFunc(pod.Status.InitContainerStatuses, begun)
 }

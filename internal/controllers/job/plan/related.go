@@ -53,7 +53,8 @@ func (r *relatives) circle(job, target *batch.Job) []string {
 		if at.UID == job.UID {
 			return []string{describe(at)}
 		}
-		if r.dead[at.UID] || seen[at.UID] || Started(at) || hasEnded(at.Status.State.Phase) {
+		isPast := Started(at) || hasEnded(at.Status.State.Phase)
+		if isPast || r.dead[at.UID] || seen[at.UID] {
 			return nil
 		}
 		seen[at.UID] = true
@@ -82,7 +83,8 @@ func (r *relatives) circle(job, target *batch.Job) []string {
 func Ahead(job *batch.Job, others []*batch.Job) *batch.Job {
 	var first *batch.Job
 	for _, other := range others {
-		if !batch.SameSingleton(job, other) || hasEnded(other.Status.State.Phase) || !Started(other) && !olderJob(other, job) {
+		isRival := batch.SameSingleton(job, other) && !hasEnded(other.Status.State.Phase)
+		if !isRival || !Started(other) && !olderJob(other, job) {
 			continue
 		}
 		if first == nil || olderJob(other, first) {

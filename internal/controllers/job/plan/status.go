@@ -87,8 +87,10 @@ func (b *builder) writeStatus(status *batch.JobStatus) {
 	if status.State.Phase != old.State.Phase {
 		b.plan.Entered = status.State.Phase
 	}
-	lazy := status.State == old.State && status.Version == old.Version && !b.stopping() &&
-		equality.Semantic.DeepEqual(status.ControlledResources, old.ControlledResources) && equality.Semantic.DeepEqual(status.Evictions, old.Evictions)
-	first := old.State.Phase == "" && status.State.Phase == batch.Pending && status.State.Reason == "" && len(status.ControlledResources) == 0
+	lazy := status.State == old.State && status.Version == old.Version && !b.stopping()
+	lazy = lazy && equality.Semantic.DeepEqual(status.ControlledResources, old.ControlledResources)
+	lazy = lazy && equality.Semantic.DeepEqual(status.Evictions, old.Evictions)
+	isPlainPending := status.State.Phase == batch.Pending && status.State.Reason == "" && len(status.ControlledResources) == 0
+	first := isPlainPending && old.State.Phase == ""
 	b.write(WriteStatus{Status: *status, Lazy: lazy, First: first})
 }

@@ -281,7 +281,7 @@ func (b *builder) ready(task int) bool {
 	var n int32
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if m.place.Task != task || !m.inRange || m.gone || m.stop {
+		if m.place.Task != task || !m.inRange || !remains(m) {
 			continue
 		}
 		if m.phase() == corev1.PodSucceeded || m.phase() == corev1.PodRunning && containersReady(m.pod) {
