@@ -1,9 +1,9 @@
 package framework
 
-// EmptyStamp changes with everything that EmptyNodes depends on.
+// EmptyStamp changes whenever anything changes that EmptyNodes depends on.
 type EmptyStamp struct{ Epoch, Total, Labels, Foreign uint64 }
 
-// FitAlone caches whether a gang fits on nodes where no other gang runs.
+// FitAlone caches whether a gang would fit on nodes that no other gang uses.
 type FitAlone struct {
 	Gen            uint64 // generation of the gang
 	Stamp          EmptyStamp

@@ -10,54 +10,57 @@ import (
 // AttackKind identifies the action that evicts.
 type AttackKind string
 
-// The kinds, with Volcano's names of the actions.
+// The kinds of attacks. The names are those of Volcano's actions.
 const (
-	Preempt     AttackKind = "preempt"     // inside a queue
+	Preempt     AttackKind = "preempt"     // within a queue
 	Reclaim     AttackKind = "reclaim"     // between queues
-	GangPreempt AttackKind = "gangpreempt" // inside a queue, gang by gang, with network topology
+	GangPreempt AttackKind = "gangpreempt" // within a queue, gang by gang, with network topology
 	GangReclaim AttackKind = "gangreclaim" // between queues, gang by gang, with network topology
 	Shuffle     AttackKind = "shuffle"     // without a gang that needs the resources, to move running pods
 )
 
-// Attack is an attempt to make room for a gang by evicting others. Policies decide about it in two ways:
+// Attack is an attempt to make room for a gang by evicting others. Policies decide on it in two ways:
 //
-//   - A Guard protects pods. A rejection by one guard of any tier is final. (System pods, disruption budgets,
-//     cooldowns, a queue's guarantee.)
-//   - An Entitlement grants victims. All entitlements of one tier must grant. The first tier whose entitlements
-//     grant enough victims decides; later tiers are used only if it does not suffice. Without any entitlement
-//     nothing is evicted. (A higher priority, a lower dominant share, a queue over what it deserves.)
+//   - A Guard protects pods. If the guard of any tier rejects an eviction, the rejection is final. Examples are
+//     guards for system pods, disruption budgets, cooldowns, and a queue's guarantee.
+//   - An Entitlement permits evicting victims. All entitlements of a tier must permit it. The first tier whose
+//     entitlements permit enough victims decides; later tiers are used only if it does not suffice. Without any
+//     entitlement, nothing is evicted. Examples are a higher priority, a lower dominant share, and a queue that
+//     exceeds its deserved amount.
 type Attack struct {
 	Kind  AttackKind
 	Taker *Job // nil for Shuffle
-	// Tasks are the tasks of the taker that are to be placed, Asked is their total request.
+	// Tasks are the tasks of the taker that are to be placed. Asked is their total request.
 	Tasks []*model.Task
 	Asked model.Request
 }
 
-// Guard decides about victims. It is created for one attack and keeps count in it. It is called for single tasks
-// before any task is counted out, and again when they are to be evicted: what it rejects first it would also reject
-// later.
+// Guard decides on victims. It is created for a single attack and keeps track of the tasks that are counted out, that
+// is, chosen as victims. It is called for individual tasks before any task is counted out, and again when they are
+// about to be evicted. It must not permit in the second call what it has rejected in the first.
 type Guard struct {
-	// May reports whether tasks of one gang may be evicted together, in addition to the ones already counted out.
-	// why describes for users what protects them; "" if Code is enough.
+	// May reports whether tasks of one gang may be evicted together, in addition to those already counted out. why
+	// describes for users what protects the tasks; it may be empty if Code is sufficient.
 	May func(victims []*model.Task) (ok bool, why string)
-	// Code is the reason code of its rejections; "" means ByPolicy.
+	// Code is the reason code of the guard's rejections; it defaults to ByPolicy.
 	Code reason.Code
-	// Gang is a quick check for all tasks of a gang while nothing is counted out: false rejects all. nil if there
-	// is no such check.
+	// Gang is a quick check of all tasks of a gang before any task is counted out. If it returns false, all of the
+	// gang's tasks are rejected. It may be nil.
 	Gang func(g *model.Gang) bool
-	// Static is true if the answers depend only on the victims and the taker's queue and priority, so that they are
-	// the same for other gangs of that queue and priority.
+	// Static is true if the decisions depend only on the victims and on the taker's queue and priority, so that they
+	// also apply to other gangs with the same queue and priority.
 	Static bool
-	// Moves is true if an entitlement grants by an order of shares, which changes with the gangs' allocations.
+	// Moves is true if an entitlement is based on an order of shares, which changes when the allocations of gangs
+	// change.
 	Moves bool
-	// Because returns why an entitlement grants, for the messages to both gangs; nil for nothing to add.
+	// Because returns the reason why an entitlement permits the eviction, for the messages to both gangs. It may be
+	// nil.
 	Because func(victims []*model.Task) string
-	// Out is called when tasks are counted out (1) or spared again (-1); nil if not needed.
+	// Out is called when tasks are counted out (sign 1) or are spared again (sign -1). It may be nil.
 	Out func(victims []*model.Task, sign int)
 }
 
-// Entitlement grants victims, in a tier, to some kinds of attack.
+// Entitlement permits evicting victims for some kinds of attacks. It belongs to a tier.
 type Entitlement struct {
 	Tier int
 	// For reports whether the entitlement applies to an attack.
@@ -68,23 +71,23 @@ type Entitlement struct {
 // Guard registers a guard.
 func (r *Rules) Guard(f func(*Attack) Guard) { r.Guards = append(r.Guards, f) }
 
-// Entitle registers an entitlement for some kinds of attack.
+// Entitle registers an entitlement for the specified kinds of attacks.
 func (r *Rules) Entitle(f func(*Attack) Guard, kinds ...AttackKind) {
 	r.Entitlements = append(r.Entitlements, Entitlement{Tier: r.Tier, Grant: f, For: func(a *Attack) bool {
 		return slices.Contains(kinds, a.Kind)
 	}})
 }
 
-// Starve is a policy's rule on which jobs others may be evicted for.
+// Starve is a policy's rule that determines for which jobs other pods may be evicted.
 type Starve struct {
 	Tier   int
 	Starve func(*Job) bool
 }
 
-// Starve registers a rule on which jobs others may be evicted for.
+// Starve registers a rule that determines for which jobs other pods may be evicted.
 func (r *Rules) Starve(f func(*Job) bool) { r.Starving = append(r.Starving, Starve{r.Tier, f}) }
 
-// Starves reports whether others may be evicted for a job: all rules of the first tier with such rules must agree.
+// Starves reports whether pods may be evicted for a job. All rules of the first tier that has such rules must agree.
 // Without any rule, the job must be below its minimum.
 func (r *Rules) Starves(j *Job) bool {
 	if len(j.Pending) == 0 {
@@ -101,14 +104,14 @@ func (r *Rules) Starves(j *Job) bool {
 	return len(r.Starving) > 0 || j.Starving()
 }
 
-// Mover selects tasks, in a tier, that should leave their nodes although no gang needs the resources.
+// Mover selects tasks that should leave their nodes although no gang needs the resources. It belongs to a tier.
 type Mover struct {
 	Tier int
 	Name string
-	// Victims returns the tasks, and the reason for the messages.
+	// Victims returns the tasks and the reason to mention in messages.
 	Victims func() (tasks []*model.Task, why string)
-	// Most returns how many tasks of a gang may be evicted at once, whatever its minimum; negative for its surplus,
-	// or all of it.
+	// Most returns the maximum number of a gang's tasks that may be evicted at the same time, regardless of its
+	// minimum. If negative, the gang's surplus may be evicted or, failing that, all of its tasks.
 	Most func(*model.Gang) int
 }
 
@@ -118,7 +121,7 @@ func (r *Rules) Shuffle(m Mover) {
 	r.Movers = append(r.Movers, m)
 }
 
-// Tiers returns the tiers that have an entitlement for an attack, in order.
+// Tiers returns the tiers that have an entitlement for an attack, in ascending order.
 func (r *Rules) Tiers(a *Attack) []int {
 	var tiers []int
 	for _, e := range r.Entitlements {
@@ -129,7 +132,7 @@ func (r *Rules) Tiers(a *Attack) []int {
 	return tiers
 }
 
-// Granted returns the entitlements of a tier for an attack.
+// Granted returns the entitlements of a tier that apply to an attack.
 func (r *Rules) Granted(a *Attack, tier int) []Guard {
 	var all []Guard
 	for _, e := range r.Entitlements {
@@ -140,7 +143,7 @@ func (r *Rules) Granted(a *Attack, tier int) []Guard {
 	return all
 }
 
-// Protecting returns the guards for an attack.
+// Protecting returns the guards that apply to an attack.
 func (r *Rules) Protecting(a *Attack) []Guard {
 	all := make([]Guard, 0, len(r.Guards))
 	for _, g := range r.Guards {
@@ -151,8 +154,8 @@ func (r *Rules) Protecting(a *Attack) []Guard {
 	return all
 }
 
-// Guarding reports whether a policy guards against an attack: inside a queue if enablePreemptable is on, between
-// queues if enableReclaimable is on, and against a shuffle if either is on.
+// Guarding reports whether a policy guards against an attack. It does so within a queue if enablePreemptable is set,
+// between queues if enableReclaimable is set, and against a shuffle if either of them is set.
 func (a *Attack) Guarding(preemptable, reclaimable bool) bool {
 	switch a.Kind {
 	case Preempt, GangPreempt:

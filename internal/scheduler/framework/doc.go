@@ -1,5 +1,5 @@
-// Package framework defines what policies and the scheduling cycle share: the gangs of a cycle, and the rules that
-// policies register about them.
+// Package framework defines the types that policies and the scheduling cycle share: the gangs in a cycle, and the
+// rules that policies register for them.
 //
 //   - Job is a gang during a cycle: its pending tasks, its placements so far, and its reason to wait. Group is one of
 //     its sub-groups, Surplus what it can lose.

@@ -12,103 +12,105 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Job is a gang during a cycle. It lives as long as the gang, so that state such as being parked, or the time since
-// it waits, is kept.
+// Job is a gang during a cycle. It lives as long as the gang, in order to keep state between cycles, such as whether
+// the gang is parked and how long it has been waiting.
 type Job struct {
 	*model.Gang
 	In    *queue.Queue
 	Phase schedulingv1beta1.PodGroupPhase
 
-	// Pending lists the tasks to place, in task order, best-effort ones last. Tasks with scheduling gates are not
-	// included.
+	// Pending lists the tasks to place in task order, with best-effort tasks last. It does not include tasks that
+	// have scheduling gates.
 	Pending []*model.Task
-	// AtGate lists the tasks that wait only for their queue's gate.
+	// AtGate lists the tasks that wait only for the gate of their queue.
 	AtGate []*model.Task
-	// Passed lists the tasks that pass the gate in this cycle.
+	// Passed lists the tasks that pass that gate in this cycle.
 	Passed []*model.Task
-	// Reserved lists the tasks with resources promised in an earlier cycle. They are in Pending as well.
+	// Reserved lists the tasks to which resources were promised in an earlier cycle. They are also in Pending.
 	Reserved []*model.Task
 	// Placed and Promised are the results of this cycle.
 	Placed   []Placed
 	Promised []Placed
-	// Released lists the tasks whose promise from an earlier cycle ended in this cycle.
+	// Released lists the tasks whose promise from an earlier cycle has ended in this cycle.
 	Released []*model.Task
-	// Evicted is the number of its tasks that this cycle evicts; Leaving holds them.
+	// Evicted is the number of the gang's tasks that are evicted in this cycle. Leaving contains these tasks.
 	Evicted int
 	Leaving map[*model.Task]bool
 
 	Verdict explain.Verdict
 	// Touched is true if the status must be updated at the end of the cycle.
 	Touched bool
-	// Parked is true if nothing that could help has changed since the last failure.
+	// Parked is true if nothing that could help the gang has changed since the last attempt failed.
 	Parked bool
-	// Unsettled is true if the gang might fit even with fewer free resources, or with pods in other places. It is
-	// tried whenever anything changes.
+	// Unsettled is true if the gang might fit even if fewer resources are free or pods are in other places. It is
+	// tried again whenever anything changes.
 	Unsettled bool
-	// ParkedShapes lists the shapes that it still needs nodes for; nil if nodes cannot help.
+	// ParkedShapes lists the shapes for which the gang still needs nodes; it is nil if nodes cannot help.
 	ParkedShapes []*model.Shape
-	// ReclaimStamp is the session's stamp at the last try to evict for it.
+	// ReclaimStamp is the session's stamp at the last attempt to evict pods for the gang.
 	ReclaimStamp uint64
-	// AttackAt is when evictions must be tried again even if nothing changes; zero for never.
+	// AttackAt is the time at which evictions must be tried again even if nothing changes; zero means never.
 	AttackAt time.Time
-	// AttachStamp is the session's stamp at the last try.
+	// AttachStamp is the session's stamp at the last attempt.
 	AttachStamp uint64
-	// QueueStamp is the queue's version at the last try.
+	// QueueStamp is the version of the queue at the last attempt.
 	QueueStamp uint64
-	// DueAt is when the gang must be tried again even if nothing changes; zero for never.
+	// DueAt is the time at which the gang must be tried again even if nothing changes; zero means never.
 	DueAt time.Time
-	// ShiftStamp changes with the queue's limits. A gang of several shapes may fit a smaller limit better, because
-	// its first task is then omitted.
+	// ShiftStamp changes with the limits of the queue. A gang with multiple shapes may fit better if a limit is
+	// lower, because its first task is then omitted.
 	ShiftStamp uint64
 
-	// Reported holds the last explanation, with its verdict and queue.
+	// Reported holds the last reported explanation, with its verdict and queue.
 	Reported struct {
 		Explanation *schedulingv1beta1.Explanation
 		Verdict     explain.Verdict
 		In          *queue.Queue
 	}
 
-	// Since is when it began to wait for the current reason.
+	// Since is the time since when the gang has been waiting for the current reason.
 	Since    time.Time
 	SinceFor string
-	// Attempts is the number of tries since then.
+	// Attempts is the number of attempts since then.
 	Attempts int
-	// SinceExistAt is when the number of its pods last changed, to SinceExist.
+	// SinceExistAt is the time when the number of the gang's pods last changed; SinceExist is that number.
 	SinceExistAt time.Time
 	SinceExist   int
-	// TasksSeen is the number of its tasks at the last load.
+	// TasksSeen is the number of the gang's tasks at the last load.
 	TasksSeen int
-	// Rank is the order of the gangs when they were last sorted: see SortGangs. No decision depends on it.
+	// Rank is the position of the gang when the gangs were last sorted; see SortGangs. No decision depends on it.
 	Rank uint64
 
-	opening bool // tasks have passed their queue's gate and the API has not confirmed it yet
-	// Remarked holds the last warnings about its annotations, RemarkedAt the generation of its spec at that time.
+	opening bool // tasks have passed the gate of their queue, but the API has not confirmed it yet
+	// Remarked holds the last warnings about the gang's annotations; RemarkedAt is the generation of its spec at that
+	// time.
 	Remarked   string
 	RemarkedAt uint64
-	// CapReported is true if an event was recorded that the PodGroup's priority class does not count.
+	// CapReported is true if an event was recorded that says that the PodGroup's priority class is not taken into
+	// account.
 	CapReported bool
 
 	groups  []*Group
 	groupOf map[*model.Task]*Group
-	// groupOrder holds the order functions for its groups.
+	// groupOrder holds the functions that order the gang's groups.
 	groupOrder []func(a, b *Group) int
 
 	seen       uint64
-	backing    []*model.Task // the array behind Pending, whose front is cut off as tasks are placed
+	backing    []*model.Task // the array behind Pending, from whose front tasks are removed as they are placed
 	minimum    model.Request
 	minimumGen uint64
 	Alone      FitAlone
 }
 
-// Placed is a task and its node.
+// Placed is a task together with its node.
 type Placed struct {
 	Task *model.Task
 	Node model.NodeID
-	// Waits is true if the task's resources are promised, and it is bound after other pods have ended.
+	// Waits is true if the resources are only promised, so that the task is bound after other pods have ended.
 	Waits bool
 }
 
-// Load updates the job from its gang, whose queue is in, with the orders that policies registered in rules.
+// Load updates the job from its gang, whose queue is in. It uses the orders that policies registered in rules.
 func (j *Job) Load(in *queue.Queue, rules *Rules) {
 	j.In = in
 	j.Phase = j.Status.Phase
@@ -163,13 +165,13 @@ func CompareBool(a, b bool) int {
 	return 1
 }
 
-// ReadyTasks returns the number of tasks that hold a node or succeeded, including changes of this cycle.
+// ReadyTasks returns the number of tasks that hold a node or have succeeded, including the changes in this cycle.
 func (j *Job) ReadyTasks() int { return j.Gang.Ready() + len(j.Placed) - j.Evicted }
 
-// Need returns how many more tasks are needed to reach the minimum.
+// Need returns the number of additional tasks that the gang needs to reach its minimum.
 func (j *Job) Need() int { return max(j.MinMember-j.ReadyTasks(), 0) }
 
-// HasRoleMinimums reports whether minTaskMember counts. It does not if minMember is less than the sum.
+// HasRoleMinimums reports whether minTaskMember applies, which is not the case if minMember is less than its sum.
 func (j *Job) HasRoleMinimums() bool {
 	if len(j.MinTaskMember) == 0 {
 		return false
@@ -181,8 +183,8 @@ func (j *Job) HasRoleMinimums() bool {
 	return j.MinMember >= sum
 }
 
-// RoleNeeds returns how many more tasks each role needs to reach its minimum; nil if roles do not count or have
-// enough.
+// RoleNeeds returns the number of additional tasks that each role needs to reach its minimum. It returns nil if role
+// minimums do not apply or are all reached.
 func (j *Job) RoleNeeds() map[string]int {
 	if !j.HasRoleMinimums() {
 		return nil
@@ -207,12 +209,12 @@ func (j *Job) RoleNeeds() map[string]int {
 	return needs
 }
 
-// Satisfied reports whether the gang has its minimum, including roles and sub-groups.
+// Satisfied reports whether the gang has reached its minimum, including those of roles and sub-groups.
 func (j *Job) Satisfied() bool {
 	return j.Need() == 0 && len(j.RoleNeeds()) == 0 && len(j.GroupNeeds()) == 0
 }
 
-// Starving reports whether the gang has less than its minimum and has tasks to place.
+// Starving reports whether the gang is below its minimum and has tasks to place.
 func (j *Job) Starving() bool { return !j.Satisfied() && len(j.Pending) > 0 }
 
 // Shapes returns the distinct shapes of the pending tasks, in order of first use.
@@ -228,10 +230,10 @@ func (j *Job) Shapes() []*model.Shape {
 	return shapes
 }
 
-// AdmitAtOnce reports whether the gang is admitted to its queue.
+// IsAdmitted reports whether the gang is admitted to its queue.
 func (j *Job) IsAdmitted() bool { return j.Phase != schedulingv1beta1.PodGroupPending }
 
-// CompareByAge is the default order of gangs: older first, then by name.
+// CompareByAge implements the default order of gangs: older gangs first, then by name.
 func CompareByAge(a, b *Job) int {
 	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }

@@ -6,32 +6,32 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 )
 
-// WholeClusterBound reports whether a change anywhere in the cluster, or in its namespace, could help the job.
+// WholeClusterBound reports whether a change anywhere in the cluster or in the job's namespace could help the job.
 func (j *Job) WholeClusterBound() bool {
 	return j.Verdict.Code == reason.Overcommitted || j.Verdict.Code == reason.OverQuota
 }
 
-// Wants reports whether the gang needs anything: it is not admitted, has tasks without a node, or has less than its
-// minimum.
+// Wants reports whether the gang needs anything, because it is not admitted, has tasks without a node, or is below
+// its minimum.
 func (j *Job) Wants() bool {
 	return j.Phase == schedulingv1beta1.PodGroupPending || len(j.Pending)+len(j.AtGate) > 0 || j.Opening() || !j.Satisfied() && j.Phase != schedulingv1beta1.PodGroupCompleted
 }
 
-// NothingWanted clears the reason to wait.
+// NothingWanted clears the reason why the job waits.
 func (j *Job) NothingWanted() { j.Verdict = explain.Verdict{} }
 
 // Loaded reports whether the job is up to date with its gang.
 func (j *Job) Loaded() bool { return j.seen == j.Gen }
 
-// Unload makes the next Load read everything again.
+// Unload makes the next Load read the whole gang again.
 func (j *Job) Unload() { j.seen = 0 }
 
-// Changed reports whether the cycle changed the job, so that it differs from its gang.
+// Changed reports whether the job differs from its gang because of decisions made in this cycle.
 func (j *Job) Changed() bool {
 	return len(j.Placed)+len(j.Promised)+len(j.Released)+j.Evicted > 0 || j.Phase != j.Status.Phase
 }
 
-// Park sets the job aside until a change that could help.
+// Park sets the job aside until something changes that could help it.
 func (j *Job) Park(queueVersion uint64) {
 	j.Parked = j.Verdict.Code != reason.Reserved || j.Verdict.Full // a reservation may end without a visible change
 	j.QueueStamp = queueVersion
@@ -42,11 +42,11 @@ func (j *Job) Park(queueVersion uint64) {
 }
 
 // QueueBound reports whether a change of its queue could help the job. A job that waits for its own pods is helped
-// only by these, except for pods at its queue's gate. A gang of several shapes can be blocked by nodes and by its
-// queue at the same time, so changes of either wake it.
+// only by these, except for pods that wait at the gate of its queue. A gang with multiple shapes can be blocked by
+// nodes and by its queue at the same time, so a change of either of them wakes it.
 func (j *Job) QueueBound() bool {
 	return len(j.AtGate) > 0 || j.Verdict.Code != reason.NotEnoughPods && j.Verdict.Code != reason.SchedulingGated
 }
 
-// SizeBound reports whether the nodes' sizes could be the reason that the job, or another job before it, waits.
+// SizeBound reports whether the sizes of nodes could be the reason why this job, or another job ahead of it, waits.
 func (j *Job) SizeBound() bool { return !j.IsAdmitted() || j.Verdict.Never() }

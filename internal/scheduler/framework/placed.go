@@ -4,7 +4,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Leave counts a task of the job as evicted in this cycle (1), or as staying again (-1).
+// Leave counts a task of the job as evicted in this cycle (sign 1) or undoes this (sign -1).
 func (j *Job) Leave(t *model.Task, sign int) {
 	if j.Leaving == nil {
 		j.Leaving = map[*model.Task]bool{}
@@ -17,8 +17,8 @@ func (j *Job) Leave(t *model.Task, sign int) {
 	}
 }
 
-// Held returns what the gang currently holds, including this cycle's placements and without its evictions; tries
-// are included.
+// Held returns the resources that the gang currently holds. It includes this cycle's placements, even tentative ones,
+// and excludes its evictions.
 func (j *Job) Held() model.Vec {
 	held := j.Sums.Allocated.Clone()
 	for _, list := range [][]Placed{j.Placed, j.Promised} {
@@ -37,7 +37,7 @@ func (j *Job) Held() model.Vec {
 	return held
 }
 
-// DropPending removes placed tasks from the pending ones.
+// DropPending removes placed tasks from the list of pending tasks.
 func (j *Job) DropPending(placed []Placed) {
 	prefix := 0
 	for prefix < len(placed) && j.Pending[prefix] == placed[prefix].Task {
@@ -60,7 +60,8 @@ func (j *Job) DropPending(placed []Placed) {
 	j.Pending = rest
 }
 
-// Keeps reports whether the tasks still have the resources promised to them, as a promise or as a placement.
+// Keeps reports whether the tasks still have the resources that were promised to them, either as a promise or as a
+// placement.
 func (j *Job) Keeps(tasks []*model.Task) bool {
 	kept := 0
 	for _, list := range [][]Placed{j.Placed, j.Promised} {
@@ -73,7 +74,8 @@ func (j *Job) Keeps(tasks []*model.Task) bool {
 	return kept == len(tasks)
 }
 
-// TakeBack makes the job's queue stop holding a placement that is undone. The overlay is rolled back separately.
+// TakeBack removes an undone placement from the resources that the job's queue holds. The overlay is rolled back
+// separately.
 func (j *Job) TakeBack(p Placed) {
 	j.In.Hold(p.Task.Shape.Request, -1)
 	if !p.Waits {

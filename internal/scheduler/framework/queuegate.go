@@ -6,12 +6,12 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// UsesQueueGate reports whether pods of the gang without a node wait at their queue's gate, or passed it.
+// UsesQueueGate reports whether pods of the gang that have no node wait at the gate of their queue or have passed it.
 func (j *Job) UsesQueueGate() bool {
 	return len(j.AtGate) > 0 || j.HasPassedGate()
 }
 
-// IsGatedByQueueAlone reports whether the gang has enough pods without the ones that have other scheduling gates.
+// IsGatedByQueueAlone reports whether the gang has enough pods even without those that have other scheduling gates.
 func (j *Job) IsGatedByQueueAlone() bool {
 	others := 0
 	for _, t := range j.Tasks {
@@ -22,7 +22,7 @@ func (j *Job) IsGatedByQueueAlone() bool {
 	return j.Gated > others && j.ReadyTasks()+len(j.Pending)+j.Gated-others >= j.MinMember
 }
 
-// TasksPastGate returns the job's tasks that no gate holds back.
+// TasksPastGate returns the job's tasks that are not held back by a gate.
 func (j *Job) TasksPastGate() []*model.Task {
 	out := slices.DeleteFunc(slices.Clone(j.Pending), func(t *model.Task) bool { return t.Status != model.Pending })
 	for _, t := range j.Tasks {
@@ -33,10 +33,10 @@ func (j *Job) TasksPastGate() []*model.Task {
 	return append(out, j.Passed...)
 }
 
-// Opening reports whether tasks of the job have passed their queue's gate and the API has not confirmed it yet.
+// Opening reports whether tasks of the job have passed the gate of their queue, but the API has not confirmed it yet.
 func (j *Job) Opening() bool {
 	return len(j.Passed) > 0 || j.opening
 }
 
-// HasPassedGate reports whether tasks of the gang have passed their queue's gate and have no node.
+// HasPassedGate reports whether tasks of the gang have passed the gate of their queue but have no node yet.
 func (j *Job) HasPassedGate() bool { return slices.ContainsFunc(j.Tasks, (*model.Task).HasPassed) }

@@ -10,95 +10,97 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Vote is a policy's vote on admitting a gang.
+// Vote is a policy's vote on the admission of a gang.
 type Vote int
 
-// The votes. A Reject decides at once, a Permit decides at the end of its tier, and an Abstain leaves the decision
-// to the others.
+// The votes. Reject decides immediately, Permit decides at the end of its tier, and Abstain leaves the decision to
+// other policies.
 const (
 	Reject  Vote = -1
 	Abstain Vote = 0
 	Permit  Vote = 1
 )
 
-// Rules holds what policies registered, in the order of tiers and policies. For orders, the first non-zero result
-// decides. For checks, all must agree; a verdict with a Code is a rejection.
+// Rules holds the rules that policies registered, in the order of the tiers and of the policies within them. For
+// orders, the first nonzero result decides. For checks, all policies must agree; a verdict with a Code is a
+// rejection.
 type Rules struct {
-	// Tier is the tier of the policy that is registering. Rules that are evaluated tier by tier store it.
+	// Tier is the tier of the policy that is currently registering rules. Rules that are evaluated tier by tier store it.
 	Tier int
 
 	JobOrder   []func(a, b *Job) int
 	QueueOrder []func(a, b *queue.Queue) int
 	TaskOrder  []func(a, b *model.Task) int
-	// VictimQueueOrder decides which of two queues loses first to a taker.
+	// VictimQueueOrder determines which of two queues loses resources to a taker first.
 	VictimQueueOrder []func(taker, a, b *queue.Queue) int
-	// ShareMoves is true if allocations of one queue change the order of others, as in a tree.
+	// ShareMoves is true if an allocation in one queue can change the order of other queues, as in a queue tree.
 	ShareMoves bool
 	// OrderMoves is true if the order of gangs or queues changes as time passes.
 	OrderMoves bool
 
 	JobValid []func(*Job) explain.Verdict
-	// Ready returns why a gang that fits may not start.
+	// Ready returns the reason why a gang that fits may not start.
 	Ready       []func(*Job) explain.Verdict
 	Overused    []func(*queue.Queue) explain.Verdict
 	Allocatable []func(*queue.Queue, model.Request) explain.Verdict
-	// Startable reports whether a queue that may hold more may do so at once, besides pods that have not ended yet.
-	// If not, the resources are promised, and binding waits.
+	// Startable reports whether a queue that may hold more resources may do so immediately, even though some of its
+	// pods have not ended yet. If not, the resources are promised, and binding waits.
 	Startable   []func(*queue.Queue, model.Request) explain.Verdict
 	Enqueueable []Voter
 	Enqueued    []func(*Job)
-	// Creatable returns why the pods of a gang's minimum could not be created. No Permit overrides it.
+	// Creatable returns the reason why the pods of a gang's minimum could not be created. A Permit does not override
+	// it.
 	Creatable []func(*Job) explain.Verdict
 	// Admitted is called for a gang whose pods are about to be created.
 	Admitted []func(*Job)
 
-	// Divisions holds how policies divide the cluster among queues: see UsableCapacity.DivideUsable.
+	// Divisions holds the ways in which policies divide the cluster among queues; see UsableCapacity.DivideUsable.
 	Divisions []Division
 
-	// Preemptive reports whether a queue may take an amount from other queues.
+	// Preemptive reports whether a queue may take an amount of resources from other queues.
 	Preemptive []func(*queue.Queue, model.Request) explain.Verdict
-	// Deadlines return until when a gang may have to wait; zero for no limit. Resources are reserved for a gang
-	// that waited longer.
+	// Deadlines return the time until which a gang may have to wait, or zero if there is no limit. Resources are
+	// reserved for a gang that has waited longer.
 	Deadlines []func(*Job) time.Time
-	// KeepLost is how long the resources of lost pods of a running gang are held for it.
+	// KeepLost is the time for which the resources of lost pods are held for a running gang.
 	KeepLost time.Duration
-	// Gang is true if minimums count: gangs are placed as a whole.
+	// Gang is true if minimums apply, so that gangs are placed as a whole.
 	Gang bool
 
-	// Groups is true if sub-groups are placed as a whole. GroupOrder is the order of the groups of a policy.
+	// Groups is true if sub-groups are placed as a whole. GroupOrder determines the order of the groups of a policy.
 	Groups     bool
 	GroupOrder []func(a, b *Group) int
-	// WideOnly is true if gangs are not kept in narrower domains than requested.
+	// WideOnly is true if gangs are not placed in narrower domains than requested.
 	WideOnly bool
 	// Remarks return warnings about invalid annotations of a gang or its pods. Each warning is recorded once.
 	Remarks []func(*Job) []string
-	// HyperNodeOrder returns the points of a domain for a gang with a request.
+	// HyperNodeOrder returns the points of a domain for a gang with a total request.
 	HyperNodeOrder []func(j *Job, d *model.Domain, asked model.Request) float64
-	// MaxDomains is the maximum number of domains in which evictions are tried, for all actions; 0 leaves it to the
-	// action.
+	// MaxDomains is the maximum number of domains in which evictions are tried, for all actions. If it is 0, the
+	// action decides.
 	MaxDomains int
 
-	// Nodes holds the policies' rules about single nodes beyond the judge's filters and weights.
+	// Nodes holds the policies' rules for individual nodes in addition to the judge's filters and weights.
 	Nodes []NodeRule
-	// Guards and Entitlements decide about evictions: see Attack.
+	// Guards and Entitlements decide on evictions; see Attack.
 	Guards       []func(*Attack) Guard
 	Entitlements []Entitlement
-	// Starving decides for which gangs others may be evicted: see Starves.
+	// Starving determines for which gangs other pods may be evicted; see Starves.
 	Starving []Starve
 	// Outranks reports whether a gang may preempt another gang of its queue.
 	Outranks []func(taker, victim *Job) bool
-	// Movers select victims for action shuffle. Releases select victims for action allocate, after it has placed
-	// what it can.
+	// Movers select victims for the action shuffle. Releases select victims for the action allocate after it has
+	// placed all tasks that it can.
 	Movers, Releases []Mover
 }
 
-// Voter is a policy's vote on admitting a gang.
+// Voter is a policy's vote on the admission of gangs.
 type Voter struct {
 	Tier int
 	Vote func(*Job) (Vote, explain.Verdict)
 }
 
-// Vote registers a vote on admitting a gang.
+// Vote registers a vote on the admission of gangs.
 func (r *Rules) Vote(f func(*Job) (Vote, explain.Verdict)) {
 	r.Enqueueable = append(r.Enqueueable, Voter{r.Tier, f})
 }
@@ -113,7 +115,7 @@ func (r *Rules) CompareJobs(a, b *Job) int {
 	return CompareByAge(a, b)
 }
 
-// OrderJobs is CompareJobs without the default order: it returns 0 if the policies have no order.
+// OrderJobs is like CompareJobs, but without the default order: it returns 0 if the policies do not order the gangs.
 func (r *Rules) OrderJobs(a, b *Job) int {
 	for _, f := range r.JobOrder {
 		if c := f(a, b); c != 0 {
@@ -133,7 +135,7 @@ func (r *Rules) CompareQueues(a, b *queue.Queue) int {
 	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Name, b.Name))
 }
 
-// CompareVictimQueues orders the queues that a taker takes from. The first queue loses first.
+// CompareVictimQueues orders the queues from which a taker takes resources. The first queue loses resources first.
 func (r *Rules) CompareVictimQueues(taker, a, b *queue.Queue) int {
 	for _, f := range r.VictimQueueOrder {
 		if c := f(taker, a, b); c != 0 {
@@ -153,13 +155,13 @@ func (r *Rules) CompareTasks(a, b *model.Task) int {
 	return cmp.Or(cmp.Compare(a.Index, b.Index), a.Created.Compare(b.Created), strings.Compare(a.Name, b.Name))
 }
 
-// Valid returns why a gang cannot be tried at all; Code is "" if it can.
+// Valid returns the reason why a gang cannot be tried at all. If it can, Code is "".
 func (r *Rules) Valid(j *Job) explain.Verdict { return first(r.JobValid, j) }
 
-// MayStart returns why a gang that fits may not start.
+// MayStart returns the reason why a gang that fits may not start.
 func (r *Rules) MayStart(j *Job) explain.Verdict { return first(r.Ready, j) }
 
-// IsOverused returns why a queue gets nothing more.
+// IsOverused returns the reason why a queue may not get more resources.
 func (r *Rules) IsOverused(q *queue.Queue) explain.Verdict { return first(r.Overused, q) }
 
 func first[T any](checks []func(T) explain.Verdict, subject T) explain.Verdict {
@@ -171,7 +173,7 @@ func first[T any](checks []func(T) explain.Verdict, subject T) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// MayAllocate returns why a queue may not hold the requested amount in addition.
+// MayAllocate returns the reason why a queue may not hold the requested amount in addition to what it holds.
 func (r *Rules) MayAllocate(q *queue.Queue, asked model.Request) explain.Verdict {
 	for _, f := range r.Allocatable {
 		if v := f(q, asked); v.Code != "" {
@@ -181,7 +183,7 @@ func (r *Rules) MayAllocate(q *queue.Queue, asked model.Request) explain.Verdict
 	return explain.Verdict{}
 }
 
-// MustWait returns why a queue that may hold the requested amount in addition may not hold it yet.
+// MustWait returns the reason why a queue that may hold the requested amount in addition may not hold it yet.
 func (r *Rules) MustWait(q *queue.Queue, asked model.Request) explain.Verdict {
 	for _, f := range r.Startable {
 		if v := f(q, asked); v.Code != "" {
@@ -191,18 +193,18 @@ func (r *Rules) MustWait(q *queue.Queue, asked model.Request) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// MayCreate returns why the pods of a gang's minimum could not be created; Code is "" if they could.
+// MayCreate returns the reason why the pods of a gang's minimum could not be created. If they could, Code is "".
 func (r *Rules) MayCreate(j *Job) explain.Verdict { return first(r.Creatable, j) }
 
-// Admit counts a gang whose pods are about to be created.
+// Admit informs the policies about a gang whose pods are about to be created.
 func (r *Rules) Admit(j *Job) {
 	for _, admitted := range r.Admitted {
 		admitted(j)
 	}
 }
 
-// MayEnqueue returns why a gang must not be admitted to its queue. Any Reject rejects the gang. A Permit admits it
-// without the votes of later tiers.
+// MayEnqueue returns the reason why a gang must not be admitted to its queue. A Reject from any policy rejects the
+// gang. A Permit admits it regardless of the votes of later tiers.
 func (r *Rules) MayEnqueue(j *Job) explain.Verdict {
 	if v := r.MayCreate(j); v.Code != "" {
 		return v
@@ -222,7 +224,7 @@ func (r *Rules) MayEnqueue(j *Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// MayTake returns why a queue may not take the requested amount from others.
+// MayTake returns the reason why a queue may not take the requested amount from other queues.
 func (r *Rules) MayTake(q *queue.Queue, asked model.Request) explain.Verdict {
 	for _, f := range r.Preemptive {
 		if v := f(q, asked); v.Code != "" {
@@ -232,8 +234,8 @@ func (r *Rules) MayTake(q *queue.Queue, asked model.Request) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// Division is a policy's way to divide the cluster among queues.
+// Division is a policy's way of dividing the cluster among queues.
 type Division struct {
-	// Divide divides the cluster again. Pods of more shapes count as waiting in queues.
+	// Divide divides the cluster again. Pods of the shapes in more also count as waiting in queues.
 	Divide func(more []*model.Shape)
 }

@@ -8,21 +8,21 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Group is a sub-group, a gang inside a gang. Its pods are placed together up to its size, and one by one beyond
-// it.
+// Group is a sub-group, which is a gang within a gang. Its pods are placed together up to its size, and individually
+// beyond that.
 type Group struct {
 	Name   string
 	Policy *model.SubGroupPolicy
 	Tasks  []*model.Task
-	// Held is the number of tasks that hold a node or succeeded, including placements of this cycle.
+	// Held is the number of tasks that hold a node or have succeeded, including the placements in this cycle.
 	Held int
 
 	order int  // index of its policy
 	loose bool // its pods need not start together
-	index int  // its index among the policy's groups; -1 if it has no number
+	index int  // its index among the policy's groups; -1 if it has none
 }
 
-// Short returns how many tasks are missing to its size.
+// Short returns the number of tasks that the group lacks to reach its size.
 func (g *Group) Short() int {
 	if g.loose {
 		return 0
@@ -30,7 +30,7 @@ func (g *Group) Short() int {
 	return max(g.Policy.Size-g.Held, 0)
 }
 
-// Priority returns the highest priority of its pods.
+// Priority returns the highest priority of the group's pods.
 func (g *Group) Priority() int32 {
 	var highest int32
 	for i, t := range g.Tasks {
@@ -41,10 +41,10 @@ func (g *Group) Priority() int32 {
 	return highest
 }
 
-// Groups returns the job's sub-groups, ordered by policy, then by index or name.
+// Groups returns the job's sub-groups, sorted by policy and then by index or name.
 func (j *Job) Groups() []*Group { return j.groups }
 
-// GroupOf returns the sub-group of a task; nil if it is in no sub-group.
+// GroupOf returns the sub-group of a task, or nil if the task is not in a sub-group.
 func (j *Job) GroupOf(t *model.Task) *Group { return j.groupOf[t] }
 
 // loadGroups assigns the tasks to groups. A task belongs to the group of the first policy that selects it.
