@@ -9,10 +9,10 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// longestSet is the maximum length of a list of elements in a line.
+// longestSet is the maximum length of a list of elements that is shown on one line.
 const longestSet = 60
 
-// ArrayText summarizes the states of an array's elements in one line; "" for a job that is not an array.
+// ArrayText summarizes the states of an array's elements in one line. It returns "" if the job is not an array.
 func ArrayText(job *batchv1alpha1.Job) string {
 	elements, size, ok := batchv1alpha1.ElementsOf(job)
 	if !ok {

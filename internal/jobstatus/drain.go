@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// StaysAtDrain reports whether a drain leaves a pod on its node: a pod that has ended, of a DaemonSet, or of the node
-// itself. act.Drain decides it in earnest.
+// StaysAtDrain reports whether a drain leaves a pod on its node because the pod has ended or belongs to a DaemonSet
+// or to the node itself. It is an estimate for display; clusterops.Drain makes the actual decision.
 func StaysAtDrain(pod *corev1.Pod) bool {
 	return PodEnded(pod) || pod.Annotations[corev1.MirrorPodAnnotationKey] != "" || isOfDaemonSet(pod)
 }

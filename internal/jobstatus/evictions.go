@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Evictions describes how often pods of a job were evicted, and the last eviction: its time, its pods and the reason.
-// It returns "" if no pod was evicted. The time is formatted in zone; nil means UTC.
+// Evictions describes how many times pods of a job were evicted, and the last eviction: its time, its pods and the
+// reason. It returns "" if no pod was evicted. The time is formatted in zone, or in UTC if zone is nil.
 func Evictions(job *batchv1alpha1.Job, zone *time.Location) string {
 	e := job.Status.Evictions
 	if e == nil {
@@ -38,7 +38,7 @@ func Evictions(job *batchv1alpha1.Job, zone *time.Location) string {
 	return text
 }
 
-// LostPods reports whether a job had pods or PodGroups that are gone, because it was evicted or restarted.
+// LostPods reports whether a job had pods or PodGroups that no longer exist because the job was evicted or restarted.
 func LostPods(job *batchv1alpha1.Job) bool {
 	return job.Status.Evictions != nil || job.Status.Version > 0
 }

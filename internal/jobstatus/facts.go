@@ -20,7 +20,7 @@ func Phase(job *batchv1alpha1.Job) batchv1alpha1.JobPhase {
 	return job.Status.State.Phase
 }
 
-// Finished reports whether a job in this phase has ended for good. A suspended job can still be resumed.
+// Finished reports whether a job in this phase has ended permanently. A suspended job can still be resumed.
 func Finished(phase batchv1alpha1.JobPhase) bool {
 	switch phase {
 	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
@@ -63,9 +63,9 @@ func Minimum(job *batchv1alpha1.Job) int32 {
 // Ready returns the number of pods that run or have succeeded.
 func Ready(job *batchv1alpha1.Job) int32 { return job.Status.Running + job.Status.Succeeded }
 
-// Bound returns the number of pods that have a node or have succeeded, according to the job and its PodGroup, which may
-// be nil. Pods that have a node but have not started are in neither count, unless all pods that must run together have
-// a node. For a completed job at least the minimum counts: the other pods were not needed any more.
+// Bound returns the number of pods that have a node or have succeeded, according to the job and its PodGroup, which
+// may be nil. Pods that have a node but have not started are counted only if all pods that must run together have a
+// node. For a completed job, the result is at least the minimum, because its other pods were no longer needed.
 func Bound(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) int32 {
 	n := Ready(job)
 	if Phase(job) == batchv1alpha1.Completed {
@@ -88,7 +88,7 @@ func User(job *batchv1alpha1.Job) string {
 	return orElse(job.Annotations[keys.User], job.Labels[keys.User])
 }
 
-// GPUs returns the number of GPUs that all pods of the job request together.
+// GPUs returns the total number of GPUs that the pods of the job request.
 func GPUs(job *batchv1alpha1.Job) int64 {
 	var sum int64
 	for i := range job.Spec.Tasks {
@@ -114,8 +114,8 @@ func gpusOf(resources corev1.ResourceRequirements) int64 {
 	return sum
 }
 
-// IsGPU reports whether a resource counts whole GPUs of any vendor. Resources for GPU memory or percentages do not
-// count.
+// IsGPU reports whether a resource counts whole GPUs of any vendor. It returns false for GPU memory and percentages
+// of GPUs.
 func IsGPU(name string) bool {
 	_, kind, found := strings.Cut(name, "/")
 	return found && (kind == "gpu" || kind == "gpu-number" || kind == "vgpu-number" || strings.HasPrefix(kind, "mig-"))
@@ -135,7 +135,7 @@ func EnteredPhase(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase) time.Tim
 	return last
 }
 
-// Runtime returns how long the job has run or ran; 0 if it has not started.
+// Runtime returns how long the job has been running, or ran if it has ended. It returns 0 if the job has not started.
 func Runtime(job *batchv1alpha1.Job, now time.Time) time.Duration {
 	start := EnteredPhase(job, batchv1alpha1.Running)
 	if start.IsZero() {

@@ -55,9 +55,9 @@ func Of(s *Sheet) *Account {
 	return a
 }
 
-// Alone returns the account of a job without pods and events. enough reports that these would add nothing, because the
-// scheduler explains the wait, or the job is over and did not fail. Callers that would have to read pods and events can
-// check this first.
+// Alone returns the account of a job without pods and events. enough reports whether these would add nothing, because
+// the scheduler explains the wait, or because the job has ended without failing. Callers can use it to avoid reading
+// pods and events.
 func Alone(s *Sheet) (a *Account, enough bool) {
 	a = Of(&Sheet{Job: s.Job, Group: s.Group, Unreadable: s.Unreadable})
 	phase := Phase(s.Job)
@@ -78,7 +78,7 @@ func (a *Account) Explanation() *schedulingv1beta1.Explanation {
 	return a.Group.Status.Explanation
 }
 
-// Headline returns the name, phase, reason and duration: nlp/train is Pending: GangDoesNotFit (18m).
+// Headline returns the name, phase, reason and duration, for example "nlp/train is Pending: GangDoesNotFit (18m)".
 func (a *Account) Headline(style render.Style, now time.Time) string {
 	text := fmt.Sprintf("%s/%s is %s", a.Job.Namespace, a.Job.Name, style.Phase(string(Phase(a.Job))))
 	if a.Why.Code != "" {
@@ -87,7 +87,7 @@ func (a *Account) Headline(style render.Style, now time.Time) string {
 	return text + " (" + render.Age(now, a.Since()) + ")"
 }
 
-// Since returns when the job entered its current state.
+// Since returns the time when the job entered its current state.
 func (a *Account) Since() time.Time {
 	if e := a.Explanation(); e != nil && e.Since != nil {
 		return e.Since.Time
@@ -197,7 +197,7 @@ func nodesText(e *schedulingv1beta1.Explanation) string {
 	return strings.TrimPrefix(nodeTally(e), "nodes: ")
 }
 
-// sparedText explains why no pod is evicted for the job.
+// sparedText explains why no pods are evicted for the job.
 func sparedText(spared []schedulingv1beta1.ExplainedSpared) string {
 	var parts []string
 	for _, s := range spared {
@@ -253,7 +253,7 @@ func triedText(e *schedulingv1beta1.Explanation, zone *time.Location) string {
 	return text
 }
 
-// otherFacts returns facts from conditions, pods and events, for a job without an explanation by the scheduler.
+// otherFacts returns facts from conditions, pods and events, for a job that the scheduler has not explained.
 func (a *Account) otherFacts() []Fact {
 	var facts []Fact
 	if !Active(Phase(a.Job)) {
@@ -301,12 +301,12 @@ func unscheduled(pods []*corev1.Pod) []string {
 // maxWarnings is the maximum number of different warnings shown.
 const maxWarnings = 5
 
-// placed reports that the pods have their nodes, so that earlier warnings of the scheduler are obsolete.
+// placed reports whether all pods have nodes, so that earlier warnings of the scheduler are obsolete.
 func (a *Account) placed() bool {
 	return !a.Waits() || a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupRunning
 }
 
-// warnings returns the newest warnings about the job, its PodGroup and its pods, without duplicates.
+// warnings returns the latest warnings about the job, its PodGroup and its pods, without duplicates.
 func (a *Account) warnings() []string {
 	var lines []string
 	seen := map[string]bool{}
@@ -322,7 +322,7 @@ func (a *Account) warnings() []string {
 	return lines
 }
 
-// Object returns the account as an object for programs.
+// Object returns the account as an object for machine-readable output.
 func (a *Account) Object() (*unstructured.Unstructured, error) {
 	content := map[string]any{
 		"apiVersion": "insight.vc-batch.dev/v1alpha1", "kind": "Explanation",

@@ -10,8 +10,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// GroupReason returns the reason why a gang waits, as text for a column: the scheduler's explanation, or else the
-// conditions; "" if there is no reason.
+// GroupReason returns the reason why a gang waits, as text for a table column. It comes from the scheduler's
+// explanation or, if there is none, from the conditions. It is "" if there is no reason.
 func GroupReason(group *schedulingv1beta1.PodGroup) string {
 	if e := group.Status.Explanation; e != nil && e.Reason != "" {
 		return fromExplanation(e).Short()
@@ -24,8 +24,8 @@ func GroupReason(group *schedulingv1beta1.PodGroup) string {
 	return w.Short()
 }
 
-// PodReason returns the reason why a pod does not run or why it failed; "" if there is no problem. events are oldest
-// first and may be empty.
+// PodReason returns the reason why a pod does not run or has failed, or "" if there is no problem. events may be
+// empty; otherwise, the oldest event comes first.
 func PodReason(pod *corev1.Pod, events []corev1.Event) string {
 	if one, found := TroubleOf(pod, events); found {
 		return Why{Code: one.Code, Message: OneLine(one.Message)}.Short()

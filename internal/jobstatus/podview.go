@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// PodReady returns the number of ready containers and of all containers: "1/2".
+// PodReady returns the number of ready containers and the total number of containers, for example "1/2".
 func PodReady(pod *corev1.Pod) string {
 	ready := 0
 	for _, status := range pod.Status.ContainerStatuses {

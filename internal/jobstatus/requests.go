@@ -6,8 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// AddRequests adds the requests of a container to sum. A resource with a limit but without a request counts with its
-// limit.
+// AddRequests adds the requests of a container to sum. If a resource has a limit but no request, the limit is used.
 func AddRequests(sum corev1.ResourceList, resources corev1.ResourceRequirements) {
 	add := func(name corev1.ResourceName) {
 		amount, given := resources.Requests[name]
@@ -30,7 +29,7 @@ func AddRequests(sum corev1.ResourceList, resources corev1.ResourceRequirements)
 	}
 }
 
-// Count returns a number with its noun: 1 pod, 2 pods.
+// Count returns a number with its noun, for example "1 pod" or "2 pods".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

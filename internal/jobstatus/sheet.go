@@ -10,15 +10,16 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Sheet holds the objects that belong to one job.
+// Sheet holds a job and the objects that belong to it.
 type Sheet struct {
 	Job *batchv1alpha1.Job
-	// Group is nil if the job has no PodGroup or it is not readable.
+	// Group is nil if the job has no PodGroup or the PodGroup cannot be read.
 	Group *schedulingv1beta1.PodGroup
-	// Pods are in the order of SortPods, Events oldest first. Both may be empty because they were not read.
+	// Pods are sorted as by SortPods; Events begins with the oldest event. Both may be empty because they have not
+	// been read.
 	Pods   []*corev1.Pod
 	Events []corev1.Event
-	// Unreadable reports that the user may not read PodGroups.
+	// Unreadable is true if the user may not read PodGroups.
 	Unreadable bool
 }
 

@@ -21,15 +21,15 @@ const (
 	NotAsked Result = "-" // the job did not reach the step, or it was not evaluated
 )
 
-// Step is one of the steps that a job passes before it runs, in their order.
+// Step is one of the steps that a job goes through before it runs, in this order.
 type Step struct {
 	Name   string
 	Result Result
 	Detail string
 }
 
-// blockedStep returns the step that a reason blocks. Reasons of other schedulers and of kubelets, such as
-// ImagePullBackOff, are not in the table; they are about pods and nodes.
+// blockedStep returns the step that a reason blocks. The table does not contain reasons of other schedulers and of
+// kubelets, such as ImagePullBackOff, which concern pods and nodes.
 func blockedStep(code reason.Code) reason.Step {
 	row, known := reason.Find(code)
 	if !known {
@@ -38,8 +38,8 @@ func blockedStep(code reason.Code) reason.Step {
 	return row.Step
 }
 
-// Steps returns the steps of a waiting job with their results: the passed steps, the blocked step, and the remaining
-// ones. It returns nil for a job that does not wait.
+// Steps returns the steps of a waiting job and their results: the passed steps, the blocked step, and the remaining
+// ones. It returns nil if the job does not wait.
 func (a *Account) Steps() []Step {
 	if !a.Waits() {
 		return nil

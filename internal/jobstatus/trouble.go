@@ -17,8 +17,8 @@ type Trouble struct {
 	Code, Message string
 }
 
-// TroubleOf returns the problem of a pod: a waiting container, unless it only waits for its turn, or else the newest
-// warning about a pod that does not start.
+// TroubleOf returns the problem of a pod: a container that waits, except for one that only waits for its turn, or
+// otherwise the latest warning about a pod that does not start.
 func TroubleOf(pod *corev1.Pod, events []corev1.Event) (Trouble, bool) {
 	for _, status := range ContainerStatuses(pod) {
 		waits := status.State.Waiting
@@ -40,11 +40,11 @@ func TroubleOf(pod *corev1.Pod, events []corev1.Event) (Trouble, bool) {
 	return Trouble{}, false
 }
 
-// fromScheduler lists event reasons about pods without a node.
+// fromScheduler lists the reasons of events about pods that have no node.
 var fromScheduler = map[string]bool{"FailedScheduling": true, "Unschedulable": true}
 
-// NewestWarning returns the last warning about a pod that has a node, from events ordered oldest first. It ignores
-// earlier warnings of schedulers.
+// NewestWarning returns the latest warning about a pod that has a node. The events must be sorted with the oldest
+// first. Warnings of schedulers are ignored, because they are obsolete.
 func NewestWarning(pod *corev1.Pod, events []corev1.Event) *corev1.Event {
 	for i := range slices.Backward(events) {
 		if events[i].InvolvedObject.UID == pod.UID && events[i].Type == corev1.EventTypeWarning && !fromScheduler[events[i].Reason] {
@@ -75,7 +75,7 @@ func (t Trouble) asReason(job string) Why {
 	return Why{Code: t.Code, Message: strings.TrimSuffix(fmt.Sprintf("pod %s: %s", ShortPod(job, t.Pod.Name), OneLine(t.Message)), ": ")}
 }
 
-// TroubleLines returns, by task and problem, how many pods are affected and how often their containers were restarted.
+// TroubleLines returns, for each task and problem, the number of affected pods and the number of container restarts.
 func TroubleLines(job *batchv1alpha1.Job, troubles []Trouble) []string {
 	type key struct{ task, code string }
 	var order []key
@@ -107,7 +107,7 @@ func replicasOf(job *batchv1alpha1.Job, task string) int32 {
 	return 0
 }
 
-// Restarts returns how often containers of a pod were restarted.
+// Restarts returns the total number of restarts of a pod's containers.
 func Restarts(pod *corev1.Pod) int32 {
 	var sum int32
 	for _, status := range ContainerStatuses(pod) {
@@ -127,8 +127,8 @@ func RestartsOfTask(pods []*corev1.Pod, task string) int32 {
 	return sum
 }
 
-// GiveWay returns the first problem of the pods in place of a reason that the scheduler did not explain, and whether it
-// replaced the reason.
+// GiveWay replaces a reason that the scheduler did not explain with the first problem of the pods. It reports whether
+// it replaced the reason.
 func (w Why) GiveWay(troubles []Trouble, job string) (Why, bool) {
 	if w.Explained || len(troubles) == 0 {
 		return w, false

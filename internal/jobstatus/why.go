@@ -17,17 +17,18 @@ import (
 type Why struct {
 	// Code is one word; see api/reason.
 	Code string
-	// Message is a sentence for the user, Hint suggests what to do.
+	// Message is a sentence for the user; Hint suggests what the user can do.
 	Message, Hint string
-	// Numbers are lines with the scheduler's counts.
+	// Numbers holds lines with the scheduler's counts.
 	Numbers []string
-	// Helps describes simulated changes with which the job would start.
+	// Helps describes simulated changes that would let the job start.
 	Helps []string
-	// Explained reports that this is the scheduler's own explanation, Controller that it comes from the job controller.
+	// Explained is true if the reason is the scheduler's own explanation, and Controller if it comes from the job
+	// controller.
 	Explained, Controller bool
 }
 
-// Short returns code and message as text for a column.
+// Short returns the code and the message as text for a table column.
 func (w Why) Short() string {
 	switch {
 	case w.Message == "":
@@ -38,9 +39,9 @@ func (w Why) Short() string {
 	return w.Code + ": " + w.Message
 }
 
-// Explain returns the reason why a job does not run: the scheduler's explanation, or else the conditions that
-// schedulers compatible with Volcano write, or else the controller's message. It is empty for a job that runs or has
-// completed.
+// Explain returns the reason why a job does not run. It comes from the scheduler's explanation, otherwise from the
+// conditions that schedulers compatible with Volcano write, otherwise from the controller's message. It is empty if
+// the job runs or has completed.
 func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	phase := Phase(job)
 	switch {
@@ -79,7 +80,7 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	return fromPhases(job, group)
 }
 
-// failedElements names the elements of a completed array that failed; it is empty when none did.
+// failedElements lists the failed elements of a completed array. It is empty if no element failed.
 func failedElements(job *batchv1alpha1.Job) Why {
 	states := job.Status.Array
 	if states == nil || states.Failed == "" {
@@ -92,7 +93,8 @@ func failedElements(job *batchv1alpha1.Job) Why {
 	return because(reason.PodFailed, job, fmt.Sprintf("%s %s failed%s", elements, shortSet(states.Failed), exitCodes(states)))
 }
 
-// noneRuns returns why a Running job has no running pod, by the state of its pods. It is empty for any other job.
+// noneRuns returns the reason why a Running job has no running pods, derived from the states of its pods. It is empty
+// for any other job.
 func noneRuns(job *batchv1alpha1.Job) Why {
 	s := &job.Status
 	if s.Running+s.Succeeded > 0 {
@@ -113,7 +115,7 @@ func noneRuns(job *batchv1alpha1.Job) Why {
 	return because(reason.NoPodRuns, job, fmt.Sprintf("it has started, but none of its %s is running: %s", Count(int(Replicas(job)), "pod"), strings.Join(parts, ", ")))
 }
 
-// noneCounted returns why a Running job has no running pod if its status counts no pods at all.
+// noneCounted returns the reason why a Running job has no running pods if its status does not count any pods.
 func noneCounted(job *batchv1alpha1.Job) Why {
 	if Replicas(job) == 0 {
 		return Why{Code: string(reason.NoPodRuns), Message: "it has no pods: all its tasks have 0 replicas", Hint: "vcctl job scale " + job.Name + " --replicas N adds pods"}
@@ -129,7 +131,7 @@ func noneCounted(job *batchv1alpha1.Job) Why {
 		Hint: "vcctl events job/" + job.Name + " shows their events; if this takes long, check that the controller is running (vcd controllers)"}
 }
 
-// countsNone reports whether the status of a Running job counts no pods at all.
+// countsNone reports whether the status of a Running job does not count any pods.
 func countsNone(job *batchv1alpha1.Job) bool {
 	s := &job.Status
 	return Phase(job) == batchv1alpha1.Running && s.Pending+s.Running+s.Succeeded+s.Failed+s.Terminating+s.Unknown == 0
@@ -140,7 +142,7 @@ func hintFor(job *batchv1alpha1.Job) string {
 	return hintWith(reason.Code(job.Status.State.Reason), job)
 }
 
-// because returns a reason with its hint for a job. The message is the reason's sentence if it is empty.
+// because returns a reason and its hint for a job. If message is empty, the message is the sentence of the reason.
 func because(code reason.Code, job *batchv1alpha1.Job, message string) Why {
 	return Why{Code: string(code), Message: orElse(message, reason.Get(code).Sentence), Hint: hintWith(code, job)}
 }
@@ -150,14 +152,14 @@ func hintWith(code reason.Code, job *batchv1alpha1.Job) string {
 	return strings.NewReplacer("NAME", job.Name, "QUEUE", job.Spec.Queue).Replace(reason.Get(code).Hint)
 }
 
-// notSeen reports whether no scheduler has written anything about a PodGroup.
+// notSeen reports whether no scheduler has written anything to a PodGroup.
 func notSeen(group *schedulingv1beta1.PodGroup) bool {
 	waits := group.Status.Phase == "" || group.Status.Phase == schedulingv1beta1.PodGroupPending
 	return waits && len(group.Status.Conditions) == 0
 }
 
-// fromController returns the reason why the controller created no pods. It is more precise than the scheduler's reason,
-// which is only that pods are missing.
+// fromController returns the controller's reason for not creating pods. It is more precise than the scheduler's
+// reason, which is only that pods are missing.
 func fromController(job *batchv1alpha1.Job) Why {
 	w := Why{Code: job.Status.State.Reason, Message: OneLine(StateMessage(job)), Controller: true}
 	if w.Hint = reason.Get(reason.Code(w.Code)).Hint; w.Hint == "" && strings.Contains(w.Message, "no PriorityClass with name") {
@@ -166,7 +168,7 @@ func fromController(job *batchv1alpha1.Job) Why {
 	return w
 }
 
-// fromPhases derives a reason from the phases, when there is no better one.
+// fromPhases derives a reason from the phases if there is no better one.
 func fromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	if job.Status.State.Message != "" || Phase(job) != batchv1alpha1.Pending {
 		return Why{Code: job.Status.State.Reason, Message: StateMessage(job)}
@@ -245,7 +247,7 @@ func standing(allocated, deserved, guarantee, capability corev1.ResourceList) st
 	return text
 }
 
-// startLines describes when the job will start and how often the scheduler tried it.
+// startLines describes when the job will start and how often the scheduler has tried to start it.
 func startLines(e *schedulingv1beta1.Explanation) []string {
 	var lines []string
 	switch {
@@ -287,7 +289,7 @@ func nodeTally(e *schedulingv1beta1.Explanation) string {
 	return "nodes: " + strings.Join(parts, "; ")
 }
 
-// fromConditions returns the reason in the conditions of schedulers that write no explanation.
+// fromConditions returns the reason from the conditions of schedulers that do not write explanations.
 func fromConditions(group *schedulingv1beta1.PodGroup) (Why, bool) {
 	for _, condition := range slices.Backward(group.Status.Conditions) {
 		if condition.Type == schedulingv1beta1.PodGroupUnschedulableType && condition.Status == corev1.ConditionTrue {

@@ -16,8 +16,8 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// Board holds all data, updated object by object. A change marks the affected rows, and Freeze rebuilds only marked
-// rows.
+// Board holds all data of the dashboard and is updated object by object. Each change marks the affected rows, and
+// Freeze rebuilds only these rows.
 type Board struct {
 	nodes  map[string]*nodeEntry
 	jobs   map[types.UID]*jobEntry
@@ -32,26 +32,26 @@ type Board struct {
 	touched struct {
 		nodes  map[string]bool
 		jobs   map[types.UID]bool
-		queues bool // any queue, or any data that queues count
+		queues bool // any queue, or any data that is part of a queue's counts
 		tree   bool // the tree of hypernodes
 		events bool
 	}
-	// unknown holds the kinds of which not all objects are visible. Values that depend on them are not computed.
+	// unknown holds the kinds of which not all objects are visible. Values that depend on these are not computed.
 	unknown map[string]bool
-	// amounts holds each distinct set of requests once, so that pods share them.
+	// amounts holds each distinct set of requests once, so that pods with equal requests share it.
 	amounts map[string]*Amounts
 
 	last *Snapshot
 }
 
 type nodeEntry struct {
-	facts *Node // without pods; nil while only pods on the node are known
+	facts *Node // without pods; nil if only pods on the node are known
 	pods  map[types.UID]*Pod
 	shown *Node
 }
 
 type jobEntry struct {
-	object *batchv1alpha1.Job // nil while only its PodGroup or its pods are known
+	object *batchv1alpha1.Job // nil if only its PodGroup or its pods are known
 	group  *schedulingv1beta1.PodGroup
 	pods   map[types.UID]*Pod
 	shown  *Job
@@ -97,7 +97,7 @@ func (b *Board) forget(node string, job types.UID) {
 	}
 }
 
-// SetNode stores a node made by FromNode.
+// SetNode stores a node returned by FromNode.
 func (b *Board) SetNode(n *Node) { b.node(n.Name).facts = n }
 
 // DropNode removes a node.
@@ -106,7 +106,7 @@ func (b *Board) DropNode(name string) {
 	b.forget(name, "")
 }
 
-// SetPod stores a pod made by FromPod.
+// SetPod stores a pod returned by FromPod.
 func (b *Board) SetPod(p *Pod) {
 	if old := b.pods[p.UID]; old != nil && (old.Node != p.Node || old.JobUID != p.JobUID) {
 		b.DropPod(p.UID)
@@ -123,7 +123,7 @@ func (b *Board) SetPod(p *Pod) {
 	}
 }
 
-// share makes pods with the same requests share one copy of them.
+// share makes pods with the same requests share a single copy of them.
 func (b *Board) share(p *Pod) {
 	if p.Asks == nil {
 		return
@@ -151,7 +151,7 @@ func (b *Board) DropPod(uid types.UID) {
 	b.forget(p.Node, p.JobUID)
 }
 
-// SetJob stores a job. The caller must not change it afterwards.
+// SetJob stores a job, which the caller must not modify afterwards.
 func (b *Board) SetJob(job *batchv1alpha1.Job) {
 	b.job(job.UID).object = job
 	b.touched.queues = true
@@ -164,7 +164,7 @@ func (b *Board) DropJob(uid types.UID) {
 	b.touched.queues = true
 }
 
-// SetGroup stores a PodGroup. The caller must not change it afterwards.
+// SetGroup stores a PodGroup, which the caller must not modify afterwards.
 func (b *Board) SetGroup(g *schedulingv1beta1.PodGroup) {
 	name := types.NamespacedName{Namespace: g.Namespace, Name: g.Name}
 	if old := b.groups[name]; old != nil && ownerOf(old) != ownerOf(g) {
@@ -203,7 +203,7 @@ func ownerOf(g *schedulingv1beta1.PodGroup) types.UID {
 	return ""
 }
 
-// SetQueue stores a queue. The caller must not change it afterwards.
+// SetQueue stores a queue, which the caller must not modify afterwards.
 func (b *Board) SetQueue(q *schedulingv1beta1.Queue) {
 	if old := b.queues[q.Name]; old == nil || old.Status.State != q.Status.State {
 		b.touchJobsOf(q.Name)
@@ -228,7 +228,7 @@ func (b *Board) touchJobsOf(queue string) {
 	}
 }
 
-// SetHyperNode stores a hypernode. The caller must not change it afterwards.
+// SetHyperNode stores a hypernode, which the caller must not modify afterwards.
 func (b *Board) SetHyperNode(h *topologyv1alpha1.HyperNode) {
 	b.hyper[h.Name] = h
 	b.touched.tree = true
@@ -256,8 +256,8 @@ func (b *Board) DropPriority(class string) {
 	delete(b.priority, class)
 }
 
-// AddEvent stores an event, replacing its previous version. It reports whether this changes the Snapshot. An event that
-// is already stored, or about a pod without a job, does not.
+// AddEvent stores an event and replaces its previous version. It reports whether the Snapshot changes, which is not
+// the case if the event is already stored or concerns a pod without a job.
 func (b *Board) AddEvent(e *Event) bool {
 	changed := !b.foreign(e) && b.events.add(e)
 	b.touched.events = b.touched.events || changed
@@ -289,8 +289,8 @@ const (
 	PodGroups = "podgroups"
 )
 
-// SetUnknown records whether some objects of a kind, Pods or PodGroups, may be invisible. If pods are, idle resources
-// are unknown; if PodGroups are, it is unknown whether a job has one.
+// SetUnknown records whether some objects of a kind, which is Pods or PodGroups, may be invisible. If pods may be,
+// idle resources are unknown; if PodGroups may be, it is unknown whether a job has one.
 func (b *Board) SetUnknown(kind string, unknown bool) {
 	if b.unknown[kind] == unknown {
 		return
@@ -313,8 +313,8 @@ type Facts struct {
 	Policy     string
 }
 
-// Freeze returns a Snapshot of the current data. Its cost is the rows touched since the last Snapshot, plus a copy of
-// the lists.
+// Freeze returns a Snapshot of the current data. Its cost is proportional to the number of rows that changed since
+// the last Snapshot, plus a copy of the lists.
 func (b *Board) Freeze(now time.Time, facts Facts) *Snapshot {
 	before := b.last
 	if before == nil {
@@ -352,8 +352,8 @@ func sameRows(a, b *Snapshot) bool {
 		slices.EqualFunc(a.Queues, b.Queues, func(x, y *Queue) bool { return x == y || x.Name == y.Name })
 }
 
-// refresh merges changes into a list that is sorted by compare: it replaces changed rows, inserts new rows and removes
-// rows for which gone is true.
+// refresh merges changes into a list that is sorted by compare: it replaces changed rows, inserts new rows, and
+// removes rows for which gone returns true.
 func refresh[R any](list []*R, gone func(*R) bool, fresh []*R, compare func(a, b *R) int) []*R {
 	if len(fresh) == 0 && !slices.ContainsFunc(list, gone) {
 		return list

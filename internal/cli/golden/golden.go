@@ -74,7 +74,7 @@ type Result struct {
 	Code     int
 }
 
-// Command describes a command that is run in the five ways.
+// Command describes a command that Every runs in five ways.
 type Command struct {
 	// Args is a valid command line, such as "queue get research".
 	Args string

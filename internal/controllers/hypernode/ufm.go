@@ -139,7 +139,7 @@ func byPorts(ports []port, nodes []node) []domain {
 		}
 		members[group][host] = true
 	}
-	spines := components{} // groups, and higher switches, that are connected
+	spines := components{} // sets of connected groups and higher-level switches
 	for _, p := range ports {
 		if p.SystemName != "" && p.Peer != "" && strings.Contains(strings.ToLower(p.Description), switchPort) && len(hosts[p.Peer]) == 0 {
 			spines.unite(leaves.find(p.SystemName), leaves.find(p.Peer))

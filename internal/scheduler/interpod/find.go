@@ -11,7 +11,7 @@ import (
 type candidates struct {
 	nodes  []model.NodeID
 	points []float64 // in units of score.Unit
-	groups []int     // if nodes stand for groups: their group numbers
+	groups []int     // group numbers, if the nodes stand for groups
 	raw    []float64
 	skip   []bool
 }
