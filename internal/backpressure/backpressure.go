@@ -123,7 +123,8 @@ func (g *Governor) Reserve(now time.Time, longest time.Duration) (wait time.Dura
 	return wait
 }
 
-// after returns the slot that follows place or, if place has passed, now. Between two slots is the time for Share writes.
+// after returns the slot that follows place or, if place has passed, now. The distance between two slots is the time for
+// Share writes.
 func (g *Governor) after(place, now time.Time) time.Time {
 	if place.Before(now) {
 		place = now

@@ -25,7 +25,8 @@ const (
 // orders, the first nonzero result decides. For checks, all policies must agree; a verdict with a Code is a
 // rejection.
 type Rules struct {
-	// Tier is the tier of the policy that is currently registering rules. Rules that are evaluated tier by tier store it.
+	// Tier is the tier of the policy that is currently registering rules. It is stored in rules that are evaluated
+	// tier by tier.
 	Tier int
 
 	JobOrder   []func(a, b *Job) int
