@@ -14,6 +14,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli/plan"
+	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/translate"
@@ -43,7 +44,7 @@ func (c *call) testOnly(ctx context.Context, s *jobInput, r *translate.Result) e
 	}
 	when, known := startOf(p, a)
 	if !known {
-		fmt.Fprintf(c.f.Streams.Err, "%s: Job 0 would wait: %s\n", c.table.Program, whyUnknown(a))
+		fmt.Fprintf(c.f.Streams.Err, "%s: Job 0 would wait: %s\n", c.table.Program, printable.Line(whyUnknown(a)))
 		return nil
 	}
 	cpus := s.request.CPUsPerTask
@@ -87,8 +88,13 @@ func startOf(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) (time.Time, boo
 
 // whyUnknown returns the reason why the start time is unknown.
 func whyUnknown(a *insightv1alpha1.Answer) string {
-	if e := a.Explanation; e != nil && e.Estimate != "" {
-		return "start time unknown: " + e.Estimate
+	e := a.Explanation
+	switch {
+	case e == nil:
+	case e.Never || strings.HasPrefix(e.Estimate, "never: "):
+		return "it cannot start with its current request"
+	case e.Estimate != "":
+		return "start time unknown: " + strings.TrimPrefix(e.Estimate, "unknown: ")
 	}
 	if a.Explanation == nil && a.Message != "" {
 		return a.Message
