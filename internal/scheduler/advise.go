@@ -8,6 +8,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/remedy"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -56,7 +57,7 @@ func (e *Engine) advise(s *session.Session, j *framework.Job, to *schedulingv1be
 			return s.Now.Add(adviseAgain)
 		}
 		e.advised++
-		known = advice{helps: s.Helps(j), why: explain.Meaning(to), full: j.Verdict.Full, whole: whole(j), at: s.Now}
+		known = advice{helps: remedy.Find(s, j), why: explain.Meaning(to), full: j.Verdict.Full, whole: whole(j), at: s.Now}
 		b.advices[j] = known
 	}
 	for _, h := range known.helps {

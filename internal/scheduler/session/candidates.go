@@ -296,7 +296,7 @@ func (c *backfillers) fitting(id model.NodeID, d *framework.Template, binds func
 	}
 	taken := c.taken[id]
 	idle, future := s.View.Nodes.Row(s.View.Idle, id), s.View.Nodes.Row(s.View.Future, id)
-	n := int(slotsIn(each, idle, future))
+	n := int(SlotsIn(each, idle, future))
 	if taken != nil && n > 0 {
 		n = slotsBeside(each, idle, future, taken.now)
 	}
@@ -328,7 +328,7 @@ func isDevice(name string) bool { return strings.Contains(name, "/") }
 
 // slotsBeside is slotsIn without the resources already used.
 func slotsBeside(each model.Request, idle, future []int64, taken model.Vec) int {
-	most := int64(slotsIn(each, idle, future))
+	most := int64(SlotsIn(each, idle, future))
 	for _, t := range each {
 		if t.Value > 0 {
 			most = min(most, (min(idle[t.Index], future[t.Index])-taken.Get(int(t.Index)))/t.Value)

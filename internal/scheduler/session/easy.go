@@ -236,6 +236,27 @@ func (s *Session) bound(r *Reservation, j *framework.Job, t *model.Task) bool {
 	return s.after(r, j) && !s.endsBy(t, r.At)
 }
 
+// RestrictsAny reports whether a reservation restricts one of a gang's tasks.
+func (s *Session) RestrictsAny(r *Reservation, j *framework.Job) bool {
+	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return s.bound(r, j, t) })
+}
+
+// TakeFirstTurn moves a gang before all reservations, until undo is called. It simulates another order.
+func (s *Session) TakeFirstTurn(j *framework.Job) (undo func()) {
+	if len(s.Reservations) == 0 || s.turns == nil {
+		return func() {}
+	}
+	turn, had := s.turns[j]
+	s.turns[j] = 0
+	return func() {
+		if had {
+			s.turns[j] = turn
+		} else {
+			delete(s.turns, j)
+		}
+	}
+}
+
 // after reports whether a gang is behind the gang of a reservation.
 func (s *Session) after(r *Reservation, j *framework.Job) bool {
 	turn, had := s.turns[j]

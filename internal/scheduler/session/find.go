@@ -31,8 +31,8 @@ func (s *Session) find(j *framework.Job, t *model.Task) (node model.NodeID, late
 	return node, true, ok
 }
 
-// judge returns why a task fits nowhere.
-func (s *Session) judge(j *framework.Job, t *model.Task) explain.Verdict {
+// JudgeNodes returns why a task fits nowhere.
+func (s *Session) JudgeNodes(j *framework.Job, t *model.Task) explain.Verdict {
 	if len(s.View.Order) == 0 {
 		return explain.Verdict{Code: reason.NoNodes}
 	}

@@ -69,7 +69,7 @@ func (s *Session) Blocked(j *framework.Job, v explain.Verdict) {
 		if index, ok := s.Cluster.Resources.Find(limit.Resource); ok {
 			limit.Asked = float64(s.firstAsked(j).Get(index))
 			if limit.Asked > limit.Limit { // it can never fit, unless smaller pods would
-				limit.Least = least(slices.Concat(j.Pending, j.AtGate), nil, j.Need(), index)
+				limit.Least = LeastRequest(slices.Concat(j.Pending, j.AtGate), nil, j.Need(), index)
 			}
 		}
 		v.Limit = &limit

@@ -160,5 +160,5 @@ func (s *Session) leastRequest(j *framework.Job, index int) float64 {
 	if len(waiting) < max(j.Need(), 1) {
 		return 0
 	}
-	return least(waiting, nil, j.Need(), index)
+	return LeastRequest(waiting, nil, j.Need(), index)
 }

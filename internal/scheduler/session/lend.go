@@ -6,24 +6,24 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// shareNeed is the result of comparing a gang's need with its queue's share.
-type shareNeed int
+// ShareNeed is the result of comparing a gang's need with its queue's share.
+type ShareNeed int
 
 const (
-	withinShare   shareNeed = iota
-	moreThanShare           // or, if its pods differ, perhaps more
-	notPermitted            // another limit of the queue rejects it
+	WithinShare   ShareNeed = iota
+	MoreThanShare           // or, if its pods differ, perhaps more
+	NotPermitted            // another limit of the queue rejects it
 )
 
-// needsShare compares what a gang's minimum requests with the share of its queue.
-func (s *Session) needsShare(j *framework.Job, minimum model.Request) shareNeed {
+// CompareWithShare compares what a gang's minimum requests with the share of its queue.
+func (s *Session) CompareWithShare(j *framework.Job, minimum model.Request) ShareNeed {
 	switch code := s.Rules.MayTake(j.In, minimum).Code; {
 	case code == "":
-		return withinShare
+		return WithinShare
 	case code == reason.OverDeserved, len(j.Shapes()) > 1: // other pods of the gang may request less
-		return moreThanShare
+		return MoreThanShare
 	}
-	return notPermitted
+	return NotPermitted
 }
 
 // mayUseShareOrBorrow reports whether a waiting gang counts when resources are lent: it is admitted, it may be tried, and
@@ -41,10 +41,10 @@ func (s *Session) Borrowers() []*framework.Job {
 		if !s.mayUseShareOrBorrow(j) {
 			continue
 		}
-		switch s.needsShare(j, j.MinimumRequest()) {
-		case withinShare:
+		switch s.CompareWithShare(j, j.MinimumRequest()) {
+		case WithinShare:
 			entitled = append(entitled, j)
-		case moreThanShare:
+		case MoreThanShare:
 			borrowers = append(borrowers, j)
 		}
 	}

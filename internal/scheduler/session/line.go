@@ -22,15 +22,15 @@ func (l *Line) Behind(j *framework.Job) bool {
 	}
 	front, known := l.fronts[j.In]
 	if !known {
-		front = l.s.firstOfLine(j.In, nil)
+		front = l.s.FirstOfLine(j.In, nil)
 		l.fronts[j.In] = front
 	}
 	return front != nil && front != j && l.s.Rules.CompareJobs(front, j) < 0
 }
 
-// firstOfLine returns the first gang of a queue, other than the given one, that blocks the others; nil if there is
+// FirstOfLine returns the first gang of a queue, other than the given one, that blocks the others; nil if there is
 // no such gang. It checks only gangs that come before the one found so far.
-func (s *Session) firstOfLine(q *queue.Queue, besides *framework.Job) *framework.Job {
+func (s *Session) FirstOfLine(q *queue.Queue, besides *framework.Job) *framework.Job {
 	var first *framework.Job
 	for _, j := range s.AllWaiting {
 		isCandidate := j != besides && j.In == q && j.HasTurn(true)

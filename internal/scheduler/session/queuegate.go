@@ -59,7 +59,7 @@ func (s *Session) room(j *framework.Job, tasks []*model.Task, first, atLeast int
 	if index, ok := s.Cluster.Resources.Find(v.Limit.Resource); ok {
 		limit := *v.Limit
 		limit.Asked = float64(framework.Sum(tasks[:min(atLeast, len(tasks))]).Get(index))
-		limit.Least = least(tasks, nil, atLeast, index)
+		limit.Least = LeastRequest(tasks, nil, atLeast, index)
 		limit.Held -= float64(framework.Sum(tasks[:n]).Get(index))
 		v.Limit = &limit
 	}

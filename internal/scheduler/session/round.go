@@ -114,6 +114,19 @@ func (s *Session) Try(j *framework.Job) bool {
 	return ok
 }
 
+// WouldStart reports whether a round would place the gang now, without waiting for resources that are being released,
+// and how many tasks it placed. It undoes the round.
+func (s *Session) WouldStart(j *framework.Job, limits Limits) (starts bool, placed int) {
+	unsettled, mark := j.Unsettled, s.View.Mark()
+	r := round{s: s, job: j, quiet: true, limits: limits}
+	r.run()
+	placed = len(r.placed)
+	starts = r.enough() && placed > 0 && r.promises == 0
+	r.undo(mark)
+	j.Unsettled = unsettled
+	return starts, placed
+}
+
 // part places what can be placed of a gang that does not fit as a whole. It reports whether that is anything.
 func (r *round) part(mark int) bool {
 	if r.extra {
@@ -304,7 +317,7 @@ func (r *round) mayWait(t *model.Task) bool {
 // reported only if there is no other reason, because the gang may not need it.
 func (r *round) unplaced(t *model.Task) {
 	if r.unknown(t) {
-		r.nodeVerdict = r.s.judge(r.job, t)
+		r.nodeVerdict = r.s.JudgeNodes(r.job, t)
 	}
 }
 
@@ -325,7 +338,7 @@ func (r *round) blocked(t *model.Task, v explain.Verdict) {
 	}
 	if v.Limit != nil && v.Limit.Cluster {
 		if r.unknown(t) {
-			if n := r.s.judge(r.job, t); n.Tally.Fit == 0 {
+			if n := r.s.JudgeNodes(r.job, t); n.Tally.Fit == 0 {
 				r.nodeVerdict = n
 				return
 			}
@@ -360,8 +373,8 @@ func (r *round) forAll(v explain.Verdict) explain.Verdict {
 	return v
 }
 
-// least returns what the smallest pods that would bring the gang to its minimum request of a resource.
-func (r *round) least(index int) float64 { return least(r.job.Pending, r.filter, r.need, index) }
+// LeastRequest returns what the smallest pods that would bring the gang to its minimum request of a resource.
+func (r *round) least(index int) float64 { return LeastRequest(r.job.Pending, r.filter, r.need, index) }
 
 func (r *round) undo(mark int) {
 	r.s.refusals.forget()

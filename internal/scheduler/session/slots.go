@@ -50,7 +50,7 @@ func (s *Session) slotsFor(j *framework.Job, shape *model.Shape) *slots {
 		}
 		for id, row := range r.room {
 			if rank := s.View.Rank[id]; rank >= 0 {
-				n.most[rank] = min(n.most[rank], slotsIn(shape.Request, row, row))
+				n.most[rank] = min(n.most[rank], SlotsIn(shape.Request, row, row))
 			}
 		}
 	}
@@ -86,10 +86,10 @@ func (s *Session) slotsOn(shape *model.Shape, id model.NodeID) int32 {
 	if !s.Judge.Allowed(shape, id) {
 		return 0
 	}
-	return slotsIn(shape.Request, s.View.Nodes.Row(s.View.Idle, id), s.View.Nodes.Row(s.View.Future, id))
+	return SlotsIn(shape.Request, s.View.Nodes.Row(s.View.Idle, id), s.View.Nodes.Row(s.View.Future, id))
 }
 
-func slotsIn(request model.Request, idle, future []int64) int32 {
+func SlotsIn(request model.Request, idle, future []int64) int32 {
 	most := int64(math.MaxInt16)
 	for _, t := range request {
 		if t.Value > 0 {

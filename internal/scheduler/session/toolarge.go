@@ -98,7 +98,7 @@ func (s *Session) Never(j *framework.Job) (explain.Verdict, bool) {
 	if len(j.Tasks)-len(large) >= j.MinMember {
 		return explain.Verdict{}, false
 	}
-	v := s.judge(j, large[0])
+	v := s.JudgeNodes(j, large[0])
 	tooLarge(&v, s.lowestLimits(large))
 	v.Members = s.members(j, 0)
 	return v, true
@@ -136,7 +136,7 @@ func (s *Session) beyond(j *framework.Job, v *explain.Verdict) {
 			continue
 		}
 		name := s.Cluster.Resources.Name(i)
-		if least := least(slices.Concat(j.Pending, j.AtGate), nil, j.Need(), i); least > total+queue.Epsilon && (limit == nil || name < limit.Resource) {
+		if least := LeastRequest(slices.Concat(j.Pending, j.AtGate), nil, j.Need(), i); least > total+queue.Epsilon && (limit == nil || name < limit.Resource) {
 			limit = &explain.Limit{Queue: j.In.Name, Resource: name, Asked: least, Limit: total, Cluster: true, Kept: s.keptForGuarantees(j.In, name)}
 		}
 	}
@@ -145,8 +145,8 @@ func (s *Session) beyond(j *framework.Job, v *explain.Verdict) {
 	}
 }
 
-// least returns what the need smallest of the participating tasks request of a resource.
-func least(tasks []*model.Task, filter Filter, need, index int) float64 {
+// LeastRequest returns what the need smallest of the participating tasks request of a resource.
+func LeastRequest(tasks []*model.Task, filter Filter, need, index int) float64 {
 	asked := make([]int64, 0, len(tasks))
 	for _, t := range tasks {
 		if filter == nil || filter(t) {

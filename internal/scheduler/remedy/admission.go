@@ -1,4 +1,4 @@
-package session
+package remedy
 
 import (
 	"slices"
@@ -7,12 +7,13 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // outside reports whether the gang waits for admission with a request that divides evenly among its minimum of members.
 // Only then is it known what fewer or smaller pods would request.
-func (h *helper) outside() bool {
-	j := h.j
+func (f *finder) outside() bool {
+	j := f.j
 	if len(j.AtGate) > 0 { // their requests are known and may differ from an equal part of the minimum request
 		return false
 	}
@@ -39,26 +40,26 @@ const (
 
 // housed reports whether the nodes have room for members pods that request equal parts of a request. It ignores
 // selectors and tolerations, which are not known yet.
-func (h *helper) housed(request model.Request, members int) bool {
-	if h.house == nowhere {
+func (f *finder) housed(request model.Request, members int) bool {
+	if f.house == nowhere {
 		return true
 	}
 	each := append(slices.Clone(request), model.Term{Index: model.Pods, Value: int64(members)})
 	for i := range each {
 		each[i].Value /= int64(members)
 	}
-	each = slices.DeleteFunc(each, func(a model.Term) bool { return h.s.View.Left(int(a.Index)) })
-	nodes, left := &h.s.Cluster.Nodes, members
-	h.s.Looked++ // one division per node is cheaper than a simulated placement
-	for _, id := range h.s.View.Order {
-		idle, future := h.s.View.Nodes.Row(h.s.View.Idle, id), h.s.View.Nodes.Row(h.s.View.Future, id)
-		if h.house == onEmptyNodes {
+	each = slices.DeleteFunc(each, func(a model.Term) bool { return f.s.View.Left(int(a.Index)) })
+	nodes, left := &f.s.Cluster.Nodes, members
+	f.s.Looked++ // one division per node is cheaper than a simulated placement
+	for _, id := range f.s.View.Order {
+		idle, future := f.s.View.Nodes.Row(f.s.View.Idle, id), f.s.View.Nodes.Row(f.s.View.Future, id)
+		if f.house == onEmptyNodes {
 			idle, future = nodes.Row(nodes.Alloc, id), nodes.Row(nodes.Alloc, id)
 		}
 		if nodes.Info[id].Unschedulable {
 			continue
 		}
-		if left -= int(slotsIn(each, idle, future)); left <= 0 {
+		if left -= int(session.SlotsIn(each, idle, future)); left <= 0 {
 			return true
 		}
 	}
@@ -68,12 +69,12 @@ func (h *helper) housed(request model.Request, members int) bool {
 // mostHoused returns the result of find, which searches for the greatest value that admits the gang. For a gang without
 // pods, it calls find with the requirement that the pods fit on the nodes in their current state, and if that finds
 // nothing, on empty nodes. For a gang with pods, find places the pods itself.
-func (h *helper) mostHoused(find func() int64) int64 {
-	defer func() { h.house = nowhere }()
-	if len(h.j.Pending) > 0 {
+func (f *finder) mostHoused(find func() int64) int64 {
+	defer func() { f.house = nowhere }()
+	if len(f.j.Pending) > 0 {
 		return find()
 	}
-	for _, h.house = range []int{onNodes, onEmptyNodes} {
+	for _, f.house = range []int{onNodes, onEmptyNodes} {
 		if most := find(); most > 0 {
 			return most
 		}
@@ -83,8 +84,8 @@ func (h *helper) mostHoused(find func() int64) int64 {
 
 // asking reports whether the gang would be admitted with another minimum and, if its pods exist, would start. members
 // is the number of pods, and each returns the request of one pod for a resource, given its current request.
-func (h *helper) asking(members int, each func(index int, value int64) int64) bool {
-	j := h.j
+func (f *finder) asking(members int, each func(index int, value int64) int64) bool {
+	j := f.j
 	minimum, request := j.Gang.MinMember, j.Gang.MinResources
 	changed := slices.Clone(request)
 	for i := range changed {
@@ -92,7 +93,7 @@ func (h *helper) asking(members int, each func(index int, value int64) int64) bo
 	}
 	j.Gang.MinMember, j.Gang.MinResources = members, changed
 	j.ForgetMinimum()
-	ok := h.starts() && h.housed(changed, members)
+	ok := f.starts() && f.housed(changed, members)
 	j.Gang.MinMember, j.Gang.MinResources = minimum, request
 	j.ForgetMinimum()
 	return ok
@@ -101,40 +102,40 @@ func (h *helper) asking(members int, each func(index int, value int64) int64) bo
 func same(_ int, value int64) int64 { return value }
 
 // fewerOutside finds the greatest minimum with which the gang would be admitted.
-func (h *helper) fewerOutside() {
-	if !h.outside() {
+func (f *finder) fewerOutside() {
+	if !f.outside() {
 		return
 	}
-	low := h.mostHoused(func() int64 {
-		return int64(greatest(0, h.j.MinMember, func(n int) bool { return h.asking(n, same) }))
+	low := f.mostHoused(func() int64 {
+		return int64(greatest(0, f.j.MinMember, func(n int) bool { return f.asking(n, same) }))
 	})
 	if low > 0 {
-		h.addGate(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(h.j.MinMember), strconv.FormatInt(low, 10))
-		h.out[len(h.out)-1].WithMinResources = h.j.Gang.Job == ""
+		f.addGate(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(f.j.MinMember), strconv.FormatInt(low, 10))
+		f.out[len(f.out)-1].WithMinResources = f.j.Gang.Job == ""
 	}
 }
 
 // smallerOutside finds the greatest request per pod for the resource of the blocking limit with which the gang would be
 // admitted.
-func (h *helper) smallerOutside() {
-	if !h.outside() || h.v.Limit == nil || len(h.j.Pending) > 0 {
+func (f *finder) smallerOutside() {
+	if !f.outside() || f.v.Limit == nil || len(f.j.Pending) > 0 {
 		return
 	}
-	resources := h.s.Cluster.Resources
-	index, ok := resources.Find(h.v.Limit.Resource)
-	asked := h.j.MinResources.Get(index) / int64(h.j.MinMember)
+	resources := f.s.Cluster.Resources
+	index, ok := resources.Find(f.v.Limit.Resource)
+	asked := f.j.MinResources.Get(index) / int64(f.j.MinMember)
 	if !ok || index == model.Pods || asked < 2 {
 		return
 	}
 	with := func(to int64) bool {
-		return h.asking(h.j.MinMember, func(i int, value int64) int64 {
+		return f.asking(f.j.MinMember, func(i int, value int64) int64 {
 			if i == index {
 				return to
 			}
 			return value
 		})
 	}
-	to := h.mostHoused(func() int64 {
+	to := f.mostHoused(func() int64 {
 		low, high := int64(0), asked
 		for low+1 < high {
 			if middle := low + (high-low)/2; with(middle) {
@@ -150,12 +151,12 @@ func (h *helper) smallerOutside() {
 	})
 	if to > 0 {
 		name := resources.Name(index)
-		h.addGate(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
+		f.addGate(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
 	}
 }
 
 // addGate adds a hint with which the gang would be admitted. Without pods, it is not known whether the gang would also
 // start.
-func (h *helper) addGate(kind, subject, from, to string) {
-	h.out = append(h.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to, Gate: len(h.j.Pending) == 0})
+func (f *finder) addGate(kind, subject, from, to string) {
+	f.out = append(f.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to, Gate: len(f.j.Pending) == 0})
 }

@@ -1,4 +1,4 @@
-package session
+package remedy
 
 import (
 	"slices"
@@ -11,6 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 const (
@@ -22,8 +23,8 @@ const (
 
 // higherPriority finds the lowest priority with which the gang would come before all other gangs of its queue and would
 // start.
-func (h *helper) higherPriority() {
-	s, j := h.s, h.j
+func (f *finder) higherPriority() {
+	s, j := f.s, f.j
 	from, to := j.Gang.Priority, j.Gang.Priority
 	for _, o := range s.AllWaiting {
 		if o != nil && o != j && o.In == j.In && o.Lacks() && s.Rules.CompareJobs(o, j) < 0 {
@@ -34,48 +35,36 @@ func (h *helper) higherPriority() {
 		return
 	}
 	to++
-	turn, had := s.turns[j]
 	j.Gang.Priority = to
-	ok := h.first(j.In) && h.passes() && h.starts()
+	ok := false
+	if f.first(j.In) && f.mayPassReservations() {
+		undo := s.TakeFirstTurn(j)
+		ok = f.starts()
+		undo()
+	}
 	j.Gang.Priority = from
-	if had {
-		s.turns[j] = turn
-	} else {
-		delete(s.turns, j)
-	}
 	if ok {
-		h.addGate(schedulingv1beta1.HelpHigherPriority, "", strconv.Itoa(int(from)), strconv.Itoa(int(to)))
+		f.addGate(schedulingv1beta1.HelpHigherPriority, "", strconv.Itoa(int(from)), strconv.Itoa(int(to)))
 	}
 }
 
-// passes lets the gang come before all reservations if its order permits that, and reports whether it does.
-func (h *helper) passes() bool {
-	s, j := h.s, h.j
-	for _, r := range s.Reservations {
-		if s.binds(r, j) && (r.Job.In != j.In || s.Rules.CompareJobs(j, r.Job) > 0) {
-			return false
-		}
-	}
-	if len(s.Reservations) > 0 && s.turns != nil {
-		s.turns[j] = 0
-	}
-	return true
-}
-
-// binds reports whether another gang's reservation restricts one of the gang's tasks.
-func (s *Session) binds(r *Reservation, j *framework.Job) bool {
-	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return s.bound(r, j, t) })
+// mayPassReservations reports whether the gang comes before all gangs whose reservations restrict it.
+func (f *finder) mayPassReservations() bool {
+	s, j := f.s, f.j
+	return !slices.ContainsFunc(s.Reservations, func(r *session.Reservation) bool {
+		return s.RestrictsAny(r, j) && (r.Job.In != j.In || s.Rules.CompareJobs(j, r.Job) > 0)
+	})
 }
 
 // shorterRun tries a run time short enough to end before reserved resources are needed.
-func (h *helper) shorterRun() {
-	s, j := h.s, h.j
-	if h.v.Code != reason.Reserved || !h.placeable() {
+func (f *finder) shorterRun() {
+	s, j := f.s, f.j
+	if f.v.Code != reason.Reserved || !f.placeable() {
 		return
 	}
 	var until time.Time
 	for _, r := range s.Reservations {
-		if s.binds(r, j) && (until.IsZero() || r.At.Before(until)) {
+		if s.RestrictsAny(r, j) && (until.IsZero() || r.At.Before(until)) {
 			until = r.At
 		}
 	}
@@ -97,8 +86,8 @@ func (h *helper) shorterRun() {
 		}
 		clones[i] = &clone
 	}
-	if h.instead(clones) {
-		h.add(schedulingv1beta1.HelpShorterRun, subject, from, explain.RunTime(subject, length))
+	if f.instead(clones) {
+		f.add(schedulingv1beta1.HelpShorterRun, subject, from, explain.RunTime(subject, length))
 	}
 }
 
@@ -114,18 +103,18 @@ func writable(d time.Duration) time.Duration {
 }
 
 // blockedInLine reports whether another gang comes before this gang in its strict queue and blocks the gangs behind it.
-func (h *helper) blockedInLine() bool {
-	q := h.j.In
+func (f *finder) blockedInLine() bool {
+	q := f.j.In
 	if !q.Fifo {
 		return false
 	}
-	first, known := h.ahead[q]
+	first, known := f.ahead[q]
 	if !known {
-		first = h.s.firstOfLine(q, h.j)
-		if h.ahead == nil {
-			h.ahead = map[*queue.Queue]*framework.Job{}
+		first = f.s.FirstOfLine(q, f.j)
+		if f.ahead == nil {
+			f.ahead = map[*queue.Queue]*framework.Job{}
 		}
-		h.ahead[q] = first
+		f.ahead[q] = first
 	}
-	return first != nil && h.s.Rules.CompareJobs(first, h.j) < 0
+	return first != nil && f.s.Rules.CompareJobs(first, f.j) < 0
 }

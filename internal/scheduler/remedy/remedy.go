@@ -1,4 +1,17 @@
-package session
+// Package remedy finds out what would help a waiting gang: the smallest changes of the gang, its queue or the cluster
+// with which it would start now.
+//
+//	In:   a session after its actions have run, and a waiting gang of it
+//	Out:  explain.Help, at most eight
+//
+// It simulates each change on the session and undoes it: a lower minimum, smaller pods, other nodes, another queue, a
+// greater capability, a higher priority, a shorter run time, a missing object that is created.
+//
+// # Invariants
+//
+//   - A change is only returned if the gang starts with it in a simulated round.
+//   - Afterwards the session and the model are as before.
+package remedy
 
 import (
 	"cmp"
@@ -15,6 +28,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 const (
@@ -22,50 +36,50 @@ const (
 	maxOtherQueues = 8
 )
 
-// Helps returns the smallest changes with which a waiting gang would start now, or with which a running gang would get
+// Find returns the smallest changes with which a waiting gang would start now, or with which a running gang would get
 // one more pod. It simulates each change on the session and undoes it. Hints for fewer members come first, then smaller
 // pods, other node rules and other limits.
-func (s *Session) Helps(j *framework.Job) []explain.Help {
+func Find(s *session.Session, j *framework.Job) []explain.Help {
 	if len(j.Promised)+len(j.Reserved)+len(j.Placed) > 0 || len(s.View.Order) == 0 {
 		return nil
 	}
 	defer s.UseKept(j)()
-	h := &helper{s: s, j: j, v: j.Verdict}
-	defer h.countRequest()()
+	f := &finder{s: s, j: j, v: j.Verdict}
+	defer f.countRequest()()
 	switch j.Verdict.Code {
 	case reason.Reserved:
-		h.shorterRun()
-		h.higherPriority()
-		h.fewerMembers()
-		h.smallerPods()
+		f.shorterRun()
+		f.higherPriority()
+		f.fewerMembers()
+		f.smallerPods()
 	case reason.BehindOthers:
-		h.higherPriority()
-		h.otherQueue()
+		f.higherPriority()
+		f.otherQueue()
 	case reason.GangDoesNotFit, reason.TooLarge, reason.NotReclaimable, reason.OverDeserved, reason.OverCapability, reason.NotEnqueued,
 		reason.OverQuota, reason.Overcommitted:
-		h.createClaims()
-		h.fewerMembers()
-		h.fewerOutside()
-		h.smallerPods()
-		h.smallerOutside()
-		h.otherNodes()
-		h.raiseCapability()
-		h.otherQueue()
+		f.createClaims()
+		f.fewerMembers()
+		f.fewerOutside()
+		f.smallerPods()
+		f.smallerOutside()
+		f.otherNodes()
+		f.raiseCapability()
+		f.otherQueue()
 	case reason.QueueMissing:
-		h.otherQueue()
-		h.ownQueue(schedulingv1beta1.HelpCreateQueue)
+		f.otherQueue()
+		f.ownQueue(schedulingv1beta1.HelpCreateQueue)
 	case reason.QueueClosed:
-		h.otherQueue()
-		h.ownQueue(schedulingv1beta1.HelpOpenQueue)
+		f.otherQueue()
+		f.ownQueue(schedulingv1beta1.HelpOpenQueue)
 	case reason.QueueNotLeaf, reason.QueueInvalid:
-		h.otherQueue()
+		f.otherQueue()
 	}
-	return h.out[:min(len(h.out), maxHelps)]
+	return f.out[:min(len(f.out), maxHelps)]
 }
 
-// helper tries changes for one gang.
-type helper struct {
-	s   *Session
+// finder tries changes for one gang.
+type finder struct {
+	s   *session.Session
 	j   *framework.Job
 	v   explain.Verdict
 	out []explain.Help
@@ -78,46 +92,46 @@ type helper struct {
 	lends map[uint64]bool
 }
 
-func (h *helper) add(kind, subject, from, to string) {
-	h.out = append(h.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to})
+func (f *finder) add(kind, subject, from, to string) {
+	f.out = append(f.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to})
 }
 
 // placeable reports whether the gang has pods to try in an open queue.
-func (h *helper) placeable() bool {
-	return len(h.j.Pending) > 0 && h.s.Tryable(h.j)
+func (f *finder) placeable() bool {
+	return len(f.j.Pending) > 0 && f.s.Tryable(f.j)
 }
 
 // fits reports whether the gang would start, or would get one more pod if it has its minimum. It undoes everything it
 // tries.
-func (h *helper) fits() bool {
-	if !h.j.IsAdmitted() && h.j.HasMinResources && h.s.MayEnqueue(h.j).Code != "" {
+func (f *finder) fits() bool {
+	if !f.j.IsAdmitted() && f.j.HasMinResources && f.s.MayEnqueue(f.j).Code != "" {
 		return false
 	}
-	if h.blockedInLine() {
+	if f.blockedInLine() {
 		return false
 	}
-	if h.s.Rules.IsOverused(h.j.In).Code == "" && h.fitsWithin(Share) {
+	if f.s.Rules.IsOverused(f.j.In).Code == "" && f.fitsWithin(session.Share) {
 		return true
 	}
-	return h.mayBorrow() && h.fitsWithin(Capability)
+	return f.mayBorrow() && f.fitsWithin(session.Capability)
 }
 
 // mayBorrow reports whether the gang may use resources beyond its queue's share: it needs more than the share, and no
 // other gang that needs no more than its own queue's share could start.
-func (h *helper) mayBorrow() bool {
-	j := h.j
-	if j.Need() == 0 || h.s.needsShare(j, framework.Sum(j.Minimum())) != moreThanShare {
+func (f *finder) mayBorrow() bool {
+	j := f.j
+	if j.Need() == 0 || f.s.CompareWithShare(j, framework.Sum(j.Minimum())) != session.MoreThanShare {
 		return false
 	}
-	division := h.s.Ledger.Division
-	lends, known := h.lends[division]
+	division := f.s.Ledger.Division
+	lends, known := f.lends[division]
 	if !known {
-		lends = !slices.ContainsFunc(h.s.AllWaiting, h.usesShare)
-		h.s.Looked += len(h.s.AllWaiting) / waitingPerTrial
-		if h.lends == nil {
-			h.lends = map[uint64]bool{}
+		lends = !slices.ContainsFunc(f.s.AllWaiting, f.usesShare)
+		f.s.Looked += len(f.s.AllWaiting) / waitingPerTrial
+		if f.lends == nil {
+			f.lends = map[uint64]bool{}
 		}
-		h.lends[division] = lends
+		f.lends[division] = lends
 	}
 	return lends
 }
@@ -126,50 +140,45 @@ func (h *helper) mayBorrow() bool {
 const waitingPerTrial = 16
 
 // competes reports whether another gang waits for nodes, for its minimum or for more.
-func (h *helper) competes(o *framework.Job) bool {
-	isOther := o != nil && o != h.j
+func (f *finder) competes(o *framework.Job) bool {
+	isOther := o != nil && o != f.j
 	return isOther && (o.Lacks() || o.WantsMore())
 }
 
 // usesShare reports whether another gang may get nodes within its queue's share, now or after a simulated change. A
 // gang that is not admitted yet may be admitted after the change.
-func (h *helper) usesShare(o *framework.Job) bool {
-	if !h.competes(o) || !h.s.Tryable(o) || o.HasResources() {
+func (f *finder) usesShare(o *framework.Job) bool {
+	if !f.competes(o) || !f.s.Tryable(o) || o.HasResources() {
 		return false
 	}
-	return h.s.needsShare(o, o.MinimumRequest()) == withinShare && (!o.IsAdmitted() || h.s.CouldStart(o))
+	return f.s.CompareWithShare(o, o.MinimumRequest()) == session.WithinShare && (!o.IsAdmitted() || f.s.CouldStart(o))
 }
 
 // fitsWithin reports whether the gang would be placed within some limits of its queue. It undoes the placement.
-func (h *helper) fitsWithin(limits Limits) bool {
-	unsettled, restoreMinimum := h.j.Unsettled, h.j.SaveMinimum() // the cached minimum may become that of clones
-	mark := h.s.View.Mark()
-	r := round{s: h.s, job: h.j, quiet: true, limits: limits}
-	r.run()
-	h.s.Looked += len(r.placed) + 1
-	ok := r.enough() && len(r.placed) > 0 && r.promises == 0
-	r.undo(mark)
-	restoreMinimum()
-	h.j.Unsettled = unsettled
-	return ok
+func (f *finder) fitsWithin(limits session.Limits) bool {
+	restoreMinimum := f.j.SaveMinimum() // the cached minimum may become that of clones
+	defer restoreMinimum()
+	fits, placed := f.s.WouldStart(f.j, limits)
+	f.s.Looked += placed + 1
+	return fits
 }
 
 // fewerMembers finds the greatest minimum that fits. For a gang whose tasks have minimums of their own, it lowers the
 // minimum of one task only, so that the other tasks keep theirs.
-func (h *helper) fewerMembers() {
-	j := h.j
-	if !h.placeable() || len(j.SubGroups) > 0 || j.HasRoleMinimums() && h.fewerOfTask() {
+func (f *finder) fewerMembers() {
+	j := f.j
+	if !f.placeable() || len(j.SubGroups) > 0 || j.HasRoleMinimums() && f.fewerOfTask() {
 		return
 	}
 	minimum := j.MinMember
 	low := greatest(max(j.ReadyTasks(), 0), minimum, func(n int) bool {
 		j.Gang.MinMember = n
-		return h.fits()
+		return f.fits()
 	})
 	j.Gang.MinMember = minimum
 	j.ForgetMinimum()
 	if low > max(j.ReadyTasks(), 0) {
-		h.add(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(minimum), strconv.Itoa(low))
+		f.add(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(minimum), strconv.Itoa(low))
 	}
 }
 
@@ -188,8 +197,8 @@ func greatest(low, high int, fits func(int) bool) int {
 
 // fewerOfTask looks for a task whose minimum could be lowered so that the gang would start. It tries the task with the
 // greatest minimum first.
-func (h *helper) fewerOfTask() bool {
-	j := h.j
+func (f *finder) fewerOfTask() bool {
+	j := f.j
 	minimum, minimums, needs := j.MinMember, j.MinTaskMember, j.RoleNeeds()
 	tasks := slices.SortedFunc(maps.Keys(needs), func(a, b string) int { return cmp.Or(minimums[b]-minimums[a], strings.Compare(a, b)) })
 	for _, task := range tasks {
@@ -198,12 +207,12 @@ func (h *helper) fewerOfTask() bool {
 		low := greatest(held, asked, func(n int) bool {
 			j.Gang.MinTaskMember = maps.Clone(minimums)
 			j.Gang.MinTaskMember[task], j.Gang.MinMember = n, minimum-asked+n
-			return h.fits()
+			return f.fits()
 		})
 		j.Gang.MinTaskMember, j.Gang.MinMember = minimums, minimum
 		j.ForgetMinimum()
 		if low > max(held, 0) {
-			h.add(schedulingv1beta1.HelpFewerMembers, task, strconv.Itoa(asked), strconv.Itoa(low))
+			f.add(schedulingv1beta1.HelpFewerMembers, task, strconv.Itoa(asked), strconv.Itoa(low))
 			return true
 		}
 	}
@@ -212,8 +221,8 @@ func (h *helper) fewerOfTask() bool {
 
 // with reports whether the gang would start if its pods' shapes were changed. It reports false if the change affects a
 // pod whose placement depends on other pods or on volumes, because such a change cannot be simulated.
-func (h *helper) with(change func(*model.ShapeSpec, model.Request) model.Request) bool {
-	return h.as(func(shape *model.Shape) *model.Shape {
+func (f *finder) with(change func(*model.ShapeSpec, model.Request) model.Request) bool {
+	return f.as(func(shape *model.Shape) *model.Shape {
 		v, ok := shape.Variant(change)
 		switch {
 		case ok:
@@ -227,14 +236,14 @@ func (h *helper) with(change func(*model.ShapeSpec, model.Request) model.Request
 
 // as reports whether the gang would start if its tasks had the shapes that change returns. It reports false if change
 // returns nil, which means that there is no such shape.
-func (h *helper) as(change func(*model.Shape) *model.Shape) bool {
-	pending := h.j.Pending
+func (f *finder) as(change func(*model.Shape) *model.Shape) bool {
+	pending := f.j.Pending
 	variants := map[*model.Shape]*model.Shape{}
 	clones := make([]*model.Task, len(pending))
 	for i, t := range pending {
 		v, known := variants[t.Shape]
 		if !known {
-			v = h.asOne(change(t.Shape), variants)
+			v = f.asOne(change(t.Shape), variants)
 			variants[t.Shape] = v
 		}
 		if v == nil {
@@ -244,28 +253,28 @@ func (h *helper) as(change func(*model.Shape) *model.Shape) bool {
 		clone.Shape = v
 		clones[i] = &clone
 	}
-	return h.instead(clones)
+	return f.instead(clones)
 }
 
 // instead reports whether the gang would start if clones replaced its pending tasks. Each clone takes the place of the
 // task with the same index, also in the gang's sub-groups.
-func (h *helper) instead(clones []*model.Task) bool {
-	restore := h.j.ReplacePending(clones)
+func (f *finder) instead(clones []*model.Task) bool {
+	restore := f.j.ReplacePending(clones)
 	defer restore()
-	return h.fits()
+	return f.fits()
 }
 
 // asOne returns an existing shape equal to v, or v itself if no equal shape exists. Pods that become equal therefore
 // share one shape and are placed together, as they would be in a real cycle. It returns nil if v is nil.
-func (h *helper) asOne(v *model.Shape, variants map[*model.Shape]*model.Shape) *model.Shape {
+func (f *finder) asOne(v *model.Shape, variants map[*model.Shape]*model.Shape) *model.Shape {
 	if v == nil {
 		return nil
 	}
 	same := func(o *model.Shape) bool { return o != nil && o.Key == v.Key && slices.Equal(o.Request, v.Request) }
-	if known := h.s.Cluster.ShapeOf(v.Key); same(known) {
+	if known := f.s.Cluster.ShapeOf(v.Key); same(known) {
 		return known
 	}
-	for _, t := range h.j.Pending {
+	for _, t := range f.j.Pending {
 		if o := variants[t.Shape]; same(o) {
 			return o
 		}
@@ -275,13 +284,13 @@ func (h *helper) asOne(v *model.Shape, variants map[*model.Shape]*model.Shape) *
 
 // smallerPods finds the greatest request for a scarce resource with which the gang would start. It changes only the
 // pods whose request is too large.
-func (h *helper) smallerPods() {
-	if !h.placeable() {
+func (f *finder) smallerPods() {
+	if !f.placeable() {
 		return
 	}
-	for _, index := range h.short() {
-		for _, asked := range h.amounts(index) {
-			if h.smaller(index, asked) {
+	for _, index := range f.short() {
+		for _, asked := range f.amounts(index) {
+			if f.smaller(index, asked) {
 				return
 			}
 		}
@@ -290,19 +299,19 @@ func (h *helper) smallerPods() {
 
 // amounts returns the different amounts of a resource that the gang's pods request: first the amount of the pod that
 // the verdict is about, then the others in descending order.
-func (h *helper) amounts(index int) []int64 {
+func (f *finder) amounts(index int) []int64 {
 	var all []int64
-	for _, shape := range h.j.Shapes() {
+	for _, shape := range f.j.Shapes() {
 		if asked := shape.Request.Get(index); asked > 0 {
 			all = append(all, asked)
 		}
 	}
 	slices.SortFunc(all, func(a, b int64) int { return cmp.Compare(b, a) })
 	all = slices.Compact(all)
-	if h.v.Task == nil {
+	if f.v.Task == nil {
 		return all
 	}
-	judged := h.v.Task.Shape.Request.Get(index)
+	judged := f.v.Task.Shape.Request.Get(index)
 	slices.SortStableFunc(all, func(a, b int64) int { return cmp.Compare(btoi(b == judged), btoi(a == judged)) })
 	return all
 }
@@ -316,32 +325,32 @@ func btoi(is bool) int {
 
 // smaller looks for a smaller request for a resource, for the pods that request exactly the amount asked. It adds a
 // hint and returns true if it finds one.
-func (h *helper) smaller(index int, asked int64) bool {
-	shapes := h.j.Shapes()
+func (f *finder) smaller(index int, asked int64) bool {
+	shapes := f.j.Shapes()
 	if slices.ContainsFunc(shapes, func(other *model.Shape) bool {
 		return other.Request.Get(index) == asked && (other.Slow || other.Attached != nil || other.Impossible)
 	}) {
 		return false
 	}
-	if !h.reduced(index, asked, 1) { // even a request of 1 does not help
+	if !f.reduced(index, asked, 1) { // even a request of 1 does not help
 		return false
 	}
-	to := explain.Round(index, h.mostThatFits(shapes, index, asked))
+	to := explain.Round(index, f.mostThatFits(shapes, index, asked))
 	if to <= 0 {
 		return false
 	}
-	name := h.s.Cluster.Resources.Name(index)
-	h.add(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
-	h.out[len(h.out)-1].Tasks = h.tasksThatAsk(index, asked)
+	name := f.s.Cluster.Resources.Name(index)
+	f.add(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
+	f.out[len(f.out)-1].Tasks = f.tasksThatAsk(index, asked)
 	return true
 }
 
 // tasksThatAsk returns the names of the tasks whose pods request the amount asked of a resource. It returns nil if all
 // pods of the gang do.
-func (h *helper) tasksThatAsk(index int, asked int64) []string {
+func (f *finder) tasksThatAsk(index int, asked int64) []string {
 	named := map[string]bool{}
 	others := false
-	for _, t := range h.j.Pending {
+	for _, t := range f.j.Pending {
 		if t.Shape.Request.Get(index) == asked {
 			named[t.Role] = true
 		} else {
@@ -360,16 +369,16 @@ const mostSteps = 12
 
 // mostThatFits returns the greatest request for a resource with which the gang would start, or 0. If all
 // pods have one shape and only nodes are short, it counts the pods that fit. Otherwise it simulates the placement.
-func (h *helper) mostThatFits(shapes []*model.Shape, index int, asked int64) int64 {
-	need := max(h.j.Need(), 1)
-	if len(shapes) == 1 && (h.v.Limit == nil || h.v.Limit.Node) {
-		most := mostUpTo(asked, 64, func(value int64) bool { return h.room(shapes[0], index, value, need) >= need })
-		if to := explain.Round(index, most); to > 0 && h.reduced(index, asked, to) {
+func (f *finder) mostThatFits(shapes []*model.Shape, index int, asked int64) int64 {
+	need := max(f.j.Need(), 1)
+	if len(shapes) == 1 && (f.v.Limit == nil || f.v.Limit.Node) {
+		most := mostUpTo(asked, 64, func(value int64) bool { return f.room(shapes[0], index, value, need) >= need })
+		if to := explain.Round(index, most); to > 0 && f.reduced(index, asked, to) {
 			return to
 		}
 	}
-	most := mostUpTo(asked, mostSteps, func(value int64) bool { return h.reduced(index, asked, value) })
-	if to := explain.Round(index, most); to > 0 && h.reduced(index, asked, to) {
+	most := mostUpTo(asked, mostSteps, func(value int64) bool { return f.reduced(index, asked, value) })
+	if to := explain.Round(index, most); to > 0 && f.reduced(index, asked, to) {
 		return to
 	}
 	return 0
@@ -391,9 +400,9 @@ func mostUpTo(high int64, steps int, fits func(int64) bool) int64 {
 
 // reduced reports whether the gang would start if its pods that request the amount asked of a resource requested the
 // amount to instead.
-func (h *helper) reduced(index int, asked, to int64) bool {
-	name := corev1.ResourceName(h.s.Cluster.Resources.Name(index))
-	return h.with(func(spec *model.ShapeSpec, request model.Request) model.Request {
+func (f *finder) reduced(index int, asked, to int64) bool {
+	name := corev1.ResourceName(f.s.Cluster.Resources.Name(index))
+	return f.with(func(spec *model.ShapeSpec, request model.Request) model.Request {
 		if request.Get(index) != asked {
 			return request
 		}
@@ -414,27 +423,27 @@ func (h *helper) reduced(index int, asked, to int64) bool {
 
 // short lists the resources that may be short: first the resources of the blocking limits, then the resources short on
 // nodes, in the order of the tally, then all others that the pods request.
-func (h *helper) short() []int {
+func (f *finder) short() []int {
 	var names []string
-	if h.v.Limit != nil {
-		names = append(names, h.v.Limit.Resource)
+	if f.v.Limit != nil {
+		names = append(names, f.v.Limit.Resource)
 	}
-	for _, l := range h.v.More {
+	for _, l := range f.v.More {
 		names = append(names, l.Resource)
 	}
-	for _, c := range h.v.Tally.Counts {
+	for _, c := range f.v.Tally.Counts {
 		if c.Reason == reason.InsufficientResource || c.Reason == reason.TooLarge {
 			names = append(names, c.Detail)
 		}
 	}
-	for _, shape := range h.j.Shapes() {
+	for _, shape := range f.j.Shapes() {
 		for _, term := range shape.Request {
-			names = append(names, h.s.Cluster.Resources.Name(int(term.Index)))
+			names = append(names, f.s.Cluster.Resources.Name(int(term.Index)))
 		}
 	}
 	var out []int
 	for _, name := range names {
-		if index, ok := h.s.Cluster.Resources.Find(name); ok && index != model.Pods && !slices.Contains(out, index) {
+		if index, ok := f.s.Cluster.Resources.Find(name); ok && index != model.Pods && !slices.Contains(out, index) {
 			out = append(out, index)
 		}
 	}
@@ -443,8 +452,8 @@ func (h *helper) short() []int {
 
 // room returns how many pods of a shape fit on the nodes if each requests the amount value of a resource. It stops
 // counting at need.
-func (h *helper) room(shape *model.Shape, index int, value int64, need int) int {
-	s := h.s
+func (f *finder) room(shape *model.Shape, index int, value int64, need int) int {
+	s := f.s
 	pods := 0
 	for _, id := range s.View.Order {
 		if !s.Judge.Allowed(shape, id) {

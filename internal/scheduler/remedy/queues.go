@@ -1,4 +1,4 @@
-package session
+package remedy
 
 import (
 	"slices"
@@ -10,11 +10,12 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // starts reports whether the gang would start, or would be admitted if its pods do not exist yet.
-func (h *helper) starts() bool {
-	s, j := h.s, h.j
+func (f *finder) starts() bool {
+	s, j := f.s, f.j
 	if !j.In.Known || !j.In.Open {
 		return false
 	}
@@ -27,53 +28,53 @@ func (h *helper) starts() bool {
 			return j.HasMinResources && !never && s.Rules.IsOverused(j.In).Code == ""
 		}
 	}
-	return len(j.Pending) > 0 && j.Need() > 0 && s.Rules.Valid(j).Code == "" && h.fits()
+	return len(j.Pending) > 0 && j.Need() > 0 && s.Rules.Valid(j).Code == "" && f.fits()
 }
 
 // first reports whether the gang is the first in a queue that would use a raised limit of the queue.
-func (h *helper) first(q *queue.Queue) bool {
-	return !slices.ContainsFunc(h.s.AllWaiting, func(o *framework.Job) bool {
-		if o == nil || o == h.j || !o.In.Within(q) {
+func (f *finder) first(q *queue.Queue) bool {
+	return !slices.ContainsFunc(f.s.AllWaiting, func(o *framework.Job) bool {
+		if o == nil || o == f.j || !o.In.Within(q) {
 			return false
 		}
 		wantsMore := o.Lacks() || len(o.Pending)+len(o.AtGate) > 0
-		return wantsMore && h.goesAhead(o, q)
+		return wantsMore && f.goesAhead(o, q)
 	})
 }
 
 // goesAhead reports whether another gang would use a raised limit of a queue before this gang.
-func (h *helper) goesAhead(o *framework.Job, q *queue.Queue) bool {
+func (f *finder) goesAhead(o *framework.Job, q *queue.Queue) bool {
 	switch {
-	case q != h.j.In && o.Lacks():
+	case q != f.j.In && o.Lacks():
 		return true
-	case o.IsAdmitted() && !h.j.IsAdmitted(): // its pods exist, the gang's are created only after its admission
+	case o.IsAdmitted() && !f.j.IsAdmitted(): // its pods exist, the gang's are created only after its admission
 		return true
 	}
-	return h.s.Rules.CompareJobs(o, h.j) < 0
+	return f.s.Rules.CompareJobs(o, f.j) < 0
 }
 
 // raiseCapability tries to raise a capability of the queue, or of one of its parents, to the smallest sufficient value.
-func (h *helper) raiseCapability() {
-	if !h.j.In.Leaf() {
+func (f *finder) raiseCapability() {
+	if !f.j.In.Leaf() {
 		return
 	}
-	if l := h.v.Limit; h.v.Code == reason.OverCapability && l != nil {
-		index, ok := h.s.Cluster.Resources.Find(l.Resource)
-		at := slices.IndexFunc(h.j.In.Path(), func(q *queue.Queue) bool { return q.Name == l.Queue })
+	if l := f.v.Limit; f.v.Code == reason.OverCapability && l != nil {
+		index, ok := f.s.Cluster.Resources.Find(l.Resource)
+		at := slices.IndexFunc(f.j.In.Path(), func(q *queue.Queue) bool { return q.Name == l.Queue })
 		if ok && at >= 0 && !l.Cluster && !l.Node {
-			h.raise(h.j.In.Path()[at], index)
+			f.raise(f.j.In.Path()[at], index)
 		}
 		return
 	}
-	if !h.placeable() || h.v.Code != reason.GangDoesNotFit && h.v.Code != reason.TooLarge {
+	if !f.placeable() || f.v.Code != reason.GangDoesNotFit && f.v.Code != reason.TooLarge {
 		return
 	}
-	for _, q := range h.j.In.Path() { // with a higher limit, other pods of the gang may fit on nodes
+	for _, q := range f.j.In.Path() { // with a higher limit, other pods of the gang may fit on nodes
 		for i, capability := range q.Capability {
-			if i == model.Pods || q.Allocated[i]+greatestSum(h.j.Pending, h.j.Need(), i) <= capability {
+			if i == model.Pods || q.Allocated[i]+greatestSum(f.j.Pending, f.j.Need(), i) <= capability {
 				continue
 			}
-			if h.raise(q, i) {
+			if f.raise(q, i) {
 				return
 			}
 		}
@@ -81,16 +82,16 @@ func (h *helper) raiseCapability() {
 }
 
 // raise tries a greater capability for one resource of a queue. It adds a hint and returns true if that helps.
-func (h *helper) raise(q *queue.Queue, index int) bool {
-	s, j := h.s, h.j
-	if !h.first(q) {
+func (f *finder) raise(q *queue.Queue, index int) bool {
+	s, j := f.s, f.j
+	if !f.first(q) {
 		return false
 	}
 	held := q.Allocated[index] + q.Inqueue[index] - q.Elastic[index]
 	enough := []float64{float64(j.MinResources.Get(index))}
 	if j.IsAdmitted() { // its smallest pods may suffice, or only its largest may fit on the nodes
 		held = q.Allocated[index]
-		enough = []float64{least(j.Pending, nil, j.Need(), index), float64(framework.Sum(j.Minimum()).Get(index)), greatestSum(j.Pending, j.Need(), index)}
+		enough = []float64{session.LeastRequest(j.Pending, nil, j.Need(), index), float64(framework.Sum(j.Minimum()).Get(index)), greatestSum(j.Pending, j.Need(), index)}
 	}
 	name, from := s.Cluster.Resources.Name(index), q.Capability[index]
 	for _, asked := range slices.Compact(enough) {
@@ -98,11 +99,11 @@ func (h *helper) raise(q *queue.Queue, index int) bool {
 		if to <= from {
 			continue
 		}
-		undo := s.lift(q, index, to)
-		ok := h.starts()
+		undo := lift(s, q, index, to)
+		ok := f.starts()
 		undo()
 		if ok {
-			h.addGate(schedulingv1beta1.HelpRaiseCapability, q.Name, name+"="+explain.Amount(name, int64(from)), name+"="+explain.Amount(name, int64(to)))
+			f.addGate(schedulingv1beta1.HelpRaiseCapability, q.Name, name+"="+explain.Amount(name, int64(from)), name+"="+explain.Amount(name, int64(to)))
 			return true
 		}
 	}
@@ -124,10 +125,10 @@ func greatestSum(tasks []*model.Task, need, index int) float64 {
 }
 
 // lift sets a queue's capability for a resource and divides the cluster again.
-func (s *Session) lift(q *queue.Queue, index int, to float64) (undo func()) {
+func lift(s *session.Session, q *queue.Queue, index int, to float64) (undo func()) {
 	capability := q.Capability[index]
 	q.Capability[index] = to
-	restore := s.redivide(nil)
+	restore := s.DivideAgain(nil)
 	return func() {
 		restore()
 		q.Capability[index] = capability
@@ -136,24 +137,24 @@ func (s *Session) lift(q *queue.Queue, index int, to float64) (undo func()) {
 
 // otherQueue looks for a queue in which the gang would start. It skips a gang with running pods, because its resources
 // would move with it.
-func (h *helper) otherQueue() {
-	if h.j.AllocatedTasks() > 0 || !h.queueMatters() || h.leavesRoomToOthers() {
+func (f *finder) otherQueue() {
+	if f.j.AllocatedTasks() > 0 || !f.queueMatters() || f.leavesRoomToOthers() {
 		return
 	}
-	s, j := h.s, h.j
+	s, j := f.s, f.j
 	own, tried := j.In, 0
 	for _, q := range s.Ledger.Queues {
-		if q == own || !q.Known || !q.Open || !q.Leaf() || q.Fault != "" || q.Name == keys.RootQueue || !h.first(q) {
+		if q == own || !q.Known || !q.Open || !q.Leaf() || q.Fault != "" || q.Name == keys.RootQueue || !f.first(q) {
 			continue
 		}
 		if tried++; tried > maxOtherQueues {
 			return
 		}
-		moveBack := h.move(q)
-		ok := h.starts()
+		moveBack := f.move(q)
+		ok := f.starts()
 		moveBack()
 		if ok {
-			h.addGate(schedulingv1beta1.HelpOtherQueue, "", own.Name, q.Name)
+			f.addGate(schedulingv1beta1.HelpOtherQueue, "", own.Name, q.Name)
 			return
 		}
 	}
@@ -162,27 +163,27 @@ func (h *helper) otherQueue() {
 // leavesRoomToOthers reports whether other gangs of the gang's queue may start, and take the nodes first, as soon as the
 // gang moves to another queue: the gangs behind it in a strict queue, and all gangs if the queue reserves resources for
 // its pods.
-func (h *helper) leavesRoomToOthers() bool {
-	j := h.j
+func (f *finder) leavesRoomToOthers() bool {
+	j := f.j
 	passed := j.HasPassedGate()
-	return slices.ContainsFunc(h.s.AllWaiting, func(o *framework.Job) bool {
+	return slices.ContainsFunc(f.s.AllWaiting, func(o *framework.Job) bool {
 		if o == nil || o == j || o.In != j.In || !o.Lacks() {
 			return false
 		}
-		return passed || j.In.Fifo && h.s.Rules.CompareJobs(j, o) < 0
+		return passed || j.In.Fifo && f.s.Rules.CompareJobs(j, o) < 0
 	})
 }
 
 // queueMatters reports whether another queue could help. It cannot if nodes are short, unless part of their resources
 // is reserved for the guarantees of other queues.
-func (h *helper) queueMatters() bool {
-	l := h.v.Limit
+func (f *finder) queueMatters() bool {
+	l := f.v.Limit
 	if l != nil && l.Cluster && l.Kept > 0 {
 		return true
 	}
-	switch h.v.Code {
+	switch f.v.Code {
 	case reason.GangDoesNotFit:
-		return l == nil && h.bounded()
+		return l == nil && f.bounded()
 	case reason.TooLarge, reason.Reserved, reason.NotReclaimable:
 		return false
 	case reason.NotEnqueued:
@@ -193,14 +194,14 @@ func (h *helper) queueMatters() bool {
 
 // bounded reports whether a limit of the gang's queue is below the usable resources of the cluster, for any resource
 // that the gang requests.
-func (h *helper) bounded() bool {
-	q := h.j.In
-	for _, term := range framework.Sum(h.j.Minimum()) {
+func (f *finder) bounded() bool {
+	q := f.j.In
+	for _, term := range framework.Sum(f.j.Minimum()) {
 		i := int(term.Index)
 		if i == model.Pods {
 			continue
 		}
-		if most := h.s.Ledger.Usable[i] - queue.Epsilon; q.RealCapability[i] < most || q.Shared && q.Deserved[i] < most {
+		if most := f.s.Ledger.Usable[i] - queue.Epsilon; q.RealCapability[i] < most || q.Shared && q.Deserved[i] < most {
 			return true
 		}
 	}

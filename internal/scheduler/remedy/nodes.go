@@ -1,4 +1,4 @@
-package session
+package remedy
 
 import (
 	"maps"
@@ -20,13 +20,13 @@ const maxJudged = 8
 
 // ruledOut counts the reasons why nodes cannot take the gang's pods: first for the pod of the verdict, then for one pod
 // of each other shape.
-func (h *helper) ruledOut() []explain.Count {
-	counts := h.v.Tally.Counts
+func (f *finder) ruledOut() []explain.Count {
+	counts := f.v.Tally.Counts
 	var judged []*model.Shape
-	if h.v.Task != nil && h.v.HyperNode == "" && len(counts) > 0 {
-		judged = append(judged, h.v.Task.Shape)
+	if f.v.Task != nil && f.v.HyperNode == "" && len(counts) > 0 {
+		judged = append(judged, f.v.Task.Shape)
 	}
-	for _, t := range h.j.Pending {
+	for _, t := range f.j.Pending {
 		if len(judged) == maxJudged {
 			break
 		}
@@ -34,19 +34,19 @@ func (h *helper) ruledOut() []explain.Count {
 			continue
 		}
 		judged = append(judged, t.Shape)
-		h.s.Looked++
-		counts = append(slices.Clip(counts), h.s.judge(h.j, t).Tally.Counts...)
+		f.s.Looked++
+		counts = append(slices.Clip(counts), f.s.JudgeNodes(f.j, t).Tally.Counts...)
 	}
 	return counts
 }
 
 // otherNodes tries to remove one label from the node selector, or to tolerate one taint.
-func (h *helper) otherNodes() {
-	if !h.placeable() || h.othersWaitForGuarantees() {
+func (f *finder) otherNodes() {
+	if !f.placeable() || f.othersWaitForGuarantees() {
 		return
 	}
 	var taints, labels []string
-	for _, c := range h.ruledOut() {
+	for _, c := range f.ruledOut() {
 		switch c.Reason {
 		case reason.UntoleratedTaint:
 			taints = append(taints, c.Detail)
@@ -57,21 +57,21 @@ func (h *helper) otherNodes() {
 	slices.Sort(labels)
 	for _, pair := range slices.Compact(labels) {
 		key, value, _ := strings.Cut(pair, "=")
-		if h.startsWithoutSelector(key) {
-			h.add(schedulingv1beta1.HelpDropSelector, key, value, "")
+		if f.startsWithoutSelector(key) {
+			f.add(schedulingv1beta1.HelpDropSelector, key, value, "")
 		}
 	}
 	slices.Sort(taints)
 	for _, taint := range slices.Compact(taints) {
-		if h.startsTolerating(taint) {
-			h.add(schedulingv1beta1.HelpAddToleration, taint, "", "")
+		if f.startsTolerating(taint) {
+			f.add(schedulingv1beta1.HelpAddToleration, taint, "", "")
 		}
 	}
 }
 
 // startsWithoutSelector reports whether the gang would start if its pods' selectors had no term for a label.
-func (h *helper) startsWithoutSelector(label string) bool {
-	return h.with(func(spec *model.ShapeSpec, r model.Request) model.Request {
+func (f *finder) startsWithoutSelector(label string) bool {
+	return f.with(func(spec *model.ShapeSpec, r model.Request) model.Request {
 		spec.NodeSelector = maps.Clone(spec.NodeSelector)
 		delete(spec.NodeSelector, label)
 		return r
@@ -80,27 +80,27 @@ func (h *helper) startsWithoutSelector(label string) bool {
 
 // startsTolerating reports whether the gang would start if its pods tolerated a taint. The queues then share the
 // nodes with that taint too, so they may deserve more.
-func (h *helper) startsTolerating(taint string) bool {
+func (f *finder) startsTolerating(taint string) bool {
 	change := tolerating(taint)
 	var tolerant []*model.Shape
-	for _, shape := range h.j.Shapes() {
+	for _, shape := range f.j.Shapes() {
 		if v, ok := shape.Variant(change); ok {
 			tolerant = append(tolerant, v)
 		}
 	}
-	usable := slices.Clone(h.s.Ledger.Usable)
-	defer h.s.redivide(tolerant)()
-	sharesMayGrow := !slices.Equal(usable, h.s.Ledger.Usable)
-	if sharesMayGrow && slices.ContainsFunc(h.s.AllWaiting, h.waitsForLimits) {
+	usable := slices.Clone(f.s.Ledger.Usable)
+	defer f.s.DivideAgain(tolerant)()
+	sharesMayGrow := !slices.Equal(usable, f.s.Ledger.Usable)
+	if sharesMayGrow && slices.ContainsFunc(f.s.AllWaiting, f.waitsForLimits) {
 		return false
 	}
-	return h.with(change)
+	return f.with(change)
 }
 
 // waitsForLimits reports whether another gang waits because of its queue's limits. If shares grow, it may get nodes
 // before the gang does.
-func (h *helper) waitsForLimits(o *framework.Job) bool {
-	if !h.competes(o) {
+func (f *finder) waitsForLimits(o *framework.Job) bool {
+	if !f.competes(o) {
 		return false
 	}
 	queueIsOpen, limit := o.In.Known && o.In.Open, o.Verdict.Limit
@@ -124,8 +124,8 @@ func tolerating(text string) func(*model.ShapeSpec, model.Request) model.Request
 // othersWaitForGuarantees reports whether another gang waits for resources that are reserved for guarantees. The amount
 // of these resources and their nodes change with the nodes that the gang may use, so the other gang may start first and
 // take the nodes.
-func (h *helper) othersWaitForGuarantees() bool {
-	return slices.ContainsFunc(h.s.AllWaiting, func(o *framework.Job) bool {
-		return o != nil && o != h.j && o.Lacks() && o.Verdict.Limit != nil && o.Verdict.Limit.Kept > 0
+func (f *finder) othersWaitForGuarantees() bool {
+	return slices.ContainsFunc(f.s.AllWaiting, func(o *framework.Job) bool {
+		return o != nil && o != f.j && o.Lacks() && o.Verdict.Limit != nil && o.Verdict.Limit.Kept > 0
 	})
 }

@@ -1,4 +1,4 @@
-package session
+package remedy
 
 import (
 	"slices"
@@ -14,28 +14,28 @@ import (
 const maxClaims = 3
 
 // ownQueue tries the gang in its own queue as if the queue existed and were open.
-func (h *helper) ownQueue(kind string) {
-	q := h.j.In
-	if q.Fault != "" || !h.first(q) {
+func (f *finder) ownQueue(kind string) {
+	q := f.j.In
+	if q.Fault != "" || !f.first(q) {
 		return
 	}
 	known, open := q.Known, q.Open
 	q.Known, q.Open = true, true
-	restore := h.s.redivide(nil)
-	ok := h.starts()
+	restore := f.s.DivideAgain(nil)
+	ok := f.starts()
 	restore()
 	q.Known, q.Open = known, open
 	if ok {
-		h.addGate(kind, q.Name, "", "")
+		f.addGate(kind, q.Name, "", "")
 	}
 }
 
 // createClaims tries the gang as if its missing volume claims existed and every node could reach their volumes.
-func (h *helper) createClaims() {
-	if !h.placeable() || !slices.ContainsFunc(h.v.Tally.Counts, func(c explain.Count) bool { return c.Reason == reason.VolumeUnavailable }) {
+func (f *finder) createClaims() {
+	if !f.placeable() || !slices.ContainsFunc(f.v.Tally.Counts, func(c explain.Count) bool { return c.Reason == reason.VolumeUnavailable }) {
 		return
 	}
-	claims := &h.s.Cluster.Attachable.VolumeClaims
+	claims := &f.s.Cluster.Attachable.VolumeClaims
 	var missing []string
 	without := func(shape *model.Shape) *model.Shape {
 		var gone []string
@@ -47,7 +47,7 @@ func (h *helper) createClaims() {
 		missing = append(missing, gone...)
 		return shape.WithoutVolumeClaims(gone)
 	}
-	ok := h.as(without)
+	ok := f.as(without)
 	slices.Sort(missing)
 	names := slices.Compact(missing)
 	if !ok || len(names) == 0 || len(names) > maxClaims {
@@ -56,5 +56,5 @@ func (h *helper) createClaims() {
 	for i, key := range names {
 		names[i] = key[strings.IndexByte(key, '/')+1:]
 	}
-	h.add(schedulingv1beta1.HelpCreateClaim, strings.Join(names, ","), "", "")
+	f.add(schedulingv1beta1.HelpCreateClaim, strings.Join(names, ","), "", "")
 }
