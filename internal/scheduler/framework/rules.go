@@ -55,7 +55,7 @@ type Rules struct {
 	// Admitted is called for a gang whose pods are about to be created.
 	Admitted []func(*Job)
 
-	// Divisions holds the ways in which policies divide the cluster among queues; see UsableCapacity.DivideUsable.
+	// Divisions holds the ways in which policies divide the cluster among queues; see usable.Capacity.
 	Divisions []Division
 
 	// Preemptive reports whether a queue may take an amount of resources from other queues.

@@ -30,6 +30,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/usable"
 )
 
 // reclaimLevel is the argument that limits how many ancestors of a queue are considered when it takes or loses
@@ -42,7 +43,7 @@ var devices = []string{"capacity.DynamicResourceAllocationEnable", "capacity.DRA
 // Policy implements the capacity policy.
 type Policy struct {
 	conf   config.Plugin
-	usable session.UsableCapacity
+	usable usable.Capacity
 	tree   bool
 	levels int
 }

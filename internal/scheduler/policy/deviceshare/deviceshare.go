@@ -26,6 +26,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/nodecache"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -42,11 +43,11 @@ type Policy struct {
 	rules                []k8slabels.Selector
 
 	s       *session.Session
-	nodes   session.NodeDrafts[node]
+	nodes   nodecache.Drafts[node]
 	asks    map[*model.Shape]*ask
 	grants  map[*model.Task]grant
-	locks   session.NodeTable[time.Time] // for each node, the time until which it counts as allocating devices
-	figures session.NodeTable[bool]
+	locks   nodecache.Table[time.Time] // for each node, the time until which it counts as allocating devices
+	figures nodecache.Table[bool]
 }
 
 // New returns the policy. It calls warn for each invalid argument.
@@ -189,7 +190,7 @@ func (p *Policy) Open(s *session.Session) {
 func (p *Policy) begin(s *session.Session) {
 	p.s = s
 	clear(p.grants)
-	if p.nodes.Open(s) || len(p.asks) > 2*len(s.Cluster.Shapes)+64 {
+	if p.nodes.Open(s.Cluster) || len(p.asks) > 2*len(s.Cluster.Shapes)+64 {
 		clear(p.asks)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // tellFigures adds the cards of changed nodes to the cycle's metrics. It does not affect decisions.
 func (p *Policy) tellFigures() {
 	nodes := &p.s.Cluster.Nodes
-	p.figures.Update(p.s, func(id model.NodeID) bool {
+	p.figures.Update(p.s.Cluster, func(id model.NodeID) bool {
 		info := nodes.Info[id]
 		return info != nil && info.Annotations[keys.VGPURegister] != ""
 	}, func(id model.NodeID, had, has bool) {

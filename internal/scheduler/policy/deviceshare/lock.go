@@ -18,7 +18,7 @@ const allocating = "allocating"
 // followLocks updates the time until which each node is allocating devices, and wakes gangs that wait for this.
 func (p *Policy) followLocks() {
 	nodes := &p.s.Cluster.Nodes
-	p.locks.Update(p.s, func(id model.NodeID) (until time.Time) {
+	p.locks.Update(p.s.Cluster, func(id model.NodeID) (until time.Time) {
 		for _, t := range nodes.Tasks[id] {
 			at, is := handingOut(t)
 			if at.After(p.s.Now) { // the clocks differ or the value is invalid; do not block the node for longer

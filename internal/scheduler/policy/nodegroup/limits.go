@@ -67,7 +67,7 @@ func (p *Policy) count(q *model.Queue) {
 		return
 	}
 	l.of = of
-	p.held.Update(p.s, p.hold, nil)
+	p.held.Update(p.s.Cluster, p.hold, nil)
 	for id, held := range p.held.Values {
 		if on := held[q]; on != nil {
 			add(l.held, p.groups.Values[id], on.held, 1)

@@ -11,6 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/nodecache"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -21,9 +22,9 @@ type Policy struct {
 	strict, ordered bool
 
 	s        *session.Session
-	groups   session.NodeTable[string]
+	groups   nodecache.Table[string]
 	labelled int
-	held     session.NodeTable[holding]
+	held     nodecache.Table[holding]
 	rules    map[*queue.Queue]*rules
 	limits   map[*model.Queue]*limits
 	words    string // the queues' settings for groups in the last cycle, to detect changes
@@ -52,7 +53,7 @@ func (p *Policy) Open(s *session.Session) {
 	p.s = s
 	clear(p.rules)
 	clear(p.limits)
-	p.groups.Update(s, func(id model.NodeID) string {
+	p.groups.Update(s.Cluster, func(id model.NodeID) string {
 		if info := s.Cluster.Nodes.Info[id]; info != nil {
 			return info.Labels[keys.NodeGroup]
 		}
@@ -90,7 +91,7 @@ func (p *Policy) wake() {
 		return
 	}
 	p.words = words
-	p.held = session.NodeTable[holding]{} // recompute the used amounts, which cover only queues with limits
+	p.held = nodecache.Table[holding]{} // recompute the used amounts, which cover only queues with limits
 	for _, id := range p.s.View.Order {
 		p.s.View.Stir(id, true)
 	}

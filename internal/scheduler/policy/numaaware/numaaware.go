@@ -23,6 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/nodecache"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -35,7 +36,7 @@ type Policy struct {
 	weight float64
 
 	s       *session.Session
-	nodes   session.NodeDrafts[node]
+	nodes   nodecache.Drafts[node]
 	granted map[*model.Task]assigned
 }
 
@@ -84,7 +85,7 @@ func (*Policy) Reads() config.Reads {
 // Open registers the node rule.
 func (p *Policy) Open(s *session.Session) {
 	p.s = s
-	p.nodes.Open(s)
+	p.nodes.Open(s.Cluster)
 	clear(p.granted)
 	if !p.conf.Enabled("enablePredicate") {
 		return

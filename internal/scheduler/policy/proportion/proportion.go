@@ -29,12 +29,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/usable"
 )
 
 // Policy implements the proportion policy.
 type Policy struct {
 	conf   config.Plugin
-	usable session.UsableCapacity
+	usable usable.Capacity
 }
 
 // New returns the policy.

@@ -24,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/nodecache"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -44,7 +45,7 @@ type Policy struct {
 
 	s     *session.Session
 	open  map[string]bool // zones that are currently open
-	nodes session.NodeTable[string]
+	nodes nodecache.Table[string]
 	// shut lists the lent nodes whose zone is closed. lent lists the lent nodes whose zone is open; it applies only
 	// to pods that are not revocable.
 	shut, lent fit.Closing
@@ -118,7 +119,7 @@ func (p *Policy) Open(s *session.Session) {
 	p.s = s
 	changed := p.turnClock()
 	lent := false
-	p.nodes.Update(s, func(id model.NodeID) string {
+	p.nodes.Update(s.Cluster, func(id model.NodeID) string {
 		if info := s.Cluster.Nodes.Info[id]; info != nil {
 			return info.Labels[keys.RevocableZone]
 		}

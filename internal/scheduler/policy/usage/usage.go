@@ -18,6 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/nodecache"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -38,7 +39,7 @@ type Policy struct {
 	guess                     estimator
 
 	s       *session.Session
-	nodes   session.NodeTable[load]
+	nodes   nodecache.Table[load]
 	fresh   []bool // by model.NodeID: whether the measurement is recent enough
 	closing fit.Closing
 	bonus   score.Bonus
@@ -110,7 +111,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	p.tried = p.tried[:0]
 	clear(p.placed)
-	p.nodes.Update(s, p.read, func(id model.NodeID, _, _ load) { p.judge(id) })
+	p.nodes.Update(s.Cluster, p.read, func(id model.NodeID, _, _ load) { p.judge(id) })
 	for id := range p.nodes.Values { // measurements may have become too old
 		if p.believed(model.NodeID(id)) != p.fresh[id] {
 			p.judge(model.NodeID(id))

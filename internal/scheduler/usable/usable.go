@@ -1,4 +1,5 @@
-package session
+// Package usable computes the part of the nodes' capacity that queues can use.
+package usable
 
 import (
 	"slices"
@@ -8,14 +9,16 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/nodecache"
+	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// UsableCapacity computes what queues can use of the nodes, for a policy that divides the cluster among queues. A
+// Capacity computes what queues can use of the nodes, for a policy that divides the cluster among queues. A
 // node counts if a pod of any queue may run there according to taints and cordons, including pods that will be
 // created from the template of a waiting job. Resources held by pods outside of queues do not count. On other
 // nodes, only what pods of queues already hold counts.
-type UsableCapacity struct {
-	nodes NodeTable[usableNode]
+type Capacity struct {
+	nodes nodecache.Table[usableNode]
 }
 
 // usableNode holds what queues can have of a node: left excludes what pods outside of queues hold there, own is
@@ -24,7 +27,7 @@ type usableNode struct{ left, own model.Vec }
 
 // DivideUsable computes what queues can use of the nodes, at most the nodes' capacity, and calls divide, which sets
 // what each queue deserves and may have. A simulation calls divide again if it lets pods use other nodes.
-func (u *UsableCapacity) DivideUsable(s *Session, divide func()) {
+func (u *Capacity) DivideUsable(s *session.Session, divide func()) {
 	divideUsable := func(more []*model.Shape) {
 		s.Ledger.Usable = u.sum(s, s.Ledger.Usable, more)
 		divide()
@@ -34,9 +37,9 @@ func (u *UsableCapacity) DivideUsable(s *Session, divide func()) {
 }
 
 // sum returns the resources that queues can use if pods of more shapes wait in queues. It reuses buffer.
-func (u *UsableCapacity) sum(s *Session, buffer []float64, more []*model.Shape) []float64 {
+func (u *Capacity) sum(s *session.Session, buffer []float64, more []*model.Shape) []float64 {
 	nodes := &s.Cluster.Nodes
-	u.nodes.Update(s, func(id model.NodeID) usableNode { return usableOf(nodes, id) }, nil)
+	u.nodes.Update(s.Cluster, func(id model.NodeID) usableNode { return usableOf(nodes, id) }, nil)
 	total := append(buffer[:0], s.Ledger.Total...)
 	clear(total)
 	open := &openNodes{shapes: s.Cluster.Shapes, more: more, all: s.Cluster.UndescribedGangs() > 0}

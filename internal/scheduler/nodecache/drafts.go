@@ -1,10 +1,10 @@
-package session
+package nodecache
 
 import "github.com/vc-batch/vc/internal/model"
 
-// NodeDrafts caches a policy's data about the nodes that it evaluates, and allows temporary changes during a
+// Drafts caches a policy's data about the nodes that it evaluates, and allows temporary changes during a
 // cycle. Changes are dropped at the end of the cycle. The zero value is ready to use.
-type NodeDrafts[T any] struct {
+type Drafts[T any] struct {
 	cluster *model.Cluster
 	rows    []draft[T] // by model.NodeID
 	touched []model.NodeID
@@ -19,9 +19,9 @@ type draft[T any] struct {
 
 // Open drops the changes of the last cycle. If the cluster is a different one, it drops everything and returns
 // true.
-func (d *NodeDrafts[T]) Open(s *Session) (another bool) {
-	if d.cluster != s.Cluster {
-		*d = NodeDrafts[T]{cluster: s.Cluster}
+func (d *Drafts[T]) Open(cluster *model.Cluster) (another bool) {
+	if d.cluster != cluster {
+		*d = Drafts[T]{cluster: cluster}
 		return true
 	}
 	for _, id := range d.touched {
@@ -32,7 +32,7 @@ func (d *NodeDrafts[T]) Open(s *Session) (another bool) {
 }
 
 // At returns a node's data. It calls load if the model has changed since.
-func (d *NodeDrafts[T]) At(id model.NodeID, load func(model.NodeID) *T) *T {
+func (d *Drafts[T]) At(id model.NodeID, load func(model.NodeID) *T) *T {
 	for len(d.rows) <= int(id) {
 		d.rows = append(d.rows, draft[T]{})
 	}
@@ -44,7 +44,7 @@ func (d *NodeDrafts[T]) At(id model.NodeID, load func(model.NodeID) *T) *T {
 }
 
 // Change is At for a node that the cycle is about to change.
-func (d *NodeDrafts[T]) Change(id model.NodeID, load func(model.NodeID) *T) *T {
+func (d *Drafts[T]) Change(id model.NodeID, load func(model.NodeID) *T) *T {
 	value := d.At(id, load)
 	if r := &d.rows[id]; !r.touched {
 		r.touched = true

@@ -1,10 +1,12 @@
-package session
+// Package nodecache caches what policies compute about single nodes: Table for all nodes, up to date with the model,
+// Drafts for the nodes that a policy evaluates, with temporary changes during a cycle.
+package nodecache
 
 import "github.com/vc-batch/vc/internal/model"
 
-// NodeTable keeps a value per node up to date with the model, at a cost proportional to the changed nodes. The zero
+// Table keeps a value per node up to date with the model, at a cost proportional to the changed nodes. The zero
 // value is ready to use. A policy may keep a table between cycles, because its content depends only on the model.
-type NodeTable[T any] struct {
+type Table[T any] struct {
 	// Values is indexed by model.NodeID. Rows that are not alive have the zero value.
 	Values []T
 
@@ -14,8 +16,8 @@ type NodeTable[T any] struct {
 
 // Update reads the values that may have changed: labels, annotations, amounts, tasks, load. It calls changed, if
 // not nil, for every row that was read.
-func (t *NodeTable[T]) Update(s *Session, read func(model.NodeID) T, changed func(id model.NodeID, old, now T)) {
-	n := &s.Cluster.Nodes
+func (t *Table[T]) Update(cluster *model.Cluster, read func(model.NodeID) T, changed func(id model.NodeID, old, now T)) {
+	n := &cluster.Nodes
 	one := func(id model.NodeID) {
 		var now T
 		if n.Alive[id] {
@@ -27,18 +29,18 @@ func (t *NodeTable[T]) Update(s *Session, read func(model.NodeID) T, changed fun
 			changed(id, old, now)
 		}
 	}
-	fresh := t.cluster != s.Cluster
+	fresh := t.cluster != cluster
 	if fresh {
-		t.cluster, t.Values = s.Cluster, nil
+		t.cluster, t.Values = cluster, nil
 	}
 	for len(t.Values) < n.Len() {
 		var none T
 		t.Values = append(t.Values, none)
 	}
-	if fresh || !s.Cluster.NodesSince(t.seen, one) {
+	if fresh || !cluster.NodesSince(t.seen, one) {
 		for id := range t.Values {
 			one(model.NodeID(id))
 		}
 	}
-	t.seen = s.Cluster.Gen()
+	t.seen = cluster.Gen()
 }
