@@ -39,7 +39,7 @@ type Drain struct {
 // RetryAfter is how long kubectl drain waits before it tries to evict a protected pod again.
 const RetryAfter = 5 * time.Second
 
-// podsPerPage is the number of pods in one request of a list.
+// podsPerPage is the page size for listing pods.
 const podsPerPage = 500
 
 // helper returns kubectl's drain, which decides which pods go and evicts them.

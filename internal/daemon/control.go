@@ -95,7 +95,7 @@ func controlTerm(ctx context.Context, o *Options, fence func() error, log logr.L
 	return nil
 }
 
-// newControlManager creates the manager of a term. All its clients use config.
+// newControlManager creates the controller manager for one term of leadership. All its clients use config.
 func newControlManager(config *rest.Config, log logr.Logger) (manager.Manager, error) {
 	cache, err := controllers.CacheOptions(config)
 	if err != nil {

@@ -24,7 +24,7 @@ var (
 	}, []string{"plugin", "OnSession"})
 	actionLatency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "volcano_action_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
-		Help: "Time of an action in a cycle.",
+		Help: "Duration of an action in a scheduling cycle.",
 	}, []string{"action"})
 	attempts = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_schedule_attempts_total",

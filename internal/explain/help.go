@@ -90,7 +90,7 @@ func Wait(until time.Time) Help {
 	return Help{Kind: schedulingv1beta1.HelpWait, To: until.UTC().Format(time.RFC3339)}
 }
 
-// RunTime formats a duration as required for the field that limits or estimates the run time.
+// RunTime formats a duration as the value of the field that limits or estimates the run time.
 func RunTime(field string, length time.Duration) string {
 	if field == schedulingv1beta1.RunTimeLimit {
 		return strconv.FormatInt(int64(length/time.Second), 10)

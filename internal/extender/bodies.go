@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// The request bodies use the names of Volcano's structures, as far as this project has the same data.
+// The request bodies use Volcano's struct names wherever this project has equivalent data.
 
 type resources struct {
 	MilliCPU        float64

@@ -29,7 +29,7 @@ var manual = config.Manual{
 		{Key: "extender.jobEnqueueableVerb", Default: "", Text: "whether a gang may be admitted to its queue"},
 		{Key: "extender.jobEnqueuedVerb", Default: "", Text: "receives a gang that was admitted"},
 		{Key: "extender.jobReadyVerb", Default: "", Text: "whether a gang that fits may start"},
-		{Key: "extender.allocateFuncVerb", Default: "", Text: "receives a pod that gets a node"},
+		{Key: "extender.allocateFuncVerb", Default: "", Text: "is called for each pod that gets a node"},
 		{Key: "extender.deallocateFuncVerb", Default: "", Text: "receives a pod that loses its node"},
 	},
 }

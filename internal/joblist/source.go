@@ -139,7 +139,7 @@ func (c *caches) catchUp(ctx context.Context, namespace string) error {
 	now := &metav1.PartialObjectMetadataList{}
 	now.SetGroupVersionKind(batch.GroupVersion.WithKind("JobList"))
 	if err := c.api.List(ctx, now, client.InNamespace(namespace), client.Limit(1)); err != nil {
-		return fmt.Errorf("how many jobs there are: %w", err)
+		return fmt.Errorf("counting the jobs: %w", err)
 	}
 	jobs := len(now.Items)
 	if more := now.RemainingItemCount; more != nil {

@@ -13,7 +13,7 @@ import (
 // Trouble is the reason why a pod that has a node does not run.
 type Trouble struct {
 	Pod *corev1.Pod
-	// Code is one word. Message is the message of the node; it may be empty.
+	// Code is a one-word reason. Message is the message that the node reported; it may be empty.
 	Code, Message string
 }
 

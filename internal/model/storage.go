@@ -200,13 +200,13 @@ func (d ObjectGone) apply(c *Cluster) {
 	}
 }
 
-// AssumeVolume records that a volume will be bound to a claim for the pod by.
-func (c *Cluster) AssumeVolume(by types.UID, volume string, claim corev1.ObjectReference) {
+// AssumeVolume records that a volume will be bound to a claim on behalf of a pod.
+func (c *Cluster) AssumeVolume(pod types.UID, volume string, claim corev1.ObjectReference) {
 	if pv, ok := c.Attachable.Volumes.Get(volume); ok {
 		pv = pv.DeepCopy()
 		pv.Spec.ClaimRef = &claim
 		c.Attachable.Gen = c.next()
-		c.Attachable.Volumes.assume(pv, by, c.gen)
+		c.Attachable.Volumes.assume(pv, pod, c.gen)
 	}
 }
 

@@ -204,7 +204,7 @@ func (a *attached) mayHave(claim *resourcev1.ResourceClaim, d *decision.DeviceCl
 	case has == nil && d.Allocation == nil:
 		return refusal(a.bind.Pod, "the claim lost its devices")
 	case has != nil && d.Allocation != nil && !equality.Semantic.DeepEqual(has.Devices.Results, d.Allocation.Devices.Results):
-		return refusal(a.bind.Pod, "the claim was allocated other devices meanwhile")
+		return refusal(a.bind.Pod, "the claim has since been allocated other devices")
 	}
 	return nil
 }

@@ -246,7 +246,7 @@ func TestPodsAreBoundAfterWhatTheyAttach(t *testing.T) {
 				}}
 			},
 			want:   []string{"get devices cards", "get devices cards"},
-			report: "the claim was allocated other devices meanwhile",
+			report: "the claim has since been allocated other devices",
 		},
 		"a pod that is not bound in the end gives its devices back": {
 			attach: decision.Attach{Devices: []decision.DeviceClaim{givesCards}, Provision: []decision.Provision{makesVolume}},

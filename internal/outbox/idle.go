@@ -78,7 +78,7 @@ func (g *idleGate) burst(now time.Time, q *queues) int {
 	return 0
 }
 
-// openIdleLane updates the gate on every tick until ctx is done.
+// openIdleLane decides on every tick, until ctx is done, whether writes of the idle lane may be sent.
 func (e *engine) openIdleLane(ctx context.Context) {
 	ticker := time.NewTicker(idleTick)
 	defer ticker.Stop()

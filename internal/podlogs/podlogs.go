@@ -33,8 +33,8 @@ type Line struct {
 	Pod  string // name of the pod
 	At   time.Time
 	Text string
-	// Serial numbers lines from 1 in order of arrival. Dropped lines, and lines of pods that are no longer followed,
-	// leave gaps.
+	// Serial is the sequence number of the line, from 1 in order of arrival. Dropped lines, and lines of pods that are
+	// no longer followed, leave gaps.
 	Serial int
 }
 

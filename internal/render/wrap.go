@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// WriteWrapped writes text after first, and the parts that do not fit into width cells on further lines after rest. A
-// width of 0 means no wrapping. Control characters in text become visible escapes.
+// WriteWrapped writes text wrapped to width cells. The first line is prefixed with first, all others with rest. A width
+// of 0 disables wrapping. Control characters are written as visible escapes.
 func WriteWrapped(out io.Writer, first, rest, text string, width int) {
 	Style{}.WriteWrapped(out, first, rest, text, width)
 }

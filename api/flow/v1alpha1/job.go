@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// StepJob returns the job of a step of a flow, which is created from a template.
+// StepJob returns the job that a flow creates from a template for one of its steps.
 func StepJob(f *JobFlow, step *Flow, template *JobTemplate) (*batchv1alpha1.Job, error) {
 	spec := template.Spec.DeepCopy()
 	if step.Patch != nil {

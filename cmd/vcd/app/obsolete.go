@@ -104,7 +104,7 @@ var alwaysOn = map[string]string{
 	"VolcanoJobSupport":           "--controllers=*,-job-controller leaves jobs alone",
 	"QueueCommandSync":            "--controllers=*,-queue-controller leaves queues alone",
 	"CronVolcanoJobSupport":       "--controllers=*,-cronjob-controller leaves CronJobs alone",
-	"PodDisruptionBudgetsSupport": "budgets are used if policy pdb is in the scheduler's configuration",
+	"PodDisruptionBudgetsSupport": "PodDisruptionBudgets are respected if policy pdb is in the scheduler's configuration",
 	"PriorityClass":               "priorities are used if policy priority is in the scheduler's configuration",
 	"ResourceTopology":            "NUMA is used if policy numaaware is in the scheduler's configuration",
 }

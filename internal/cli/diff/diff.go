@@ -63,7 +63,7 @@ func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 	}
 	o.files.AddFlags(f, cmd)
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it applies only to the fields of files", "validate", "filename", "kustomize")
+	cli.Needs(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
 	return cmd
 }
 

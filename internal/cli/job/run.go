@@ -154,7 +154,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	o.out.AddFormat(cmd, false)
 	cli.Apart(cmd, "each element of an array starts independently, with all its pods", "array", "min")
 	cli.Needs(cmd, "it sets the resource that --gpus requests", "gpu-resource", "gpus")
-	cli.Needs(cmd, "it applies only to the fields of files", "validate", "filename", "kustomize")
+	cli.Needs(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
 }
 
 // recursiveOrRequests is the value of -R: kubectl's --recursive or, if a list of resources follows, Volcano's

@@ -84,7 +84,7 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "FIELD=VALUE of the queue: weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE; an empty value removes it; may be repeated")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "Stop waiting for the scheduler's answer after this long (0 = never)")
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it applies only to the fields of files", "validate", "filename", "kustomize")
+	cli.Needs(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
 	o.out.AddFormat(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("queue-edit", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
@@ -240,7 +240,7 @@ func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtim
 	case err != nil:
 		return nil, err
 	case answered.Status.Problem != "":
-		return nil, cli.Errorf(cmp.Or(answered.Status.Hint, "the scheduler's log may contain more details"), "the scheduler could not answer the plan: %s", answered.Status.Problem)
+		return nil, cli.Errorf(cmp.Or(answered.Status.Hint, "the scheduler's log may contain more details"), "the scheduler could not evaluate the plan: %s", answered.Status.Problem)
 	}
 	return answered, nil
 }

@@ -221,7 +221,7 @@ func topologyText(t *schedulingv1beta1.NetworkTopologySpec) string {
 	case t.HighestTierName != "":
 		return fmt.Sprintf("%s, at most tier %s apart", t.Mode, t.HighestTierName)
 	case t.HighestTierAllowed != nil:
-		return fmt.Sprintf("%s, at most tier %d apart", t.Mode, *t.HighestTierAllowed)
+		return fmt.Sprintf("%s, within a hyperNode of tier %d or lower", t.Mode, *t.HighestTierAllowed)
 	}
 	return string(t.Mode)
 }

@@ -77,7 +77,7 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the queue is open")
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it applies only to the fields of files", "validate", "filename", "kustomize")
+	cli.Needs(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }

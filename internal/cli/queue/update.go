@@ -79,7 +79,7 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the usage of the queues is within their capability")
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it applies only to the fields of files", "validate", "filename", "kustomize")
+	cli.Needs(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }

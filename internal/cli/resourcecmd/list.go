@@ -46,7 +46,7 @@ func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[
 	o := &listOptions[T]{f: f, kind: k}
 	cmd := &cobra.Command{
 		Use:   "get NAME...",
-		Short: k.words("Show one or more KINDS as rows"),
+		Short: k.words("Show one or more KINDS"),
 		Long: cli.Text(k.words(`
 			Show KINDS by name, as rows of the list, or as objects with -o. It is an error if
 			one does not exist. Names are required unless you use -l or -A.`)),

@@ -11,10 +11,10 @@ import (
 
 var (
 	completedJobs = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "volcano_job_completed_phase_count", Help: "How often a job entered the phase Completed.",
+		Name: "volcano_job_completed_phase_count", Help: "Number of times a job entered the phase Completed.",
 	}, []string{"job_name", "queue_name"})
 	failedJobs = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "volcano_job_failed_phase_count", Help: "How often a job entered the phase Failed.",
+		Name: "volcano_job_failed_phase_count", Help: "Number of times a job entered the phase Failed.",
 	}, []string{"job_name", "queue_name"})
 	creationLatency = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "volcano_controller_job_to_pod_creation_latency_milliseconds", Help: "Time from the creation of a job to that of each of its pods.",

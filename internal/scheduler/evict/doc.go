@@ -7,14 +7,14 @@
 // # Invariants
 //
 //   - Nothing is evicted unless the whole gang then fits. If the gang already has its minimum, its next task must fit.
-//   - If any single unit of the victims were spared, the gang would no longer fit.
+//   - If any single victim, a surplus pod or a whole gang, were spared, the gang would no longer fit.
 //   - A victim gang loses either pods beyond its minimum or all its pods.
 //   - A rejection by a guard of any tier is final. Entitlements of different tiers are never combined.
-//   - A tier does not grant an eviction if an earlier tier, or the other action for the same kind of queues, would then
-//     grant the reverse eviction. Each entitlement orders gangs or queues. Therefore, resources that one gang took from
-//     another are never taken back unless something else changes. If a tier that compares shares precedes a tier that
-//     compares priorities, evictions do not cycle among three gangs either: a gang that lost resources because of its
-//     share takes nothing by a later tier (model.Gave).
+//   - A tier refuses an eviction if an earlier tier, or the other action for the same queues (preempt and gangpreempt,
+//     reclaim and gangreclaim), would afterwards grant the reverse eviction. Each entitlement orders gangs or queues.
+//     Therefore, resources that one gang took from another are never taken back unless something else changes. If a
+//     tier that compares shares precedes a tier that compares priorities, evictions do not cycle among three gangs
+//     either: a gang that lost resources because of its share cannot take any through a later tier (model.Gave).
 //
 // # Preferences
 //

@@ -44,8 +44,8 @@ type Guard struct {
 	May func(victims []*model.Task) (ok bool, why string)
 	// Code is the reason code of the guard's rejections; it defaults to ByPolicy.
 	Code reason.Code
-	// Gang is a quick check of all tasks of a gang before any task is counted out. If it returns false, all of the
-	// gang's tasks are rejected. It may be nil.
+	// Gang is an optional quick check of all tasks of a gang, made before any task is chosen as a victim. If it returns
+	// false, all of the gang's tasks are rejected.
 	Gang func(g *model.Gang) bool
 	// Static is true if the decisions depend only on the victims and on the taker's queue and priority, so that they
 	// also apply to other gangs with the same queue and priority.

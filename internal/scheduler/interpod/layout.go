@@ -31,7 +31,8 @@ type grouping struct {
 	first  []model.NodeID
 }
 
-// lay updates the layout. It changes the view's stamp if the exclusions of individual nodes may have changed.
+// lay updates the layout. If other nodes may now be excluded, it also changes the view's stamp, so that rankings are
+// computed again.
 func (p *Profile) lay() {
 	l := &p.layout
 	sum := p.versions()

@@ -181,7 +181,7 @@ func (o *Overlay) load(id model.NodeID) (grew, changed bool) {
 }
 
 // refresh reloads one row. The row counts as grown if resources were freed on the node, or if the previous cycle used
-// them but the model does not.
+// resources there that are free in the model.
 func (o *Overlay) refresh(id model.NodeID) {
 	if o.Rank[id] < 0 {
 		return

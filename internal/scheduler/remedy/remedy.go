@@ -421,8 +421,8 @@ func (f *finder) reduced(index int, asked, to int64) bool {
 	})
 }
 
-// short lists the resources that may be short: first the resources of the blocking limits, then the resources short on
-// nodes, in the order of the tally, then all others that the pods request.
+// short lists the resources that the gang may lack: first those of the limits that block it, then those that nodes lack,
+// in the order of the verdict's counts, then all others that the pods request.
 func (f *finder) short() []int {
 	var names []string
 	if f.v.Limit != nil {

@@ -34,7 +34,7 @@ func (s *Session) AttackAt(j *framework.Job, at time.Time) {
 	s.WakeAt(at)
 }
 
-// FirstAttack reports whether this is the first try of evictions for a job in this cycle.
+// FirstAttack reports whether this is the first attempt in this cycle to evict pods for a job.
 func (s *Session) FirstAttack(j *framework.Job) bool {
 	if s.attacked[j] {
 		return false

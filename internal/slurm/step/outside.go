@@ -39,7 +39,7 @@ func (h *here) becomeClusterCommand(name string, args []string) error {
 	program := h.spec.Program
 	if info, err := os.Stat(program); err != nil || !info.Mode().IsRegular() {
 		if program, err = lookPath(clusterProgram, ".", env); err != nil {
-			return usererror.Errorf("add it to the job's image, or to a shared volume in PATH", "the program %s, which accesses the cluster, is not in this pod", clusterProgram)
+			return usererror.Errorf("add it to the job's image, or to a shared volume in PATH", "%s, which this command needs to access the cluster, is not installed in this pod", clusterProgram)
 		}
 	}
 	if os.Getenv("KUBECONFIG") == "" {

@@ -55,7 +55,7 @@ func TestCommandsAboutTheClusterSayWhatIsMissing(t *testing.T) {
 	}{
 		"rights": {func(*pod) {}, "sbatch: error: the pods of this job have no permissions in the cluster\n" +
 			"sbatch: hint: run it where the job was submitted; an administrator can permit it inside jobs with serviceAccount in ConfigMap slurm-profile\n"},
-		"the program": {func(p *pod) { p.spec.ServiceAccount = "slurm-job" }, "sbatch: error: the program vcctl, which accesses the cluster, is not in this pod\n" +
+		"the program": {func(p *pod) { p.spec.ServiceAccount = "slurm-job" }, "sbatch: error: vcctl, which this command needs to access the cluster, is not installed in this pod\n" +
 			"sbatch: hint: add it to the job's image, or to a shared volume in PATH\n"},
 	}
 	for name, c := range cases {

@@ -11,8 +11,8 @@ import (
 // passwdFile is the list of users of the pod's system.
 const passwdFile = "/etc/passwd"
 
-// currentUser returns the user who runs this process. Home and shell are empty if the image contains no list of
-// users.
+// currentUser returns the user who runs this process. Home and shell are empty if the image has no passwd
+// file.
 func currentUser() launchconfig.User {
 	u := launchconfig.User{UID: os.Getuid(), GID: os.Getgid()}
 	if text, err := os.ReadFile(passwdFile); err == nil {

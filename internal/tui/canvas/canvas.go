@@ -201,7 +201,7 @@ func wholeNumbers(text string, at int) int {
 	begun := text[from:at]
 	switch {
 	case begun == "" || strings.TrimRight(begun, ".,:") != begun && to == at:
-		return at // at is not within a number, or follows the punctuation after one
+		return at // at is outside of any number, or just past the punctuation that ends one
 	case from > 0 && !strings.ContainsRune(" (/=<>+~", rune(text[from-1])):
 		return at
 	case strings.Count(strings.TrimRight(text[from:to], ".,:"), ".") > 1:

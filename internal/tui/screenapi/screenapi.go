@@ -28,7 +28,7 @@ const (
 type Screen interface {
 	// Name returns one of the names above.
 	Name() string
-	// Crumb returns the screen's name in the path of the title, for example "Jobs" or "931 mpi-cfd".
+	// Crumb returns the screen's entry in the breadcrumb trail of the title, for example "Jobs" or "931 mpi-cfd".
 	Crumb(*Context) string
 	// Note returns the text on the right side of the title, for example "96 nodes   sort: idle gpu", or "".
 	Note(*Context) string

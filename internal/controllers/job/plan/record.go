@@ -81,7 +81,7 @@ func (b *builder) absent(task int) absent {
 	return n
 }
 
-// remains reports whether a place has a pod that stays.
+// remains reports whether a replica has a pod that is neither gone nor about to be deleted.
 func remains(m *member) bool { return m != nil && !m.gone && !m.stop }
 
 // remembered returns the places of a task that the record may contain: all places of an array; otherwise, the places

@@ -8,7 +8,7 @@ var manual = config.Manual{
 	Arguments: []config.Option{
 		{Key: "predicateErrorCacheEnable", Default: "true", Text: "pods that schedule alike are always evaluated once", Idle: true},
 		{Key: "enableTopologyAwarePreemption", Default: "false", Text: "affinity and spread are always evaluated without the victims", Idle: true},
-		{Key: "topologyAwarePreemptWorkerNum", Default: "16", Text: "decisions use one core", Idle: true},
+		{Key: "topologyAwarePreemptWorkerNum", Default: "16", Text: "eviction decisions are computed on a single core", Idle: true},
 		{Key: "minCandidateNodesPercentage", Default: "10", Text: "every node is evaluated", Idle: true},
 		{Key: "minCandidateNodesAbsolute", Default: "1", Text: "every node is evaluated", Idle: true},
 		{Key: "maxCandidateNodesAbsolute", Default: "100", Text: "every node is evaluated", Idle: true},

@@ -121,7 +121,7 @@ func (p *Policy) given(a *ask, t *model.Task, node string) grant {
 	return g
 }
 
-// hold adds a task's use to the cards. It reports whether the node has any of the cards.
+// hold charges a task's usage to the cards that it occupies. It reports whether any of these cards are on the node.
 func (n *node) hold(a *ask, t *model.Task, g grant, promised, leaving bool) (any bool) {
 	cards := n.cards(a)
 	for _, pieces := range g {

@@ -27,7 +27,7 @@ func attaching(arguments config.Arguments, warn func(string)) framework.Attachin
 	readCurve(&a, arguments["volumebinding.shape"], func(text string) {
 		a.Points = 0
 		if warn != nil {
-			warn("argument volumebinding.shape: " + text + "; volumes give no points")
+			warn("argument volumebinding.shape: " + text + "; volumes do not affect the score of a node")
 		}
 	})
 	return a

@@ -22,8 +22,8 @@ var manual = config.Manual{
 		{Key: "proportional", Default: "", Text: "cpu and memory reserved for idle units of a resource"},
 		{Key: "enable", Default: "false", Text: "true: enables it", In: "proportional"},
 		{Key: "resources", Default: "", Text: "comma-separated names of the resources", In: "proportional"},
-		{Key: "<name>.cpu", Default: "0", Text: "cores reserved for each idle unit", In: "proportional.resourceProportion"},
-		{Key: "<name>.memory", Default: "0", Text: "GB reserved for each idle unit", In: "proportional.resourceProportion"},
+		{Key: "<name>.cpu", Default: "0", Text: "CPU cores reserved for each idle unit of the resource, for example each idle GPU", In: "proportional.resourceProportion"},
+		{Key: "<name>.memory", Default: "0", Text: "memory in GB reserved for each idle unit of the resource, for example each idle GPU", In: "proportional.resourceProportion"},
 	},
 }
 

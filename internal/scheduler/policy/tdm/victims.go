@@ -71,7 +71,7 @@ func remarks(j *framework.Job) (texts []string) {
 	for _, key := range [2]string{keys.JDBMaxUnavailable, keys.JDBMinAvailable} {
 		if text, given := j.Annotations[key]; given {
 			if _, ok := share(text, 1); !ok {
-				texts = append(texts, fmt.Sprintf("%s: must be a number of pods or a percentage, not %q; it has no effect", key, text))
+				texts = append(texts, fmt.Sprintf("%s: must be a number of pods or a percentage, not %q; it is ignored", key, text))
 			}
 		}
 	}

@@ -354,7 +354,7 @@ func (j *Job) here() error {
 	return nil
 }
 
-// streamed describes the followed pods.
+// streamed describes the pods whose logs are being followed.
 func (j *Job) streamed() string {
 	switch {
 	case len(j.followed) == 0:
