@@ -307,7 +307,7 @@ func (b *book) refresh(s *session.Session) {
 		return
 	}
 	b.refreshedAt, b.outdated = s.Now, false
-	inFront := s.Front(front)
+	inFront := frontOf(s)
 	b.wakeWhere(s, func(j *framework.Job) bool { return inFront[j] && j.QueueBound() })
 }
 

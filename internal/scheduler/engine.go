@@ -47,9 +47,12 @@ type Engine struct {
 	attacks  []framework.AttackKind
 	endings  session.EndingLog
 	empty    session.EmptyNodes
-	advised  int  // number of gangs that got new advice in this cycle
-	looked   int  // number of tasks placed in forecasts before the advice
-	easy     bool // waiting gangs get reservations if run times are known
+	advised  int // number of gangs that got new advice in this cycle
+	looked   int // number of tasks placed in forecasts before the advice
+	// positions and similar serve the explanations of the current cycle.
+	positions positions
+	similar   similarLabels
+	easy      bool // waiting gangs get reservations if run times are known
 
 	attacher session.Attacher
 
@@ -126,5 +129,6 @@ func (e *Engine) open(now time.Time, c *model.Cluster) *session.Session {
 	s.Neighbours = &e.neighbours
 	e.tree.Open(c, &e.view)
 	s.Tree = &e.tree
+	e.positions, e.similar = positions{s: s}, similarLabels{}
 	return s
 }

@@ -30,9 +30,9 @@ func (e *Engine) explanationOf(s *session.Session, j *framework.Job, v explain.V
 	}
 	defer func() { j.Reported.Explanation, j.Reported.Verdict, j.Reported.In = told, v, j.In }()
 	if label, missing := v.Tally.MissingLabel(); missing {
-		v.Near = s.NearLabel(label)
+		v.Near = e.similar.of(s, label)
 	}
-	position, waiting := s.Place(j)
+	position, waiting := e.positions.of(j)
 	fresh := explain.Explanation(&v, standing(j, position, waiting), s.Cluster.Resources)
 	since := metav1.NewTime(j.Since.Truncate(time.Second))
 	old := j.Status.Explanation
@@ -82,7 +82,7 @@ func (e *Engine) stillSaysIt(s *session.Session, j *framework.Job, v *explain.Ve
 	if f := e.book.forecasts[j]; f.Known { // an estimate may complete it
 		return false
 	}
-	return j.Lacks() && !s.InFront(j, front)
+	return j.Lacks() && !e.positions.inFront(j)
 }
 
 // countAttempts sets the number of scheduling attempts. After a restart it continues from the reported number.

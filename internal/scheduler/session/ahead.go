@@ -114,7 +114,7 @@ func (in *insiders) judge(s *Session) {
 		return
 	}
 	in.judged = true
-	s.sortQueue(in.waiting)
+	s.SortQueue(in.waiting)
 	rest := in.waiting
 	for len(in.first) < maxInside && len(rest) > 0 {
 		next := rest[:min(maxInside-len(in.first), len(rest))]

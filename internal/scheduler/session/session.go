@@ -78,7 +78,6 @@ type Session struct {
 	gangs       map[*model.Queue][]*model.Gang
 	gangsSorted bool // gangs is sorted
 	sizes       map[*model.Shape]size
-	nearLabels  map[string]string // cache of NearLabel
 	largest     []int64
 	largestOf   map[*model.Shape][]int64 // cache of largestFor
 	lapsed      map[*queue.Queue][]float64
@@ -110,8 +109,6 @@ type Session struct {
 	endingsKnown bool
 	endings      []Ending
 	endingsAt    int
-	places       map[*queue.Queue]*places
-	front        map[*framework.Job]bool // the first gangs of their queues; nil if not computed yet
 	insides      map[*queue.Queue]*insiders
 	turns        map[*framework.Job]int // order in which gangs had their turn, from 1
 	heads        map[*queue.Queue]int   // number of gangs for which a reservation was tried, by queue

@@ -20,15 +20,15 @@ func (s *Session) SortGangs(gangs []*framework.Job) {
 	slices.SortFunc(queues, s.Rules.CompareQueues)
 	sorted := gangs[:0]
 	for _, q := range queues {
-		s.sortQueue(byQueue[q])
+		s.SortQueue(byQueue[q])
 		sorted = append(sorted, byQueue[q]...)
 	}
 }
 
-// sortQueue sorts gangs of one queue. The comparisons of policies are costly and the order changes little between
+// SortQueue sorts gangs of one queue. The comparisons of policies are costly and the order changes little between
 // cycles. So the gangs are first sorted by the ranks that they got when they were last sorted: gangs that are in order
 // already need only one comparison of policies each.
-func (s *Session) sortQueue(gangs []*framework.Job) {
+func (s *Session) SortQueue(gangs []*framework.Job) {
 	slices.SortFunc(gangs, func(a, b *framework.Job) int { return cmp.Compare(a.Rank, b.Rank) })
 	ranks := make([]uint64, len(gangs))
 	for i, j := range gangs {
