@@ -42,8 +42,8 @@ func (s *Session) JudgeNodes(j *framework.Job, t *model.Task) explain.Verdict {
 	}
 	tally := s.Judge.Filters.NodesOf(nodes, s.View, s.Cluster.Resources, t.Shape, s.policyJudge(j, t), s.ruleJudge(j, t))
 	v := explain.Verdict{Code: reason.GangDoesNotFit, Tally: tally, Task: t}
-	if size := s.sizeOf(t.Shape); size.tooLarge {
-		tooLarge(&v, size.limits)
+	if isTooLarge, limits := s.sizes.TooLarge(t.Shape); isTooLarge {
+		tooLarge(&v, limits)
 	}
 	return v
 }

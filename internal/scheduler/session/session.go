@@ -24,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/interpod"
+	"github.com/vc-batch/vc/internal/scheduler/nodesize"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
@@ -77,9 +78,7 @@ type Session struct {
 	points      []float64
 	gangs       map[*model.Queue][]*model.Gang
 	gangsSorted bool // gangs is sorted
-	sizes       map[*model.Shape]size
-	largest     []int64
-	largestOf   map[*model.Shape][]int64 // cache of largestFor
+	sizes       *nodesize.Sizes
 	lapsed      map[*queue.Queue][]float64
 	could       map[*framework.Job]bool // cache of CouldStart
 	alone       bool                    // CouldStart is being computed
@@ -128,7 +127,7 @@ type Session struct {
 func Open(now time.Time, c *model.Cluster, view *overlay.Overlay, judge *equivalence.Judge, ledger *queue.Ledger, jobOf func(*model.Gang) *framework.Job) *Session {
 	return &Session{
 		Now: now, Cluster: c, View: view, Judge: judge, Ledger: ledger, jobOf: jobOf,
-		failures: map[*model.Shape]cachedFailure{},
+		failures: map[*model.Shape]cachedFailure{}, sizes: nodesize.New(c, view, judge),
 	}
 }
 

@@ -12,64 +12,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// size caches whether a shape is too large in this cycle. Nodes do not change within a cycle.
-type size struct {
-	tooLarge bool
-	limits   []explain.Limit // the resources, by name, that no node has enough of; empty if no node has enough of all at once
-}
-
-// TooLarge reports whether a shape is larger than every node that its selector, affinity and tolerations permit,
-// even if these were empty. If no node is permitted, the shape is not too large.
-func (s *Session) TooLarge(shape *model.Shape) bool { return s.sizeOf(shape).tooLarge }
-
-func (s *Session) sizeOf(shape *model.Shape) size {
-	if known, ok := s.sizes[shape]; ok {
-		return known
-	}
-	var found size
-	if !s.Judge.Possible(shape) {
-		found = s.measure(shape)
-	}
-	if s.sizes == nil {
-		s.sizes = map[*model.Shape]size{}
-	}
-	s.sizes[shape] = found
-	return found
-}
-
-// measure compares a shape that fits no empty node with the nodes that it may use.
-func (s *Session) measure(shape *model.Shape) size {
-	nodes := &s.Cluster.Nodes
-	most := make([]int64, nodes.Stride)
-	allowed := false
-	for _, id := range s.View.Order {
-		if !s.Judge.Allowed(shape, id) {
-			continue
-		}
-		allowed = true
-		raise(most, nodes.Row(nodes.Alloc, id))
-	}
-	if !allowed {
-		return size{}
-	}
-	return size{tooLarge: true, limits: s.larger(shape.Request, 1, most)}
-}
-
-// larger returns the resources, by name, of which a pod requests more than the largest node has, if parts equal
-// pods request asked.
-func (s *Session) larger(asked model.Request, parts int, most []int64) []explain.Limit {
-	var limits []explain.Limit
-	for _, t := range asked {
-		if s.View.Left(int(t.Index)) {
-			continue
-		}
-		name, has := s.Cluster.Resources.Name(int(t.Index)), float64(most[t.Index])
-		if each := float64(t.Value) / float64(parts); each > has+queue.Epsilon {
-			limits = append(limits, explain.Limit{Resource: name, Asked: each, Limit: has, Node: true})
-		}
-	}
-	slices.SortFunc(limits, func(a, b explain.Limit) int { return strings.Compare(a.Resource, b.Resource) })
-	return limits
+// TooLarge reports whether a shape is larger than every node that its selector, affinity and tolerations permit.
+func (s *Session) TooLarge(shape *model.Shape) bool {
+	tooLarge, _ := s.sizes.TooLarge(shape)
+	return tooLarge
 }
 
 // tooLarge sets a verdict to TooLarge, with the resources that no node has enough of.
@@ -109,7 +55,8 @@ func (s *Session) Never(j *framework.Job) (explain.Verdict, bool) {
 func (s *Session) lowestLimits(tasks []*model.Task) []explain.Limit {
 	lowest := map[string]explain.Limit{}
 	for _, t := range tasks {
-		for _, limit := range s.sizeOf(t.Shape).limits {
+		_, limits := s.sizes.TooLarge(t.Shape)
+		for _, limit := range limits {
 			if known, is := lowest[limit.Resource]; !is || limit.Limit < known.Limit {
 				lowest[limit.Resource] = limit
 			}
@@ -176,7 +123,7 @@ func (s *Session) neverByMinimum(j *framework.Job) (explain.Verdict, bool) {
 	if !j.HasMinResources || j.AllocatedTasks() > 0 || sum <= j.MinMember {
 		return explain.Verdict{}, false
 	}
-	limits := s.larger(j.MinResources, j.MinMember, s.largestNode())
+	limits := s.sizes.Exceeding(j.MinResources, j.MinMember, s.sizes.Largest())
 	if len(limits) == 0 {
 		return explain.Verdict{}, false
 	}
@@ -197,7 +144,7 @@ func (s *Session) neverByTasks(j *framework.Job) (explain.Verdict, bool) {
 	needed, large := false, 0
 	for _, task := range slices.Sorted(maps.Keys(j.MinTaskMember)) {
 		request, known := j.TaskRequests[task]
-		limits := s.larger(request, 1, s.largestFor(j.Placement(task)))
+		limits := s.sizes.Exceeding(request, 1, s.sizes.LargestFor(j.Placement(task)))
 		if !known || len(limits) == 0 {
 			continue
 		}
@@ -213,50 +160,4 @@ func (s *Session) neverByTasks(j *framework.Job) (explain.Verdict, bool) {
 	v := explain.Verdict{Members: s.members(j, 0), OfTask: true}
 	tooLarge(&v, first)
 	return v, true
-}
-
-// largestFor returns the maximum of each resource over the nodes that a placement permits. If the placement is
-// unknown or permits no node, it covers all nodes, because a pod without permitted nodes is not too large.
-func (s *Session) largestFor(placement *model.Shape) []int64 {
-	if placement == nil {
-		return s.largestNode()
-	}
-	if known, ok := s.largestOf[placement]; ok {
-		return known
-	}
-	nodes, allowed := &s.Cluster.Nodes, false
-	most := make([]int64, nodes.Stride)
-	for _, id := range s.View.Order {
-		if s.Judge.Allowed(placement, id) {
-			allowed = true
-			raise(most, nodes.Row(nodes.Alloc, id))
-		}
-	}
-	if !allowed {
-		most = s.largestNode()
-	}
-	if s.largestOf == nil {
-		s.largestOf = map[*model.Shape][]int64{}
-	}
-	s.largestOf[placement] = most
-	return most
-}
-
-// raise sets each number of most to at least the number in row.
-func raise(most, row []int64) {
-	for i, v := range row {
-		most[i] = max(most[i], v)
-	}
-}
-
-// largestNode returns the maximum of each resource over all nodes.
-func (s *Session) largestNode() []int64 {
-	if s.largest == nil {
-		nodes := &s.Cluster.Nodes
-		s.largest = make([]int64, nodes.Stride)
-		for _, id := range s.View.Order {
-			raise(s.largest, nodes.Row(nodes.Alloc, id))
-		}
-	}
-	return s.largest
 }
