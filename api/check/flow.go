@@ -65,7 +65,7 @@ func changedJobFlow(old, flow *flowv1alpha1.JobFlow, around *Around) Verdict {
 }
 
 // step checks the job of a step; the template may be nil. The fields of the job come from the template and from the
-// step's patch. An error therefore refers to the patch or, if there is none, to the step, and its message contains
+// step's patch. An error therefore refers to the patch or, if none exists, to the step, and its message contains
 // the field of the job.
 func (a *Around) step(flow *flowv1alpha1.JobFlow, step *flowv1alpha1.Flow, template *flowv1alpha1.JobTemplate, at *field.Path) field.ErrorList {
 	if template == nil {

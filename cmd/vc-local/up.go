@@ -276,7 +276,7 @@ func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record lo
 	return nil
 }
 
-// withoutEffect lists the specified flags that do not affect a running cluster. It returns "" if there are none.
+// withoutEffect lists the specified flags that do not affect a running cluster. It returns "" if none exist.
 func (o *upOptions) withoutEffect() string {
 	var flags []string
 	for _, flag := range o.given {

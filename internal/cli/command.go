@@ -142,7 +142,7 @@ var otherWords = map[string]string{
 }
 
 // elsewhere returns the command that the user probably meant by a word at the root level: a job verb, or the
-// equivalent of another tool's verb. It returns "" if there is none.
+// equivalent of another tool's verb. It returns "" if none exists.
 func elsewhere(parent *cobra.Command, word string) string {
 	if parent.HasParent() {
 		return ""

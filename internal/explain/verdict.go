@@ -60,7 +60,7 @@ type Verdict struct {
 	Topology string
 	// Detail is an additional text for users, for example about an unsupported feature.
 	Detail string
-	// Near is a label of a node that is similar to a requested label that no node has, or "" if there is none.
+	// Near is a label of a node that is similar to a requested label that no node has, or "" if none exists.
 	Near string
 	// Spared holds the reasons why no pods are evicted for the gang, sorted by number of pods. It is nil if evictions
 	// were not considered.

@@ -11,7 +11,7 @@ import (
 )
 
 // GroupReason returns the reason why a gang waits, as text for a table column. It comes from the scheduler's
-// explanation or, if there is none, from the conditions. It is "" if there is no reason.
+// explanation or, if none exists, from the conditions. It is "" if there is no reason.
 func GroupReason(group *schedulingv1beta1.PodGroup) string {
 	if e := group.Status.Explanation; e != nil && e.Reason != "" {
 		return fromExplanation(e).Short()

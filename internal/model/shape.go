@@ -52,7 +52,7 @@ type ShapeSpec struct {
 	LimitMilliCPU, LimitMemoryBytes int64
 	// Notes holds the annotations that constrain where the pod may run, or prefer some nodes.
 	Notes map[string]string
-	// Attached is the part of the pod that Kubernetes' plugins for volumes and devices read; nil if there is none. It
+	// Attached is the part of the pod that Kubernetes' plugins for volumes and devices read; nil if none exists. It
 	// must not be changed.
 	Attached *corev1.Pod
 	// Unsupported lists the parts of the pod that only those plugins can check.

@@ -104,7 +104,7 @@ func (t *Topology) LowestTier() (tier int, ok bool) {
 	return tier, ok
 }
 
-// Topology returns the tree of the current HyperNodes; nil if there are none.
+// Topology returns the tree of the current HyperNodes; nil if none exist.
 func (c *Cluster) Topology() *Topology {
 	if len(c.HyperNodes) == 0 {
 		c.topology, c.topologyInfos = nil, nil

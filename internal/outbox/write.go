@@ -249,7 +249,7 @@ func (f *fifo) has(key string) bool {
 	return ok
 }
 
-// drop removes the write with a key and returns it, or nil if there is none.
+// drop removes the write with a key and returns it, or nil if none exists.
 func (f *fifo) drop(key string) *write {
 	at, ok := f.byKey[key]
 	if !ok {

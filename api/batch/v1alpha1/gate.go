@@ -16,7 +16,7 @@ func AtGate(job *Job) bool {
 		!slices.ContainsFunc(job.Status.Conditions, func(c JobCondition) bool { return c.Status == Running })
 }
 
-// BeginOf returns the earliest start time of a job, or the zero time if there is none.
+// BeginOf returns the earliest start time of a job, or the zero time if none exists.
 func BeginOf(job *Job) (time.Time, error) {
 	text := job.Annotations[keys.Begin]
 	if text == "" {

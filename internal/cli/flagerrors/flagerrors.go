@@ -55,7 +55,7 @@ func notReadable(flag *pflag.Flag, cause error) string {
 	return "is invalid: " + cause.Error()
 }
 
-// exampleOf returns an example of the flag; "" if there is none.
+// exampleOf returns an example of the flag; "" if none exists.
 func exampleOf(flag *pflag.Flag) string {
 	value := ""
 	switch flag.Value.Type() {

@@ -53,7 +53,7 @@ func nothingRuns(pod *corev1.Pod) string {
 	return fmt.Sprintf("pod %s is on simulated node %s: nothing runs there", pod.Name, pod.Spec.NodeName)
 }
 
-// problem returns a single error about all collected pods, or nil if there are none.
+// problem returns a single error about all collected pods, or nil if none exist.
 func (s *simulated) problem(o *logsOptions) error {
 	if len(s.pods) == 0 {
 		return nil

@@ -126,7 +126,7 @@ func moreBegin(steps int) string {
 	return fmt.Sprintf("%d more start", steps)
 }
 
-// template finds the JobTemplate of a step in the files or in the cluster. It returns nil if there is none.
+// template finds the JobTemplate of a step in the files or in the cluster. It returns nil if none exists.
 func (o *options) template(ctx context.Context, namespace, name string, read []cli.FileObject) *flowv1alpha1.JobTemplate {
 	for _, object := range read {
 		if !is(object, templateKind) || object.Object.GetNamespace() != namespace || object.Object.GetName() != name {

@@ -205,7 +205,7 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// busy describes how many jobs run and wait in a queue and in the queues below it. It returns "" if there are none.
+// busy describes how many jobs run and wait in a queue and in the queues below it. It returns "" if none exist.
 func busy(family ...*schedulingv1beta1.Queue) string {
 	running, waiting := int(total(family, queueusage.Running)), int(total(family, queueusage.Waiting))
 	where := " in it"

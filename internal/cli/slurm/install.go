@@ -179,7 +179,7 @@ func (o *linkOptions) check() error {
 }
 
 // elsewhere returns the path of a program with this name in another directory of PATH that is not a link to vcctl. It
-// returns "" if there is none.
+// returns "" if none exists.
 func (o *linkOptions) elsewhere(name string) string {
 	for _, dir := range filepath.SplitList(o.f.Streams.Env("PATH")) {
 		file, err := exec.LookPath(filepath.Join(dir, name))

@@ -237,7 +237,7 @@ func (p *Plan) mayStart(c *batch.CronJob, status *batch.CronJobStatus, jobs []*b
 	return true
 }
 
-// lastBetween returns the latest time of a schedule that is after since and not after now, or zero if there is none.
+// lastBetween returns the latest time of a schedule that is after since and not after now, or zero if none exists.
 // It also returns the number of such times, counted up to manyMissed+1.
 func lastBetween(schedule interface{ Next(time.Time) time.Time }, since, now time.Time) (last time.Time, count int) {
 	for at := schedule.Next(since); !at.IsZero() && !at.After(now); at = schedule.Next(at) {

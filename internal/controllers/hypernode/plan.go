@@ -100,7 +100,7 @@ func nameAll(domains []domain, mine map[string]*topology1.HyperNode, taken map[s
 
 func (d *domain) prefix() string { return fmt.Sprintf("hypernode-%s-tier%d-", d.kind, d.tier) }
 
-// existing returns the name of the HyperNode that already represents this domain. It returns "" if there is none, or
+// existing returns the name of the HyperNode that already represents this domain. It returns "" if none exists, or
 // if newName returns the same name.
 func (d *domain) existing(mine map[string]*topology1.HyperNode, given map[string]bool) string {
 	if !d.sole {

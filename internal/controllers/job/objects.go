@@ -76,7 +76,7 @@ func (a *application) foreign(o pluginapi.Object, there client.Object) error {
 // kindOf returns the kind of a typed object, whose TypeMeta may be empty.
 func kindOf(o client.Object) string { return reflect.TypeOf(o).Elem().Name() }
 
-// look returns the existing object with the same name as the wanted object; nil if there is none.
+// look returns the existing object with the same name as the wanted object; nil if none exists.
 func (a *application) look(ctx context.Context, wanted client.Object) (client.Object, error) {
 	there := reflect.New(reflect.TypeOf(wanted).Elem()).Interface().(client.Object)
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), there)

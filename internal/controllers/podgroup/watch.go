@@ -122,7 +122,7 @@ func workloadOf(kind string) handler.MapFunc {
 	}
 }
 
-// workloadName returns the name of the workload of the given kind that controls a PodGroup; "" if there is none.
+// workloadName returns the name of the workload of the given kind that controls a PodGroup; "" if none exists.
 func workloadName(group client.Object, kind string) string {
 	owner := metav1.GetControllerOfNoCopy(group)
 	if owner == nil || owner.Kind != kind || owner.APIVersion != appsv1.SchemeGroupVersion.String() {

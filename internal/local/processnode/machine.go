@@ -31,7 +31,7 @@ type machine struct {
 	bridge    *network.Bridge   // nil if pods share the machine's network
 	loopback  *network.Loopback // addresses for pods that share the machine's network
 	groups    *cgroup.Manager
-	memory    string // directory for volumes in memory; "" if there is none
+	memory    string // directory for volumes in memory; "" if none exists
 	missing   []string
 	roots     []string // other file systems of the machine that are visible to pods
 

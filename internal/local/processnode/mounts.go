@@ -50,7 +50,7 @@ func unescape(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
 
-// fileSystemOf returns the type of the file system that is mounted exactly at path; "" if there is none.
+// fileSystemOf returns the type of the file system that is mounted exactly at path; "" if none exists.
 func fileSystemOf(path string) string {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

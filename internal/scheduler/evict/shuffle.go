@@ -67,7 +67,7 @@ type moving struct {
 }
 
 // gang evicts tasks of one gang. If the policy limits the number of tasks, it evicts that many. Otherwise, it evicts
-// the surplus tasks among them or, if there are none, the whole gang.
+// the surplus tasks among them or, if none exist, the whole gang.
 func (m *moving) gang(tasks []*model.Task) {
 	g := tasks[0].Gang
 	j := m.s.Job(g)

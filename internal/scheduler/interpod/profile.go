@@ -29,7 +29,7 @@ type Profile struct {
 // labels may differ in ways that matter to terms of other pods.
 const maxProfiles = 8
 
-// For returns the rules about other pods that apply to a task. It returns nil if there are none.
+// For returns the rules about other pods that apply to a task. It returns nil if none exist.
 func (b *Book) For(t *model.Task) *Profile {
 	if !b.active() {
 		return nil

@@ -399,13 +399,13 @@ func over(resources *model.Resources, asked model.Request, limit []float64, held
 }
 
 // OverCapability returns the first resource, by name, for which asked plus the allocated amount, including lingering
-// pods, exceeds the capability; -1 if there is none.
+// pods, exceeds the capability; -1 if none exists.
 func (s *Sums) OverCapability(resources *model.Resources, asked model.Request, capability []float64) (index int) {
 	return over(resources, asked, capability, func(i int) float64 { return s.Allocated[i] + s.Lingering[i] })
 }
 
 // OverCapabilityNow returns the first resource, by name, for which asked plus the amount that pods occupy until they
-// end exceeds the capability; -1 if there is none.
+// end exceeds the capability; -1 if none exists.
 func (s *Sums) OverCapabilityNow(resources *model.Resources, asked model.Request, capability []float64) (index int) {
 	return over(resources, asked, capability, func(i int) float64 { return s.Occupied[i] })
 }

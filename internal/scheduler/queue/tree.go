@@ -39,7 +39,7 @@ func (l *Ledger) arrange() {
 	l.order()
 }
 
-// above returns the parent that a queue names; nil if there is none.
+// above returns the parent that a queue names; nil if none exists.
 func (l *Ledger) above(q *Queue, byName map[string]*Queue) *Queue {
 	name := q.Queue.Parent
 	switch {
@@ -55,7 +55,7 @@ func (l *Ledger) above(q *Queue, byName map[string]*Queue) *Queue {
 	return p
 }
 
-// circle describes the cycle of parents that contains a queue; "" if there is none.
+// circle describes the cycle of parents that contains a queue; "" if none exists.
 func circle(q *Queue, up map[*Queue]*Queue) string {
 	names := []string{q.Name}
 	for p := up[q]; p != nil; p = up[p] {
@@ -126,7 +126,7 @@ func (q *Queue) Path() []*Queue {
 	return path
 }
 
-// Ancestor returns the n-th ancestor, where 1 is the parent; nil if there is none.
+// Ancestor returns the n-th ancestor, where 1 is the parent; nil if none exists.
 func (q *Queue) Ancestor(n int) *Queue {
 	p := q
 	for ; n > 0 && p != nil; n-- {
@@ -156,7 +156,7 @@ func Apart(a, b *Queue) (x, y *Queue) {
 	return a, b
 }
 
-// CommonLevel returns the level of the deepest queue that contains both queues; -1 if there is none.
+// CommonLevel returns the level of the deepest queue that contains both queues; -1 if none exists.
 func CommonLevel(a, b *Queue) int {
 	x, y := Apart(a, b)
 	switch {

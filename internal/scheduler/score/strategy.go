@@ -81,7 +81,7 @@ func Override(notes map[string]string) (own map[string]Term, ok bool, err error)
 	return own, true, nil
 }
 
-// of returns the term for a resource: the term with its name or, if there is none, with the longest matching prefix.
+// of returns the term for a resource: the term with its name or, if none exists, with the longest matching prefix.
 func (s *Strategy) of(resources map[string]Term, name string) (Term, bool) {
 	if t, ok := resources[name]; ok {
 		return t, true

@@ -77,7 +77,7 @@ func Rows(s *Source, each bool) []Row {
 }
 
 // exitOfState sets the exit code of a failed row if there is no data about its pods. It is the code that the
-// controller recorded or, if there is none, Slurm's default code.
+// controller recorded or, if none exists, Slurm's default code.
 func (r *Row) exitOfState() {
 	if r.State.Code == state.OutOfMemory {
 		r.Exit = state.NoMemory

@@ -85,7 +85,7 @@ func (s Style) by(letter byte) (compare, bool) {
 	return nil, false
 }
 
-// forEver returns the row's time limit, or a value greater than all limits if there is none.
+// forEver returns the row's time limit, or a value greater than all limits if none exists.
 func forEver(r *listrow.Row) time.Duration {
 	if limit := r.Limit(); limit > 0 {
 		return limit

@@ -21,7 +21,7 @@ type Pods struct {
 	CannotStart bool
 	// End is the final state of the first failed pod; "" if no pod has failed.
 	End Code
-	// Exit is the exit of the head's pod or, if there is none, of the first pod that failed.
+	// Exit is the exit of the head's pod or, if none exists, of the first pod that failed.
 	Exit Exit
 	// Highest is the highest exit of all pods.
 	Highest Exit
@@ -47,7 +47,7 @@ func Summarize(pods []*corev1.Pod) *Pods {
 	return s
 }
 
-// Promised returns the node on which the scheduler makes room for a pending pod; "" if there is none.
+// Promised returns the node on which the scheduler makes room for a pending pod; "" if none exists.
 func Promised(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != "" {
 		return ""

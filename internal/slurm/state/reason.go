@@ -90,7 +90,7 @@ func gated(f Facts) string {
 	return ""
 }
 
-// queued returns the problem of the queue; "" if there is none.
+// queued returns the problem of the queue; "" if none exists.
 func queued(f Facts) string {
 	switch {
 	case f.QueueMissing:

@@ -115,7 +115,7 @@ func (h *head) setLimit(limit int64) {
 	h.limitChanged()
 }
 
-// limit returns the time limit of the job; 0 if there is none.
+// limit returns the time limit of the job; 0 if none exists.
 func (h *head) limit() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -90,7 +90,7 @@ func (b *builder) fewest(most int64) int {
 	return n
 }
 
-// smallest returns the smallest number of pods with which the job fits, or 0 if there is none up to limit. As the
+// smallest returns the smallest number of pods with which the job fits, or 0 if none exists up to limit. As the
 // number grows, the size of a pod takes only a few different values, so the result of places is reused for equal
 // sizes.
 func (b *builder) smallest(have []*Node, limit int) int {

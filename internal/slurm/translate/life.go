@@ -74,7 +74,7 @@ func (b *builder) partition() {
 }
 
 // choosePartition chooses a partition for the job from a list. It returns the first partition that is open and
-// permits the job's time limit and number of nodes; if there is none, it returns the first of the list. In contrast
+// permits the job's time limit and number of nodes; if none exists, it returns the first of the list. In contrast
 // to Slurm, which tries all of them, a job is in only one queue here.
 func (b *builder) choosePartition(list string) string {
 	names := strings.Split(list, ",")

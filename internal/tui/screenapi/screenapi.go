@@ -92,7 +92,7 @@ type Context struct {
 	ReadOnly bool
 	// Resource is the resource that heat maps and queue bars show; see Resources.
 	Resource string
-	// Logs is the current log stream, or nil if there is none.
+	// Logs is the current log stream, or nil if none exists.
 	Logs *LogView
 	// Actions is nil if there is no connection. Keys that need it then show "not connected".
 	Actions Actions

@@ -40,7 +40,7 @@ type Table[R any] struct {
 	reverse bool
 	chosen  map[string]bool
 	marks   map[string]bool
-	anchor  string // start of a range of marked rows; "" if there is none
+	anchor  string // start of a range of marked rows; "" if none exists
 	gone    map[string]time.Time
 	seen    map[string]*seenRow
 	still   bool // drawn as text: without a cursor

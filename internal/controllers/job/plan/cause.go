@@ -218,7 +218,7 @@ func onlyMemoryLimit(pod *corev1.Pod) string {
 }
 
 // firstBadEnd returns the first container, in the order in which containers run, that ended with an exit code other
-// than 0. end is nil if there is none.
+// than 0. end is nil if none exists.
 func firstBadEnd(pod *corev1.Pod) (container string, end *corev1.ContainerStateTerminated) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {

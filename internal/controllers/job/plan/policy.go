@@ -14,7 +14,7 @@ type answer struct {
 	delay  time.Duration
 }
 
-// resolve finds the response to an event in the first matching policy of the task or, if there is none, of the job.
+// resolve finds the response to an event in the first matching policy of the task or, if none exists, of the job.
 func resolve(job *batch.Job, e *event) (answer, bool) {
 	if e.task >= 0 {
 		if a, ok := firstMatch(job.Spec.Tasks[e.task].Policies, e); ok {

@@ -79,7 +79,7 @@ func (r *relatives) circle(job, target *batch.Job) []string {
 }
 
 // Ahead returns the oldest job for which a job with a singleton dependency must wait. Such jobs have the same user
-// and title, and have started or are older. Ahead returns nil if there is none.
+// and title, and have started or are older. Ahead returns nil if none exists.
 func Ahead(job *batch.Job, others []*batch.Job) *batch.Job {
 	var first *batch.Job
 	for _, other := range others {

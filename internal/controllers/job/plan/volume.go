@@ -28,7 +28,7 @@ func ClaimNames(job *batch.Job) []string {
 }
 
 // absentClaim returns the name of a claim that the job mounts but that does not exist, and for which the job has no
-// template; "" if there is none.
+// template; "" if none exists.
 func (b *builder) absentClaim() string {
 	for i := range b.job.Spec.Volumes {
 		if name := ClaimName(b.job, i); b.job.Spec.Volumes[i].VolumeClaim == nil && !b.in.Claims[name] {

@@ -39,7 +39,7 @@ func (r *rules) preemptive(q *queue.Queue, asked model.Request) verdict {
 }
 
 // overDeserved returns the first requested resource, by name, of which a queue would hold more than it deserves; -1
-// if there is none. Resources that the deserved amounts do not name are ignored. A queue whose deserved amounts name
+// if none exists. Resources that the deserved amounts do not name are ignored. A queue whose deserved amounts name
 // none of the requested resources deserves nothing.
 func (r *rules) overDeserved(q *queue.Queue, asked model.Request) int {
 	best, some, first := -1, false, -1

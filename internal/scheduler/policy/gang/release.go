@@ -73,7 +73,7 @@ func (p *Policy) releasePartial(s *session.Session) {
 	}})
 }
 
-// lastOf returns the last waiting gang, in scheduling order, for which so returns true; nil if there is none.
+// lastOf returns the last waiting gang, in scheduling order, for which so returns true; nil if none exists.
 func lastOf(s *session.Session, so func(*session.Session, *framework.Job) bool) (last *framework.Job) {
 	for _, j := range s.AllWaiting {
 		if so(s, j) && (last == nil || s.Rules.CompareJobs(last, j) < 0) {

@@ -207,7 +207,7 @@ func (q *quotas) missing(g *model.Gang, name corev1.ResourceName) float64 {
 	return max(asked-held, 0)
 }
 
-// amount returns the amount with the given name; 0 if there is none.
+// amount returns the amount with the given name; 0 if none exists.
 func amount(list []model.Amount, name corev1.ResourceName) float64 {
 	if i := slices.IndexFunc(list, func(a model.Amount) bool { return a.Name == name }); i >= 0 {
 		return float64(list[i].Value)

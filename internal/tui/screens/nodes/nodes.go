@@ -36,7 +36,7 @@ type Nodes struct {
 	heat   *heatMap
 
 	resource corev1.ResourceName // resource to show and to sort by
-	device   corev1.ResourceName // resource of the device column; "" if there is none
+	device   corev1.ResourceName // resource of the device column; "" if none exists
 	labels   labeller
 	place    map[string]int // position of each name in natural order
 }

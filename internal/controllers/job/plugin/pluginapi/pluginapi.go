@@ -154,7 +154,7 @@ func Address(job *batch.Job, task int) string {
 	return h.FQDN()
 }
 
-// Task returns the index of the task with the given name; -1 if there is none.
+// Task returns the index of the task with the given name; -1 if none exists.
 func Task(job *batch.Job, name string) int {
 	return slices.IndexFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == name })
 }
