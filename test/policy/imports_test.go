@@ -16,7 +16,7 @@ type rule struct {
 	why    string
 }
 
-// rules are the arrows of docs/architecture.md ("The house").
+// rules are the permitted imports; docs/architecture.md ("Imports") explains the most important ones.
 var rules = []rule{
 	{of: "api", deny: []string{"internal", "cmd", "deploy"}, why: "api is what crosses the wire; everyone may use it, so it uses nobody"},
 	{of: "internal/model", deny: []string{"internal", "cmd", "k8s.io/client-go", "k8s.io/klog", "sigs.k8s.io/controller-runtime", "log", "net/http"},
