@@ -152,10 +152,10 @@ func TestProbes(t *testing.T) {
 	get := &corev1.HTTPGetAction{Path: "/up", Port: intstr.FromString("web")}
 	create(t, ns, web("ready", 8001, func(c *corev1.Container) {
 		c.StartupProbe = &corev1.Probe{PeriodSeconds: 1, FailureThreshold: 30, ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt(8001)}}}
-		c.ReadinessProbe = &corev1.Probe{PeriodSeconds: 1, FailureThreshold: 1, ProbeHandler: corev1.ProbeHandler{HTTPGet: get}}
+		c.ReadinessProbe = &corev1.Probe{PeriodSeconds: 1, FailureThreshold: 1, TimeoutSeconds: 30, ProbeHandler: corev1.ProbeHandler{HTTPGet: get}}
 	}))
 	create(t, ns, web("alive", 8002, func(c *corev1.Container) {
-		c.LivenessProbe = &corev1.Probe{PeriodSeconds: 1, FailureThreshold: 1, ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"test", "-e", "/www/up"}}}, InitialDelaySeconds: 1}
+		c.LivenessProbe = &corev1.Probe{PeriodSeconds: 1, FailureThreshold: 1, TimeoutSeconds: 30, ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"test", "-e", "/www/up"}}}, InitialDelaySeconds: 1}
 	}))
 	until(t, ns, "ready", "Ready", ready)
 	execIn(t, ns, "ready", false, "", "rm", "/www/up")
