@@ -177,8 +177,8 @@ func (l *launcher) lead(ctx context.Context) (int, error) {
 		case <-over:
 		}
 	}()
-	defer l.signalBeforeLimit()()
 	if l.spec.Interactive {
+		defer l.signalBeforeLimit()()
 		<-l.stop
 		e := sessionEnding(l.leftWith(), l.head.job().Steps)
 		l.finish(e)

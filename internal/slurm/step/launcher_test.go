@@ -161,10 +161,21 @@ func TestTheSignalFollowsAShorterLimit(t *testing.T) {
 func TestTheSignalOfFiveSecondsLeavesFiveSeconds(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, "#!/bin/bash\ntrap 'echo $((SLURM_JOB_END_TIME - $(date +%s))); exit 7' USR1\nwhile :; do read -t 1 <> <(:); done\n", func(p *pod) {
-		p.spec.TimeLimit, p.spec.Signal = 7, &launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 5, Batch: true}
+		p.spec.TimeLimit, p.spec.Signal = 10, &launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 5, Batch: true}
 	})
 	if left, err := strconv.Atoi(strings.TrimSpace(p.out.String())); code != 7 || err != nil || left < 1 || left > 5 { // fewer on a busy machine
 		t.Errorf("%d, with %q seconds left\n%s", code, p.out.String(), p.err.String())
+	}
+}
+
+// A signal can be due before the script has started, if its limit is short or the start takes long.
+func TestASignalThatIsDueAtTheStartIsNotLost(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, "#!/bin/sh\nsleep 60\n", func(p *pod) {
+		p.spec.TimeLimit, p.spec.Signal = 5, &launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 60, Batch: true}
+	})
+	if want := 128 + int(syscall.SIGUSR1); code != want {
+		t.Errorf("code %d, want %d\n%s", code, want, p.err.String())
 	}
 }
 

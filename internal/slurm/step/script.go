@@ -54,6 +54,7 @@ func (l *launcher) runScript() (ending, error) {
 	if l.isStopped() {
 		script.signal(int(syscall.SIGTERM))
 	}
+	defer l.signalBeforeLimit()()
 	return l.ofMemory(script.wait()), nil
 }
 
@@ -99,8 +100,9 @@ func (l *launcher) openInput() (*os.File, error) {
 	return file, nil
 }
 
-// signalBeforeLimit schedules the signal requested by --signal. The returned function cancels the signal. If the time
-// limit changes, limitChanged reschedules the signal.
+// signalBeforeLimit schedules the signal requested by --signal. Call it when the script has started, because a signal
+// that is already due would otherwise be lost. The returned function cancels the signal. If the time limit changes,
+// limitChanged reschedules the signal.
 func (l *launcher) signalBeforeLimit() (callOff func()) {
 	s := l.spec.Signal
 	if s == nil {
