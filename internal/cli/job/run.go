@@ -249,6 +249,9 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 	case o.files.Given() && len(o.recipe.command) > 0:
 		return cli.UsageError(o.f, cmd, "a command cannot be combined with %s: the file already contains the command", o.files.Flag())
 	}
+	if o.recipe.maxRetryGiven && o.recipe.maxRetry < 1 { // the API takes 0 as "not specified"
+		return cli.Errorf("--max-retry=1 runs the job once, without a restart", "--max-retry: must be at least 1, not %d", o.recipe.maxRetry)
+	}
 	if o.files.Recursive && !o.files.Given() {
 		return cli.Errorf("add --filename, or remove --recursive", "--recursive (-R): it applies only to directories given with -f, and none was given")
 	}

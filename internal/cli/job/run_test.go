@@ -13,6 +13,7 @@ func TestFlagsOfRunGolden(t *testing.T) {
 	const queueFile = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: fresh}\nspec: {weight: 1}\n"
 	compat := map[string]string{"VCCTL_COMPAT": "true"}
 	golden.Hold(t, "runflags", []golden.Run{
+		{About: "no run at all", Args: "job run zero --image x --max-retry 0"},
 		{About: "two names", Args: "job run a --name b", Check: golden.Stored(jobPath, 6)},
 		{About: "Volcano's flags with a file: told, and passed over", Args: "job run -f - --name x -i other -r 4 -m 2 -S other", Input: golden.JobFile, Check: golden.Stored(jobPath, 7)},
 		{About: "flags that Volcano does not have, with a file", Args: "job run -f - --name x --cpu 64 --queue research --gpus 8 --labels a=b", Input: golden.JobFile, Check: golden.Stored(jobPath, 6)},
