@@ -40,7 +40,7 @@ func (s *Files) AddSources(f *Factory, cmd *cobra.Command) {
 	s.addKustomize(f, cmd)
 }
 
-// Where returns the names of the files, for messages.
+// Where returns the names of the files, for use in messages.
 func (s *Files) Where() string {
 	if s.Kustomization != "" {
 		return s.Kustomization

@@ -33,7 +33,8 @@ func endsInWord(text string) bool {
 		return false
 	}
 	c := text[len(text)-1]
-	isLetter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	lower := c | 0x20 // of an ASCII letter
+	isLetter := 'a' <= lower && lower <= 'z'
 	isDigit := '0' <= c && c <= '9'
 	return isLetter || isDigit || strings.IndexByte("-_./", c) >= 0
 }

@@ -89,8 +89,8 @@ func (w *World) Node(name string, words ...string) {
 	w.cluster.Apply(model.NodeFrom(node))
 }
 
-// Gang submits a gang of equal pods that must start together to the queue default. The words have the form
-// RESOURCE=AMOUNT or label:KEY=VALUE.
+// Gang submits a gang of equal pods that must start together to queue default. Each word sets a request of the pods,
+// RESOURCE=AMOUNT, or a label, label:KEY=VALUE.
 func (w *World) Gang(name string, members int, words ...string) {
 	w.t.Helper()
 	created := metav1.NewTime(w.now.Add(time.Duration(len(w.gangs)) * time.Millisecond))

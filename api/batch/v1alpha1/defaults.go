@@ -90,8 +90,8 @@ func defaultMinimum(task *TaskSpec) int32 {
 	return max(task.Replicas, 0) // validation rejects negative replicas
 }
 
-// sumOfMinimums returns the default minAvailable of a job. It caps a sum that is too large for the field; validation
-// then rejects the replicas.
+// sumOfMinimums returns the default minAvailable of a job: the sum of its tasks' minimums. It caps a sum that is too
+// large for the field; validation then rejects the replicas.
 func sumOfMinimums(tasks []TaskSpec) int32 {
 	var sum int64
 	for i := range tasks {

@@ -332,7 +332,7 @@ func (o *logsOptions) wants(pod *corev1.Pod) bool {
 	return len(o.tasks) == 0 || slices.Contains(o.tasks, taskOf(pod)) || slices.Contains(o.tasks, shortPod(o.job.Name, pod.Name))
 }
 
-// source is one run of a container; its log is printed as one stream.
+// source is one run of a container, whose log is printed as one stream.
 type source struct {
 	pod       *corev1.Pod
 	container string

@@ -278,7 +278,7 @@ func (a *application) createPod(ctx context.Context, place plan.Place) error {
 	return nil
 }
 
-// adopt handles the case that a pod with the wanted name already exists. If the pod belongs to this job, only the
+// adopt handles a pod with the wanted name that already exists. If the pod belongs to this job, only the
 // cache is outdated.
 func (a *application) adopt(ctx context.Context, wanted *corev1.Pod) error {
 	var there corev1.Pod

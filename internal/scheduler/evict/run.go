@@ -104,7 +104,7 @@ func starving(s *session.Session) []*framework.Job {
 	var list []*framework.Job
 	line := s.Line()
 	for _, j := range s.Starving() {
-		if !j.IsAdmitted() || len(j.Reserved)+len(j.Promised) > 0 || !s.Tryable(j) {
+		if !j.IsAdmitted() || j.HasPromisedResources() || !s.Tryable(j) {
 			continue
 		}
 		if s.Rules.Starves(j) && !line.Behind(j) {

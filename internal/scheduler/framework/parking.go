@@ -14,7 +14,13 @@ func (j *Job) WholeClusterBound() bool {
 // Wants reports whether the gang needs anything, because it is not admitted, has tasks without a node, or is below
 // its minimum.
 func (j *Job) Wants() bool {
-	return j.Phase == schedulingv1beta1.PodGroupPending || len(j.Pending)+len(j.AtGate) > 0 || j.Opening() || !j.Satisfied() && j.Phase != schedulingv1beta1.PodGroupCompleted
+	switch j.Phase {
+	case schedulingv1beta1.PodGroupPending:
+		return true
+	case schedulingv1beta1.PodGroupCompleted:
+		return j.WantsMore() || j.Opening()
+	}
+	return j.WantsMore() || j.Opening() || !j.Satisfied()
 }
 
 // NothingWanted clears the reason why the job waits.

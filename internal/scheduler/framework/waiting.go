@@ -56,18 +56,22 @@ func (j *Job) IsUnder(name string) bool {
 	return false
 }
 
+// HasPromisedResources reports whether tasks of the gang wait for resources that are promised to them.
+func (j *Job) HasPromisedResources() bool { return len(j.Reserved)+len(j.Promised) > 0 }
+
 // HasTurn reports whether the gang takes turns with the admitted gangs of its queue, or with the ones that wait for
 // admission.
 func (j *Job) HasTurn(inside bool) bool {
 	if !inside {
 		return !j.IsAdmitted()
 	}
-	return j.IsAdmitted() && !j.Satisfied() && len(j.Reserved)+len(j.Promised) == 0
+	return j.IsAdmitted() && !j.Satisfied() && !j.HasPromisedResources()
 }
 
 // WantsBeyondMinimum reports whether the gang has its minimum and waits for more.
 func (j *Job) WantsBeyondMinimum() bool {
-	return j.IsAdmitted() && j.Satisfied() && j.WantsMore() && len(j.Reserved)+len(j.Promised) == 0
+	hasMinimum := j.IsAdmitted() && j.Satisfied()
+	return hasMinimum && j.WantsMore() && !j.HasPromisedResources()
 }
 
 // WantsMore reports whether pods of the gang wait for nodes or at their queue's gate.

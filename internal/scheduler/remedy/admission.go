@@ -14,10 +14,14 @@ import (
 // Only then is it known what fewer or smaller pods would request.
 func (f *finder) outside() bool {
 	j := f.j
-	if len(j.AtGate) > 0 { // their requests are known and may differ from an equal part of the minimum request
+	switch {
+	case len(j.AtGate) > 0: // their requests are known and may differ from an equal part of the minimum request
 		return false
-	}
-	if j.IsAdmitted() || !j.HasMinResources || j.MinMember < 1 || j.AllocatedTasks() > 0 || j.Structured() || len(j.MinTaskMember) > 1 || len(j.Shapes()) > 1 {
+	case j.IsAdmitted(), j.AllocatedTasks() > 0:
+		return false
+	case !j.HasMinResources, j.MinMember < 1:
+		return false
+	case j.Structured(), len(j.MinTaskMember) > 1, len(j.Shapes()) > 1: // its pods are not equal
 		return false
 	}
 	for _, t := range j.MinResources {

@@ -125,7 +125,11 @@ func tolerating(text string) func(*model.ShapeSpec, model.Request) model.Request
 // of these resources and their nodes change with the nodes that the gang may use, so the other gang may start first and
 // take the nodes.
 func (f *finder) othersWaitForGuarantees() bool {
-	return slices.ContainsFunc(f.s.AllWaiting, func(o *framework.Job) bool {
-		return o != nil && o != f.j && o.Lacks() && o.Verdict.Limit != nil && o.Verdict.Limit.Kept > 0
+	return slices.ContainsFunc(f.s.AllWaiting, func(other *framework.Job) bool {
+		if other == nil || other == f.j || !other.Lacks() {
+			return false
+		}
+		limit := other.Verdict.Limit
+		return limit != nil && limit.Kept > 0
 	})
 }

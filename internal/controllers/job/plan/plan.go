@@ -238,7 +238,7 @@ func (b *builder) restart(asked decision) {
 func (b *builder) markStops(keepFinished bool) {
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		m.stop = !m.gone && (m.live() || !keepFinished && !b.keeps(m))
+		m.stop = !m.gone && !b.staysWithResult(m, keepFinished)
 	}
 }
 
@@ -248,8 +248,13 @@ func (b *builder) markOutdated() {
 	for i := range b.census.members {
 		m := &b.census.members[i]
 		isOutdated := !m.gone && m.version < b.job.Status.Version
-		m.stop = isOutdated && (m.live() || !keepFinished && !b.keeps(m))
+		m.stop = isOutdated && !b.staysWithResult(m, keepFinished)
 	}
+}
+
+// staysWithResult reports whether a pod has ended and is kept for its result.
+func (b *builder) staysWithResult(m *member, keepFinished bool) bool {
+	return !m.live() && (keepFinished || b.keeps(m))
 }
 
 // stopping reports whether this plan stops any pod.

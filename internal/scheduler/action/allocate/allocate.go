@@ -27,7 +27,7 @@ func (Action) Run(s *session.Session) {
 	promised(s)
 	absent := map[*framework.Job]bool{} // gangs without pods yet that block later gangs
 	turns := s.Turns(inTurn(s), func(j *framework.Job) bool {
-		if len(j.Reserved)+len(j.Promised) > 0 {
+		if j.HasPromisedResources() {
 			return false
 		}
 		atGate := checkGate(s, j)

@@ -10,12 +10,15 @@ import (
 // enablePreemptable: true for preempt or enableReclaimable: true for reclaim. By default, whole gangs may be evicted
 // too; otherwise nothing could be taken from gangs that run exactly at their minimum, as most gangs do.
 func (p *Policy) keepMinimums(r *framework.Rules) {
-	preempt, reclaim := p.conf.Switches["enablePreemptable"], p.conf.Switches["enableReclaimable"]
-	if !preempt && !reclaim {
+	keepsMinimum := map[framework.AttackKind]bool{
+		framework.Preempt: p.conf.Switches["enablePreemptable"],
+		framework.Reclaim: p.conf.Switches["enableReclaimable"],
+	}
+	if !keepsMinimum[framework.Preempt] && !keepsMinimum[framework.Reclaim] {
 		return
 	}
 	r.Guard(func(a *framework.Attack) framework.Guard {
-		if a.Kind == framework.Preempt && preempt || a.Kind == framework.Reclaim && reclaim {
+		if keepsMinimum[a.Kind] {
 			return surplusOnly(a)
 		}
 		return framework.Guard{}

@@ -147,12 +147,17 @@ func (q *quotas) promised(quota *model.Quota, namespace string, name corev1.Reso
 		}
 	}
 	for _, g := range q.inside[namespace] {
-		if other := q.s.Job(g); other != nil && other.IsAdmitted() && other.Phase != schedulingv1beta1.PodGroupCompleted && q.about(quota, g) {
+		if mayCreatePods(q.s.Job(g)) && q.about(quota, g) {
 			sum += q.missing(g, name)
 		}
 	}
 	q.sums[key] = sum
 	return sum
+}
+
+// mayCreatePods reports whether pods of a gang may still be created: it is admitted and not complete. j may be nil.
+func mayCreatePods(j *framework.Job) bool {
+	return j != nil && j.IsAdmitted() && j.Phase != schedulingv1beta1.PodGroupCompleted
 }
 
 // admitted adds a gang that was admitted in this cycle to the totals.

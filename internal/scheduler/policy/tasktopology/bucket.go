@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -78,7 +79,7 @@ func (p *plan) sorted(g *model.Gang) []*model.Task {
 		return !bound(t) && t.Status != model.Pending && t.Status != model.Pipelined
 	})
 	slices.SortFunc(tasks, func(a, b *model.Task) int {
-		return cmp.Or(-compareBool(bound(a), bound(b)), p.compareRoles(a.Role, b.Role), cmp.Compare(a.Index, b.Index), strings.Compare(a.Name, b.Name))
+		return cmp.Or(-framework.CompareBool(bound(a), bound(b)), p.compareRoles(a.Role, b.Role), cmp.Compare(a.Index, b.Index), strings.Compare(a.Name, b.Name))
 	})
 	return tasks
 }
@@ -206,20 +207,9 @@ func (p *plan) compare(a, b *model.Task) int {
 	x, y := p.bucketOf[a], p.bucketOf[b]
 	switch {
 	case x == nil || y == nil:
-		return compareBool(x == nil, y == nil)
+		return framework.CompareBool(x == nil, y == nil)
 	case x != y:
 		return cmp.Or(-cmp.Compare(x.size, y.size), cmp.Compare(x.index, y.index))
 	}
 	return p.compareRoles(a.Role, b.Role)
-}
-
-// compareBool sorts false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
