@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/local"
+	"github.com/vc-batch/vc/internal/local/nodespec"
 )
 
 // nodeFlags holds the flags that describe nodes of which only the number is specified.
@@ -16,18 +17,18 @@ type nodeFlags struct {
 }
 
 // spec returns the node spec for the flags. prefix is the common prefix of the nodes' names.
-func (f nodeFlags) spec(prefix, kind string, count int) (local.NodeSpec, error) {
-	spec := local.NodeSpec{Kind: kind, Count: &count, CPU: f.cpu, Memory: f.memory, Taints: f.taints}
+func (f nodeFlags) spec(prefix, kind string, count int) (nodespec.Spec, error) {
+	spec := nodespec.Spec{Kind: kind, Count: &count, CPU: f.cpu, Memory: f.memory, Taints: f.taints}
 	for _, quantity := range []struct{ flag, text string }{{"cpu", f.cpu}, {"memory", f.memory}} {
-		if _, err := local.ParseQuantity(quantity.text); err != nil && quantity.text != "" {
+		if _, err := nodespec.ParseQuantity(quantity.text); err != nil && quantity.text != "" {
 			return spec, &local.Error{What: prefix + quantity.flag + ": " + err.Error(), Hint: "for example " + prefix + "cpu 4 " + prefix + "memory 8Gi"}
 		}
 	}
 	var err error
-	if spec.Resources, err = local.ParsePairs(f.resources); err != nil {
+	if spec.Resources, err = nodespec.ParsePairs(f.resources); err != nil {
 		return spec, &local.Error{What: prefix + "resource: " + err.Error(), Hint: "for example " + prefix + "resource nvidia.com/gpu=4"}
 	}
-	if spec.Labels, err = local.ParsePairs(f.labels); err != nil {
+	if spec.Labels, err = nodespec.ParsePairs(f.labels); err != nil {
 		return spec, &local.Error{What: prefix + "label: " + err.Error(), Hint: "for example " + prefix + "label zone=a"}
 	}
 	return spec, nil
@@ -86,14 +87,14 @@ func newNodesAdd() *cobra.Command {
 	return cmd
 }
 
-func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, node nodeFlags) ([]local.NodeSpec, error) {
+func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, node nodeFlags) ([]nodespec.Spec, error) {
 	if process < 0 || simulated < 0 {
 		return nil, usageError(cmd, fmt.Errorf("the number of nodes is negative"))
 	}
 	if name != "" && process > 0 && simulated > 0 {
 		return nil, usageError(cmd, fmt.Errorf("--name names either process or simulated nodes, not both"))
 	}
-	var specs []local.NodeSpec
+	var specs []nodespec.Spec
 	if file != "" {
 		var err error
 		if specs, err = local.ReadNodesFile(file); err != nil {
@@ -103,7 +104,7 @@ func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, n
 	for _, counted := range []struct {
 		kind  string
 		count int
-	}{{local.KindProcess, process}, {local.KindSimulated, simulated}} {
+	}{{nodespec.KindProcess, process}, {nodespec.KindSimulated, simulated}} {
 		if counted.count == 0 {
 			continue
 		}
@@ -117,7 +118,7 @@ func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, n
 	if len(specs) == 0 {
 		return nil, usageError(cmd, fmt.Errorf("no nodes are requested: specify --process N, --simulated N or --nodes-file FILE"))
 	}
-	if _, err := local.Expand(specs, nil); err != nil {
+	if _, err := nodespec.Expand(specs, nil); err != nil {
 		return nil, usageError(cmd, err)
 	}
 	return specs, nil

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vc-batch/vc/internal/local"
+	"github.com/vc-batch/vc/internal/local/nodespec"
 )
 
 // allNodes is the flag value that selects all nodes of a kind.
@@ -98,7 +99,7 @@ func (r removal) pick(nodes []local.NodeStatus) ([]string, error) {
 			picked = append(picked, name)
 		}
 	}
-	for _, kind := range []struct{ name, count string }{{local.KindProcess, r.process}, {local.KindSimulated, r.simulated}} {
+	for _, kind := range []struct{ name, count string }{{nodespec.KindProcess, r.process}, {nodespec.KindSimulated, r.simulated}} {
 		if kind.count == "" {
 			continue
 		}

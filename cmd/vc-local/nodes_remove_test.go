@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vc-batch/vc/internal/local"
+	"github.com/vc-batch/vc/internal/local/nodespec"
 )
 
 func TestNodesToRemoveAreNamedOrCounted(t *testing.T) {
 	nodes := []local.NodeStatus{
-		{Name: "node-1", Kind: local.KindProcess}, {Name: "node-2", Kind: local.KindProcess},
-		{Name: "big", Kind: local.KindSimulated}, {Name: "sim-10", Kind: local.KindSimulated}, {Name: "sim-9", Kind: local.KindSimulated},
+		{Name: "node-1", Kind: nodespec.KindProcess}, {Name: "node-2", Kind: nodespec.KindProcess},
+		{Name: "big", Kind: nodespec.KindSimulated}, {Name: "sim-10", Kind: nodespec.KindSimulated}, {Name: "sim-9", Kind: nodespec.KindSimulated},
 		{Name: "foreign"},
 	}
 	for name, c := range map[string]struct {

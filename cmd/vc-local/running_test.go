@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vc-batch/vc/internal/local"
+	"github.com/vc-batch/vc/internal/local/nodespec"
 )
 
 func TestUpNamesTheFlagsThatARunningClusterIgnores(t *testing.T) {
@@ -53,7 +54,7 @@ func TestUpNamesTheFlagsThatARunningClusterIgnores(t *testing.T) {
 func TestNodesToAddAreInOneOrder(t *testing.T) {
 	for range 50 {
 		specs, err := specsToAdd(newNodesAdd(), "", "", 1, 2, nodeFlags{})
-		if err != nil || len(specs) != 2 || specs[0].Kind != local.KindProcess || specs[1].Kind != local.KindSimulated {
+		if err != nil || len(specs) != 2 || specs[0].Kind != nodespec.KindProcess || specs[1].Kind != nodespec.KindSimulated {
 			t.Fatalf("%+v, %v", specs, err)
 		}
 		_, err = specsToAdd(newNodesAdd(), "", "", 1, 0, nodeFlags{cpu: "many", memory: "much"})

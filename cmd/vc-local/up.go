@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/vc-batch/vc/internal/local"
+	"github.com/vc-batch/vc/internal/local/nodespec"
 	"github.com/vc-batch/vc/internal/local/simnode"
 )
 
@@ -219,8 +220,8 @@ func (o *upOptions) nodesNamed() bool {
 }
 
 // nodes returns the nodes specified by the nodes file and by the flags.
-func (o *upOptions) nodes() ([]local.Node, error) {
-	specs := []local.NodeSpec{}
+func (o *upOptions) nodes() ([]nodespec.Node, error) {
+	specs := []nodespec.Spec{}
 	if o.nodesFile != "" {
 		var err error
 		if specs, err = local.ReadNodesFile(o.nodesFile); err != nil {
@@ -233,7 +234,7 @@ func (o *upOptions) nodes() ([]local.Node, error) {
 	for _, counted := range []struct {
 		flag, kind string
 		count      int
-	}{{"process-nodes", local.KindProcess, o.processNodes}, {"simulated-nodes", local.KindSimulated, o.simulatedNodes}} {
+	}{{"process-nodes", nodespec.KindProcess, o.processNodes}, {"simulated-nodes", nodespec.KindSimulated, o.simulatedNodes}} {
 		if counted.count < 0 {
 			return nil, &local.Error{What: fmt.Sprintf("--%s %d is negative", counted.flag, counted.count), Hint: "use 0 for none"}
 		}
@@ -245,11 +246,11 @@ func (o *upOptions) nodes() ([]local.Node, error) {
 			specs = append(specs, spec)
 		}
 	}
-	nodes, err := local.Expand(specs, nil)
+	nodes, err := nodespec.Expand(specs, nil)
 	if err != nil {
 		return nil, &local.Error{What: err.Error(), Hint: "see vc-local up --help", Err: err}
 	}
-	return append([]local.Node{}, nodes...), nil
+	return append([]nodespec.Node{}, nodes...), nil
 }
 
 // alreadyRunning waits until the running cluster is ready, and then reports that it is running.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/vc-batch/vc/internal/local"
+	"github.com/vc-batch/vc/internal/local/nodespec"
 	"github.com/vc-batch/vc/internal/local/simnode"
 )
 
@@ -24,14 +25,14 @@ func TestUpReadsItsFlags(t *testing.T) {
 	writeFile(t, nodesFile, "- {name: a, kind: simulated}\n")
 	writeFile(t, conf, "actions: \"enqueue, allocate, backfill\"\n")
 	none := corev1.ResourceList{}
-	defaults := local.Settings{Components: local.ComponentsAll, Nodes: []local.Node{{Name: "node-1", Kind: local.KindProcess, Capacity: none}}}
+	defaults := local.Settings{Components: local.ComponentsAll, Nodes: []nodespec.Node{{Name: "node-1", Kind: nodespec.KindProcess, Capacity: none}}}
 
 	cases := map[string]struct {
 		args []string
 		want func(*local.Settings)
 	}{
 		"nothing said: one process node": {nil, func(*local.Settings) {}},
-		"no node at all":                 {[]string{"--process-nodes=0"}, func(s *local.Settings) { s.Nodes = []local.Node{} }},
+		"no node at all":                 {[]string{"--process-nodes=0"}, func(s *local.Settings) { s.Nodes = []nodespec.Node{} }},
 		"both kinds, sized and labelled": {
 			[]string{"--process-nodes=1", "--simulated-nodes=1", "--node-cpu=3920m", "--node-memory=6265300Ki", "--node-resource=nvidia.com/gpu=4", "--node-label=zone=a"},
 			func(s *local.Settings) {
@@ -39,17 +40,17 @@ func TestUpReadsItsFlags(t *testing.T) {
 					"cpu": resource.MustParse("3920m"), "memory": resource.MustParse("6265300Ki"), "nvidia.com/gpu": resource.MustParse("4"),
 				}
 				labels := map[string]string{"zone": "a"}
-				s.Nodes = []local.Node{
-					{Name: "node-1", Kind: local.KindProcess, Capacity: capacity, Labels: labels},
-					{Name: "sim-1", Kind: local.KindSimulated, Capacity: capacity, Labels: labels},
+				s.Nodes = []nodespec.Node{
+					{Name: "node-1", Kind: nodespec.KindProcess, Capacity: capacity, Labels: labels},
+					{Name: "sim-1", Kind: nodespec.KindSimulated, Capacity: capacity, Labels: labels},
 				}
 			},
 		},
 		"a nodes file says it all": {[]string{"--nodes-file=" + nodesFile}, func(s *local.Settings) {
-			s.Nodes = []local.Node{{Name: "a", Kind: local.KindSimulated, Capacity: none}}
+			s.Nodes = []nodespec.Node{{Name: "a", Kind: nodespec.KindSimulated, Capacity: none}}
 		}},
 		"a nodes file and a process node": {[]string{"--nodes-file=" + nodesFile, "--process-nodes=1"}, func(s *local.Settings) {
-			s.Nodes = []local.Node{{Name: "a", Kind: local.KindSimulated, Capacity: none}, s.Nodes[0]}
+			s.Nodes = []nodespec.Node{{Name: "a", Kind: nodespec.KindSimulated, Capacity: none}, s.Nodes[0]}
 		}},
 		"a port":                 {[]string{"--port=6443"}, func(s *local.Settings) { s.Port, s.PortAsked = 6443, true }},
 		"any port":               {[]string{"--port=0"}, func(*local.Settings) {}},
@@ -68,7 +69,7 @@ func TestUpReadsItsFlags(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := defaults
-			want.Dir, want.Nodes = dir, append([]local.Node{}, defaults.Nodes...)
+			want.Dir, want.Nodes = dir, append([]nodespec.Node{}, defaults.Nodes...)
 			c.want(&want)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
@@ -88,7 +89,7 @@ func TestUpGoesOnWithTheLastRun(t *testing.T) {
 	}
 	got, err = settingsOf(t, dir, "--components=all", "--simulated-nodes=0")
 	want := last
-	want.Components, want.Nodes = local.ComponentsAll, []local.Node{{Name: "node-1", Kind: local.KindProcess, Capacity: corev1.ResourceList{}}}
+	want.Components, want.Nodes = local.ComponentsAll, []nodespec.Node{{Name: "node-1", Kind: nodespec.KindProcess, Capacity: corev1.ResourceList{}}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("with flags: %v (-want +got)\n%s", err, diff)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/local/controlplane"
+	"github.com/vc-batch/vc/internal/local/nodespec"
 )
 
 // controlServer serves `status` and `nodes` on a unix socket. Only users who may enter the directory can connect.
@@ -67,7 +68,7 @@ func (s *controlServer) stop() {
 
 // addNodes starts the nodes in the request and returns their names.
 func (c *cluster) addNodes(r *http.Request) ([]string, error) {
-	var specs []NodeSpec
+	var specs []nodespec.Spec
 	if err := json.NewDecoder(r.Body).Decode(&specs); err != nil {
 		return nil, fmt.Errorf("request: %w", err)
 	}
@@ -79,7 +80,7 @@ func (c *cluster) addNodes(r *http.Request) ([]string, error) {
 	for _, node := range statuses {
 		taken[node.Name] = true
 	}
-	nodes, err := Expand(specs, taken)
+	nodes, err := nodespec.Expand(specs, taken)
 	if err != nil {
 		return nil, hinted("vc-local nodes list shows the nodes there are", "%v", err)
 	}
@@ -131,7 +132,7 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 }
 
 // AddNodes starts nodes. It returns their names once all of them accept pods.
-func (c *Client) AddNodes(ctx context.Context, specs []NodeSpec) ([]string, error) {
+func (c *Client) AddNodes(ctx context.Context, specs []nodespec.Spec) ([]string, error) {
 	var names []string
 	return names, c.ask(ctx, http.MethodPost, "/nodes", specs, &names)
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vc-batch/vc/internal/local/nodespec"
 	"github.com/vc-batch/vc/internal/local/processnode"
 )
 
@@ -93,7 +94,7 @@ func runningPods(ctx context.Context, d Dir) int {
 	}
 	count := 0
 	for _, node := range status.Nodes {
-		if node.Kind == KindProcess {
+		if node.Kind == nodespec.KindProcess {
 			count += node.Pods
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/vc-batch/vc/internal/local/controlplane"
+	"github.com/vc-batch/vc/internal/local/nodespec"
 	"github.com/vc-batch/vc/internal/local/simnode"
 )
 
@@ -65,7 +66,7 @@ func newNodeSet(s Settings, plane *controlplane.ControlPlane, report Reporter) (
 }
 
 // start runs exactly the given nodes; nil stands for the nodes of the last run.
-func (s *nodeSet) start(ctx context.Context, nodes []Node) error {
+func (s *nodeSet) start(ctx context.Context, nodes []nodespec.Node) error {
 	existing, err := s.existing(ctx)
 	if err != nil {
 		return err
@@ -89,12 +90,12 @@ func (s *nodeSet) start(ctx context.Context, nodes []Node) error {
 }
 
 // existing returns the nodes that vc-local has created in the API server.
-func (s *nodeSet) existing(ctx context.Context) ([]Node, error) {
+func (s *nodeSet) existing(ctx context.Context) ([]nodespec.Node, error) {
 	list, err := s.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: simnode.KindLabel})
 	if err != nil {
 		return nil, err
 	}
-	nodes := []Node{}
+	nodes := []nodespec.Node{}
 	for _, node := range list.Items {
 		nodes = append(nodes, nodeOf(&node))
 	}
@@ -102,14 +103,14 @@ func (s *nodeSet) existing(ctx context.Context) ([]Node, error) {
 }
 
 // nodeOf returns the configuration of a node, derived from its Node object.
-func nodeOf(node *corev1.Node) Node {
+func nodeOf(node *corev1.Node) nodespec.Node {
 	labels := maps.Clone(node.Labels)
 	for _, own := range []string{simnode.KindLabel, corev1.LabelHostname, corev1.LabelOSStable, corev1.LabelArchStable} {
 		delete(labels, own)
 	}
-	n := Node{Name: node.Name, Kind: KindProcess, Capacity: node.Status.Capacity.DeepCopy(), Labels: labels}
+	n := nodespec.Node{Name: node.Name, Kind: nodespec.KindProcess, Capacity: node.Status.Capacity.DeepCopy(), Labels: labels}
 	if node.Labels[simnode.KindLabel] == simnode.KindSimulated {
-		n.Kind = KindSimulated
+		n.Kind = nodespec.KindSimulated
 	}
 	for _, taint := range node.Spec.Taints {
 		if taint.TimeAdded == nil && taint.Key != corev1.TaintNodeNotReady && taint.Key != corev1.TaintNodeUnreachable && taint.Key != corev1.TaintNodeUnschedulable {
@@ -120,7 +121,7 @@ func nodeOf(node *corev1.Node) Node {
 }
 
 // forget deletes the Node objects of nodes that are no longer wanted, or that are wanted with another kind.
-func (s *nodeSet) forget(ctx context.Context, existing, wanted []Node) error {
+func (s *nodeSet) forget(ctx context.Context, existing, wanted []nodespec.Node) error {
 	kinds := map[string]string{}
 	for _, node := range wanted {
 		kinds[node.Name] = node.Kind
@@ -132,7 +133,7 @@ func (s *nodeSet) forget(ctx context.Context, existing, wanted []Node) error {
 			continue
 		}
 		group.Go(func() error {
-			if node.Kind == KindSimulated {
+			if node.Kind == nodespec.KindSimulated {
 				return simnode.RemoveNodes(ctx, s.client, node.Name)
 			}
 			return s.forgetProcess(ctx, node.Name)
@@ -142,11 +143,11 @@ func (s *nodeSet) forget(ctx context.Context, existing, wanted []Node) error {
 }
 
 // add starts nodes. It returns when all of them accept pods.
-func (s *nodeSet) add(ctx context.Context, nodes []Node) error {
+func (s *nodeSet) add(ctx context.Context, nodes []nodespec.Node) error {
 	var simulated []simnode.Spec
-	var process []Node
+	var process []nodespec.Node
 	for _, node := range nodes {
-		if node.Kind == KindSimulated {
+		if node.Kind == nodespec.KindSimulated {
 			simulated = append(simulated, simulatedSpec(node))
 		} else {
 			process = append(process, node)
@@ -166,7 +167,7 @@ func (s *nodeSet) add(ctx context.Context, nodes []Node) error {
 	return nil
 }
 
-func simulatedSpec(node Node) simnode.Spec {
+func simulatedSpec(node nodespec.Node) simnode.Spec {
 	capacity := simnode.DefaultCapacity()
 	maps.Copy(capacity, node.Capacity)
 	return simnode.Spec{Name: node.Name, Capacity: capacity, Labels: node.Labels, Taints: node.Taints}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
+	"github.com/vc-batch/vc/internal/local/nodespec"
 	"github.com/vc-batch/vc/internal/local/processnode"
 )
 
@@ -33,7 +34,7 @@ type processRun struct {
 	err    error
 }
 
-func (s *nodeSet) addProcess(ctx context.Context, nodes []Node) error {
+func (s *nodeSet) addProcess(ctx context.Context, nodes []nodespec.Node) error {
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -57,7 +58,7 @@ func (s *nodeSet) addProcess(ctx context.Context, nodes []Node) error {
 }
 
 // runProcess starts a process node.
-func (s *nodeSet) runProcess(node Node) error {
+func (s *nodeSet) runProcess(node nodespec.Node) error {
 	certPEM, keyPEM, err := s.plane.PKI().Serving(node.Name, "127.0.0.1", "localhost", node.Name)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/extender"
+	"github.com/vc-batch/vc/internal/local/nodespec"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
@@ -30,7 +31,7 @@ type Settings struct {
 	// Kubeconfig is an additional path for the kubeconfig; it may be empty.
 	Kubeconfig string `json:"kubeconfig,omitempty"`
 	// Nodes lists the nodes to run; nil means the nodes of the last run, which are stored in the API server.
-	Nodes []Node `json:"-"`
+	Nodes []nodespec.Node `json:"-"`
 	// Components is ComponentsAll or ComponentsAPI.
 	Components string `json:"components"`
 	// SchedulerConf is the path of a volcano-scheduler.conf; it may be empty.
@@ -61,8 +62,8 @@ func LoadSettings(d Dir) (Settings, bool, error) {
 func (s Settings) save() error { return writeJSON(s.Dir.settingsFile(), s) }
 
 // DefaultNodes returns one process node with the machine's capacity.
-func DefaultNodes() []Node {
-	nodes, _ := Expand([]NodeSpec{{Kind: KindProcess}}, nil)
+func DefaultNodes() []nodespec.Node {
+	nodes, _ := nodespec.Expand([]nodespec.Spec{{Kind: nodespec.KindProcess}}, nil)
 	return nodes
 }
 

@@ -1,8 +1,9 @@
-package local
+package nodespec
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,7 +18,7 @@ func TestTheDemosFourNodesCanBeSaid(t *testing.T) {
 	for _, name := range names {
 		text += fmt.Sprintf("- {name: %s, cpu: 3920m, memory: 6265300Ki}\n", name)
 	}
-	specs, err := ParseNodes([]byte(text))
+	specs, err := Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,15 +70,21 @@ func TestNodesFile(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := ParseNodes([]byte(c.text))
-			wantError(t, err, c.want)
+			_, err := Parse([]byte(c.text))
+			got := fmt.Sprint(err)
+			if c.want == "" {
+				c.want = "<nil>"
+			}
+			if !strings.Contains(got, c.want) {
+				t.Errorf("got error %q, want %q in it", got, c.want)
+			}
 		})
 	}
 }
 
 func TestNumberedNodesTakeFreeNames(t *testing.T) {
 	two := 2
-	nodes, err := Expand([]NodeSpec{{Kind: KindSimulated, Count: &two}, {Count: &two}, {Name: "node-3"}, {Name: "gpu", Count: &two}}, map[string]bool{"node-1": true, "sim-2": true})
+	nodes, err := Expand([]Spec{{Kind: KindSimulated, Count: &two}, {Count: &two}, {Name: "node-3"}, {Name: "gpu", Count: &two}}, map[string]bool{"node-1": true, "sim-2": true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,9 +101,9 @@ func TestNumberedNodesTakeFreeNames(t *testing.T) {
 func TestNamesAreUnique(t *testing.T) {
 	name := rapid.SampledFrom([]string{"", "", "", "a", "node-1", "node-2", "sim-1", "a-1"})
 	rapid.Check(t, func(t *rapid.T) {
-		specs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) NodeSpec {
+		specs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Spec {
 			count := rapid.IntRange(0, 3).Draw(t, "count")
-			return NodeSpec{Name: name.Draw(t, "name"), Kind: rapid.SampledFrom([]string{"", KindSimulated}).Draw(t, "kind"), Count: &count}
+			return Spec{Name: name.Draw(t, "name"), Kind: rapid.SampledFrom([]string{"", KindSimulated}).Draw(t, "kind"), Count: &count}
 		}), 0, 6).Draw(t, "specs")
 		taken := map[string]bool{rapid.SampledFrom([]string{"node-1", "sim-2", "b"}).Draw(t, "taken"): true}
 		nodes, err := Expand(specs, taken)
@@ -118,7 +125,7 @@ func FuzzParseNodes(f *testing.F) {
 	f.Add([]byte("- {kind: simulated, count: 3, taints: [\"a:NoSchedule\"]}"))
 	f.Add([]byte("- count: 99999999999"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		specs, err := ParseNodes(data)
+		specs, err := Parse(data)
 		if err == nil && len(specs) == 0 {
 			t.Error("neither nodes nor an error")
 		}

@@ -1,9 +1,15 @@
-package local
+// Package nodespec reads the description of the nodes of a local cluster, from a nodes file or from flags, and expands it
+// to single nodes with unique names.
+//
+//	In:   a YAML list, flags as text, the names that are in use
+//	Out:  Spec, one entry of the list; Node, one node to run; errors with the entry and the field
+//
+// It is apart from package local because that package links a whole API server.
+package nodespec
 
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -27,7 +33,7 @@ const (
 const mostNodes = 50000
 
 // NodeSpec describes a node, or Count identical nodes. It is an entry in a nodes file.
-type NodeSpec struct {
+type Spec struct {
 	// Name is the node's name. If Count is above 1, it is the prefix of the names, which end in -1, -2, and so on. If
 	// it is empty, the names are node-N or sim-N with the next free numbers.
 	Name string `json:"name,omitempty"`
@@ -55,25 +61,12 @@ type Node struct {
 	Taints   []corev1.Taint
 }
 
-// ReadNodesFile reads a YAML list of NodeSpecs. Unknown fields are errors.
-func ReadNodesFile(path string) ([]NodeSpec, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, hinted("specify the path of a YAML file, see vc-local up --help", "nodes file: %v", err)
-	}
-	specs, err := ParseNodes(data)
-	if err != nil {
-		return nil, hinted("a nodes file is a YAML list: - {name: a, kind: process, cpu: \"4\", memory: 8Gi}", "nodes file %s: %v", path, err)
-	}
-	return specs, nil
-}
-
 // ParseNodes parses a nodes file and validates every entry.
-func ParseNodes(data []byte) ([]NodeSpec, error) {
+func Parse(data []byte) ([]Spec, error) {
 	if err := checkBooleans(data); err != nil {
 		return nil, err
 	}
-	var specs []NodeSpec
+	var specs []Spec
 	if err := yaml.UnmarshalStrict(data, &specs); err != nil {
 		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "error unmarshaling JSON: "))
 	}
@@ -105,7 +98,7 @@ func checkBooleans(data []byte) error {
 
 // Expand converts specs to individual nodes with unique names. taken contains existing names. Errors name the entry
 // and the field.
-func Expand(specs []NodeSpec, taken map[string]bool) ([]Node, error) {
+func Expand(specs []Spec, taken map[string]bool) ([]Node, error) {
 	used := map[string]bool{}
 	for name := range taken {
 		used[name] = true
@@ -145,7 +138,7 @@ func Expand(specs []NodeSpec, taken map[string]bool) ([]Node, error) {
 	return nodes, nil
 }
 
-func (s NodeSpec) count() int {
+func (s Spec) count() int {
 	if s.Count == nil {
 		return 1
 	}
@@ -153,7 +146,7 @@ func (s NodeSpec) count() int {
 }
 
 // givenNames returns the explicit names in the spec; nil if the nodes are to be numbered.
-func (s NodeSpec) givenNames() []string {
+func (s Spec) givenNames() []string {
 	if s.Name == "" {
 		return nil
 	}
@@ -183,7 +176,7 @@ func nextNames(kind string, count int, used map[string]bool) []string {
 }
 
 // template returns the node without its name.
-func (s NodeSpec) template(at *field.Path) (Node, error) {
+func (s Spec) template(at *field.Path) (Node, error) {
 	node := Node{Kind: s.Kind, Labels: s.Labels, Capacity: corev1.ResourceList{}}
 	if node.Kind == "" {
 		node.Kind = KindProcess
@@ -210,7 +203,7 @@ func (s NodeSpec) template(at *field.Path) (Node, error) {
 	return node, nil
 }
 
-func (s NodeSpec) capacity(at *field.Path, list corev1.ResourceList) error {
+func (s Spec) capacity(at *field.Path, list corev1.ResourceList) error {
 	quantities := map[string]string{}
 	for name, text := range s.Resources {
 		quantities[name] = text
