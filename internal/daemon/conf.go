@@ -76,7 +76,7 @@ func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
 	f.good = c
 	f.metrics.Store(&c.Metrics)
 	f.inForce.Store(c)
-	f.state = confState{text: config.Telling(data), source: f.path, warnings: slices.Concat(warnings, engine.Warnings)}
+	f.state = confState{text: config.RedactPasswords(data), source: f.path, warnings: slices.Concat(warnings, engine.Warnings)}
 	confValid.Set(1)
 	return engine, nil
 }

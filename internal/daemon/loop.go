@@ -78,7 +78,7 @@ func (l *loop) cycle(now time.Time) (again bool) {
 	decision.Assume(l.cluster, &d)
 	l.effects.Put(&d)
 	l.took = time.Since(now)
-	l.window = nextWindow(l.window, len(deltas) > 0 && d.Empty())
+	l.window = nextWindow(l.window, len(deltas) > 0 && d.IsEmpty())
 	l.wake = d.WakeAt
 	l.spare = deltas[:0]
 	l.beat(now)

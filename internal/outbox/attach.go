@@ -212,7 +212,7 @@ func (a *attached) mayHave(claim *resourcev1.ResourceClaim, d *decision.DeviceCl
 // reserve writes the parts of the allocation and the reservation that are missing. It adds the finalizer first,
 // because only the finalizer prevents the deletion of a claim whose devices are in use.
 func (a *attached) reserve(ctx context.Context, claim *resourcev1.ResourceClaim, allocation *resourcev1.AllocationResult) (err error) {
-	consumer := decision.Consumer(a.bind.Pod)
+	consumer := decision.ConsumerReference(a.bind.Pod)
 	if claim.Status.Allocation != nil && slices.Contains(claim.Status.ReservedFor, consumer) {
 		return nil
 	}

@@ -32,20 +32,20 @@ type advice struct {
 	at    time.Time
 }
 
-// holds reports whether an advice is recent, and the gang is in the same situation as then.
-func (a *advice) holds(j *framework.Job, e *schedulingv1beta1.Explanation, now time.Time) bool {
+// isStillValid reports whether an advice is recent, and the gang is in the same situation as then.
+func (a *advice) isStillValid(j *framework.Job, e *schedulingv1beta1.Explanation, now time.Time) bool {
 	if now.Sub(a.at) >= adviceAge || a.full != j.Verdict.Full {
 		return false
 	}
-	return a.why == explain.Meaning(e) && a.whole == whole(j)
+	return a.why == explain.Meaning(e) && a.whole == hasAllPods(j)
 }
 
-// advise adds what would help. It simulates remedies for gangs at the front of their queue when the reason is new
+// addAdvice adds what would help. It simulates remedies for gangs at the front of their queue when the reason is new
 // or the advice is old. It returns when to try again for a gang that was skipped.
-func (e *Engine) advise(s *session.Session, j *framework.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
+func (e *Engine) addAdvice(s *session.Session, j *framework.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
 	b := &e.book
 	known, isKnown := b.advices[j]
-	if !isKnown || !known.holds(j, to, s.Now) {
+	if !isKnown || !known.isStillValid(j, to, s.Now) {
 		if position == 0 || position > front {
 			delete(b.advices, j)
 			return time.Time{}
@@ -57,7 +57,7 @@ func (e *Engine) advise(s *session.Session, j *framework.Job, to *schedulingv1be
 			return s.Now.Add(adviseAgain)
 		}
 		e.advised++
-		known = advice{helps: remedy.Find(s, j), why: explain.Meaning(to), full: j.Verdict.Full, whole: whole(j), at: s.Now}
+		known = advice{helps: remedy.Find(s, j), why: explain.Meaning(to), full: j.Verdict.Full, whole: hasAllPods(j), at: s.Now}
 		b.advices[j] = known
 	}
 	for _, h := range known.helps {
@@ -84,13 +84,13 @@ func withoutWait(helps []schedulingv1beta1.Help) []schedulingv1beta1.Help {
 	return slices.DeleteFunc(slices.Clone(helps), func(h schedulingv1beta1.Help) bool { return h.Kind == schedulingv1beta1.HelpWait })
 }
 
-// addWait adds that waiting helps, if the start time is certain. If others may take the resources at an unknown
+// addWaitHelp adds that waiting helps, if the start time is certain. If others may take the resources at an unknown
 // time, the start time is only an estimate.
-func (e *Engine) addWait(j *framework.Job, to *schedulingv1beta1.Explanation) {
+func (e *Engine) addWaitHelp(j *framework.Job, to *schedulingv1beta1.Explanation) {
 	if at := to.EstimatedStart; at != nil && e.book.forecasts[j].Certain {
 		to.Helps = append(to.Helps, explain.Wait(at.Time).API())
 	}
 }
 
-// whole reports whether as many pods exist as the gang needs. Only then is it known where they fit.
-func whole(j *framework.Job) bool { return j.Verdict.Members.Exist >= j.Verdict.Members.Min }
+// hasAllPods reports whether as many pods exist as the gang needs. Only then is it known where they fit.
+func hasAllPods(j *framework.Job) bool { return j.Verdict.Members.Exist >= j.Verdict.Members.Min }

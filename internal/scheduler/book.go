@@ -90,9 +90,9 @@ func (old *stamp) isImproved(q *queue.Queue) bool {
 	switch {
 	case old.version == 0, old.eased, old.fault != q.Fault, old.known != q.Known, old.open != q.Open:
 		return true
-	case less(q.Allocated, old.allocated), less(q.Inqueue, old.inqueue), less(q.Occupied, old.occupied):
+	case isLessForAny(q.Allocated, old.allocated), isLessForAny(q.Inqueue, old.inqueue), isLessForAny(q.Occupied, old.occupied):
 		return true // its gangs hold less
-	case less(old.deserved, q.Deserved), less(old.capacity, q.RealCapability), less(old.elastic, q.Elastic):
+	case isLessForAny(old.deserved, q.Deserved), isLessForAny(old.capacity, q.RealCapability), isLessForAny(old.elastic, q.Elastic):
 		return true // its limits rose
 	}
 	return false
@@ -108,13 +108,13 @@ func (b *book) reset() {
 	b.advices, b.foretold = map[*framework.Job]advice{}, map[*framework.Job]time.Time{}
 }
 
-func (b *book) job(g *model.Gang) *framework.Job { return b.jobs[g] }
+func (b *book) jobOfGang(g *model.Gang) *framework.Job { return b.jobs[g] }
 
-// update updates the book from the model and fills the session with the gangs to try.
-func (b *book) update(s *session.Session) {
-	look := func(g *model.Gang) { b.look(s, g) }
+// updateGangs updates the book from the model and fills the session with the gangs to try.
+func (b *book) updateGangs(s *session.Session) {
+	look := func(g *model.Gang) { b.loadGang(s, g) }
 	for _, j := range b.dirty {
-		j.Unload()
+		j.ForceReload()
 		look(j.Gang)
 	}
 	b.dirty = b.dirty[:0]
@@ -128,26 +128,26 @@ func (b *book) update(s *session.Session) {
 		}
 	}
 	b.seen = s.Cluster.Gen()
-	s.KeepLost()
+	s.HoldForRecovery()
 	s.AllWaiting = b.waiting
-	b.noteLapsed(s)
-	b.noteInVain(s)
-	b.stampQueues(s)
-	b.wake(s)
+	b.updateLapsed(s)
+	b.easeInVainQueues(s)
+	b.updateQueueVersions(s)
+	b.wakeParkedGangs(s)
 }
 
-// look loads one gang that may have changed.
-func (b *book) look(s *session.Session, g *model.Gang) {
+// loadGang loads one gang that may have changed.
+func (b *book) loadGang(s *session.Session, g *model.Gang) {
 	j := b.jobs[g]
 	if !g.Known {
 		if j != nil {
-			b.leave(j)
+			b.removeWaiting(j)
 			delete(b.jobs, g)
 			delete(b.due, j)
 			delete(b.advices, j)
 			delete(b.forecasts, j)
 			delete(b.foretold, j)
-			b.gone(j)
+			b.recordDeleted(j)
 		}
 		return
 	}
@@ -156,32 +156,32 @@ func (b *book) look(s *session.Session, g *model.Gang) {
 		j = &framework.Job{Gang: g, Rank: b.ranks}
 		b.jobs[g] = j
 	}
-	if j.Touched && j.Loaded() {
+	if j.Touched && j.IsLoaded() {
 		return // already loaded in this update
 	}
-	s.Load(j)
+	s.LoadJob(j)
 	if len(j.Tasks) > j.TasksSeen {
 		b.arrived = s.Now
 	}
 	j.TasksSeen = len(j.Tasks)
 	s.Touch(j)
 	j.Parked = false
-	if j.Wants() {
-		b.enter(j)
+	if j.NeedsAnything() {
+		b.addWaiting(j)
 	} else {
-		j.NothingWanted()
-		b.leave(j)
+		j.ClearVerdict()
+		b.removeWaiting(j)
 	}
 }
 
-func (b *book) enter(j *framework.Job) {
+func (b *book) addWaiting(j *framework.Job) {
 	if _, in := b.at[j]; !in {
 		b.at[j] = len(b.waiting)
 		b.waiting = append(b.waiting, j)
 	}
 }
 
-func (b *book) leave(j *framework.Job) {
+func (b *book) removeWaiting(j *framework.Job) {
 	i, in := b.at[j]
 	if !in {
 		return
@@ -194,8 +194,8 @@ func (b *book) leave(j *framework.Job) {
 	delete(b.at, j)
 }
 
-// stampQueues increments the version of every queue that has more room than before.
-func (b *book) stampQueues(s *session.Session) {
+// updateQueueVersions increments the version of every queue that has more room than before.
+func (b *book) updateQueueVersions(s *session.Session) {
 	if len(s.View.Grown) > 0 {
 		b.reclaim++ // with more free resources, fewer victims may be enough
 	}
@@ -213,7 +213,7 @@ func (b *book) stampQueues(s *session.Session) {
 			b.reclaim++
 			old.gen = q.Gen
 		}
-		if len(old.deserved) > 0 && (differ(q.Deserved, old.deserved) || differ(q.RealCapability, old.capacity)) {
+		if len(old.deserved) > 0 && (limitsDiffer(q.Deserved, old.deserved) || limitsDiffer(q.RealCapability, old.capacity)) {
 			old.shifted++
 		}
 		anyEased := gates || b.eased[q] // less is reserved, in all queues or in this one
@@ -225,7 +225,7 @@ func (b *book) stampQueues(s *session.Session) {
 			old.version++
 			old.eased = false
 		}
-		if better || less(q.Deserved, old.deserved) {
+		if better || isLessForAny(q.Deserved, old.deserved) {
 			b.reclaim++
 		}
 		b.stamps[q] = old
@@ -233,8 +233,8 @@ func (b *book) stampQueues(s *session.Session) {
 	s.ReclaimStamp = b.reclaim
 }
 
-// keepStamps stores the state of the queues after the cycle.
-func (b *book) keepStamps(s *session.Session) {
+// storeQueueStates stores the state of the queues after the cycle.
+func (b *book) storeQueueStates(s *session.Session) {
 	for _, q := range s.Ledger.Queues {
 		old := b.stamps[q]
 		old.eased = s.Eased[q]
@@ -249,11 +249,11 @@ func (b *book) keepStamps(s *session.Session) {
 	}
 }
 
-// differ reports whether two limits differ.
-func differ(a, b []float64) bool { return less(a, b) || less(b, a) }
+// limitsDiffer reports whether two limits differ.
+func limitsDiffer(a, b []float64) bool { return isLessForAny(a, b) || isLessForAny(b, a) }
 
-// less reports whether a is less than b for any resource, or differs in length.
-func less(a, b []float64) bool {
+// isLessForAny reports whether a is less than b for any resource, or differs in length.
+func isLessForAny(a, b []float64) bool {
 	for i := range min(len(a), len(b)) {
 		if a[i] < b[i]-queue.Epsilon {
 			return true
@@ -262,29 +262,29 @@ func less(a, b []float64) bool {
 	return len(a) != len(b)
 }
 
-// wake fills the session. Parked gangs stay out unless a node grew that could take one of their tasks, their queue
+// wakeParkedGangs fills the session. Parked gangs stay out unless a node grew that could take one of their tasks, their queue
 // changed, or the nodes' sizes changed.
-func (b *book) wake(s *session.Session) {
+func (b *book) wakeParkedGangs(s *session.Session) {
 	w := b.newWaker(s)
 	for _, j := range b.waiting {
-		if j.Parked && w.reason(j) != "" {
+		if j.Parked && w.wakeUpReason(j) != "" {
 			j.Parked = false
 		}
 		if !j.Parked {
-			s.Refresh(j)
+			s.RefreshQueue(j)
 			j.DueAt = time.Time{}
 			s.Ready = append(s.Ready, j)
 		} else if !j.DueAt.IsZero() {
-			s.Out.WakeAt = soonest(s.Out.WakeAt, j.DueAt)
+			s.Out.WakeAt = earlierTime(s.Out.WakeAt, j.DueAt)
 		}
 	}
 	if s.View.Touched || len(s.Ready) > 0 {
-		b.wakeWhere(s, func(j *framework.Job) bool { return j.Unsettled })
+		b.wakeSelected(s, func(j *framework.Job) bool { return j.Unsettled })
 	}
-	if s.MayFreeKept() {
-		b.wakeWhere(s, func(j *framework.Job) bool { return len(j.ParkedShapes) > 0 })
+	if s.MayFreeHeld() {
+		b.wakeSelected(s, func(j *framework.Job) bool { return len(j.ParkedShapes) > 0 })
 	}
-	b.refresh(s)
+	b.retryFrontGangs(s)
 	s.AllWaiting, b.seenQuotas = b.waiting, s.Cluster.QuotaGen
 	for j, at := range b.due {
 		if !s.Now.Before(at) {
@@ -294,10 +294,10 @@ func (b *book) wake(s *session.Session) {
 	}
 }
 
-// refresh tries the parked gangs at the front of their queues again if nodes or their pods have changed, at most once per
+// retryFrontGangs tries the parked gangs at the front of their queues again if nodes or their pods have changed, at most once per
 // numbersEvery. This does not start them, but their explanations name how many of their pods fit and what is free, and
 // both decrease without waking them.
-func (b *book) refresh(s *session.Session) {
+func (b *book) retryFrontGangs(s *session.Session) {
 	b.outdated = b.outdated || s.View.Touched
 	if !b.outdated || len(b.waiting) == 0 {
 		return
@@ -307,36 +307,36 @@ func (b *book) refresh(s *session.Session) {
 		return
 	}
 	b.refreshedAt, b.outdated = s.Now, false
-	inFront := frontOf(s)
-	b.wakeWhere(s, func(j *framework.Job) bool { return inFront[j] && j.QueueBound() })
+	inFront := frontGangs(s)
+	b.wakeSelected(s, func(j *framework.Job) bool { return inFront[j] && j.IsQueueBound() })
 }
 
-// wakeWhere makes the parked gangs ready that which selects.
-func (b *book) wakeWhere(s *session.Session, which func(*framework.Job) bool) {
+// wakeSelected makes the parked gangs ready that which selects.
+func (b *book) wakeSelected(s *session.Session, which func(*framework.Job) bool) {
 	for _, j := range b.waiting {
 		if j.Parked && which(j) {
 			j.Parked = false
-			s.Refresh(j)
+			s.RefreshQueue(j)
 			s.Ready = append(s.Ready, j)
 		}
 	}
 }
 
-// settle parks the gangs that could not be placed.
-func (b *book) settle(s *session.Session) {
-	b.keepStamps(s)
+// parkUnplacedGangs parks the gangs that could not be placed.
+func (b *book) parkUnplacedGangs(s *session.Session) {
+	b.storeQueueStates(s)
 	for _, j := range s.Touched {
-		if j.Changed() {
+		if j.DiffersFromGang() {
 			b.dirty = append(b.dirty, j)
 		}
 	}
 	for _, j := range s.Ready {
-		if !j.Wants() {
-			b.leave(j)
+		if !j.NeedsAnything() {
+			b.removeWaiting(j)
 			continue
 		}
 		if !j.DueAt.IsZero() {
-			s.Out.WakeAt = soonest(s.Out.WakeAt, j.DueAt)
+			s.Out.WakeAt = earlierTime(s.Out.WakeAt, j.DueAt)
 		}
 		j.Park(b.stamps[j.In].version)
 		j.AttachStamp = s.AttachStamp(j)

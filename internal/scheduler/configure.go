@@ -11,16 +11,16 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-func (e *Engine) warn(format string, args ...any) {
+func (e *Engine) addWarning(format string, args ...any) {
 	e.Warnings = append(e.Warnings, fmt.Sprintf(format, args...))
 }
 
-// configure sets up actions and policies, and warns of settings without effect.
-func (e *Engine) configure(cfg *config.Config) error {
+// applyConfig sets up actions and policies, and warns of settings without effect.
+func (e *Engine) applyConfig(cfg *config.Config) error {
 	for _, name := range cfg.Actions {
 		a, ok := actions[name]
 		if !ok {
-			e.warn("actions: %s is not available; the others run without it", name)
+			e.addWarning("actions: %s is not available; the others run without it", name)
 			continue
 		}
 		e.actions = append(e.actions, a)
@@ -40,13 +40,13 @@ func (e *Engine) configure(cfg *config.Config) error {
 			e.easy = b.Easy()
 		}
 	}
-	e.configureImplied(cfg)
+	e.configureImpliedPolicies(cfg)
 	for i, tier := range cfg.Tiers {
 		for _, plugin := range tier.Plugins {
 			e.configurePolicy(i, plugin)
 		}
 	}
-	e.warnOfIdle(cfg)
+	e.warnOfUselessSettings(cfg)
 	return nil
 }
 
@@ -64,17 +64,17 @@ func (e *Engine) configureActions(cfg *config.Config) {
 				continue
 			}
 			reads = c.Reads()
-			e.actions[i] = c.Configured(arguments, func(text string) { e.warn("configurations: %s: %s", name, text) })
+			e.actions[i] = c.Configured(arguments, func(text string) { e.addWarning("configurations: %s: %s", name, text) })
 		}
 		for _, key := range slices.Sorted(maps.Keys(arguments)) {
-			why, known := config.Meaningless(key)
+			why, known := config.NoEffectReason(key)
 			switch {
 			case known && !slices.Contains(reads, key):
-				e.warn("configurations: %s: %s has no effect: %s", name, key, why)
+				e.addWarning("configurations: %s: %s has no effect: %s", name, key, why)
 			case len(reads) == 0:
-				e.warn("configurations: %s: %s has no effect: the action reads no arguments", name, key)
+				e.addWarning("configurations: %s: %s has no effect: the action reads no arguments", name, key)
 			case !slices.Contains(reads, key):
-				e.warn("configurations: %s: %s has no effect: the action reads only %s", name, key, strings.Join(reads, ", "))
+				e.addWarning("configurations: %s: %s has no effect: the action reads only %s", name, key, strings.Join(reads, ", "))
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func (e *Engine) configureActions(cfg *config.Config) {
 // admitted whose pods the API server rejects. An entry with enableJobEnqueued: false disables them.
 var implied = []string{"resourcequota"}
 
-func (e *Engine) configureImplied(cfg *config.Config) {
+func (e *Engine) configureImpliedPolicies(cfg *config.Config) {
 	for _, name := range implied {
 		named := slices.ContainsFunc(cfg.Tiers, func(t config.Tier) bool {
 			return slices.ContainsFunc(t.Plugins, func(p config.Plugin) bool { return p.Name == name })
@@ -99,20 +99,20 @@ func (e *Engine) configureImplied(cfg *config.Config) {
 func (e *Engine) configurePolicy(tier int, plugin config.Plugin) {
 	build, ok := policies[plugin.Name]
 	if !ok {
-		if instead, ok := config.Vendor(plugin.Name); ok {
-			e.warn("%s: %s is specific to a vendor's cloud and has no effect: %s", plugin.Where, plugin.Name, instead)
+		if instead, ok := config.VendorReplacement(plugin.Name); ok {
+			e.addWarning("%s: %s is specific to a vendor's cloud and has no effect: %s", plugin.Where, plugin.Name, instead)
 			return
 		}
-		e.warn("%s: unknown policy %q is ignored; valid policies are %s", plugin.Where, plugin.Name, strings.Join(Policies(), ", "))
+		e.addWarning("%s: unknown policy %q is ignored; valid policies are %s", plugin.Where, plugin.Name, strings.Join(Policies(), ", "))
 		return
 	}
-	p := build(plugin, func(text string) { e.warn("%s: %s", plugin.Name, text) })
-	for _, key := range plugin.Unread(p.Reads()) {
-		why, known := config.Meaningless(key)
+	p := build(plugin, func(text string) { e.addWarning("%s: %s", plugin.Name, text) })
+	for _, key := range plugin.UnreadKeys(p.Reads()) {
+		why, known := config.NoEffectReason(key)
 		if !known {
 			why = "the policy does not read it"
 		}
-		e.warn("%s: %s has no effect: %s", plugin.Name, key, why)
+		e.addWarning("%s: %s has no effect: %s", plugin.Name, key, why)
 	}
 	e.policies = append(e.policies, tiered{p, tier})
 	if j, ok := p.(session.Judging); ok {

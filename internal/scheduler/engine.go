@@ -79,7 +79,7 @@ func New(cfg *config.Config, options ...Option) (*Engine, error) {
 		option(e)
 	}
 	e.book.reset()
-	if err := e.configure(cfg); err != nil {
+	if err := e.applyConfig(cfg); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -87,16 +87,16 @@ func New(cfg *config.Config, options ...Option) (*Engine, error) {
 
 // Cycle decides what to do now. It reads c and does not change it.
 func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
-	s := e.open(now, c) // 1. Read the current state and its changes.
+	s := e.openSession(now, c) // 1. Read the current state and its changes.
 	for _, policy := range e.policies {
 		s.Rules.Tier = policy.tier
-		end := e.watch("policy", policy.Name())
+		end := e.watchStage("policy", policy.Name())
 		policy.Open(s) // 2. What does each queue deserve? Which rules apply?
 		end()
 	}
-	e.book.update(s) // 3. Which gangs could be helped by the changes?
+	e.book.updateGangs(s) // 3. Which gangs could be helped by the changes?
 	for _, action := range e.actions {
-		end := e.watch("action", action.Name())
+		end := e.watchStage("action", action.Name())
 		action.Run(s) // 4. Admit, place, backfill, reclaim: in the configured order.
 		end()
 	}
@@ -105,22 +105,22 @@ func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
 			closing.Close(s)
 		}
 	}
-	e.book.settle(s)   // 5. Which gangs still wait? What for?
-	return e.report(s) // 6. Bindings, evictions, statuses: data for the outbox.
+	e.book.parkUnplacedGangs(s) // 5. Which gangs still wait? What for?
+	return e.buildDecisions(s)  // 6. Bindings, evictions, statuses: data for the outbox.
 }
 
-func (e *Engine) watch(stage, name string) (end func()) {
+func (e *Engine) watchStage(stage, name string) (end func()) {
 	if e.Watch == nil {
 		return func() {}
 	}
 	return e.Watch(stage, name)
 }
 
-func (e *Engine) open(now time.Time, c *model.Cluster) *session.Session {
+func (e *Engine) openSession(now time.Time, c *model.Cluster) *session.Session {
 	e.view.Sync(c)
 	e.judge.Open(&e.view, c.Resources, c.Shapes)
 	e.ledger.Open(c)
-	s := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.book.job)
+	s := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.book.jobOfGang)
 	s.Attacks = e.attacks
 	s.Enqueues, s.Preempts, s.Easy, s.EndingLog = e.enqueues, e.preempts, e.easy, &e.endings
 	s.EmptyNodes = &e.empty

@@ -25,36 +25,36 @@ func (e *Engine) explanationOf(s *session.Session, j *framework.Job, v explain.V
 		delete(e.book.advices, j)
 		return nil, time.Time{}
 	}
-	if e.stillSaysIt(s, j, &v) {
+	if e.keepsOldExplanation(s, j, &v) {
 		return j.Status.Explanation, time.Time{}
 	}
 	defer func() { j.Reported.Explanation, j.Reported.Verdict, j.Reported.In = told, v, j.In }()
 	if label, missing := v.Tally.MissingLabel(); missing {
-		v.Near = e.similar.of(s, label)
+		v.Near = e.similar.findSimilar(s, label)
 	}
-	position, waiting := e.positions.of(j)
-	fresh := explain.Explanation(&v, standing(j, position, waiting), s.Cluster.Resources)
+	position, waiting := e.positions.positionOf(j)
+	fresh := explain.Explanation(&v, queueStanding(j, position, waiting), s.Cluster.Resources)
 	since := metav1.NewTime(j.Since.Truncate(time.Second))
 	old := j.Status.Explanation
 	if old != nil && old.Since != nil && old.Reason == fresh.Reason {
 		since = *old.Since
 	}
 	fresh.Since = &since
-	e.foretell(s, j, fresh)
-	again = e.advise(s, j, fresh, position)
+	e.setEstimatedStart(s, j, fresh)
+	again = e.addAdvice(s, j, fresh, position)
 	if !explain.Same(fresh, old) {
-		e.addWait(j, fresh)
+		e.addWaitHelp(j, fresh)
 		countAttempts(j, fresh, s.Now)
 		return fresh, again
 	}
 	explain.Keep(fresh, old, s.Now)
-	e.addWait(j, fresh)
+	e.addWaitHelp(j, fresh)
 	switch old := j.Status.Explanation; {
 	case equality.Semantic.DeepEqual(fresh, old):
 		return old, again
 	case s.Now.Sub(j.StatusAt) < numbersEvery && !explain.Gained(fresh, old):
 		if position > 0 && position <= front {
-			again = soonest(again, j.StatusAt.Add(numbersEvery))
+			again = earlierTime(again, j.StatusAt.Add(numbersEvery))
 		}
 		return old, again
 	}
@@ -62,10 +62,10 @@ func (e *Engine) explanationOf(s *session.Session, j *framework.Job, v explain.V
 	return fresh, again
 }
 
-// stillSaysIt reports whether the explanation of a gang far back in its queue is kept because only numbers differ
+// keepsOldExplanation reports whether the explanation of a gang far back in its queue is kept because only numbers differ
 // and it was written recently. This saves building an explanation that would be dropped: in a long queue, most
 // gangs get the same verdict with other numbers whenever a pod ends.
-func (e *Engine) stillSaysIt(s *session.Session, j *framework.Job, v *explain.Verdict) bool {
+func (e *Engine) keepsOldExplanation(s *session.Session, j *framework.Job, v *explain.Verdict) bool {
 	old := j.Status.Explanation
 	if old == nil || s.Now.Sub(j.StatusAt) >= numbersEvery {
 		return false
@@ -82,12 +82,12 @@ func (e *Engine) stillSaysIt(s *session.Session, j *framework.Job, v *explain.Ve
 	if f := e.book.forecasts[j]; f.Known { // an estimate may complete it
 		return false
 	}
-	return j.Lacks() && !e.positions.inFront(j)
+	return j.WaitsToStart() && !e.positions.isInFront(j)
 }
 
 // countAttempts sets the number of scheduling attempts. After a restart it continues from the reported number.
 func countAttempts(j *framework.Job, to *schedulingv1beta1.Explanation, now time.Time) {
-	if old := j.Status.Explanation; old != nil && isSinceSame(old, to) && j.Attempts < int(old.Attempts) {
+	if old := j.Status.Explanation; old != nil && isSameSince(old, to) && j.Attempts < int(old.Attempts) {
 		j.Attempts += int(old.Attempts)
 	}
 	if to.Attempts = int32(j.Attempts); to.Attempts > 0 {
@@ -96,8 +96,8 @@ func countAttempts(j *framework.Job, to *schedulingv1beta1.Explanation, now time
 	}
 }
 
-// foretell sets the estimated start of the gang.
-func (e *Engine) foretell(s *session.Session, j *framework.Job, to *schedulingv1beta1.Explanation) {
+// setEstimatedStart sets the estimated start of the gang.
+func (e *Engine) setEstimatedStart(s *session.Session, j *framework.Job, to *schedulingv1beta1.Explanation) {
 	f, known := e.book.forecasts[j]
 	switch {
 	case to.Never:
@@ -114,21 +114,21 @@ func (e *Engine) foretell(s *session.Session, j *framework.Job, to *schedulingv1
 	}
 }
 
-// standing describes the state of a gang's queue; nil if the gang has no queue.
-func standing(j *framework.Job, position, waiting int) *explain.Standing {
+// queueStanding describes the state of a gang's queue; nil if the gang has no queue.
+func queueStanding(j *framework.Job, position, waiting int) *explain.Standing {
 	if j.In == nil {
 		return nil
 	}
-	st := level(j.In)
+	st := queueLevel(j.In)
 	st.Position, st.Waiting = position, waiting
 	path := j.In.Path()
 	for _, q := range path[:len(path)-1] {
-		st.Path = append(st.Path, level(q))
+		st.Path = append(st.Path, queueLevel(q))
 	}
 	return &st
 }
 
-func level(q *queue.Queue) explain.Standing {
+func queueLevel(q *queue.Queue) explain.Standing {
 	st := explain.Standing{Name: q.Name, Allocated: q.Allocated, Deserved: q.Deserved, Capability: q.Capability}
 	for _, t := range q.Guarantee {
 		for len(st.Guarantee) <= int(t.Index) {
@@ -139,9 +139,9 @@ func level(q *queue.Queue) explain.Standing {
 	return st
 }
 
-// foresee simulates time to forecast when the waiting gangs start. The forecast is costly, so the pause before the
+// updateForecasts simulates time to forecast when the waiting gangs start. The forecast is costly, so the pause before the
 // next one grows with its cost. No decision depends on it.
-func (e *Engine) foresee(s *session.Session) {
+func (e *Engine) updateForecasts(s *session.Session) {
 	b := &e.book
 	if !s.Easy || !s.Cluster.Timed() {
 		clear(b.forecasts)
@@ -163,28 +163,28 @@ func (e *Engine) foresee(s *session.Session) {
 		return
 	}
 	looked, walked := s.Looked, s.Walked
-	fresh := s.Forecasts()
+	fresh := s.ForecastStarts()
 	for _, j := range s.AllWaiting {
-		if f, told := fresh[j], j.Status.Explanation; told != nil && differs(f, told) {
+		if f, told := fresh[j], j.Status.Explanation; told != nil && forecastDiffers(f, told) {
 			s.Touch(j)
 		}
 	}
 	b.forecasts, b.owesForecast = fresh, false
-	b.forecastAt = s.Now.Add(rest(s.Looked-looked, s.Walked-walked, len(s.AllWaiting)))
+	b.forecastAt = s.Now.Add(pauseAfterForecast(s.Looked-looked, s.Walked-walked, len(s.AllWaiting)))
 }
 
-// rest returns the pause after a forecast: ten times its duration on a slow machine, estimated from the work it
+// pauseAfterForecast returns the pause after a forecast: ten times its duration on a slow machine, estimated from the work it
 // did, because the engine cannot measure time. A forecast therefore uses at most a tenth of one core
 // (TestForecastFloor).
-func rest(looked, walked, waiting int) time.Duration {
+func pauseAfterForecast(looked, walked, waiting int) time.Duration {
 	return time.Duration(looked)*200*time.Microsecond + time.Duration(walked)*walkRest + time.Duration(waiting)*50*time.Microsecond
 }
 
 // walkRest is the part of rest for one ending of a pod.
 const walkRest = 10 * time.Microsecond
 
-// differs reports whether a forecast differs from the reported one.
-func differs(f session.Forecast, told *schedulingv1beta1.Explanation) bool {
+// forecastDiffers reports whether a forecast differs from the reported one.
+func forecastDiffers(f session.Forecast, told *schedulingv1beta1.Explanation) bool {
 	if !f.Known || told.EstimatedStart == nil {
 		return f.Known != (told.EstimatedStart != nil)
 	}
@@ -195,7 +195,7 @@ func differs(f session.Forecast, told *schedulingv1beta1.Explanation) bool {
 	return f.At.Sub(told.EstimatedStart.Time).Abs() > time.Second
 }
 
-// isSinceSame reports whether two explanations state the same time since when their reason holds.
-func isSinceSame(a, b *schedulingv1beta1.Explanation) bool {
+// isSameSince reports whether two explanations state the same time since when their reason holds.
+func isSameSince(a, b *schedulingv1beta1.Explanation) bool {
 	return a.Since != nil && b.Since != nil && a.Since.Equal(b.Since)
 }

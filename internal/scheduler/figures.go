@@ -21,8 +21,8 @@ type figures struct {
 	share                                                                     float64
 }
 
-// parts pairs the reported figures of a queue with the current ones.
-func (f *figures) parts(q *queue.Queue) [7]struct {
+// pairFigures pairs the reported figures of a queue with the current ones.
+func (f *figures) pairFigures(q *queue.Queue) [7]struct {
 	old *[]float64
 	now []float64
 } {
@@ -35,26 +35,26 @@ func (f *figures) parts(q *queue.Queue) [7]struct {
 	}
 }
 
-// count reports a queue's figures to metrics if they changed. It does not affect decisions.
-func (e *Engine) count(s *session.Session, q *queue.Queue) {
+// reportQueueFigures reports a queue's figures to metrics if they changed. It does not affect decisions.
+func (e *Engine) reportQueueFigures(s *session.Session, q *queue.Queue) {
 	stamp := e.book.stamps[q]
 	old := &stamp.figures
-	share := finite(q.Share)
+	share := finiteOrZero(q.Share)
 	same := old.told && old.share == share && old.weight == q.Weight
-	for _, part := range old.parts(q) {
+	for _, part := range old.pairFigures(q) {
 		same = same && slices.Equal(*part.old, part.now)
 	}
 	if same {
 		return
 	}
 	old.told, old.share, old.weight = true, share, q.Weight
-	for _, part := range old.parts(q) {
+	for _, part := range old.pairFigures(q) {
 		*part.old = append((*part.old)[:0], part.now...)
 	}
 	e.book.stamps[q] = stamp
 	resources := s.Cluster.Resources
 	s.Out.Stats.Queues = append(s.Out.Stats.Queues, decision.QueueFigures{
-		Queue: q.Name, Share: share, Weight: q.Weight, Overused: share > 1+queue.Epsilon/100 || s.Rules.IsOverused(q).Code != "",
+		Queue: q.Name, Share: share, Weight: q.Weight, Overused: share > 1+queue.Epsilon/100 || s.Rules.CheckOverused(q).Code != "",
 		Allocated: explain.List(q.Allocated, resources), Deserved: explain.List(q.Deserved, resources),
 		Terminating: explain.List(q.Ending, resources),
 		Request:     explain.List(q.Request, resources), Inqueue: explain.List(q.Inqueue, resources),
@@ -62,8 +62,8 @@ func (e *Engine) count(s *session.Session, q *queue.Queue) {
 	})
 }
 
-// forgetQueues reports deleted queues that metrics have figures of.
-func (e *Engine) forgetQueues(s *session.Session) {
+// reportDeletedQueues reports deleted queues that metrics have figures of.
+func (e *Engine) reportDeletedQueues(s *session.Session) {
 	b := &e.book
 	gone := func(q *queue.Queue, st *stamp) {
 		if st.figures.told {
@@ -95,9 +95,9 @@ type gangFigures struct {
 	share             float64
 }
 
-// countGang reports a gang's figures to metrics if they changed. It does not affect decisions.
-func (e *Engine) countGang(s *session.Session, j *framework.Job) {
-	now := gangFigures{attempts: j.Attempts, share: dominant(j.Gang.Sums.Allocated, s.Ledger.Total)}
+// reportGangFigures reports a gang's figures to metrics if they changed. It does not affect decisions.
+func (e *Engine) reportGangFigures(s *session.Session, j *framework.Job) {
+	now := gangFigures{attempts: j.Attempts, share: dominantShare(j.Gang.Sums.Allocated, s.Ledger.Total)}
 	if j.Verdict.Code != "" {
 		now.unready = j.Need()
 	}
@@ -110,11 +110,11 @@ func (e *Engine) countGang(s *session.Session, j *framework.Job) {
 	if tries < 0 { // the count restarted because the reason changed
 		tries = now.attempts
 	}
-	s.Out.Stats.Gangs = append(s.Out.Stats.Gangs, decision.GangFigures{Gang: object(j.Gang), Unready: now.unready, Tries: tries, Share: now.share})
+	s.Out.Stats.Gangs = append(s.Out.Stats.Gangs, decision.GangFigures{Gang: gangObject(j.Gang), Unready: now.unready, Tries: tries, Share: now.share})
 }
 
-// dominant returns the largest fraction of the cluster.
-func dominant(held model.Vec, total []float64) float64 {
+// dominantShare returns the largest fraction of the cluster.
+func dominantShare(held model.Vec, total []float64) float64 {
 	share := 0.0
 	for i, v := range held {
 		if i != model.Pods && v > 0 && i < len(total) {
@@ -124,16 +124,16 @@ func dominant(held model.Vec, total []float64) float64 {
 	return share
 }
 
-// gone records that a gang was deleted.
-func (b *book) gone(j *framework.Job) {
+// recordDeleted records that a gang was deleted.
+func (b *book) recordDeleted(j *framework.Job) {
 	if _, told := b.told[j]; told {
-		b.toldGone = append(b.toldGone, object(j.Gang))
+		b.toldGone = append(b.toldGone, gangObject(j.Gang))
 		delete(b.told, j)
 	}
 }
 
-// takeGone returns the deleted gangs and clears the list.
-func (b *book) takeGone() []decision.Object {
+// takeDeletedGangs returns the deleted gangs and clears the list.
+func (b *book) takeDeletedGangs() []decision.Object {
 	list := b.toldGone
 	b.toldGone = nil
 	slices.SortFunc(list, func(x, y decision.Object) int { return strings.Compare(x.Key(), y.Key()) })

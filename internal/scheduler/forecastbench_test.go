@@ -53,12 +53,12 @@ func ahead(t testing.TB, nodes, waiting int) (*Engine, *model.Cluster) {
 
 // foretelling opens a cycle up to the forecast and returns its session.
 func foretelling(e *Engine, now time.Time, c *model.Cluster) *session.Session {
-	s := e.open(now, c)
+	s := e.openSession(now, c)
 	for _, policy := range e.policies {
 		s.Rules.Tier = policy.tier
 		policy.Open(s)
 	}
-	e.book.update(s)
+	e.book.updateGangs(s)
 	for _, action := range e.actions {
 		action.Run(s)
 	}
@@ -66,7 +66,7 @@ func foretelling(e *Engine, now time.Time, c *model.Cluster) *session.Session {
 }
 
 // TestForecastFloor bounds the time to forecast when the waiting gangs start, if all running pods end at known
-// times. It compares it with a tenth of the following pause (Engine.foresee), also if few gangs wait and many pods
+// times. It compares it with a tenth of the following pause (Engine.updateForecasts), also if few gangs wait and many pods
 // end: forecasts must not use more than a tenth of one core. The endings are known from the cycle before, as in a
 // running scheduler. 200 gangs took 60 to 90 ms on the 2-core machine.
 func TestForecastFloor(t *testing.T) {
@@ -93,12 +93,12 @@ func forecastTime(t *testing.T, nodes, waiting int) (best time.Duration, known i
 	best = time.Hour
 	for i := range 5 {
 		s := foretelling(e, make.Epoch.Add(time.Duration(i+1)*time.Second), c)
-		s.Endings()
+		s.KnownEndings()
 		looked, walked := s.Looked, s.Walked
 		start := spent()
-		forecasts := s.Forecasts()
+		forecasts := s.ForecastStarts()
 		best = min(best, spent()-start)
-		pause = rest(s.Looked-looked, s.Walked-walked, len(s.AllWaiting))
+		pause = pauseAfterForecast(s.Looked-looked, s.Walked-walked, len(s.AllWaiting))
 		known = 0
 		for _, f := range forecasts {
 			if f.Known {
@@ -115,13 +115,13 @@ func BenchmarkForecast(b *testing.B) {
 	d := e.Cycle(make.Epoch, c)
 	decision.Assume(c, &d)
 	s := foretelling(e, make.Epoch.Add(time.Second), c)
-	s.Endings()
+	s.KnownEndings()
 	b.ReportAllocs()
 	for b.Loop() {
-		s.Forecasts()
+		s.ForecastStarts()
 	}
 	known := 0
-	for _, f := range s.Forecasts() {
+	for _, f := range s.ForecastStarts() {
 		if f.Known {
 			known++
 		}

@@ -13,22 +13,22 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// kept returns the HyperNode that a gang with a network topology now runs in, if its annotation differs; nil if it
+// changedHyperNode returns the HyperNode that a gang with a network topology now runs in, if its annotation differs; nil if it
 // does not differ or nothing was placed.
-func kept(s *session.Session, j *framework.Job) *string {
+func changedHyperNode(s *session.Session, j *framework.Job) *string {
 	cares := j.Topology != nil || slices.ContainsFunc(j.SubGroups, func(p model.SubGroupPolicy) bool { return p.Topology != nil })
 	if !cares || len(j.Placed) == 0 {
 		return nil
 	}
-	name := s.Around(j)
+	name := s.CommonHyperNode(j)
 	if name == j.Annotations[keys.AllocatedHyperNode] {
 		return nil
 	}
 	return &name
 }
 
-// tellHyperNodes writes the statuses of HyperNodes that differ from the published ones.
-func (e *Engine) tellHyperNodes(s *session.Session) {
+// reportHyperNodes writes the statuses of HyperNodes that differ from the published ones.
+func (e *Engine) reportHyperNodes(s *session.Session) {
 	t := s.Tree.Topology
 	if t == nil || t == e.told && !s.Cluster.HyperNodesChanged(e.toldGen) {
 		e.told = t

@@ -23,8 +23,8 @@ var needs = []struct{ policy, action, text string }{
 	{"rescheduling", "shuffle", "has no effect without action shuffle, which evicts for it"},
 }
 
-// warnOfIdle warns of combinations of valid settings that have no effect together.
-func (e *Engine) warnOfIdle(cfg *config.Config) {
+// warnOfUselessSettings warns of combinations of valid settings that have no effect together.
+func (e *Engine) warnOfUselessSettings(cfg *config.Config) {
 	given := map[string]*config.Plugin{}
 	order, foreign := []string{}, false
 	for i := range cfg.Tiers {
@@ -40,63 +40,63 @@ func (e *Engine) warnOfIdle(cfg *config.Config) {
 	for _, action := range cfg.Actions {
 		if policies := entitling[action]; policies != nil && !foreign && !slices.ContainsFunc(policies, func(o struct{ policy, with string }) bool {
 			p := given[o.policy]
-			return p != nil && entitles(p, o.with)
+			return p != nil && grantsVictims(p, o.with)
 		}) {
-			e.warn("actions: %s evicts no pods: none of the policies that decide about evictions is configured (%s)", action, entitlers(action))
+			e.addWarning("actions: %s evicts no pods: none of the policies that decide about evictions is configured (%s)", action, listEntitlingPolicies(action))
 		}
 	}
 	for _, need := range needs {
 		if given[need.policy] != nil && !slices.Contains(cfg.Actions, need.action) {
-			e.warn("%s: %s", need.policy, need.text)
+			e.addWarning("%s: %s", need.policy, need.text)
 		}
 	}
 	if p := given["tdm"]; p != nil && p.Enabled("enabledVictim") && !slices.Contains(cfg.Actions, "shuffle") {
-		e.warn("tdm: without action shuffle, pods stay on time-shared nodes when the hours end")
+		e.addWarning("tdm: without action shuffle, pods stay on time-shared nodes when the hours end")
 	}
 	if p := given["gang"]; p != nil && p.Arguments["gang.release-broken"] != nil && !slices.Contains(cfg.Actions, "shuffle") {
-		e.warn("gang: gang.release-broken has no effect without action shuffle, which evicts for it")
+		e.addWarning("gang: gang.release-broken has no effect without action shuffle, which evicts for it")
 	}
 	for _, name := range []string{"usage", "rescheduling"} {
 		if given[name] != nil && cfg.Metrics.Type == "" {
-			e.warn("%s: has no effect without a source of load metrics: configure one under metrics (type, address)", name)
+			e.addWarning("%s: has no effect without a source of load metrics: configure one under metrics (type, address)", name)
 		}
 	}
-	if p := given["deviceshare"]; p != nil && !shares(p) {
-		e.warn("deviceshare: no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so it does nothing")
+	if p := given["deviceshare"]; p != nil && !sharesDevices(p) {
+		e.addWarning("deviceshare: no kind of device is enabled (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so it does nothing")
 	}
 	if drf, fair := slices.Index(order, "drf"), slices.Index(order, "fairshare"); drf >= 0 && fair > drf && given["drf"].Enabled("enableJobOrder") {
-		e.warn("fairshare: drf is listed before it and already orders the jobs; list fairshare first")
+		e.addWarning("fairshare: drf is listed before it and already orders the jobs; list fairshare first")
 	}
 }
 
-// entitles reports whether a policy has the switch or argument with which it grants victims.
-func entitles(p *config.Plugin, with string) bool {
-	if isArgument(with) {
+// grantsVictims reports whether a policy has the switch or argument with which it grants victims.
+func grantsVictims(p *config.Plugin, with string) bool {
+	if isArgumentName(with) {
 		return p.Arguments[with] != nil
 	}
 	return p.Enabled(with)
 }
 
-// isArgument reports whether a name is an argument, which begins with its policy's name, rather than a switch.
-func isArgument(with string) bool { return strings.Contains(with, ".") }
+// isArgumentName reports whether a name is an argument, which begins with its policy's name, rather than a switch.
+func isArgumentName(with string) bool { return strings.Contains(with, ".") }
 
-// entitlers returns the policies that grant victims to an action, with their switches.
-func entitlers(action string) string {
+// listEntitlingPolicies returns the policies that grant victims to an action, with their switches.
+func listEntitlingPolicies(action string) string {
 	text := ""
 	for i, o := range entitling[action] {
 		if i > 0 {
 			text += ", "
 		}
 		text += o.policy
-		if o.with == "enableHierarchy" || isArgument(o.with) {
+		if o.with == "enableHierarchy" || isArgumentName(o.with) {
 			text += " with " + o.with
 		}
 	}
 	return text
 }
 
-// shares reports whether deviceshare places any kind of device.
-func shares(p *config.Plugin) bool {
+// sharesDevices reports whether deviceshare places any kind of device.
+func sharesDevices(p *config.Plugin) bool {
 	for _, kind := range []string{"GPUSharingEnable", "GPUNumberEnable", "VGPUEnable"} {
 		if p.Arguments.Bool("deviceshare."+kind, false, nil) {
 			return true

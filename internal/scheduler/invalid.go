@@ -13,9 +13,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// invalid returns the condition that describes the error in a queue's spec; nil if the queue is valid. It returns
+// invalidCondition returns the condition that describes the error in a queue's spec; nil if the queue is valid. It returns
 // the published condition as long as that is still correct.
-func invalid(q *queue.Queue, now time.Time) *metav1.Condition {
+func invalidCondition(q *queue.Queue, now time.Time) *metav1.Condition {
 	code, text := q.Problem()
 	if code == "" {
 		return nil
@@ -33,8 +33,8 @@ func invalid(q *queue.Queue, now time.Time) *metav1.Condition {
 	}
 }
 
-// tellInvalid records an event on a queue if the error in its spec changed or was fixed.
-func tellInvalid(s *session.Session, q *queue.Queue, now *metav1.Condition) {
+// reportInvalidQueue records an event on a queue if the error in its spec changed or was fixed.
+func reportInvalidQueue(s *session.Session, q *queue.Queue, now *metav1.Condition) {
 	old := q.Published.Invalid
 	event := decision.Event{Queue: decision.Object{Name: q.Name, UID: q.UID}, Type: corev1.EventTypeWarning}
 	switch {

@@ -5,20 +5,20 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// noteLapsed finds the queues in which more reservations have lapsed since the last cycle, because admitted gangs
+// updateLapsed finds the queues in which more reservations have lapsed since the last cycle, because admitted gangs
 // turned out to be unable to start. It does so only if some gang waits for reserved capacity.
-func (b *book) noteLapsed(s *session.Session) {
+func (b *book) updateLapsed(s *session.Session) {
 	for _, j := range b.waiting {
 		waitsOutside := j.Parked && !j.IsAdmitted()
 		if l := j.Verdict.Limit; waitsOutside && l != nil && l.Promised > 0 {
-			b.easeLapsed(s)
+			b.easeLapsedQueues(s)
 			return
 		}
 	}
 	b.lapsed = nil
 }
 
-func (b *book) easeLapsed(s *session.Session) {
+func (b *book) easeLapsedQueues(s *session.Session) {
 	now := make(map[*queue.Queue][]float64, len(b.lapsed))
 	for _, q := range s.Ledger.Queues {
 		amounts := s.Lapsed(q)
@@ -26,15 +26,15 @@ func (b *book) easeLapsed(s *session.Session) {
 			continue
 		}
 		now[q] = amounts
-		if before := b.lapsed[q]; before == nil || less(before, amounts) {
+		if before := b.lapsed[q]; before == nil || isLessForAny(before, amounts) {
 			b.eased[q] = true
 		}
 	}
 	b.lapsed = now
 }
 
-// noteInVain finds the queues whose reservations for gangs that passed their gates are no longer held.
-func (b *book) noteInVain(s *session.Session) {
+// easeInVainQueues finds the queues whose reservations for gangs that passed their gates are no longer held.
+func (b *book) easeInVainQueues(s *session.Session) {
 	now := s.PassedInVain()
 	for j := range now {
 		if b.inVain[j] {

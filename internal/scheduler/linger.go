@@ -14,9 +14,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// tellLingering reports the pods that should have ended by now. From the next cycle, promises of their resources
+// reportLingering reports the pods that should have ended by now. From the next cycle, promises of their resources
 // must be satisfied elsewhere.
-func (e *Engine) tellLingering(s *session.Session) {
+func (e *Engine) reportLingering(s *session.Session) {
 	var found []*model.Task
 	s.Cluster.Leaving(func(t *model.Task) {
 		if at := t.LingersAt(); s.Now.Before(at) {
@@ -27,13 +27,13 @@ func (e *Engine) tellLingering(s *session.Session) {
 	})
 	slices.SortFunc(found, func(a, b *model.Task) int { return strings.Compare(a.Key(), b.Key()) })
 	for _, t := range found {
-		s.Out.Lingering = append(s.Out.Lingering, pod(t))
-		tellPromised(s, t)
+		s.Out.Lingering = append(s.Out.Lingering, podObject(t))
+		reportUnkeptPromises(s, t)
 	}
 }
 
-// tellPromised records events on the gangs with promised resources on a pod's node that the pod does not end.
-func tellPromised(s *session.Session, t *model.Task) {
+// reportUnkeptPromises records events on the gangs with promised resources on a pod's node that the pod does not end.
+func reportUnkeptPromises(s *session.Session, t *model.Task) {
 	var gangs []*model.Gang
 	for _, waiting := range s.View.Nodes.Tasks[t.Node] {
 		g := waiting.Gang
@@ -47,7 +47,7 @@ func tellPromised(s *session.Session, t *model.Task) {
 	slices.SortFunc(gangs, func(a, b *model.Gang) int { return strings.Compare(a.Key(), b.Key()) })
 	for _, g := range gangs {
 		s.Out.Events = append(s.Out.Events, decision.Event{
-			Gang: object(g), Type: corev1.EventTypeWarning, Reason: string(reason.PodsLinger),
+			Gang: gangObject(g), Type: corev1.EventTypeWarning, Reason: string(reason.PodsLinger),
 			Message: fmt.Sprintf("pod %s on node %s should have terminated by %s and has not, so the gang looks for other resources; %s",
 				t.Key(), s.View.Nodes.Name[t.Node], t.LeavesBy.UTC().Format(time.RFC3339), reason.Get(reason.PodsLinger).Hint),
 		})

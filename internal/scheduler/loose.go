@@ -18,9 +18,9 @@ import (
 // while they are created. Together with patience it stays below a second.
 const looseEvery = 40 * time.Millisecond
 
-// tellLoose writes conditions on pods that cannot be placed because their PodGroup does not exist, or because they
+// reportLoosePods writes conditions on pods that cannot be placed because their PodGroup does not exist, or because they
 // name a queue that does not exist. The controller gets some time to create the PodGroup.
-func (e *Engine) tellLoose(s *session.Session) {
+func (e *Engine) reportLoosePods(s *session.Session) {
 	b := &e.book
 	if !s.Cluster.HasLoose() {
 		clear(b.loose)
@@ -38,7 +38,7 @@ func (e *Engine) tellLoose(s *session.Session) {
 	var untold []*model.Task
 	waiting := 0
 	for _, t := range loose {
-		if t.Condition == whyLoose(s, t) {
+		if t.Condition == looseCondition(s, t) {
 			continue
 		}
 		waiting++
@@ -54,34 +54,34 @@ func (e *Engine) tellLoose(s *session.Session) {
 		}
 	}
 	if len(b.loose) > waiting {
-		b.forgetLoose(s, loose)
+		b.pruneLoose(s, loose)
 	}
-	slices.SortFunc(untold, byName)
+	slices.SortFunc(untold, comparePodNames)
 	for _, t := range untold {
-		condition := whyLoose(s, t)
-		s.Out.PodConditions = append(s.Out.PodConditions, decision.PodCondition{Pod: pod(t), Reason: condition.Reason, Message: condition.Message})
+		condition := looseCondition(s, t)
+		s.Out.PodConditions = append(s.Out.PodConditions, decision.PodCondition{Pod: podObject(t), Reason: condition.Reason, Message: condition.Message})
 	}
 }
 
-// whyLoose returns the condition of a pod without a PodGroup.
-func whyLoose(s *session.Session, t *model.Task) model.PodCondition {
+// looseCondition returns the condition of a pod without a PodGroup.
+func looseCondition(s *session.Session, t *model.Task) model.PodCondition {
 	if q := s.Cluster.Queues[t.NamedQueue]; t.NamedQueue != "" && (q == nil || !q.Known) {
 		return model.PodCondition{Reason: string(reason.QueueMissing), Message: reason.Get(reason.QueueMissing).Sentence + ": " + t.NamedQueue}
 	}
 	return model.PodCondition{Reason: corev1.PodReasonUnschedulable, Message: reason.Get(reason.PodGroupMissing).Sentence}
 }
 
-// forgetLoose keeps the times only of pods that still lack a PodGroup and whose condition is not written yet.
-func (b *book) forgetLoose(s *session.Session, loose []*model.Task) {
+// pruneLoose keeps the times only of pods that still lack a PodGroup and whose condition is not written yet.
+func (b *book) pruneLoose(s *session.Session, loose []*model.Task) {
 	still := make(map[*model.Task]time.Time, len(loose))
 	for _, t := range loose {
-		if since, known := b.loose[t]; known && t.Condition != whyLoose(s, t) {
+		if since, known := b.loose[t]; known && t.Condition != looseCondition(s, t) {
 			still[t] = since
 		}
 	}
 	b.loose = still
 }
 
-func byName(a, b *model.Task) int {
+func comparePodNames(a, b *model.Task) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }

@@ -27,19 +27,19 @@ type queuePositions struct {
 	at        map[*framework.Job]int
 }
 
-// of returns the gang's position, from 1, among the gangs of its queue that wait for their minimum, and their number.
+// positionOf returns the gang's position, from 1, among the gangs of its queue that wait for their minimum, and their number.
 // A position of 0 means that the gang does not wait for its minimum.
-func (p *positions) of(j *framework.Job) (position, waiting int) {
+func (p *positions) positionOf(j *framework.Job) (position, waiting int) {
 	if p.byQueue == nil {
-		p.group()
+		p.groupByQueue()
 	}
 	inQueue := p.byQueue[j.In]
-	if inQueue == nil || !j.Lacks() {
+	if inQueue == nil || !j.WaitsToStart() {
 		return 0, 0
 	}
 	inQueue.requested++
 	if inQueue.requested <= countedPositions {
-		return p.count(j, inQueue.jobs), len(inQueue.jobs)
+		return p.countPosition(j, inQueue.jobs), len(inQueue.jobs)
 	}
 	if inQueue.at == nil {
 		p.s.SortQueue(inQueue.jobs)
@@ -51,11 +51,11 @@ func (p *positions) of(j *framework.Job) (position, waiting int) {
 	return inQueue.at[j], len(inQueue.jobs)
 }
 
-// group sorts the gangs that wait for their minimum by queue.
-func (p *positions) group() {
+// groupByQueue sorts the gangs that wait for their minimum by queue.
+func (p *positions) groupByQueue() {
 	p.byQueue = map[*queue.Queue]*queuePositions{}
 	for _, j := range p.s.AllWaiting {
-		if j == nil || !j.Lacks() {
+		if j == nil || !j.WaitsToStart() {
 			continue
 		}
 		if p.byQueue[j.In] == nil {
@@ -65,8 +65,8 @@ func (p *positions) group() {
 	}
 }
 
-// count returns the position of a gang among the gangs of its queue by comparing it with each.
-func (p *positions) count(j *framework.Job, jobs []*framework.Job) int {
+// countPosition returns the position of a gang among the gangs of its queue by comparing it with each.
+func (p *positions) countPosition(j *framework.Job, jobs []*framework.Job) int {
 	position := 1
 	for _, other := range jobs {
 		if other != j && p.s.Rules.CompareJobs(other, j) < 0 {
@@ -76,24 +76,24 @@ func (p *positions) count(j *framework.Job, jobs []*framework.Job) int {
 	return position
 }
 
-// inFront reports whether a gang is among the first gangs of its queue that wait for their minimum. It gives the same
+// isInFront reports whether a gang is among the first gangs of its queue that wait for their minimum. It gives the same
 // result as of without sorting the queue.
-func (p *positions) inFront(j *framework.Job) bool {
+func (p *positions) isInFront(j *framework.Job) bool {
 	if p.front == nil {
-		p.front = firstOfQueues(p.s, (*framework.Job).Lacks)
+		p.front = firstGangsOfQueues(p.s, (*framework.Job).WaitsToStart)
 	}
 	return p.front[j]
 }
 
-// frontOf returns the first gangs of each queue that wait for their minimum, and the first ones that wait for more.
-func frontOf(s *session.Session) map[*framework.Job]bool {
-	first := firstOfQueues(s, (*framework.Job).Lacks)
-	maps.Copy(first, firstOfQueues(s, func(j *framework.Job) bool { return !j.Lacks() }))
+// frontGangs returns the first gangs of each queue that wait for their minimum, and the first ones that wait for more.
+func frontGangs(s *session.Session) map[*framework.Job]bool {
+	first := firstGangsOfQueues(s, (*framework.Job).WaitsToStart)
+	maps.Copy(first, firstGangsOfQueues(s, func(j *framework.Job) bool { return !j.WaitsToStart() }))
 	return first
 }
 
-// firstOfQueues returns the first waiting gangs of each queue that selects accepts.
-func firstOfQueues(s *session.Session, selects func(*framework.Job) bool) map[*framework.Job]bool {
+// firstGangsOfQueues returns the first waiting gangs of each queue that selects accepts.
+func firstGangsOfQueues(s *session.Session, selects func(*framework.Job) bool) map[*framework.Job]bool {
 	firstByQueue := map[*queue.Queue][]*framework.Job{}
 	for _, j := range s.AllWaiting {
 		if j == nil || !selects(j) {
@@ -119,8 +119,8 @@ func firstOfQueues(s *session.Session, selects func(*framework.Job) bool) map[*f
 // similarLabels caches, for one cycle, the node labels that are similar to labels that no node has.
 type similarLabels map[string]string
 
-// of returns a node label that is similar to a label that no node has; "" if there is no similar one.
-func (l similarLabels) of(s *session.Session, label string) string {
+// findSimilar returns a node label that is similar to a label that no node has; "" if there is no similar one.
+func (l similarLabels) findSimilar(s *session.Session, label string) string {
 	if similar, known := l[label]; known {
 		return similar
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// record compares the start of gangs with the first forecast of it or, after a restart, with the last one.
-func (e *Engine) record(s *session.Session) {
+// recordStarts compares the start of gangs with the first forecast of it or, after a restart, with the last one.
+func (e *Engine) recordStarts(s *session.Session) {
 	for _, j := range s.Bound {
 		if len(j.Placed) == 0 || j.Gang.Ready() >= j.MinMember {
 			continue
 		}
 		told := j.Status.Explanation
-		start := decision.Start{Gang: object(j.Gang), Queue: j.In.Name, Created: j.Created, Waited: told != nil}
+		start := decision.Start{Gang: gangObject(j.Gang), Queue: j.In.Name, Created: j.Created, Waited: told != nil}
 		at, known := e.book.foretold[j]
 		if !known && told != nil && told.EstimatedStart != nil {
 			at, known = told.EstimatedStart.Time, true
@@ -27,8 +27,8 @@ func (e *Engine) record(s *session.Session) {
 	}
 }
 
-// remember stores the first start time that is reported for a gang.
-func (e *Engine) remember(j *framework.Job, told *schedulingv1beta1.Explanation) {
+// rememberForecast stores the first start time that is reported for a gang.
+func (e *Engine) rememberForecast(j *framework.Job, told *schedulingv1beta1.Explanation) {
 	if _, known := e.book.foretold[j]; !known && told != nil && told.EstimatedStart != nil {
 		e.book.foretold[j] = told.EstimatedStart.Time
 	}

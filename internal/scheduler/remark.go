@@ -21,8 +21,8 @@ const reasonIgnored = "AnnotationIgnored"
 // reasonCapped is the reason of the event for a PodGroup whose priority class is not used.
 const reasonCapped = "PriorityClassNotCounted"
 
-// remarkPriority records once that the priority class of a PodGroup counts only up to the priority of its pods.
-func remarkPriority(s *session.Session, j *framework.Job) {
+// reportCappedPriority records once that the priority class of a PodGroup counts only up to the priority of its pods.
+func reportCappedPriority(s *session.Session, j *framework.Job) {
 	if j.Capped == j.CapReported {
 		return
 	}
@@ -30,14 +30,14 @@ func remarkPriority(s *session.Session, j *framework.Job) {
 		return
 	}
 	s.Out.Events = append(s.Out.Events, decision.Event{
-		Gang: object(j.Gang), Type: corev1.EventTypeWarning, Reason: reasonCapped,
+		Gang: gangObject(j.Gang), Type: corev1.EventTypeWarning, Reason: reasonCapped,
 		Message: fmt.Sprintf("the priority of its pods, %d, is used: not every pod has the class %s of the PodGroup, which is a system class or limited by a ResourceQuota; set priorityClassName in the pods as well",
 			j.Priority, j.PriorityClass),
 	})
 }
 
-// remark records once, when the gang's pods exist, which annotations of the gang and its pods have no effect.
-func remark(s *session.Session, j *framework.Job) {
+// reportIgnoredAnnotations records once, when the gang's pods exist, which annotations of the gang and its pods have no effect.
+func reportIgnoredAnnotations(s *session.Session, j *framework.Job) {
 	if j.RemarkedAt == j.Spec || len(j.Tasks) < max(j.MinMember, 1) {
 		return
 	}
@@ -48,7 +48,7 @@ func remark(s *session.Session, j *framework.Job) {
 			texts = append(texts, fmt.Sprintf("%s: must be a duration such as 30m, not %q; the run time counts as unknown", keys.RunningEstimate, text))
 		}
 	}
-	texts = append(texts, unreadable(j)...)
+	texts = append(texts, unreadableAnnotations(j)...)
 	for _, f := range s.Rules.Remarks {
 		texts = append(texts, f(j)...)
 	}
@@ -58,12 +58,12 @@ func remark(s *session.Session, j *framework.Job) {
 		return
 	}
 	if j.Remarked = said; said != "" {
-		s.Out.Events = append(s.Out.Events, decision.Event{Gang: object(j.Gang), Type: corev1.EventTypeWarning, Reason: reasonIgnored, Message: said})
+		s.Out.Events = append(s.Out.Events, decision.Event{Gang: gangObject(j.Gang), Type: corev1.EventTypeWarning, Reason: reasonIgnored, Message: said})
 	}
 }
 
-// unreadable returns warnings for invalid annotations about preemption and task priority.
-func unreadable(j *framework.Job) (texts []string) {
+// unreadableAnnotations returns warnings for invalid annotations about preemption and task priority.
+func unreadableAnnotations(j *framework.Job) (texts []string) {
 	flag := func(text string) {
 		if text == "" { // most pods lack it; parsing must cost nothing for them
 			return

@@ -19,16 +19,16 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// report converts the results of the cycle to decisions.
-func (e *Engine) report(s *session.Session) decision.Decisions {
+// buildDecisions converts the results of the cycle to decisions.
+func (e *Engine) buildDecisions(s *session.Session) decision.Decisions {
 	out := &s.Out
 	out.Now = s.Now
 	for _, j := range s.Bound {
-		binds(s, j)
+		addBinds(s, j)
 	}
-	e.record(s)
-	e.tellLingering(s)
-	e.foresee(s)
+	e.recordStarts(s)
+	e.reportLingering(s)
+	e.updateForecasts(s)
 	e.advised, e.looked = 0, s.Looked
 	slices.SortFunc(s.Touched, func(a, b *framework.Job) int {
 		if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
@@ -37,22 +37,22 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 		return strings.Compare(a.Gang.Name, b.Gang.Name)
 	})
 	for _, j := range s.Touched {
-		nominations(s, j)
-		if at := e.tell(s, j); !at.IsZero() {
+		addNominations(s, j)
+		if at := e.writeStatus(s, j); !at.IsZero() {
 			e.book.due[j] = at
 		} else {
 			delete(e.book.due, j)
 		}
-		e.countGang(s, j)
-		j.Clear()
+		e.reportGangFigures(s, j)
+		j.ClearResults()
 	}
-	out.Stats.GangsGone = e.book.takeGone()
+	out.Stats.GangsGone = e.book.takeDeletedGangs()
 	for _, at := range e.book.due {
-		out.WakeAt = soonest(out.WakeAt, at)
+		out.WakeAt = earlierTime(out.WakeAt, at)
 	}
-	e.tellLoose(s)
-	e.tellQueues(s)
-	e.tellHyperNodes(s)
+	e.reportLoosePods(s)
+	e.reportQueues(s)
+	e.reportHyperNodes(s)
 	out.Stats.GangsTried, out.Stats.GangsPlaced = s.Tried, s.Won
 	out.Stats.GangsParked, out.Stats.TasksPlaced = len(e.book.waiting), len(out.Binds)
 	// Evictions may free resources once they are assumed, and pods that should have ended promise nothing in the next
@@ -61,29 +61,29 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 	return *out
 }
 
-func object(g *model.Gang) decision.Object {
+func gangObject(g *model.Gang) decision.Object {
 	return decision.Object{Namespace: g.Namespace, Name: g.Name, UID: g.UID}
 }
 
-func pod(t *model.Task) decision.Object {
+func podObject(t *model.Task) decision.Object {
 	return decision.Object{Namespace: t.Namespace, Name: t.Name, UID: t.UID}
 }
 
-func binds(s *session.Session, j *framework.Job) {
-	gang := object(j.Gang)
-	check := checkOf(j)
+func addBinds(s *session.Session, j *framework.Job) {
+	gang := gangObject(j.Gang)
+	check := gangCheckOf(j)
 	for i, p := range j.Placed {
 		bind := decision.Bind{
 			Check: check,
-			Pod:   pod(p.Task), Node: s.View.Nodes.Name[p.Node], Gang: gang, GangRemaining: len(j.Placed) - i - 1,
-			Annotations: s.Annotations(j, p.Task, p.Node),
+			Pod:   podObject(p.Task), Node: s.View.Nodes.Name[p.Node], Gang: gang, GangRemaining: len(j.Placed) - i - 1,
+			Annotations: s.PodAnnotations(j, p.Task, p.Node),
 		}
 		if p.Task.Shape.Attached != nil && s.Attacher != nil {
 			bind.Attach = s.Attacher.Decided(p.Task, p.Node)
 		}
 		s.Out.Binds = append(s.Out.Binds, bind)
 	}
-	if disregarded := disregarded(s, j); len(disregarded) > 0 && j.AllocatedTasks() == 0 {
+	if disregarded := uncheckedParts(s, j); len(disregarded) > 0 && j.AllocatedTasks() == 0 {
 		s.Out.Events = append(s.Out.Events, decision.Event{
 			Gang: gang, Type: corev1.EventTypeWarning, Reason: "NotJudged",
 			Message: "placed without regard to " + strings.Join(disregarded, ", ") + ": not available yet",
@@ -91,17 +91,17 @@ func binds(s *session.Session, j *framework.Job) {
 	}
 }
 
-// checkOf returns what the binds rely on in the PodGroup. If a gang has more pods than its minimum, the minimum may
+// gangCheckOf returns what the binds rely on in the PodGroup. If a gang has more pods than its minimum, the minimum may
 // have been raised before they were created, with the change not received yet (#6010).
-func checkOf(j *framework.Job) *decision.GangCheck {
+func gangCheckOf(j *framework.Job) *decision.GangCheck {
 	if len(j.Tasks) <= j.MinMember {
 		return nil
 	}
 	return &decision.GangCheck{MinMember: j.MinMember, MinTaskMember: j.MinTaskMember}
 }
 
-// disregarded returns the parts of the gang's placed pods that were not checked.
-func disregarded(s *session.Session, j *framework.Job) (names []string) {
+// uncheckedParts returns the parts of the gang's placed pods that were not checked.
+func uncheckedParts(s *session.Session, j *framework.Job) (names []string) {
 	for i, p := range j.Placed {
 		if s.Attacher != nil || i > 0 && p.Task.Shape == j.Placed[i-1].Task.Shape {
 			continue
@@ -115,8 +115,8 @@ func disregarded(s *session.Session, j *framework.Job) (names []string) {
 	return names
 }
 
-// nominations reserves promised resources, and cancels promises that are neither used nor renewed.
-func nominations(s *session.Session, j *framework.Job) {
+// addNominations reserves promised resources, and cancels promises that are neither used nor renewed.
+func addNominations(s *session.Session, j *framework.Job) {
 	if len(j.Promised)+len(j.Released) == 0 {
 		return
 	}
@@ -130,40 +130,40 @@ func nominations(s *session.Session, j *framework.Job) {
 			continue
 		}
 		s.Out.Nominations = append(s.Out.Nominations, decision.Nomination{
-			Pod: pod(p.Task), Node: s.View.Nodes.Name[p.Node], Publish: len(s.Out.Evicts) > 0 || p.Task.Nominated != "", // also update a published nomination that moves
+			Pod: podObject(p.Task), Node: s.View.Nodes.Name[p.Node], Publish: len(s.Out.Evicts) > 0 || p.Task.Nominated != "", // also update a published nomination that moves
 		})
 	}
 	for _, t := range j.Released {
 		if !kept[t] {
-			s.Out.Nominations = append(s.Out.Nominations, decision.Nomination{Pod: pod(t), Publish: t.Nominated != ""})
+			s.Out.Nominations = append(s.Out.Nominations, decision.Nomination{Pod: podObject(t), Publish: t.Nominated != ""})
 		}
 	}
 }
 
-// tell writes the gang's status, event and pod conditions if their meaning changed. It returns when to check again.
-func (e *Engine) tell(s *session.Session, j *framework.Job) time.Time {
-	status, write, again := e.statusOf(s, j)
-	remark(s, j)
-	remarkPriority(s, j)
-	hyperNode := kept(s, j)
+// writeStatus writes the gang's status, event and pod conditions if their meaning changed. It returns when to check again.
+func (e *Engine) writeStatus(s *session.Session, j *framework.Job) time.Time {
+	status, write, again := e.buildStatus(s, j)
+	reportIgnoredAnnotations(s, j)
+	reportCappedPriority(s, j)
+	hyperNode := changedHyperNode(s, j)
 	if write || hyperNode != nil {
-		e.remember(j, status.Explanation)
-		s.Out.Gangs = append(s.Out.Gangs, decision.GangStatus{Gang: object(j.Gang), Status: status, HyperNode: hyperNode, Annotated: len(j.Annotations) > 0})
-		if event := eventOf(j, &status); event.Reason != "" {
+		e.rememberForecast(j, status.Explanation)
+		s.Out.Gangs = append(s.Out.Gangs, decision.GangStatus{Gang: gangObject(j.Gang), Status: status, HyperNode: hyperNode, Annotated: len(j.Annotations) > 0})
+		if event := statusEvent(j, &status); event.Reason != "" {
 			s.Out.Events = append(s.Out.Events, event)
 		}
 	}
-	if at := podConditions(s, j); !at.IsZero() {
-		again = soonest(again, at)
+	if at := addPodConditions(s, j); !at.IsZero() {
+		again = earlierTime(again, at)
 	}
 	return again
 }
 
-// eventOf returns the event for a status; empty if the gang waits for the same reason as before.
-func eventOf(j *framework.Job, status *schedulingv1beta1.PodGroupStatus) decision.Event {
+// statusEvent returns the event for a status; empty if the gang waits for the same reason as before.
+func statusEvent(j *framework.Job, status *schedulingv1beta1.PodGroupStatus) decision.Event {
 	switch {
 	case status.Phase == schedulingv1beta1.PodGroupRunning && j.Status.Phase != schedulingv1beta1.PodGroupRunning:
-		return decision.Event{Gang: object(j.Gang), Type: corev1.EventTypeNormal, Reason: "Scheduled", Message: "pod group is ready"}
+		return decision.Event{Gang: gangObject(j.Gang), Type: corev1.EventTypeNormal, Reason: "Scheduled", Message: "pod group is ready"}
 	case j.Verdict.Extra: // the gang runs; no warning is needed
 		return decision.Event{}
 	case status.Explanation == nil || explain.Same(status.Explanation, j.Status.Explanation):
@@ -175,11 +175,11 @@ func eventOf(j *framework.Job, status *schedulingv1beta1.PodGroupStatus) decisio
 			return decision.Event{} // the change, such as another spared pod, is not part of the event
 		}
 	}
-	return decision.Event{Gang: object(j.Gang), Type: corev1.EventTypeWarning, Reason: string(schedulingv1beta1.PodGroupUnschedulableType), Message: message}
+	return decision.Event{Gang: gangObject(j.Gang), Type: corev1.EventTypeWarning, Reason: string(schedulingv1beta1.PodGroupUnschedulableType), Message: message}
 }
 
-// podConditions writes the reason on the pods of a gang that has waited for a while.
-func podConditions(s *session.Session, j *framework.Job) (again time.Time) {
+// addPodConditions writes the reason on the pods of a gang that has waited for a while.
+func addPodConditions(s *session.Session, j *framework.Job) (again time.Time) {
 	v := &j.Verdict
 	if v.Code == "" || v.Code == reason.NotEnoughPods || len(j.Pending) == 0 {
 		return time.Time{}
@@ -190,27 +190,27 @@ func podConditions(s *session.Session, j *framework.Job) (again time.Time) {
 	condition := model.PodCondition{Reason: explain.PodReason(v, j.In.Grows()), Message: explain.Pod(v)}
 	for _, t := range j.Pending {
 		if t.Condition != condition {
-			s.Out.PodConditions = append(s.Out.PodConditions, decision.PodCondition{Pod: pod(t), Reason: condition.Reason, Message: condition.Message})
+			s.Out.PodConditions = append(s.Out.PodConditions, decision.PodCondition{Pod: podObject(t), Reason: condition.Reason, Message: condition.Message})
 		}
 	}
 	return time.Time{}
 }
 
-// tellQueues writes the statuses of queues that changed, at most once per countsEvery.
-func (e *Engine) tellQueues(s *session.Session) {
-	waiting := e.countWaiting(s)
-	e.forgetQueues(s)
+// reportQueues writes the statuses of queues that changed, at most once per countsEvery.
+func (e *Engine) reportQueues(s *session.Session) {
+	waiting := e.countWaitingGangs(s)
+	e.reportDeletedQueues(s)
 	for _, q := range s.Ledger.Queues {
 		if !q.Known {
 			continue
 		}
-		e.count(s, q)
+		e.reportQueueFigures(s, q)
 		old := &q.Published
 		fresh := decision.QueueStatus{
 			Queue: q.Name, Allocated: explain.List(q.Allocated, s.Cluster.Resources), Deserved: explain.List(q.Deserved, s.Cluster.Resources),
 			Terminating:  explain.List(q.Ending, s.Cluster.Resources),
-			SharePercent: int32(min(math.Round(100*finite(q.Share)), maxSharePercent)), Waiting: old.Waiting,
-			Invalid: invalid(q, s.Now),
+			SharePercent: int32(min(math.Round(100*finiteOrZero(q.Share)), maxSharePercent)), Waiting: old.Waiting,
+			Invalid: invalidCondition(q, s.Now),
 		}
 		if waiting != nil {
 			fresh.Waiting = waiting[q]
@@ -219,11 +219,11 @@ func (e *Engine) tellQueues(s *session.Session) {
 			continue
 		}
 		if old.Decided && s.Now.Sub(old.At) < countsEvery {
-			s.Out.WakeAt = soonest(s.Out.WakeAt, old.At.Add(countsEvery))
+			s.Out.WakeAt = earlierTime(s.Out.WakeAt, old.At.Add(countsEvery))
 			continue
 		}
 		s.Out.Queues = append(s.Out.Queues, fresh)
-		tellInvalid(s, q, fresh.Invalid)
+		reportInvalidQueue(s, q, fresh.Invalid)
 	}
 }
 
@@ -243,9 +243,9 @@ func sameQueueStatus(fresh *decision.QueueStatus, old *model.QueuePublished) boo
 // maxSharePercent is the maximum published share of a queue that holds much more than it deserves.
 const maxSharePercent = 1000
 
-// countWaiting counts, by queue, the gangs that wait for their minimum. It returns nil if the last count is recent
+// countWaitingGangs counts, by queue, the gangs that wait for their minimum. It returns nil if the last count is recent
 // or still valid.
-func (e *Engine) countWaiting(s *session.Session) map[*queue.Queue]int32 {
+func (e *Engine) countWaitingGangs(s *session.Session) map[*queue.Queue]int32 {
 	b := &e.book
 	if b.uncounted = b.uncounted || len(s.Touched) > 0; !b.uncounted {
 		return nil
@@ -257,14 +257,14 @@ func (e *Engine) countWaiting(s *session.Session) map[*queue.Queue]int32 {
 	b.countedAt, b.uncounted = s.Now, false
 	waiting := map[*queue.Queue]int32{}
 	for _, j := range b.waiting {
-		if j.Lacks() {
+		if j.WaitsToStart() {
 			waiting[j.In]++
 		}
 	}
 	return waiting
 }
 
-func finite(v float64) float64 {
+func finiteOrZero(v float64) float64 {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return 0
 	}

@@ -31,20 +31,20 @@ const (
 	arrivalPatience = 10 * time.Second
 )
 
-// statusOf returns the new status of the PodGroup. write reports whether it differs enough to be written. again is
+// buildStatus returns the new status of the PodGroup. write reports whether it differs enough to be written. again is
 // when to check again even if nothing changes.
-func (e *Engine) statusOf(s *session.Session, j *framework.Job) (status schedulingv1beta1.PodGroupStatus, write bool, again time.Time) {
+func (e *Engine) buildStatus(s *session.Session, j *framework.Job) (status schedulingv1beta1.PodGroupStatus, write bool, again time.Time) {
 	status = schedulingv1beta1.PodGroupStatus{
-		Phase:     phaseOf(j),
+		Phase:     computePhase(j),
 		Running:   int32(j.Count[model.Running]),
 		Succeeded: int32(j.Count[model.Succeeded]),
 		Failed:    int32(j.Count[model.Failed]),
 	}
-	verdict, again := e.ripe(s, j)
+	verdict, again := e.verdictToReport(s, j)
 	old := &j.Status
 	told, stale := e.explanationOf(s, j, verdict)
 	status.Explanation = told
-	status.Conditions = conditionsOf(s, j, status.Phase, verdict, told != nil && told == old.Explanation)
+	status.Conditions = updateConditions(s, j, status.Phase, verdict, told != nil && told == old.Explanation)
 	if !again.IsZero() { // too early to report; an earlier report of missing pods stays
 		status.Explanation, status.Conditions = nil, old.Conditions
 		if e := old.Explanation; e != nil && e.Reason == string(reason.NotEnoughPods) {
@@ -53,19 +53,19 @@ func (e *Engine) statusOf(s *session.Session, j *framework.Job) (status scheduli
 	} else if !stale.IsZero() {
 		again = stale
 	}
-	if status.Phase != old.Phase || !sameTold(&status, old) {
+	if status.Phase != old.Phase || !sameReport(&status, old) {
 		return status, true, again
 	}
 	if sameCounts(&status, old) {
 		return status, j.Unwritten(), again
 	}
 	if !j.StatusAt.IsZero() && s.Now.Sub(j.StatusAt) < countsEvery {
-		return status, false, soonest(again, j.StatusAt.Add(countsEvery))
+		return status, false, earlierTime(again, j.StatusAt.Add(countsEvery))
 	}
 	return status, true, again
 }
 
-func soonest(a, b time.Time) time.Time {
+func earlierTime(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {
 		return b
 	}
@@ -76,23 +76,23 @@ func sameCounts(a, b *schedulingv1beta1.PodGroupStatus) bool {
 	return a.Running == b.Running && a.Succeeded == b.Succeeded && a.Failed == b.Failed
 }
 
-// sameTold reports whether two statuses have equal conditions and explanations. Most gangs have neither; comparing
+// sameReport reports whether two statuses have equal conditions and explanations. Most gangs have neither; comparing
 // them must cost nothing.
-func sameTold(a, b *schedulingv1beta1.PodGroupStatus) bool {
-	if len(a.Conditions)+len(b.Conditions) > 0 && !sameList(a.Conditions, b.Conditions) && !equality.Semantic.DeepEqual(a.Conditions, b.Conditions) {
+func sameReport(a, b *schedulingv1beta1.PodGroupStatus) bool {
+	if len(a.Conditions)+len(b.Conditions) > 0 && !sharesMemory(a.Conditions, b.Conditions) && !equality.Semantic.DeepEqual(a.Conditions, b.Conditions) {
 		return false
 	}
 	return a.Explanation == b.Explanation || equality.Semantic.DeepEqual(a.Explanation, b.Explanation)
 }
 
-// sameList reports whether two lists share the same memory.
-func sameList[T any](a, b []T) bool {
+// sharesMemory reports whether two lists share the same memory.
+func sharesMemory[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// ripe returns the job's verdict. If it is too early to report it, because pods are still being created, it returns
+// verdictToReport returns the job's verdict. If it is too early to report it, because pods are still being created, it returns
 // an empty verdict and a later time.
-func (e *Engine) ripe(s *session.Session, j *framework.Job) (explain.Verdict, time.Time) {
+func (e *Engine) verdictToReport(s *session.Session, j *framework.Job) (explain.Verdict, time.Time) {
 	kind := string(j.Verdict.Code)
 	if kind != j.SinceFor {
 		j.SinceFor, j.Since, j.Attempts = kind, s.Now, max(min(j.Attempts, 1), 0)
@@ -100,21 +100,21 @@ func (e *Engine) ripe(s *session.Session, j *framework.Job) (explain.Verdict, ti
 	if j.Verdict.Code != reason.NotEnoughPods {
 		return j.Verdict, time.Time{}
 	}
-	if stillWhole(j) { // pods that are being deleted still run, so nothing is missing yet
+	if stillHasMinimum(j) { // pods that are being deleted still run, so nothing is missing yet
 		return explain.Verdict{}, time.Time{}
 	}
 	if exist := j.Verdict.Members.Exist; exist != j.SinceExist || j.SinceExistAt.Before(j.Since) {
 		j.SinceExist, j.SinceExistAt = exist, s.Now
 	}
-	if ripe := e.ripeAt(j); s.Now.Before(ripe) { // pods are still being created
+	if ripe := e.missingPodsReportTime(j); s.Now.Before(ripe) { // pods are still being created
 		return explain.Verdict{}, ripe
 	}
 	return j.Verdict, time.Time{}
 }
 
-// stillWhole reports whether the gang has its minimum, also per role, as long as its pods that are being deleted
+// stillHasMinimum reports whether the gang has its minimum, also per role, as long as its pods that are being deleted
 // are still on their nodes.
-func stillWhole(j *framework.Job) bool {
+func stillHasMinimum(j *framework.Job) bool {
 	leaving, roles := 0, map[string]int{}
 	for _, t := range j.Tasks {
 		if t.Status.Leaving() && t.Node != model.NoNode {
@@ -133,8 +133,8 @@ func stillWhole(j *framework.Job) bool {
 	return true
 }
 
-// ripeAt returns when a gang's missing pods are reported.
-func (e *Engine) ripeAt(j *framework.Job) time.Time {
+// missingPodsReportTime returns when a gang's missing pods are reported.
+func (e *Engine) missingPodsReportTime(j *framework.Job) time.Time {
 	stopped := j.SinceExistAt
 	if j.ReadyTasks() == 0 && e.book.arrived.After(stopped) {
 		stopped = e.book.arrived
@@ -148,8 +148,8 @@ func (e *Engine) ripeAt(j *framework.Job) time.Time {
 	return stopped.Add(patience)
 }
 
-// phaseOf returns the phase according to the pods' state in the API, not to decisions that are not carried out yet.
-func phaseOf(j *framework.Job) schedulingv1beta1.PodGroupPhase {
+// computePhase returns the phase according to the pods' state in the API, not to decisions that are not carried out yet.
+func computePhase(j *framework.Job) schedulingv1beta1.PodGroupPhase {
 	ended := j.Count[model.Succeeded] + j.Count[model.Failed]
 	scheduled := j.Count[model.Bound] + j.Count[model.Running] + ended
 	for _, t := range j.Tasks {
@@ -160,7 +160,7 @@ func phaseOf(j *framework.Job) schedulingv1beta1.PodGroupPhase {
 			scheduled++
 		}
 	}
-	waits := j.Verdict.Code != "" && j.Need() > 0 && !stillWhole(j)
+	waits := j.Verdict.Code != "" && j.Need() > 0 && !stillHasMinimum(j)
 	isPlaced := scheduled > 0 && scheduled >= j.MinMember
 	switch {
 	case j.Phase == schedulingv1beta1.PodGroupCompleted && len(j.Tasks) == 0:
@@ -171,7 +171,7 @@ func phaseOf(j *framework.Job) schedulingv1beta1.PodGroupPhase {
 		return schedulingv1beta1.PodGroupCompleted
 	case isPlaced:
 		return schedulingv1beta1.PodGroupRunning
-	case j.Phase == schedulingv1beta1.PodGroupInqueue, j.IsAdmitted() && j.MinMember > 0 && j.Satisfied():
+	case j.Phase == schedulingv1beta1.PodGroupInqueue, j.IsAdmitted() && j.MinMember > 0 && j.IsSatisfied():
 		return schedulingv1beta1.PodGroupInqueue
 	case j.Phase == schedulingv1beta1.PodGroupUnknown && j.Count[model.Running] > 0:
 		return schedulingv1beta1.PodGroupUnknown
@@ -179,29 +179,29 @@ func phaseOf(j *framework.Job) schedulingv1beta1.PodGroupPhase {
 	return schedulingv1beta1.PodGroupPending
 }
 
-// conditionsOf updates the two conditions. At most one is True. A condition whose meaning stays keeps its time and
+// updateConditions updates the two conditions. At most one is True. A condition whose meaning stays keeps its time and
 // ID; if kept is true, also its message, like the kept explanation.
-func conditionsOf(s *session.Session, j *framework.Job, phase schedulingv1beta1.PodGroupPhase, v explain.Verdict, kept bool) []schedulingv1beta1.PodGroupCondition {
+func updateConditions(s *session.Session, j *framework.Job, phase schedulingv1beta1.PodGroupPhase, v explain.Verdict, kept bool) []schedulingv1beta1.PodGroupCondition {
 	old := j.Status.Conditions
 	started := phase == schedulingv1beta1.PodGroupRunning || phase == schedulingv1beta1.PodGroupCompleted
 	switch {
 	case started:
-		return set(s, j, old, schedulingv1beta1.PodGroupCondition{
+		return setCondition(s, j, old, schedulingv1beta1.PodGroupCondition{
 			Type: schedulingv1beta1.PodGroupScheduledType, Reason: schedulingv1beta1.PodGroupReadyReason,
 		}, kept)
-	case v.Code != "" && !j.Satisfied():
-		if kept && saysIt(old, conditionReason(v)) {
+	case v.Code != "" && !j.IsSatisfied():
+		if kept && isOnlyUnschedulable(old, conditionReason(v)) {
 			return old
 		}
-		return set(s, j, old, schedulingv1beta1.PodGroupCondition{
+		return setCondition(s, j, old, schedulingv1beta1.PodGroupCondition{
 			Type: schedulingv1beta1.PodGroupUnschedulableType, Reason: conditionReason(v), Message: explain.Condition(&v),
 		}, kept)
 	}
 	return old
 }
 
-// saysIt reports whether the conditions contain only, for a given reason, that the gang is not scheduled.
-func saysIt(conditions []schedulingv1beta1.PodGroupCondition, reason string) bool {
+// isOnlyUnschedulable reports whether the conditions contain only, for a given reason, that the gang is not scheduled.
+func isOnlyUnschedulable(conditions []schedulingv1beta1.PodGroupCondition, reason string) bool {
 	said := 0
 	for i := range conditions {
 		switch c := &conditions[i]; {
@@ -228,11 +228,11 @@ func conditionReason(v explain.Verdict) string {
 	return schedulingv1beta1.NotEnoughResourcesReason
 }
 
-// set makes one condition True and our other conditions False.
-func set(s *session.Session, j *framework.Job, old []schedulingv1beta1.PodGroupCondition, c schedulingv1beta1.PodGroupCondition, kept bool) []schedulingv1beta1.PodGroupCondition {
+// setCondition makes one condition True and our other conditions False.
+func setCondition(s *session.Session, j *framework.Job, old []schedulingv1beta1.PodGroupCondition, c schedulingv1beta1.PodGroupCondition, kept bool) []schedulingv1beta1.PodGroupCondition {
 	c.Status = corev1.ConditionTrue
 	c.LastTransitionTime = metav1.NewTime(s.Now)
-	c.TransitionID = transition(j, s.Now, string(c.Type))
+	c.TransitionID = transitionID(j, s.Now, string(c.Type))
 	out := make([]schedulingv1beta1.PodGroupCondition, 0, len(old)+1)
 	found := false
 	for _, o := range old {
@@ -262,8 +262,8 @@ func set(s *session.Session, j *framework.Job, old []schedulingv1beta1.PodGroupC
 	return out
 }
 
-// transition returns an ID in the form of a UID. It is the same for the same gang, time and kind.
-func transition(j *framework.Job, now time.Time, kind string) string {
+// transitionID returns an ID in the form of a UID. It is the same for the same gang, time and kind.
+func transitionID(j *framework.Job, now time.Time, kind string) string {
 	sum := sha256.Sum256([]byte(string(j.UID) + "\x00" + now.UTC().Format(time.RFC3339Nano) + "\x00" + kind))
 	h := hex.EncodeToString(sum[:16])
 	return fmt.Sprintf("%s-%s-%s-%s-%s", h[:8], h[8:12], h[12:16], h[16:20], h[20:])

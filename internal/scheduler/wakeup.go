@@ -22,8 +22,8 @@ type changes struct {
 	overdue, relieved *framework.Job
 }
 
-// noteChanges returns what changed since the last cycle, and stores the current state for the next one.
-func (b *book) noteChanges(s *session.Session) changes {
+// detectChanges returns what changed since the last cycle, and stores the current state for the next one.
+func (b *book) detectChanges(s *session.Session) changes {
 	nodes := nodesStamp{s.View.Epoch, s.Cluster.TotalGen, s.View.LabelsChanged}
 	c := changes{
 		resized:   nodes != b.nodes,
@@ -64,23 +64,23 @@ var wakeUps = []wakeUp{
 	{"everything changed", func(w *waker) bool { return w.session.WakeAll }, func(*waker, *framework.Job) bool { return true }},
 	{"another gang is overdue", func(w *waker) bool { return w.overdue != w.relieved },
 		func(w *waker, j *framework.Job) bool { return j == w.overdue || j == w.relieved }},
-	{"a reservation ended", nil, func(w *waker, j *framework.Job) bool { return w.session.Outlived(j) }},
+	{"a reservation ended", nil, func(w *waker, j *framework.Job) bool { return w.session.OutlivedReservation(j) }},
 	{"deleted pods changed", func(w *waker) bool { return w.lingering },
 		func(_ *waker, j *framework.Job) bool { return len(j.ParkedShapes)+len(j.Reserved) > 0 }},
-	{"sizes of nodes changed", func(w *waker) bool { return w.resized }, func(_ *waker, j *framework.Job) bool { return j.SizeBound() }},
-	{"the topology changed", func(w *waker) bool { return w.regrouped }, func(_ *waker, j *framework.Job) bool { return j.Structured() }},
+	{"sizes of nodes changed", func(w *waker) bool { return w.resized }, func(_ *waker, j *framework.Job) bool { return j.IsSizeBound() }},
+	{"the topology changed", func(w *waker) bool { return w.regrouped }, func(_ *waker, j *framework.Job) bool { return j.IsStructured() }},
 	{"volumes or devices changed", func(w *waker) bool { return w.attached },
 		func(w *waker, j *framework.Job) bool { return w.session.AttachStamp(j) != j.AttachStamp }},
 	{"its queue has more room", nil, (*waker).queueImproved},
 	{"its queue's limits shifted", nil, (*waker).limitsShifted},
-	{"the cluster or its quota has more room", (*waker).clusterMoved, func(_ *waker, j *framework.Job) bool { return j.WholeClusterBound() }},
+	{"the cluster or its quota has more room", (*waker).clusterImproved, func(_ *waker, j *framework.Job) bool { return j.IsClusterBound() }},
 	{"its time has come", nil, func(w *waker, j *framework.Job) bool { return w.session.Reached(j, j.DueAt) }},
 	{"nodes have more room", (*waker).nodesTouched, (*waker).nodesHelp},
-	{"resources are held for it", (*waker).nodesTouched, func(w *waker, j *framework.Job) bool { return w.session.MayUseKept(j) }},
+	{"resources are held for it", (*waker).nodesTouched, func(w *waker, j *framework.Job) bool { return w.session.MayUseHeld(j) }},
 }
 
 func (b *book) newWaker(s *session.Session) *waker {
-	w := &waker{book: b, session: s, changes: b.noteChanges(s), helped: map[*model.Shape]bool{}}
+	w := &waker{book: b, session: s, changes: b.detectChanges(s), helped: map[*model.Shape]bool{}}
 	w.findPossible()
 	return w
 }
@@ -94,8 +94,8 @@ func (w *waker) findPossible() {
 	}
 }
 
-// reason returns the name of the first wake-up that applies to a parked gang, or "".
-func (w *waker) reason(j *framework.Job) string {
+// wakeUpReason returns the name of the first wake-up that applies to a parked gang, or "".
+func (w *waker) wakeUpReason(j *framework.Job) string {
 	for i := range w.possible {
 		if w.possible[i].wakes(w, j) {
 			return w.possible[i].name
@@ -105,7 +105,7 @@ func (w *waker) reason(j *framework.Job) string {
 }
 
 func (w *waker) queueImproved(j *framework.Job) bool {
-	return w.book.stamps[j.In].version != j.QueueStamp && j.QueueBound()
+	return w.book.stamps[j.In].version != j.QueueStamp && j.IsQueueBound()
 }
 
 // limitsShifted reports whether shares or capacities changed in either direction. Another of a gang's shapes may fit then.
@@ -113,8 +113,8 @@ func (w *waker) limitsShifted(j *framework.Job) bool {
 	return w.book.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1
 }
 
-// clusterMoved reports whether some queue, nodes or quotas may have more room.
-func (w *waker) clusterMoved() bool { return w.book.stirred || w.session.View.Touched || w.quotas }
+// clusterImproved reports whether some queue, nodes or quotas may have more room.
+func (w *waker) clusterImproved() bool { return w.book.stirred || w.session.View.Touched || w.quotas }
 
 // nodesTouched reports whether nodes or their pods changed.
 func (w *waker) nodesTouched() bool { return w.session.View.Touched }
@@ -124,7 +124,7 @@ func (w *waker) nodesHelp(j *framework.Job) bool {
 	for _, shape := range j.ParkedShapes {
 		help, known := w.helped[shape]
 		if !known {
-			help = w.session.NodesHelp(shape)
+			help = w.session.GrownNodesHelp(shape)
 			w.helped[shape] = help
 		}
 		if help {

@@ -53,7 +53,7 @@ func TestAParkedGangIsTriedAgainForAReason(t *testing.T) {
 			t.Parallel()
 			w := &waker{book: &book{}, session: &session.Session{View: &overlay.Overlay{Touched: c.touched}}, changes: c.changes}
 			w.findPossible()
-			if got := w.reason(c.job); got != c.want {
+			if got := w.wakeUpReason(c.job); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

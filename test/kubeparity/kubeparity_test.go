@@ -146,14 +146,14 @@ func (w *world) kube() *plugins {
 // verdicts returns our verdict for each node. It is "" if the task may use the node.
 func (w *world) verdicts(t *model.Task) map[string]string {
 	out := map[string]string{}
-	near := w.book.For(t)
+	near := w.book.ProfileFor(t)
 	for _, id := range w.view.Order {
-		code, _ := w.judge.Filters.Static(t.Shape, w.view.Nodes.Info[id])
+		code, _ := w.judge.Filters.CheckStatic(t.Shape, w.view.Nodes.Info[id])
 		if code == "" {
-			code, _, _ = w.judge.Filters.Room(&w.view, id, t.Shape)
+			code, _, _ = w.judge.Filters.CheckDynamic(&w.view, id, t.Shape)
 		}
 		if code == "" && near != nil {
-			code, _ = near.Allows(id, false)
+			code, _ = near.CheckNode(id, false)
 		}
 		out[w.view.Nodes.Name[id]] = string(code)
 	}
@@ -161,9 +161,9 @@ func (w *world) verdicts(t *model.Task) map[string]string {
 }
 
 func (w *world) best(t *model.Task) string {
-	best := w.judge.Best
-	if near := w.book.For(t); near != nil {
-		best = func(*model.Shape) (model.NodeID, bool) { return near.Best(false) }
+	best := w.judge.BestNode
+	if near := w.book.ProfileFor(t); near != nil {
+		best = func(*model.Shape) (model.NodeID, bool) { return near.BestNode(false) }
 	}
 	id, ok := best(t.Shape)
 	if !ok {
@@ -243,8 +243,8 @@ func (w *world) compare(pod *corev1.Pod) {
 			k.scores(k.affinity, pod, fitting), k.scores(k.spread, pod, fitting), w.dump(pod))
 	}
 	id, _ := w.cluster.Nodes.Find(best)
-	w.view.Take(id, task)
-	w.book.Placed(task, id, 1)
+	w.view.AssignIdle(id, task)
+	w.book.CountPlaced(task, id, 1)
 	placed := pod.DeepCopy()
 	placed.Spec.NodeName = best
 	w.pods[placed.Name] = placed

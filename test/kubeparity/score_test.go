@@ -49,10 +49,10 @@ func TestPoints(t *testing.T) {
 			add("balanced", score.Weights{Balanced: 1}, k.scores(k.balanced, pod, names), 2)
 			add("images", score.Weights{ImageLocality: 1}, k.scores(k.images, pod, names), 2)
 			for name, term := range terms {
-				request := term.weights.Prepare(w.cluster.Resources, shape)
+				request := term.weights.PrepareRequest(w.cluster.Resources, shape)
 				for i, id := range w.view.Order {
-					ours := term.weights.Dynamic(&w.view, id, &request) +
-						term.weights.Images(shape, w.view.Nodes.Info[id], w.view.Nodes.ImageNodes, len(names))
+					ours := term.weights.DynamicScore(&w.view, id, &request) +
+						term.weights.ScoreImages(shape, w.view.Nodes.Info[id], w.view.Nodes.ImageNodes, len(names))
 					if apart := math.Abs(float64(ours)/score.Unit - float64(term.theirs[names[i]])); apart > term.within {
 						t.Fatalf("%s of %s for %s: kube-scheduler gives %d, we give %.2f\n%s", name, names[i], pod.Name, term.theirs[names[i]], float64(ours)/score.Unit, w.dump(pod))
 					}
@@ -87,12 +87,12 @@ func TestPreferences(t *testing.T) {
 				s := w.cluster.Task(pod.UID).Shape
 				var names []string
 				for _, id := range w.view.Order {
-					if judge.Allowed(s, id) {
+					if judge.IsAllowed(s, id) {
 						names = append(names, w.view.Nodes.Name[id])
 					}
 				}
 				theirs := k.scores(term.plugin, pod, names)
-				judge.Each(s, false, func(id model.NodeID, points int32) {
+				judge.EachFitting(s, false, func(id model.NodeID, points int32) {
 					node := w.view.Nodes.Name[id]
 					if apart := math.Abs(float64(points)/score.Unit - float64(theirs[node])); apart > 1 {
 						t.Fatalf("%s of %s for %s: kube-scheduler gives %d, we give %.2f\n%s", name, node, pod.Name, theirs[node], float64(points)/score.Unit, w.dump(pod))

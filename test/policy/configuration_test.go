@@ -79,12 +79,12 @@ func configurationPage() string {
 	page.WriteString("\n## metrics\n\nWhere figures of the nodes' real load come from, for usage and rescheduling.\n")
 	table(&page, "Key", config.MetricsOptions, "")
 	page.WriteString("\n## Accepted, and without effect\n\nThe scheduler names them in a warning.\n\n| Key or policy | Why |\n|---|---|\n")
-	for _, key := range config.MeaninglessKeys() {
-		why, _ := config.Meaningless(key)
+	for _, key := range config.NoEffectKeys() {
+		why, _ := config.NoEffectReason(key)
 		fmt.Fprintf(&page, "| `%s` | %s |\n", key, why)
 	}
-	for _, name := range config.Vendors() {
-		instead, _ := config.Vendor(name)
+	for _, name := range config.VendorPolicies() {
+		instead, _ := config.VendorReplacement(name)
 		fmt.Fprintf(&page, "| policy `%s` | of a vendor's cloud: %s |\n", name, instead)
 	}
 	return page.String()

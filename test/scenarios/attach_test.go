@@ -235,7 +235,7 @@ func (w *world) attach(b *decision.Bind) {
 	for _, d := range b.Attach.Devices {
 		claim := find[*resourcev1.ResourceClaim](w, d.Claim.Key())
 		claim.Status.Allocation = d.Allocation
-		claim.Status.ReservedFor = append(claim.Status.ReservedFor, decision.Consumer(b.Pod))
+		claim.Status.ReservedFor = append(claim.Status.ReservedFor, decision.ConsumerReference(b.Pod))
 		w.put(claim)
 	}
 }

@@ -23,7 +23,7 @@ func (a Arguments) Int(key string, def int, warn func(string)) int {
 	case int64:
 		return int(v)
 	}
-	report(warn, key, "a whole number", a[key])
+	warnArgument(warn, key, "a whole number", a[key])
 	return def
 }
 
@@ -39,7 +39,7 @@ func (a Arguments) Float(key string, def float64, warn func(string)) float64 {
 	case int64:
 		return float64(v)
 	}
-	report(warn, key, "a number", a[key])
+	warnArgument(warn, key, "a number", a[key])
 	return def
 }
 
@@ -55,7 +55,7 @@ func (a Arguments) Bool(key string, def bool, warn func(string)) bool {
 			return b
 		}
 	}
-	report(warn, key, "true or false", a[key])
+	warnArgument(warn, key, "true or false", a[key])
 	return def
 }
 
@@ -65,21 +65,21 @@ func (a Arguments) Percent(key string, def float64, warn func(string)) float64 {
 	if v >= 0 && v <= 100 {
 		return v
 	}
-	report(warn, key, "0 to 100", a[key])
+	warnArgument(warn, key, "0 to 100", a[key])
 	return def
 }
 
-// Unknown reports the keys of a section that have no effect. where is the name of the section, such as thresholds.
-func (a Arguments) Unknown(where string, warn func(string), known ...string) {
-	for _, key := range without(a, known) {
+// WarnUnknown reports the keys of a section that have no effect. where is the name of the section, such as thresholds.
+func (a Arguments) WarnUnknown(where string, warn func(string), known ...string) {
+	for _, key := range keysWithout(a, known) {
 		if warn != nil {
 			warn(fmt.Sprintf("argument %s.%s has no effect: %s has only %s", where, key, where, strings.Join(known, ", ")))
 		}
 	}
 }
 
-// Within returns a warn function for the arguments of a section. It prefixes each key with the section's name.
-func Within(where string, warn func(string)) func(string) {
+// PrefixWarnings returns a warn function for the arguments of a section. It prefixes each key with the section's name.
+func PrefixWarnings(where string, warn func(string)) func(string) {
 	return func(text string) {
 		if warn != nil {
 			warn(strings.Replace(text, "argument ", "argument "+where+".", 1))
@@ -95,11 +95,11 @@ func (a Arguments) String(key, def string, warn func(string)) string {
 	case string:
 		return v
 	}
-	report(warn, key, "text", a[key])
+	warnArgument(warn, key, "text", a[key])
 	return def
 }
 
-func report(warn func(string), key, want string, have any) {
+func warnArgument(warn func(string), key, want string, have any) {
 	if warn != nil {
 		warn(fmt.Sprintf("argument %s: must be %s, not %v; the default is used", key, want, have))
 	}

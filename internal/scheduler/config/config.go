@@ -38,12 +38,12 @@ type Reads struct {
 	Arguments []string
 }
 
-// Unread returns the given switches and arguments that have no effect, switches first, each group sorted.
-func (p *Plugin) Unread(reads Reads) []string {
-	return append(without(p.Switches, reads.Switches), without(p.Arguments, reads.Arguments)...)
+// UnreadKeys returns the given switches and arguments that have no effect, switches first, each group sorted.
+func (p *Plugin) UnreadKeys(reads Reads) []string {
+	return append(keysWithout(p.Switches, reads.Switches), keysWithout(p.Arguments, reads.Arguments)...)
 }
 
-func without[V any](given map[string]V, read []string) []string {
+func keysWithout[V any](given map[string]V, read []string) []string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(read, key) {
@@ -107,7 +107,7 @@ type fileAction struct {
 func Parse(data []byte) (*Config, []string, error) {
 	var warnings []string
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
-	data, err := unwrap(data, warn)
+	data, err := unwrapConfig(data, warn)
 	if err != nil {
 		return nil, warnings, err
 	}
@@ -115,7 +115,7 @@ func Parse(data []byte) (*Config, []string, error) {
 	if err := yaml.Unmarshal(data, &f); err != nil {
 		return nil, warnings, fmt.Errorf("scheduler configuration is not valid YAML of the expected form: %w", err)
 	}
-	warnOfStrangers(data, warn)
+	warnUnknownKeys(data, warn)
 	cfg := &Config{Configurations: map[string]Arguments{}}
 	if err := cfg.readActions(f.Actions, warn); err != nil {
 		return nil, warnings, err
@@ -131,7 +131,7 @@ func Parse(data []byte) (*Config, []string, error) {
 		}
 		cfg.Tiers = append(cfg.Tiers, t)
 	}
-	if err := cfg.checkTogether(warn); err != nil {
+	if err := cfg.checkPolicyConflicts(warn); err != nil {
 		return nil, warnings, err
 	}
 	if len(f.Plugins) > 0 {
@@ -154,9 +154,9 @@ func (cfg *Config) readActions(text string, warn func(string, ...any)) error {
 		name = strings.TrimSpace(name)
 		switch {
 		case name == "" && strings.TrimSpace(text) == "":
-			return fmt.Errorf("actions: empty; name at least one of %s", names(knownActions))
+			return fmt.Errorf("actions: empty; name at least one of %s", joinSortedNames(knownActions))
 		case !slices.Contains(knownActions, name):
-			return fmt.Errorf("actions: unknown action %q; valid actions are %s", name, names(knownActions))
+			return fmt.Errorf("actions: unknown action %q; valid actions are %s", name, joinSortedNames(knownActions))
 		case slices.Contains(cfg.Actions, name):
 			warn("actions: %s is listed twice; the second entry is ignored", name)
 		default:
@@ -219,8 +219,8 @@ func (cfg *Config) readArguments(i int, c fileAction, warn func(string, ...any))
 	}
 }
 
-// check rejects combinations that Volcano rejects.
-func (t *Tier) check(i int) error {
+// checkQueueOrders rejects combinations that Volcano rejects.
+func (t *Tier) checkQueueOrders(i int) error {
 	tree := slices.ContainsFunc(t.Plugins, func(p Plugin) bool { return p.Name == "drf" && p.Enabled("enableHierarchy") })
 	if tree && slices.ContainsFunc(t.Plugins, func(p Plugin) bool { return p.Name == "proportion" }) {
 		return fmt.Errorf("tiers[%d]: drf with enableHierarchy and proportion order queues by different rules; put them into different tiers", i)
@@ -228,8 +228,8 @@ func (t *Tier) check(i int) error {
 	return nil
 }
 
-// checkTogether rejects policies that contradict each other and drops duplicate policies.
-func (cfg *Config) checkTogether(warn func(string, ...any)) error {
+// checkPolicyConflicts rejects policies that contradict each other and drops duplicate policies.
+func (cfg *Config) checkPolicyConflicts(warn func(string, ...any)) error {
 	first := map[string]string{}
 	for i := range cfg.Tiers {
 		kept := cfg.Tiers[i].Plugins[:0]
@@ -242,7 +242,7 @@ func (cfg *Config) checkTogether(warn func(string, ...any)) error {
 			kept = append(kept, p)
 		}
 		cfg.Tiers[i].Plugins = kept
-		if err := cfg.Tiers[i].check(i); err != nil {
+		if err := cfg.Tiers[i].checkQueueOrders(i); err != nil {
 			return err
 		}
 	}
@@ -252,7 +252,7 @@ func (cfg *Config) checkTogether(warn func(string, ...any)) error {
 	return nil
 }
 
-func names(list []string) string {
+func joinSortedNames(list []string) string {
 	list = slices.Clone(list)
 	slices.Sort(list)
 	return strings.Join(list, ", ")

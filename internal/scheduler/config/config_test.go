@@ -166,7 +166,7 @@ func TestArguments(t *testing.T) {
 
 func TestPasswordsAreNotTold(t *testing.T) {
 	plain := "actions: allocate # as written\nmetrics: {type: prometheus, address: 'http://p:9090'}\n"
-	if got := Telling([]byte(plain)); got != plain {
+	if got := RedactPasswords([]byte(plain)); got != plain {
 		t.Errorf("without a password %q is told, want the text as it is", got)
 	}
 	for name, text := range map[string]string{
@@ -177,7 +177,7 @@ func TestPasswordsAreNotTold(t *testing.T) {
 			"      elasticsearch.password: |\n        swordfish\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			told := Telling([]byte(text))
+			told := RedactPasswords([]byte(text))
 			if strings.Contains(told, "swordfish") || strings.Contains(told, "20711") {
 				t.Errorf("told: %s", told)
 			}

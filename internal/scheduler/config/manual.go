@@ -26,10 +26,10 @@ type Manual struct {
 
 // Reads returns the keys in m. more lists additional keys with names chosen by the user.
 func (m *Manual) Reads(more ...string) Reads {
-	return Reads{Switches: keys(m.Switches), Arguments: append(keys(m.Arguments), more...)}
+	return Reads{Switches: optionKeys(m.Switches), Arguments: append(optionKeys(m.Arguments), more...)}
 }
 
-func keys(options []Option) (all []string) {
+func optionKeys(options []Option) (all []string) {
 	for _, o := range options {
 		if o.In == "" && !strings.Contains(o.Key, "<") {
 			all = append(all, o.Key)

@@ -53,7 +53,7 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 	if len(raw) == 0 {
 		return Metrics{}, nil
 	}
-	raw = flat(raw)
+	raw = flattenSections(raw)
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		text := strings.TrimSpace(fmt.Sprint(raw[key]))
 		switch key {
@@ -87,15 +87,15 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 		}
 	}
 	if m.Type == "" { // the default, as in Volcano
-		warn("metrics.type is missing, so no load is read; valid types are %s", names(metricsTypes))
+		warn("metrics.type is missing, so no load is read; valid types are %s", joinSortedNames(metricsTypes))
 		return Metrics{}, nil
 	}
-	return m, m.check()
+	return m, m.checkSource()
 }
 
-// flat replaces the nested keys of tls and elasticsearch with dotted keys. Volcano's guide uses the nested form, its
+// flattenSections replaces the nested keys of tls and elasticsearch with dotted keys. Volcano's guide uses the nested form, its
 // source code the dotted form.
-func flat(raw map[string]any) map[string]any {
+func flattenSections(raw map[string]any) map[string]any {
 	out := maps.Clone(raw)
 	for _, section := range []string{"tls", "elasticsearch"} {
 		inner, isMap := raw[section].(map[string]any)
@@ -110,9 +110,9 @@ func flat(raw map[string]any) map[string]any {
 	return out
 }
 
-func (m *Metrics) check() error {
+func (m *Metrics) checkSource() error {
 	if !slices.Contains(metricsTypes, m.Type) {
-		return fmt.Errorf("metrics.type: unknown type %q; valid types are %s", m.Type, names(metricsTypes))
+		return fmt.Errorf("metrics.type: unknown type %q; valid types are %s", m.Type, joinSortedNames(metricsTypes))
 	}
 	if m.Type == "prometheus_adaptor" && m.Address == "" {
 		return nil // the source is the API server itself

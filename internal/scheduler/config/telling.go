@@ -9,10 +9,10 @@ import (
 // hidden is shown instead of a password.
 const hidden = "(hidden)"
 
-// Telling returns the configuration in a form that any user may see. Without passwords, it is unchanged; otherwise it
+// RedactPasswords returns the configuration in a form that any user may see. Without passwords, it is unchanged; otherwise it
 // is the parsed content with each password replaced. Parse accepts the result.
-func Telling(data []byte) string {
-	inner, err := unwrap(data, func(string, ...any) {})
+func RedactPasswords(data []byte) string {
+	inner, err := unwrapConfig(data, func(string, ...any) {})
 	if err != nil {
 		return ""
 	}
@@ -20,7 +20,7 @@ func Telling(data []byte) string {
 	if yaml.Unmarshal(inner, &all) != nil {
 		return ""
 	}
-	if !hide(all) {
+	if !hidePasswords(all) {
 		return string(data)
 	}
 	text, err := yaml.Marshal(all)
@@ -30,8 +30,8 @@ func Telling(data []byte) string {
 	return string(text)
 }
 
-// hide replaces the passwords and reports whether there were any.
-func hide(all map[string]any) (some bool) {
+// hidePasswords replaces the passwords and reports whether there were any.
+func hidePasswords(all map[string]any) (some bool) {
 	for section, value := range all {
 		metrics, isMap := value.(map[string]any)
 		if !isMap || !strings.EqualFold(section, "metrics") {

@@ -30,20 +30,20 @@ var meaningless = map[string]string{
 	"selectorspread.weight":     "Kubernetes has replaced it with topology spread: podtopologyspread.weight",
 }
 
-// Vendor reports whether a policy belongs to a cloud vendor's edition of Volcano, and returns its replacement here.
-func Vendor(name string) (instead string, ok bool) {
+// VendorReplacement reports whether a policy belongs to a cloud vendor's edition of Volcano, and returns its replacement here.
+func VendorReplacement(name string) (instead string, ok bool) {
 	instead, ok = vendor[name]
 	return instead, ok
 }
 
-// Vendors returns the names of the policies that Vendor recognizes, sorted.
-func Vendors() []string { return slices.Sorted(maps.Keys(vendor)) }
+// VendorPolicies returns the names of the policies that VendorReplacement recognizes, sorted.
+func VendorPolicies() []string { return slices.Sorted(maps.Keys(vendor)) }
 
-// MeaninglessKeys returns the keys that Meaningless recognizes, sorted.
-func MeaninglessKeys() []string { return slices.Sorted(maps.Keys(meaningless)) }
+// NoEffectKeys returns the keys that NoEffectReason recognizes, sorted.
+func NoEffectKeys() []string { return slices.Sorted(maps.Keys(meaningless)) }
 
-// Meaningless returns the reason why an argument or a switch has no effect here.
-func Meaningless(key string) (why string, ok bool) {
+// NoEffectReason returns the reason why an argument or a switch has no effect here.
+func NoEffectReason(key string) (why string, ok bool) {
 	why, ok = meaningless[key]
 	return why, ok
 }
@@ -51,9 +51,9 @@ func Meaningless(key string) (why string, ok bool) {
 // confKeys lists the keys under which a ConfigMap holds the configuration.
 var confKeys = []string{"volcano-scheduler.conf", "default-scheduler.conf"}
 
-// unwrap extracts the configuration from the forms in which users provide it: the file itself, a ConfigMap that
+// unwrapConfig extracts the configuration from the forms in which users provide it: the file itself, a ConfigMap that
 // contains it, or the parameters of a vendor's add-on.
-func unwrap(data []byte, warn func(string, ...any)) ([]byte, error) {
+func unwrapConfig(data []byte, warn func(string, ...any)) ([]byte, error) {
 	var outer struct {
 		Kind    string            `json:"kind"`
 		Data    map[string]string `json:"data"`
@@ -67,7 +67,7 @@ func unwrap(data []byte, warn func(string, ...any)) ([]byte, error) {
 	case outer.Actions != nil:
 		return data, nil
 	case outer.Kind == "ConfigMap":
-		return fromConfigMap(outer.Data, warn)
+		return extractFromConfigMap(outer.Data, warn)
 	case outer.Default != nil:
 		warn("default_scheduler_conf is used; the add-on's other parameters have no effect")
 		inner, err := yaml.Marshal(outer.Default)
@@ -79,7 +79,7 @@ func unwrap(data []byte, warn func(string, ...any)) ([]byte, error) {
 	return data, nil
 }
 
-func fromConfigMap(data map[string]string, warn func(string, ...any)) ([]byte, error) {
+func extractFromConfigMap(data map[string]string, warn func(string, ...any)) ([]byte, error) {
 	for _, key := range confKeys {
 		if text, ok := data[key]; ok {
 			warn("data[%s] is used; specify the value of this key, not the whole ConfigMap", key)

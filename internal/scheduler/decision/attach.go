@@ -46,8 +46,8 @@ type DeviceClaim struct {
 	Allocation *resourcev1.AllocationResult
 }
 
-// Consumer returns the reference to a pod that a claim stores in its status.
-func Consumer(pod Object) resourcev1.ResourceClaimConsumerReference {
+// ConsumerReference returns the reference to a pod that a claim stores in its status.
+func ConsumerReference(pod Object) resourcev1.ResourceClaimConsumerReference {
 	return resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: pod.Name, UID: pod.UID}
 }
 
@@ -60,6 +60,6 @@ func assumeAttached(c *model.Cluster, b *Bind) {
 		c.AssumeProvisioned(b.Pod.UID, p.Claim.Key(), p.Node)
 	}
 	for _, d := range b.Attach.Devices {
-		c.AssumeDevices(b.Pod.UID, d.Claim.Key(), d.Allocation, Consumer(b.Pod))
+		c.AssumeDevices(b.Pod.UID, d.Claim.Key(), d.Allocation, ConsumerReference(b.Pod))
 	}
 }

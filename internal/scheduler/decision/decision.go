@@ -202,7 +202,7 @@ type Decisions struct {
 	Stats  Stats
 }
 
-// Empty reports whether there are no decisions to carry out.
-func (d *Decisions) Empty() bool {
+// IsEmpty reports whether there are no decisions to carry out.
+func (d *Decisions) IsEmpty() bool {
 	return len(d.Binds)+len(d.Evicts)+len(d.Ungates)+len(d.Nominations)+len(d.Gangs)+len(d.Queues)+len(d.HyperNodes)+len(d.PodConditions)+len(d.Events)+len(d.Lingering) == 0
 }

@@ -7,9 +7,9 @@
 //
 // # Invariants
 //
-//   - Best is the node with the highest score among the nodes that pass every filter. Among nodes with equal scores,
+//   - BestNode is the node with the highest score among the nodes that pass every filter. Among nodes with equal scores,
 //     it is the first by name.
-//   - A Ranking that has replayed the change log equals a newly built one.
+//   - A RankingFor that has replayed the change log equals a newly built one.
 package equivalence
 
 import (
@@ -63,60 +63,60 @@ func (j *Judge) Open(o *overlay.Overlay, resources *model.Resources, shapes []*m
 	}
 }
 
-// Best returns the best node for a shape. It returns false if no node can take a pod of the shape now.
-func (j *Judge) Best(s *model.Shape) (model.NodeID, bool) {
-	return j.best(j.Ranking(s, false, nil))
+// BestNode returns the best node for a shape. It returns false if no node can take a pod of the shape now.
+func (j *Judge) BestNode(s *model.Shape) (model.NodeID, bool) {
+	return j.firstBestNode(j.RankingFor(s, false, nil))
 }
 
-// BestLater returns the best node for a shape, counting resources that are being released as free.
-func (j *Judge) BestLater(s *model.Shape) (model.NodeID, bool) {
-	return j.best(j.Ranking(s, true, nil))
+// BestNodeLater returns the best node for a shape, counting resources that are being released as free.
+func (j *Judge) BestNodeLater(s *model.Shape) (model.NodeID, bool) {
+	return j.firstBestNode(j.RankingFor(s, true, nil))
 }
 
-func (j *Judge) best(r *Ranking) (model.NodeID, bool) {
-	if len(j.overlay.Order) == 0 || r.trees[0].top() == unfit {
+func (j *Judge) firstBestNode(r *Ranking) (model.NodeID, bool) {
+	if len(j.overlay.Order) == 0 || r.trees[0].topValue() == unfit {
 		return model.NoNode, false
 	}
-	return j.overlay.Order[r.trees[0].first()], true
+	return j.overlay.Order[r.trees[0].firstMaximum()], true
 }
 
-// Allowed reports whether the static filters permit pods of the shape on a node.
-func (j *Judge) Allowed(s *model.Shape, id model.NodeID) bool {
+// IsAllowed reports whether the static filters permit pods of the shape on a node.
+func (j *Judge) IsAllowed(s *model.Shape, id model.NodeID) bool {
 	rank := j.overlay.Rank[id]
-	return rank >= 0 && j.static(s).points[rank] != unfit
+	return rank >= 0 && j.loadStatic(s).points[rank] != unfit
 }
 
-// Possible reports whether a pod of the shape could run on some node if that node were empty.
-func (j *Judge) Possible(s *model.Shape) bool {
-	points := j.static(s).points
+// FitsEmptyNode reports whether a pod of the shape could run on some node if that node were empty.
+func (j *Judge) FitsEmptyNode(s *model.Shape) bool {
+	points := j.loadStatic(s).points
 	for rank, id := range j.overlay.Order {
-		if points[rank] != unfit && j.overlay.Roomy(id, s.Request) {
+		if points[rank] != unfit && j.overlay.FitsWhenEmpty(id, s.Request) {
 			return true
 		}
 	}
 	return false
 }
 
-// Each calls visit for each node that fits, in order of names, with the node's score. If later is true, it counts
+// EachFitting calls visit for each node that fits, in order of names, with the node's score. If later is true, it counts
 // resources that are being released as free.
-func (j *Judge) Each(s *model.Shape, later bool, visit func(id model.NodeID, points int32)) {
+func (j *Judge) EachFitting(s *model.Shape, later bool, visit func(id model.NodeID, points int32)) {
 	j.EachBetter(s, later, func(id model.NodeID, points int32) int32 {
 		visit(id, points)
 		return unfit
 	})
 }
 
-// EachBetter is like Each, but visit returns a score, and only nodes with a higher score are visited from then on.
+// EachBetter is like EachFitting, but visit returns a score, and only nodes with a higher score are visited from then on.
 func (j *Judge) EachBetter(s *model.Shape, later bool, visit func(id model.NodeID, points int32) (best int32)) {
 	if len(j.overlay.Order) == 0 {
 		return
 	}
-	r := j.Ranking(s, later, nil)
-	r.trees[0].each(unfit, func(rank int, points int32) int32 { return visit(j.overlay.Order[rank], points) })
+	r := j.RankingFor(s, later, nil)
+	r.trees[0].eachAbove(unfit, func(rank int, points int32) int32 { return visit(j.overlay.Order[rank], points) })
 }
 
-// forget drops the least recently used ranking if the rankings use too much memory.
-func (j *Judge) forget() {
+// dropOldestRanking drops the least recently used ranking if the rankings use too much memory.
+func (j *Judge) dropOldestRanking() {
 	each := 12*len(j.overlay.Order) + 1
 	if n := len(j.rankings); n < 8 || n*each < maxTreeBytes {
 		return

@@ -10,7 +10,7 @@ type View struct {
 	// Groups splits the nodes; nil for a single group.
 	Groups *Groups
 	// Bars reports whether a node is excluded; nil excludes no node. The result may change only if the node's
-	// resources or Stamp change. For the meaning of later, see Judge.Ranking.
+	// resources or Stamp change. For the meaning of later, see Judge.RankingFor.
 	Bars  func(id model.NodeID, later bool) bool
 	Stamp uint64
 }
@@ -30,7 +30,7 @@ func NewGroups(of []int32, count int) *Groups {
 		g.ranks[group] = append(g.ranks[group], int32(rank))
 	}
 	for _, ranks := range g.ranks {
-		g.cells += 2 * rounded(len(ranks))
+		g.cells += 2 * leafCount(len(ranks))
 	}
 	return g
 }
@@ -51,9 +51,9 @@ type Ranking struct {
 	used     uint64 // time of last use, to find the least recently used ranking
 }
 
-// Ranking returns the up-to-date ranking for a shape. If later is true, it ranks by the resources that will be free
+// RankingFor returns the up-to-date ranking for a shape. If later is true, it ranks by the resources that will be free
 // once pending releases finish; otherwise it ranks by idle resources.
-func (j *Judge) Ranking(s *model.Shape, later bool, view *View) *Ranking {
+func (j *Judge) RankingFor(s *model.Shape, later bool, view *View) *Ranking {
 	if s.Plain != nil { // volumes and devices are not evaluated in this package
 		s = s.Plain
 	}
@@ -61,115 +61,115 @@ func (j *Judge) Ranking(s *model.Shape, later bool, view *View) *Ranking {
 	key := aspect{s, later, view}
 	r := j.rankings[key]
 	if r == nil {
-		j.forget()
+		j.dropOldestRanking()
 		r = &Ranking{aspect: key}
 		j.rankings[key] = r
 	}
 	r.used = j.clock
 	if st := r.static; st == nil || st.epoch != j.overlay.Epoch || j.overlay.LabelsChanged > st.labeled {
-		r.static = j.static(s)
+		r.static = j.loadStatic(s)
 	}
-	if r.stale(j.overlay.Epoch) || !j.replay(r) {
-		j.build(r)
+	if r.needsRebuild(j.overlay.Epoch) || !j.replayChanges(r) {
+		j.buildRanking(r)
 	}
 	return r
 }
 
-// stale reports whether the whole ranking must be rebuilt, because more than individual nodes changed.
-func (r *Ranking) stale(epoch uint64) bool {
+// needsRebuild reports whether the whole ranking must be rebuilt, because more than individual nodes changed.
+func (r *Ranking) needsRebuild(epoch uint64) bool {
 	return r.trees == nil || r.epoch != epoch || r.version != r.static.version ||
 		r.view != nil && (r.stamp != r.view.Stamp || r.groups != r.view.Groups)
 }
 
-// replay re-evaluates the nodes that changed. It returns false if the change log does not reach back far enough.
-func (j *Judge) replay(r *Ranking) bool {
-	end := j.overlay.Changes.End()
+// replayChanges re-evaluates the nodes that changed. It returns false if the change log does not reach back far enough.
+func (j *Judge) replayChanges(r *Ranking) bool {
+	end := j.overlay.Changes.EndPosition()
 	if r.position == end {
 		return true
 	}
 	// For many changes, recomputing the whole tree is cheaper than updating the path of each leaf.
 	bulk := end-r.position > int64(len(r.cells)/64)
-	replayed := j.overlay.Changes.Since(r.position, func(id model.NodeID) {
+	replayed := j.overlay.Changes.EachChangedSince(r.position, func(id model.NodeID) {
 		rank := j.overlay.Rank[id]
-		tree, leaf := r.place(rank)
-		if value := j.judge(r, rank, id); bulk {
-			tree.put(leaf, value)
+		tree, leaf := r.findLeaf(rank)
+		if value := j.scoreNode(r, rank, id); bulk {
+			tree.storeLeaf(leaf, value)
 		} else {
-			tree.set(leaf, value)
+			tree.setLeaf(leaf, value)
 		}
 	})
 	if replayed && bulk {
-		r.decide()
+		r.updateMaximums()
 	}
 	r.position = end
 	return replayed
 }
 
-// place returns the tournament that contains a node, and the index of the node's leaf.
-func (r *Ranking) place(rank int32) (*tournament, int) {
+// findLeaf returns the tournament that contains a node, and the index of the node's leaf.
+func (r *Ranking) findLeaf(rank int32) (*tournament, int) {
 	if r.groups == nil {
 		return &r.trees[0], int(rank)
 	}
 	return &r.trees[r.groups.of[rank]], int(r.groups.leaf[rank])
 }
 
-// Groups returns the number of groups.
-func (r *Ranking) Groups() int { return len(r.trees) }
+// GroupCount returns the number of groups.
+func (r *Ranking) GroupCount() int { return len(r.trees) }
 
-// Top returns the highest score in a group. It returns false if no node of the group fits.
-func (r *Ranking) Top(group int) (points int32, ok bool) {
-	points = r.trees[group].top()
+// TopScore returns the highest score in a group. It returns false if no node of the group fits.
+func (r *Ranking) TopScore(group int) (points int32, ok bool) {
+	points = r.trees[group].topValue()
 	return points, points != unfit
 }
 
-// First returns the rank of the first node with the highest score in a group.
-func (r *Ranking) First(group int) int32 {
-	leaf := r.trees[group].first()
+// FirstTopRank returns the rank of the first node with the highest score in a group.
+func (r *Ranking) FirstTopRank(group int) int32 {
+	leaf := r.trees[group].firstMaximum()
 	if r.groups == nil {
 		return int32(leaf)
 	}
 	return r.groups.ranks[group][leaf]
 }
 
-func (r *Ranking) decide() {
+func (r *Ranking) updateMaximums() {
 	for i := range r.trees {
-		r.trees[i].decide()
+		r.trees[i].updateMaximums()
 	}
 }
 
-// judge returns a node's total score, or unfit.
-func (j *Judge) judge(r *Ranking, rank int32, id model.NodeID) int32 {
+// scoreNode returns a node's total score, or unfit.
+func (j *Judge) scoreNode(r *Ranking, rank int32, id model.NodeID) int32 {
 	points := r.static.points[rank]
 	switch {
 	case points == unfit:
 		return unfit
-	case !r.later && !j.Filters.Dynamic(j.overlay, id, r.shape):
+	case !r.later && !j.Filters.FitsNow(j.overlay, id, r.shape):
 		return unfit
-	case r.later && !j.Filters.Later(j.overlay, id, r.shape):
+	case r.later && !j.Filters.FitsLater(j.overlay, id, r.shape):
 		return unfit
 	case r.view != nil && r.view.Bars != nil && r.view.Bars(id, r.later):
 		return unfit
 	}
-	return points + j.Weights.Dynamic(j.overlay, id, &r.request)
+	return points + j.Weights.DynamicScore(j.overlay, id, &r.request)
 }
 
-// build evaluates every node.
-func (j *Judge) build(r *Ranking) {
+// buildRanking evaluates every node.
+func (j *Judge) buildRanking(r *Ranking) {
 	o := j.overlay
-	r.request = j.Weights.Prepare(j.resources, r.shape) // new resource names may have appeared
-	r.plant(len(o.Order))
+	r.request = j.Weights.PrepareRequest(j.resources, r.shape) // new resource names may have appeared
+	r.allocateTrees(len(o.Order))
 	for rank, id := range o.Order {
-		tree, leaf := r.place(int32(rank))
-		tree.put(leaf, j.judge(r, int32(rank), id))
+		tree, leaf := r.findLeaf(int32(rank))
+		tree.storeLeaf(leaf, j.scoreNode(r, int32(rank), id))
 	}
-	r.decide()
-	r.position, r.epoch, r.version = o.Changes.End(), o.Epoch, r.static.version
+	r.updateMaximums()
+	r.position, r.epoch, r.version = o.Changes.EndPosition(), o.Epoch, r.static.version
 }
 
-// plant allocates empty tournaments.
-func (r *Ranking) plant(nodes int) {
+// allocateTrees allocates empty tournaments.
+func (r *Ranking) allocateTrees(nodes int) {
 	r.groups, r.stamp = nil, 0
-	cells, count := 2*rounded(nodes), 1
+	cells, count := 2*leafCount(nodes), 1
 	if r.view != nil {
 		r.groups, r.stamp = r.view.Groups, r.view.Stamp
 	}
@@ -182,13 +182,13 @@ func (r *Ranking) plant(nodes int) {
 	r.cells = r.cells[:cells]
 	r.trees = r.trees[:0]
 	if r.groups == nil {
-		r.trees = append(r.trees, over(r.cells, nodes))
+		r.trees = append(r.trees, newTournament(r.cells, nodes))
 		return
 	}
 	rest := r.cells
 	for group := range count {
 		n := len(r.groups.ranks[group])
-		r.trees = append(r.trees, over(rest[:2*rounded(n)], n))
-		rest = rest[2*rounded(n):]
+		r.trees = append(r.trees, newTournament(rest[:2*leafCount(n)], n))
+		rest = rest[2*leafCount(n):]
 	}
 }

@@ -48,7 +48,7 @@ func TestRankings(t *testing.T) {
 			case 2:
 				compareRankings(t, &judge, &view, task, grouped, of, barred)
 			default:
-				view.Take(id, task)
+				view.AssignIdle(id, task)
 			}
 		}
 		compareRankings(t, &judge, &view, task, grouped, of, barred)
@@ -56,15 +56,15 @@ func TestRankings(t *testing.T) {
 }
 
 func compareRankings(t *rapid.T, j *Judge, o *overlay.Overlay, task *model.Task, v *View, of []int32, barred map[model.NodeID]bool) {
-	request := j.Weights.Prepare(j.resources, task.Shape)
+	request := j.Weights.PrepareRequest(j.resources, task.Shape)
 	best := nobody(len(v.Groups.ranks))
 	all := int32(-1)
 	allPoints := unfit
 	for rank, id := range o.Order {
-		if !o.Fits(id, task.Shape.Request) {
+		if !o.FitsNow(id, task.Shape.Request) {
 			continue
 		}
-		points := j.Weights.Dynamic(o, id, &request)
+		points := j.Weights.DynamicScore(o, id, &request)
 		if points > allPoints {
 			all, allPoints = int32(rank), points
 		}
@@ -72,14 +72,14 @@ func compareRankings(t *rapid.T, j *Judge, o *overlay.Overlay, task *model.Task,
 			best[g] = leader{int32(rank), points}
 		}
 	}
-	id, ok := j.Best(task.Shape)
+	id, ok := j.BestNode(task.Shape)
 	if ok != (all >= 0) || ok && o.Rank[id] != all {
 		t.Fatalf("best is %d (%t), want rank %d", id, ok, all)
 	}
-	r := j.Ranking(task.Shape, false, v)
-	for g := range r.Groups() {
-		points, ok := r.Top(g)
-		if ok != (best[g].points != unfit) || ok && (points != best[g].points || r.First(g) != best[g].rank) {
+	r := j.RankingFor(task.Shape, false, v)
+	for g := range r.GroupCount() {
+		points, ok := r.TopScore(g)
+		if ok != (best[g].points != unfit) || ok && (points != best[g].points || r.FirstTopRank(g) != best[g].rank) {
 			t.Fatalf("group %d: %d points (%t), want %+v", g, points, ok, best[g])
 		}
 	}

@@ -17,8 +17,8 @@ type static struct {
 	holders []int32 // for each image of the shape, the number of nodes that have it
 }
 
-// static returns the up-to-date static part of a shape's evaluation.
-func (j *Judge) static(s *model.Shape) *static {
+// loadStatic returns the up-to-date static part of a shape's evaluation.
+func (j *Judge) loadStatic(s *model.Shape) *static {
 	if s.Plain != nil { // volumes and devices are not evaluated in this package
 		s = s.Plain
 	}
@@ -31,34 +31,34 @@ func (j *Judge) static(s *model.Shape) *static {
 	case st.points == nil || st.epoch != j.overlay.Epoch:
 		j.buildStatic(s, st)
 	case j.overlay.LabelsChanged > st.labeled:
-		j.relabel(s, st)
+		j.updateRelabeled(s, st)
 	}
 	return st
 }
 
-// relabel re-evaluates the nodes whose labels changed, or all nodes if their scores depend on one another.
-func (j *Judge) relabel(s *model.Shape, st *static) {
+// updateRelabeled re-evaluates the nodes whose labels changed, or all nodes if their scores depend on one another.
+func (j *Judge) updateRelabeled(s *model.Shape, st *static) {
 	for rank, id := range j.overlay.Order {
 		if j.overlay.Nodes.Labeled[id] <= st.labeled {
 			continue
 		}
 		// If a preference starts to matter, the scores of all nodes may have to be normalised again.
-		if st.prefers || !st.sameHolders(s, j.overlay.Nodes.ImageNodes) || fit.Intolerable(s, j.overlay.Nodes.Info[id]) > 0 {
+		if st.prefers || !st.hasSameHolders(s, j.overlay.Nodes.ImageNodes) || fit.CountUntolerated(s, j.overlay.Nodes.Info[id]) > 0 {
 			j.buildStatic(s, st)
 			return
 		}
 		st.points[rank] = j.judgeStatic(s, id)
 	}
-	st.labeled = j.overlay.Labeled()
+	st.labeled = j.overlay.LabelGeneration()
 }
 
 // judgeStatic returns the static score of a node for a shape that has no preferences.
 func (j *Judge) judgeStatic(s *model.Shape, id model.NodeID) int32 {
 	info := j.overlay.Nodes.Info[id]
-	if code, _ := j.Filters.Static(s, info); code != "" {
+	if code, _ := j.Filters.CheckStatic(s, info); code != "" {
 		return unfit
 	}
-	return j.images(s, info) + score.Normalise(0, 0, j.Weights.Taints, true)
+	return j.imageScore(s, info) + score.NormaliseScore(0, 0, j.Weights.Taints, true)
 }
 
 // buildStatic evaluates all nodes. It normalises the preference scores over the nodes that pass the static filters.
@@ -68,7 +68,7 @@ func (j *Judge) buildStatic(s *model.Shape, st *static) {
 		st.points = make([]int32, len(o.Order))
 	}
 	st.points = st.points[:len(o.Order)]
-	st.epoch, st.labeled = o.Epoch, o.Labeled()
+	st.epoch, st.labeled = o.Epoch, o.LabelGeneration()
 	st.holders = st.holders[:0]
 	for _, name := range s.Images {
 		st.holders = append(st.holders, o.Nodes.ImageNodes[name])
@@ -78,7 +78,7 @@ func (j *Judge) buildStatic(s *model.Shape, st *static) {
 	for rank, id := range o.Order {
 		st.points[rank] = j.judgeStatic(s, id)
 		if st.points[rank] != unfit {
-			preferred, taints := preferences(s, o.Nodes.Info[id])
+			preferred, taints := rawPreferences(s, o.Nodes.Info[id])
 			mostPreferred, mostTaints = max(mostPreferred, preferred), max(mostTaints, taints)
 		}
 	}
@@ -91,15 +91,15 @@ func (j *Judge) buildStatic(s *model.Shape, st *static) {
 			continue
 		}
 		info := o.Nodes.Info[id]
-		preferred, taints := preferences(s, info)
-		st.points[rank] = j.images(s, info) +
-			score.Normalise(preferred, mostPreferred, j.Weights.NodeAffinity, false) +
-			score.Normalise(taints, mostTaints, j.Weights.Taints, true)
+		preferred, taints := rawPreferences(s, info)
+		st.points[rank] = j.imageScore(s, info) +
+			score.NormaliseScore(preferred, mostPreferred, j.Weights.NodeAffinity, false) +
+			score.NormaliseScore(taints, mostTaints, j.Weights.Taints, true)
 	}
 }
 
-// sameHolders reports whether, for each image of the shape, the number of nodes that have it is unchanged.
-func (st *static) sameHolders(s *model.Shape, now map[string]int32) bool {
+// hasSameHolders reports whether, for each image of the shape, the number of nodes that have it is unchanged.
+func (st *static) hasSameHolders(s *model.Shape, now map[string]int32) bool {
 	for i, name := range s.Images {
 		if now[name] != st.holders[i] {
 			return false
@@ -108,13 +108,13 @@ func (st *static) sameHolders(s *model.Shape, now map[string]int32) bool {
 	return true
 }
 
-func (j *Judge) images(s *model.Shape, info *model.NodeInfo) int32 {
-	return j.Weights.Images(s, info, j.overlay.Nodes.ImageNodes, len(j.overlay.Order))
+func (j *Judge) imageScore(s *model.Shape, info *model.NodeInfo) int32 {
+	return j.Weights.ScoreImages(s, info, j.overlay.Nodes.ImageNodes, len(j.overlay.Order))
 }
 
-func preferences(s *model.Shape, info *model.NodeInfo) (preferred, taints int64) {
+func rawPreferences(s *model.Shape, info *model.NodeInfo) (preferred, taints int64) {
 	if s.Preferred != nil {
 		preferred = s.Preferred.Score(info.Node)
 	}
-	return preferred, int64(fit.Intolerable(s, info))
+	return preferred, int64(fit.CountUntolerated(s, info))
 }

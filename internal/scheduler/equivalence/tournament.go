@@ -12,23 +12,23 @@ type tournament struct {
 	size   int
 }
 
-// rounded returns the number of leaves in a tournament of n values: the next power of two.
-func rounded(n int) int { return 1 << bits.Len(uint(max(n-1, 0))) }
+// leafCount returns the number of leaves in a tournament of n values: the next power of two.
+func leafCount(n int) int { return 1 << bits.Len(uint(max(n-1, 0))) }
 
-// over returns a tournament of n values, all unfit. cells provides its 2*rounded(n) cells.
-func over(cells []int32, n int) tournament {
+// newTournament returns a tournament of n values, all unfit. cells provides its 2*rounded(n) cells.
+func newTournament(cells []int32, n int) tournament {
 	for i := range cells {
 		cells[i] = unfit
 	}
-	return tournament{values: cells, size: rounded(n)}
+	return tournament{values: cells, size: leafCount(n)}
 }
 
-func (t *tournament) at(i int) int32 { return t.values[t.size+i] }
+func (t *tournament) leafValue(i int) int32 { return t.values[t.size+i] }
 
-func (t *tournament) top() int32 { return t.values[1] }
+func (t *tournament) topValue() int32 { return t.values[1] }
 
-// set changes a leaf and updates the inner values above it.
-func (t *tournament) set(leaf int, value int32) {
+// setLeaf changes a leaf and updates the inner values above it.
+func (t *tournament) setLeaf(leaf int, value int32) {
 	i := t.size + leaf
 	if t.values[i] == value {
 		return
@@ -43,11 +43,11 @@ func (t *tournament) set(leaf int, value int32) {
 	}
 }
 
-// put changes a leaf without updating inner values. Call decide afterwards.
-func (t *tournament) put(leaf int, value int32) { t.values[t.size+leaf] = value }
+// storeLeaf changes a leaf without updating inner values. Call decide afterwards.
+func (t *tournament) storeLeaf(leaf int, value int32) { t.values[t.size+leaf] = value }
 
-// decide recomputes all inner values from the leaves.
-func (t *tournament) decide() {
+// updateMaximums recomputes all inner values from the leaves.
+func (t *tournament) updateMaximums() {
 	for i := t.size - 1; i >= 1; i-- {
 		t.values[i] = max(t.values[2*i], t.values[2*i+1])
 	}
@@ -56,9 +56,9 @@ func (t *tournament) decide() {
 // blockLeaves is the number of leaves in a block, which each can skip as a whole.
 const blockLeaves = 64
 
-// each visits the leaves whose value is higher than above, in order. visit returns the new bound for the remaining
+// eachAbove visits the leaves whose value is higher than above, in order. visit returns the new bound for the remaining
 // leaves. A block without such a leaf costs a single comparison.
-func (t *tournament) each(above int32, visit func(leaf int, value int32) (above int32)) {
+func (t *tournament) eachAbove(above int32, visit func(leaf int, value int32) (above int32)) {
 	width := min(blockLeaves, t.size)
 	for block := t.size; block < 2*t.size; block += width {
 		if t.values[block/width] <= above {
@@ -72,8 +72,8 @@ func (t *tournament) each(above int32, visit func(leaf int, value int32) (above 
 	}
 }
 
-// first returns the index of the first leaf with the maximum value.
-func (t *tournament) first() int {
+// firstMaximum returns the index of the first leaf with the maximum value.
+func (t *tournament) firstMaximum() int {
 	i := 1
 	for i < t.size {
 		i *= 2

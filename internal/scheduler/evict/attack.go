@@ -37,31 +37,31 @@ type Failure struct {
 // stops.
 const maxBarred = 32
 
-// For makes room for a gang by evicting others. It returns true on success; otherwise it returns the reason.
-func For(s *session.Session, j *framework.Job, c Case) (bool, Failure) {
-	tasks := wanted(s, j)
+// EvictFor makes room for a gang by evicting others. It returns true on success; otherwise it returns the reason.
+func EvictFor(s *session.Session, j *framework.Job, c Case) (bool, Failure) {
+	tasks := tasksToPlace(s, j)
 	switch {
 	case len(tasks) == 0:
 		return false, Failure{}
-	case slices.ContainsFunc(tasks, func(t *model.Task) bool { return t.Shape.Impossible || s.TooLarge(t.Shape) }):
+	case slices.ContainsFunc(tasks, func(t *model.Task) bool { return t.Shape.Impossible || s.IsTooLarge(t.Shape) }):
 		return false, Failure{}
 	case slices.ContainsFunc(tasks, func(t *model.Task) bool { return t.Never }):
 		return false, Failure{Spared: []explain.Spared{{Code: reason.NeverPreempts}}}
 	}
-	a := &framework.Attack{Kind: c.Kind, Taker: j, Tasks: tasks, Asked: framework.Sum(tasks)}
-	between := isBetween(c.Kind)
+	a := &framework.Attack{Kind: c.Kind, Taker: j, Tasks: tasks, Asked: framework.SumRequests(tasks)}
+	between := isBetweenQueues(c.Kind)
 	if between && s.Rules.MayTake(j.In, a.Asked).Code != "" {
 		return false, Failure{}
 	}
 	failure := Failure{Nobody: true}
-	tiers := s.Rules.Tiers(a)
+	tiers := s.Rules.EntitlementTiers(a)
 	for _, tier := range tiers {
 		if s.Cluster.GaveBefore(j.Gang, between, tier) {
 			failure.Nobody = false
 			failure.Spared = explain.AddSpared(failure.Spared, reason.GaveByShare, "", 0)
 			continue
 		}
-		done, why := inTier(s, a, c, tier)
+		done, why := searchTier(s, a, c, tier)
 		if done {
 			return true, Failure{}
 		}
@@ -74,57 +74,57 @@ func For(s *session.Session, j *framework.Job, c Case) (bool, Failure) {
 	return false, failure
 }
 
-// wanted returns the tasks for which the eviction must make room.
-func wanted(s *session.Session, j *framework.Job) []*model.Task {
-	if s.Rules.Gang && !j.Satisfied() {
-		return j.Minimum()
+// tasksToPlace returns the tasks for which the eviction must make room.
+func tasksToPlace(s *session.Session, j *framework.Job) []*model.Task {
+	if s.Rules.Gang && !j.IsSatisfied() {
+		return j.MinimumTasks()
 	}
 	return j.Pending[:min(1, len(j.Pending))]
 }
 
-// inTier searches for victims using the entitlements of a single tier.
-func inTier(s *session.Session, a *framework.Attack, c Case, tier int) (bool, Failure) {
-	grants := s.Rules.Granted(a, tier)
-	may := append(s.Rules.Protecting(a), grants...)
+// searchTier searches for victims using the entitlements of a single tier.
+func searchTier(s *session.Session, a *framework.Attack, c Case, tier int) (bool, Failure) {
+	grants := s.Rules.GrantsOfTier(a, tier)
+	may := append(s.Rules.GuardsAgainst(a), grants...)
 	barred := map[*model.Gang]bool{}
 	var failure Failure
 	for len(barred) < maxBarred {
-		l := &lister{s: s, attack: a, c: c, may: may, shapes: shapesOf(a.Tasks), asked: a.Asked, barred: barred}
-		census := l.victims()
+		l := &lister{s: s, attack: a, c: c, may: may, shapes: distinctShapes(a.Tasks), asked: a.Asked, barred: barred}
+		census := l.listVictims()
 		if len(barred) == 0 {
-			failure = failed(census)
+			failure = failureFromCensus(census)
 			failure.Nobody = !census.some && !slices.ContainsFunc(may, func(g framework.Guard) bool { return !g.Static })
 		}
 		p := &plan{
-			s: s, attack: a, c: c, units: census.units, may: may, grants: grants, tier: tier, trial: trialOf(a, c),
+			s: s, attack: a, c: c, units: census.units, may: may, grants: grants, tier: tier, trial: newTrial(a, c),
 			bound: newBound(s, a.Tasks, l.shapes, c.Within), out: make([]bool, len(census.units)), times: map[*model.Task]int{},
 		}
-		chosen, ok := p.best()
+		chosen, ok := p.findBestVictims()
 		if !ok {
 			return false, failure
 		}
-		chosen, wide := p.elsewhere(chosen, l.shapes)
-		answering := p.answered(chosen)
+		chosen, wide := p.spareElsewhere(chosen, l.shapes)
+		answering := p.gangsTakingBack(chosen)
 		if len(answering) == 0 {
 			if wide {
-				s.Within(nil, func() { p.commit(chosen) })
+				s.RunWithin(nil, func() { p.commitEvictions(chosen) })
 			} else {
-				p.commit(chosen)
+				p.commitEvictions(chosen)
 			}
 			return true, Failure{}
 		}
-		p.restore(chosen)
+		p.spareUnits(chosen)
 		for _, g := range answering {
 			barred[g] = true
-			failure.Spared = explain.AddSpared(failure.Spared, reason.WouldTakeBack, "", census.evictable(g))
+			failure.Spared = explain.AddSpared(failure.Spared, reason.WouldTakeBack, "", census.countEvictable(g))
 		}
 		explain.SortSpared(failure.Spared)
 	}
 	return false, failure
 }
 
-// failed returns the failure to report if no plan was found for the victims in the census.
-func failed(c *census) Failure {
+// failureFromCensus returns the failure to report if no plan was found for the victims in the census.
+func failureFromCensus(c *census) Failure {
 	f := Failure{Blockers: c.blockers, Spared: c.spared}
 	if len(c.blockers) > 0 {
 		f.Code = reason.NotReclaimable
@@ -135,9 +135,9 @@ func failed(c *census) Failure {
 	return f
 }
 
-// trialOf returns the settings with which the gang's placement is tried. If victim and gang share a queue, the gang
+// newTrial returns the settings with which the gang's placement is tried. If victim and gang share a queue, the gang
 // may use as much as the queue held before, even if that exceeds a limit.
-func trialOf(a *framework.Attack, c Case) session.Trial {
+func newTrial(a *framework.Attack, c Case) session.Trial {
 	trial := session.Trial{Grow: true}
 	if a.Kind == framework.Preempt || a.Kind == framework.GangPreempt {
 		trial.Swap = slices.Clone(a.Taker.In.Allocated)
@@ -148,7 +148,7 @@ func trialOf(a *framework.Attack, c Case) session.Trial {
 	return trial
 }
 
-func shapesOf(tasks []*model.Task) []*model.Shape {
+func distinctShapes(tasks []*model.Task) []*model.Shape {
 	var shapes []*model.Shape
 	for _, t := range tasks {
 		if len(shapes) == 0 || shapes[len(shapes)-1] != t.Shape && !slices.Contains(shapes, t.Shape) {
@@ -158,49 +158,49 @@ func shapesOf(tasks []*model.Task) []*model.Shape {
 	return shapes
 }
 
-// answered returns the victim gangs that could take the resources back by an earlier tier, or by the other action
+// gangsTakingBack returns the victim gangs that could take the resources back by an earlier tier, or by the other action
 // that evicts between the same queues. Evicting these gangs would only cause another eviction.
-func (p *plan) answered(chosen []int) []*model.Gang {
+func (p *plan) gangsTakingBack(chosen []int) []*model.Gang {
 	var answering []*model.Gang
 	if p.c.Own {
 		return nil
 	}
-	defer p.s.Given(p.attack.Taker, p.attack.Tasks)()
+	defer p.s.SimulateHeld(p.attack.Taker, p.attack.Tasks)()
 	for _, i := range chosen {
 		u := &p.units[i]
-		if j := p.s.Job(u.gang); j != nil && !slices.Contains(answering, u.gang) && p.answers(j, u.tasks) {
+		if j := p.s.Job(u.gang); j != nil && !slices.Contains(answering, u.gang) && p.couldTakeBack(j, u.tasks) {
 			answering = append(answering, u.gang)
 		}
 	}
 	return answering
 }
 
-// answers reports whether a gang that lost tasks could take the resources back, either for all lost tasks or for the
+// couldTakeBack reports whether a gang that lost tasks could take the resources back, either for all lost tasks or for the
 // first tasks that it needs.
-func (p *plan) answers(j *framework.Job, tasks []*model.Task) bool {
-	if first := firstBack(j, tasks); len(first) < len(tasks) && p.mayTakeBack(j, first) {
+func (p *plan) couldTakeBack(j *framework.Job, tasks []*model.Task) bool {
+	if first := firstNeededTasks(j, tasks); len(first) < len(tasks) && p.mayTakeBack(j, first) {
 		return true
 	}
 	return p.mayTakeBack(j, tasks)
 }
 
-// firstBack returns the lost tasks that would bring a gang back to its minimum, or a single task if the gang still
+// firstNeededTasks returns the lost tasks that would bring a gang back to its minimum, or a single task if the gang still
 // has its minimum. These are the tasks that would be lost last.
-func firstBack(j *framework.Job, lost []*model.Task) []*model.Task {
+func firstNeededTasks(j *framework.Job, lost []*model.Task) []*model.Task {
 	return lost[max(len(lost)-max(j.Need(), 1), 0):]
 }
 
 func (p *plan) mayTakeBack(j *framework.Job, tasks []*model.Task) bool {
 	for _, kind := range p.s.Attacks {
-		if !sameSide(kind, p.attack.Kind) {
+		if !isSameSide(kind, p.attack.Kind) {
 			continue
 		}
-		back := &framework.Attack{Kind: kind, Taker: j, Tasks: tasks, Asked: framework.Sum(tasks)}
-		for _, tier := range p.s.Rules.Tiers(back) {
+		back := &framework.Attack{Kind: kind, Taker: j, Tasks: tasks, Asked: framework.SumRequests(tasks)}
+		for _, tier := range p.s.Rules.EntitlementTiers(back) {
 			if tier > p.tier || tier == p.tier && kind == p.attack.Kind {
 				continue
 			}
-			if grantsAll(p.s.Rules.Granted(back, tier), p.attack.Tasks) {
+			if grantsAll(p.s.Rules.GrantsOfTier(back, tier), p.attack.Tasks) {
 				return true
 			}
 		}
@@ -208,9 +208,9 @@ func (p *plan) mayTakeBack(j *framework.Job, tasks []*model.Task) bool {
 	return false
 }
 
-// sameSide reports whether both kinds of eviction act inside a queue, or both between queues.
-func sameSide(a, b framework.AttackKind) bool {
-	return isBetween(a) == isBetween(b)
+// isSameSide reports whether both kinds of eviction act inside a queue, or both between queues.
+func isSameSide(a, b framework.AttackKind) bool {
+	return isBetweenQueues(a) == isBetweenQueues(b)
 }
 
 func grantsAll(grants []framework.Guard, tasks []*model.Task) bool {

@@ -20,36 +20,36 @@ func (c cost) compare(o cost) int {
 	return cmp.Or(slices.Compare(c.broken, o.broken), cmp.Compare(c.pods, o.pods), cmp.Compare(c.lost, o.lost))
 }
 
-// best finds a set of victims in the default order of units, and then checks whether another order breaks fewer
+// findBestVictims finds a set of victims in the default order of units, and then checks whether another order breaks fewer
 // gangs. If it returns true, the chosen units are marked as evicted.
-func (p *plan) best() ([]int, bool) {
+func (p *plan) findBestVictims() ([]int, bool) {
 	order := make([]int, len(p.units))
 	for i := range order {
 		order[i] = i
 	}
-	chosen, ok := p.solve(order)
+	chosen, ok := p.findMinimalSet(order)
 	if !ok {
 		return nil, false
 	}
-	least := p.cost(chosen)
-	for _, other := range p.orders(chosen) {
-		p.restore(chosen)
-		alternative, ok := p.solve(other)
+	least := p.measureCost(chosen)
+	for _, other := range p.alternativeOrders(chosen) {
+		p.spareUnits(chosen)
+		alternative, ok := p.findMinimalSet(other)
 		if ok {
-			if c := p.cost(alternative); c.compare(least) < 0 {
+			if c := p.measureCost(alternative); c.compare(least) < 0 {
 				chosen, least = alternative, c
 				continue
 			}
-			p.restore(alternative)
+			p.spareUnits(alternative)
 		}
 		for _, i := range chosen {
-			p.evict(i)
+			p.evictUnit(i)
 		}
 	}
 	return chosen, true
 }
 
-func (p *plan) cost(chosen []int) cost {
+func (p *plan) measureCost(chosen []int) cost {
 	var c cost
 	for _, i := range chosen {
 		u := &p.units[i]
@@ -63,10 +63,10 @@ func (p *plan) cost(chosen []int) cost {
 	return c
 }
 
-// orders returns alternative orders that are worth trying if the chosen units would break gangs, that is, leave them
+// alternativeOrders returns alternative orders that are worth trying if the chosen units would break gangs, that is, leave them
 // below their minimum. Within the last class in which gangs would be broken, each gang is tried as the only victim.
 // If several gangs would be broken, another order puts the most useful gangs first within each queue and priority.
-func (p *plan) orders(chosen []int) [][]int {
+func (p *plan) alternativeOrders(chosen []int) [][]int {
 	var broken []int
 	for _, i := range chosen {
 		if p.units[i].whole {
@@ -76,30 +76,30 @@ func (p *plan) orders(chosen []int) [][]int {
 	if len(broken) == 0 {
 		return nil
 	}
-	last := p.units[broken[len(broken)-1]].class()
+	last := p.units[broken[len(broken)-1]].orderClass()
 	var orders [][]int
 	if len(broken) <= maxAlone {
-		orders = p.alone(last)
+		orders = p.singleGangOrders(last)
 	}
 	if len(broken) == 1 {
 		return orders
 	}
-	if byUse := p.mostUseful(); byUse != nil {
+	if byUse := p.orderByUse(); byUse != nil {
 		orders = append(orders, byUse)
 	}
 	return orders
 }
 
-// mostUseful returns the order of units that puts the most useful gangs of each class first. It returns nil if this
+// orderByUse returns the order of units that puts the most useful gangs of each class first. It returns nil if this
 // is the default order.
-func (p *plan) mostUseful() []int {
+func (p *plan) orderByUse() []int {
 	order := make([]int, len(p.units))
 	for i := range order {
 		order[i] = i
 	}
 	for i := 0; i < len(order); {
 		k := i + 1
-		for k < len(order) && p.units[i].whole && p.units[k].whole && p.units[k].class() == p.units[i].class() {
+		for k < len(order) && p.units[i].whole && p.units[k].whole && p.units[k].orderClass() == p.units[i].orderClass() {
 			k++
 		}
 		slices.SortStableFunc(order[i:k], func(a, b int) int { return cmp.Compare(p.units[b].use, p.units[a].use) })
@@ -111,13 +111,13 @@ func (p *plan) mostUseful() []int {
 	return order
 }
 
-// alone returns orders that consist of all units before a class, followed by a single gang of the class. It tries the
+// singleGangOrders returns orders that consist of all units before a class, followed by a single gang of the class. It tries the
 // most useful gangs of the class.
-func (p *plan) alone(class [2]any) [][]int {
+func (p *plan) singleGangOrders(class [2]any) [][]int {
 	var before, of []int
 	for i := range p.units {
 		switch u := &p.units[i]; {
-		case u.whole && u.class() == class:
+		case u.whole && u.orderClass() == class:
 			of = append(of, i)
 		case len(of) == 0 && !u.whole:
 			before = append(before, i)

@@ -20,54 +20,54 @@ type bound struct {
 // newBound computes the bound from all nodes. within limits the nodes; nil means all nodes.
 func newBound(s *session.Session, tasks []*model.Task, shapes []*model.Shape, within func(model.NodeID) bool) *bound {
 	b := &bound{s: s, single: len(shapes) == 1, need: int64(len(tasks)), nodes: make([]bool, s.View.Nodes.Len())}
-	b.asked = framework.Sum(tasks)
+	b.asked = framework.SumRequests(tasks)
 	if b.single {
 		b.asked = shapes[0].Request
 	}
 	b.sums = make([]int64, max(len(b.asked), 1))
 	for _, id := range s.View.Order {
 		for _, shape := range shapes {
-			b.nodes[id] = b.nodes[id] || (within == nil || within(id)) && s.Judge.Allowed(shape, id)
+			b.nodes[id] = b.nodes[id] || (within == nil || within(id)) && s.Judge.IsAllowed(shape, id)
 		}
-		b.count(id, 1)
+		b.countNode(id, 1)
 	}
 	return b
 }
 
-// count adds the free resources of a node, multiplied by sign, to the sums.
-func (b *bound) count(id model.NodeID, sign int64) {
+// countNode adds the free resources of a node, multiplied by sign, to the sums.
+func (b *bound) countNode(id model.NodeID, sign int64) {
 	if id < 0 || int(id) >= len(b.nodes) || !b.nodes[id] {
 		return
 	}
 	room := b.s.View.Nodes.Row(b.s.View.Future, id)
 	if b.single {
-		b.sums[0] += sign * slots(b.s, room, b.asked, b.need)
+		b.sums[0] += sign * countSlots(b.s, room, b.asked, b.need)
 		return
 	}
 	for i, t := range b.asked {
-		if !b.s.View.Left(int(t.Index)) {
+		if !b.s.View.IsExcluded(int(t.Index)) {
 			b.sums[i] += sign * max(room[t.Index], 0)
 		}
 	}
 }
 
-// slots returns the number of tasks with the given request that fit into room, but no more than most.
-func slots(s *session.Session, room []int64, asked model.Request, most int64) int64 {
+// countSlots returns the number of tasks with the given request that fit into room, but no more than most.
+func countSlots(s *session.Session, room []int64, asked model.Request, most int64) int64 {
 	for _, t := range asked {
-		if t.Value > 0 && !s.View.Left(int(t.Index)) {
+		if t.Value > 0 && !s.View.IsExcluded(int(t.Index)) {
 			most = min(most, max(room[t.Index], 0)/t.Value)
 		}
 	}
 	return most
 }
 
-// no reports whether the gang certainly cannot fit.
-func (b *bound) no() bool {
+// cannotFit reports whether the gang certainly cannot fit.
+func (b *bound) cannotFit() bool {
 	if b.single {
 		return b.sums[0] < b.need
 	}
 	for i, t := range b.asked {
-		if !b.s.View.Left(int(t.Index)) && b.sums[i] < t.Value {
+		if !b.s.View.IsExcluded(int(t.Index)) && b.sums[i] < t.Value {
 			return true
 		}
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// inDomains makes room for a gang. If the gang must stay inside a domain and the action evicts whole gangs, it tries
+// evictInDomains makes room for a gang. If the gang must stay inside a domain and the action evicts whole gangs, it tries
 // the domains one by one, the widest first.
-func inDomains(s *session.Session, j *framework.Job, c Case) (done bool, why Failure) {
+func evictInDomains(s *session.Session, j *framework.Job, c Case) (done bool, why Failure) {
 	gangwise := c.Kind == framework.GangPreempt || c.Kind == framework.GangReclaim
 	if !gangwise || j.Topology == nil || !j.Topology.Hard {
-		return For(s, j, c)
+		return EvictFor(s, j, c)
 	}
-	domains, v := s.Domains(j, session.ToEvict)
+	domains, v := s.CandidateDomains(j, session.ToEvict)
 	if v.Code != "" {
 		return false, Failure{}
 	}
@@ -29,7 +29,7 @@ func inDomains(s *session.Session, j *framework.Job, c Case) (done bool, why Fai
 			c.Within = func(id model.NodeID) bool { return nodes[id] }
 		}
 		var failure Failure
-		s.Within(d, func() { done, failure = For(s, j, c) })
+		s.RunWithin(d, func() { done, failure = EvictFor(s, j, c) })
 		if done {
 			return true, Failure{}
 		}
@@ -40,17 +40,17 @@ func inDomains(s *session.Session, j *framework.Job, c Case) (done bool, why Fai
 	return false, why
 }
 
-// elsewhere spares victims that need not be evicted if the gang is placed outside the domain that was tried, because
+// spareElsewhere spares victims that need not be evicted if the gang is placed outside the domain that was tried, because
 // evicting whole gangs also frees resources outside it. wide is true if a victim was spared; the gang then fits, but
 // possibly not in that domain.
-func (p *plan) elsewhere(chosen []int, shapes []*model.Shape) (kept []int, wide bool) {
+func (p *plan) spareElsewhere(chosen []int, shapes []*model.Shape) (kept []int, wide bool) {
 	outside := func(t *model.Task) bool { return !p.c.Within(t.Node) }
 	if p.c.Within == nil || !slices.ContainsFunc(chosen, func(i int) bool { return slices.ContainsFunc(p.units[i].tasks, outside) }) {
 		return chosen, false
 	}
-	p.s.Within(nil, func() {
+	p.s.RunWithin(nil, func() {
 		p.bound = newBound(p.s, p.attack.Tasks, shapes, nil)
-		kept = p.thin(chosen)
+		kept = p.spareUnneeded(chosen)
 	})
 	return kept, len(kept) < len(chosen)
 }

@@ -24,42 +24,44 @@ type plan struct {
 	times  map[*model.Task]int // number of evicted units that contain the task
 }
 
-// solve finds a minimal set of units to evict: if any of them were spared, the gang would not fit. If it returns
+// findMinimalSet finds a minimal set of units to evict: if any of them were spared, the gang would not fit. If it returns
 // true, these units are marked as evicted; otherwise none is.
-func (p *plan) solve(order []int) ([]int, bool) {
+func (p *plan) findMinimalSet(order []int) ([]int, bool) {
 	var out []int
-	for _, strict := range p.passes() {
+	for _, strict := range p.searchPasses() {
 		for _, i := range order {
-			if !p.out[i] && (!strict || p.keepsShare(i)) && p.mayGo(i) {
-				p.evict(i)
+			if !p.out[i] && (!strict || p.keepsShare(i)) && p.mayEvict(i) {
+				p.evictUnit(i)
 				out = append(out, i)
-				if p.c.Own && p.fits() { // evicting more of the gang's own tasks would increase what it needs
-					return p.thin(out), true
+				if p.c.Own && p.gangFits() { // evicting more of the gang's own tasks would increase what it needs
+					return p.spareUnneeded(out), true
 				}
 			}
 		}
-		if len(out) > 0 && p.fits() {
-			return p.shrink(out), true
+		if len(out) > 0 && p.gangFits() {
+			return p.shrinkVictims(out), true
 		}
 	}
-	p.restore(out)
+	p.spareUnits(out)
 	return nil, false
 }
 
-// passes returns the passes of the search; true stands for a strict pass. Between queues, a strict pass first evicts
+// searchPasses returns the passes of the search; true stands for a strict pass. Between queues, a strict pass first evicts
 // only units whose queue keeps what it deserves, and a second pass evicts other units if needed.
-func (p *plan) passes() []bool {
+func (p *plan) searchPasses() []bool {
 	if p.attack.Kind == framework.Reclaim || p.attack.Kind == framework.GangReclaim {
 		return []bool{true, false}
 	}
 	return []bool{false}
 }
 
-func (p *plan) fits() bool { return !p.bound.no() && p.s.Fits(p.attack.Taker, p.trial) }
+func (p *plan) gangFits() bool {
+	return !p.bound.cannotFit() && p.s.FitsInTrial(p.attack.Taker, p.trial)
+}
 
-// mayGo reports whether the guards and entitlements allow evicting the unit in the current state.
-func (p *plan) mayGo(i int) bool {
-	tasks := p.still(p.units[i].tasks)
+// mayEvict reports whether the guards and entitlements allow evicting the unit in the current state.
+func (p *plan) mayEvict(i int) bool {
+	tasks := p.notYetEvicted(p.units[i].tasks)
 	if len(tasks) == 0 {
 		return true
 	}
@@ -75,7 +77,7 @@ func (p *plan) mayGo(i int) bool {
 // unit were evicted.
 func (p *plan) keepsShare(i int) bool {
 	u := &p.units[i]
-	lost := framework.Sum(p.still(u.tasks))
+	lost := framework.SumRequests(p.notYetEvicted(u.tasks))
 	for _, t := range p.attack.Asked {
 		k := int(t.Index)
 		if k != model.Pods && lost.Get(k) > 0 && u.from.Allocated[k]-float64(lost.Get(k)) < u.from.Deserved[k]-0.1 {
@@ -85,8 +87,8 @@ func (p *plan) keepsShare(i int) bool {
 	return true
 }
 
-// still returns the tasks that have not been evicted yet.
-func (p *plan) still(tasks []*model.Task) []*model.Task {
+// notYetEvicted returns the tasks that have not been evicted yet.
+func (p *plan) notYetEvicted(tasks []*model.Task) []*model.Task {
 	for k, t := range tasks {
 		if p.times[t] == 0 {
 			continue
@@ -102,75 +104,75 @@ func (p *plan) still(tasks []*model.Task) []*model.Task {
 	return tasks
 }
 
-// shrink spares units without which the gang still fits. It finds the shortest sufficient prefix by bisection, and
+// shrinkVictims spares units without which the gang still fits. It finds the shortest sufficient prefix by bisection, and
 // then tries to spare single units, starting with the last and most costly one.
-func (p *plan) shrink(order []int) []int {
+func (p *plan) shrinkVictims(order []int) []int {
 	low, high := 1, len(order)
 	for low < high { // search for the shortest sufficient prefix
 		middle := (low + high) / 2
-		p.restore(order[middle:high])
-		if p.fits() {
+		p.spareUnits(order[middle:high])
+		if p.gangFits() {
 			high = middle
 			continue
 		}
 		for _, i := range order[middle:high] {
-			p.evict(i)
+			p.evictUnit(i)
 		}
 		low = middle + 1
 	}
-	return p.thin(order[:high])
+	return p.spareUnneeded(order[:high])
 }
 
-// thin spares each unit without which the gang still fits, starting with the last one.
-func (p *plan) thin(chosen []int) []int {
+// spareUnneeded spares each unit without which the gang still fits, starting with the last one.
+func (p *plan) spareUnneeded(chosen []int) []int {
 	var kept []int
 	for k := len(chosen) - 1; k >= 0; k-- {
-		p.spare(chosen[k])
-		if p.fits() {
+		p.spareUnit(chosen[k])
+		if p.gangFits() {
 			continue
 		}
-		p.evict(chosen[k])
+		p.evictUnit(chosen[k])
 		kept = append(kept, chosen[k])
 	}
 	slices.Sort(kept)
 	return kept
 }
 
-func (p *plan) restore(units []int) {
+func (p *plan) spareUnits(units []int) {
 	for _, i := range units {
-		p.spare(i)
+		p.spareUnit(i)
 	}
 }
 
-// evict marks a unit as evicted. A surplus task is also part of its gang's whole unit, so it stays evicted as long as
+// evictUnit marks a unit as evicted. A surplus task is also part of its gang's whole unit, so it stays evicted as long as
 // any unit that contains it is evicted.
-func (p *plan) evict(i int) {
+func (p *plan) evictUnit(i int) {
 	u := &p.units[i]
 	p.out[i] = true
 	for _, t := range u.tasks {
 		if p.times[t]++; p.times[t] == 1 {
-			p.bound.count(t.Node, -1)
-			p.s.CountOut(t, u.from, 1)
-			p.bound.count(t.Node, 1)
-			p.follow(t, 1)
+			p.bound.countNode(t.Node, -1)
+			p.s.CountEvicted(t, u.from, 1)
+			p.bound.countNode(t.Node, 1)
+			p.notifyGuards(t, 1)
 		}
 	}
 }
 
-func (p *plan) spare(i int) {
+func (p *plan) spareUnit(i int) {
 	u := &p.units[i]
 	p.out[i] = false
 	for _, t := range u.tasks {
 		if p.times[t]--; p.times[t] == 0 {
-			p.bound.count(t.Node, -1)
-			p.s.CountOut(t, u.from, -1)
-			p.bound.count(t.Node, 1)
-			p.follow(t, -1)
+			p.bound.countNode(t.Node, -1)
+			p.s.CountEvicted(t, u.from, -1)
+			p.bound.countNode(t.Node, 1)
+			p.notifyGuards(t, -1)
 		}
 	}
 }
 
-func (p *plan) follow(t *model.Task, sign int) {
+func (p *plan) notifyGuards(t *model.Task, sign int) {
 	for k := range p.may {
 		if p.may[k].Out != nil {
 			p.may[k].Out([]*model.Task{t}, sign)

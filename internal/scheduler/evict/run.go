@@ -33,23 +33,23 @@ type attempt struct {
 // room. The cases evict either pods of the gang's queue or pods of other queues.
 func Run(s *session.Session, cases ...Case) {
 	failed, nobody := map[likeness]attempt{}, map[rank]Failure{}
-	between := isBetween(cases[0].Kind)
-	for _, j := range starving(s) {
+	between := isBetweenQueues(cases[0].Kind)
+	for _, j := range findStarving(s) {
 		mine := rank{j.In.Queue, j.Priority}
 		if why, ok := nobody[mine]; ok && j.AllocatedTasks() == 0 {
-			tell(s, j, why, between)
+			recordFailure(s, j, why, between)
 			continue
 		}
-		key, comparable := alike(s, j)
+		key, comparable := likenessOf(s, j)
 		if before, ok := failed[key]; ok && comparable && j.Need() >= before.need {
-			tell(s, j, before.failure, between)
+			recordFailure(s, j, before.failure, between)
 			continue
 		}
-		done, why := each(s, j, cases)
+		done, why := tryCases(s, j, cases)
 		if done {
 			continue
 		}
-		tell(s, j, why, between)
+		recordFailure(s, j, why, between)
 		if comparable {
 			failed[key] = attempt{j.Need(), why}
 		}
@@ -59,35 +59,35 @@ func Run(s *session.Session, cases ...Case) {
 	}
 }
 
-// isBetween reports whether a kind evicts pods of other queues.
-func isBetween(kind framework.AttackKind) bool {
+// isBetweenQueues reports whether a kind evicts pods of other queues.
+func isBetweenQueues(kind framework.AttackKind) bool {
 	return kind == framework.Reclaim || kind == framework.GangReclaim
 }
 
-// each tries the cases for a gang until one makes room.
-func each(s *session.Session, j *framework.Job, cases []Case) (bool, Failure) {
-	defer s.UseKept(j)()
+// tryCases tries the cases for a gang until one makes room.
+func tryCases(s *session.Session, j *framework.Job, cases []Case) (bool, Failure) {
+	defer s.UseHeldResources(j)()
 	failure := Failure{Nobody: true}
 	for _, c := range cases {
-		if isBetween(c.Kind) && s.Rules.IsOverused(j.In).Code != "" {
+		if isBetweenQueues(c.Kind) && s.Rules.CheckOverused(j.In).Code != "" {
 			failure.Nobody = false
 			continue
 		}
 		if c.Own && j.AllocatedTasks() == 0 { // the gang has no pods to evict
 			continue
 		}
-		done, why := inDomains(s, j, c)
+		done, why := evictInDomains(s, j, c)
 		if done {
 			return true, Failure{}
 		}
 		why.Nobody = why.Nobody || c.Own
-		failure = failure.and(why)
+		failure = failure.combineWith(why)
 	}
 	return false, failure
 }
 
-// and combines two failures.
-func (f Failure) and(o Failure) Failure {
+// combineWith combines two failures.
+func (f Failure) combineWith(o Failure) Failure {
 	f.Nobody = f.Nobody && o.Nobody
 	if o.Code != "" {
 		f.Code, f.Blockers = o.Code, o.Blockers
@@ -98,16 +98,16 @@ func (f Failure) and(o Failure) Failure {
 	return f
 }
 
-// starving returns the gangs for which others may be evicted, in scheduling order. A strict queue contributes only
+// findStarving returns the gangs for which others may be evicted, in scheduling order. A strict queue contributes only
 // its first gang: later gangs may use free resources by backfill, but they do not justify evictions.
-func starving(s *session.Session) []*framework.Job {
+func findStarving(s *session.Session) []*framework.Job {
 	var list []*framework.Job
-	line := s.Line()
-	for _, j := range s.Starving() {
-		if !j.IsAdmitted() || j.HasPromisedResources() || !s.Tryable(j) {
+	line := s.NewStrictLine()
+	for _, j := range s.StarvingJobs() {
+		if !j.IsAdmitted() || j.HasPromisedResources() || !s.IsTryable(j) {
 			continue
 		}
-		if s.Rules.Starves(j) && !line.Behind(j) {
+		if s.Rules.MayEvictFor(j) && !line.IsBehind(j) {
 			list = append(list, j)
 		}
 	}
@@ -115,27 +115,27 @@ func starving(s *session.Session) []*framework.Job {
 	return list
 }
 
-// alike returns a gang's likeness. It returns false if the result of a search depends on more than the number of pods
+// likenessOf returns a gang's likeness. It returns false if the result of a search depends on more than the number of pods
 // of a single shape.
-func alike(s *session.Session, j *framework.Job) (likeness, bool) {
+func likenessOf(s *session.Session, j *framework.Job) (likeness, bool) {
 	first := j.Pending[0]
 	like := likeness{j.In.Queue, first.Shape, j.Priority}
 	hasHistory := j.AllocatedTasks() > 0 || j.Gang.HasGiven()
-	if hasHistory || len(j.Shapes()) != 1 || len(j.MinTaskMember) > 0 {
+	if hasHistory || len(j.PendingShapes()) != 1 || len(j.MinTaskMember) > 0 {
 		return like, false
 	}
-	return like, !j.Structured() && !s.RuledBy(j, first)
+	return like, !j.IsStructured() && !s.HasNodeRestriction(j, first)
 }
 
-// tell records the reason why no pod was evicted for a gang in the gang's verdict. between is true if pods of other
+// recordFailure records the reason why no pod was evicted for a gang in the gang's verdict. between is true if pods of other
 // queues were considered.
-func tell(s *session.Session, j *framework.Job, f Failure, between bool) {
+func recordFailure(s *session.Session, j *framework.Job, f Failure, between bool) {
 	v := j.Verdict
 	if v.Code == "" {
 		return
 	}
 	before := v
-	if s.FirstAttack(j) {
+	if s.MarkFirstAttack(j) {
 		v.Spared = nil
 		if v.Code == reason.NotReclaimable {
 			v.Code, v.Blocker = reason.GangDoesNotFit, nil
@@ -148,6 +148,6 @@ func tell(s *session.Session, j *framework.Job, f Failure, between bool) {
 		v.Spared = explain.ReplaceSpared(v.Spared, f.Spared, between)
 	}
 	if v.Code != before.Code || !slices.Equal(v.Blocker, before.Blocker) || !slices.Equal(v.Spared, before.Spared) {
-		s.Verdict(j, v)
+		s.SetVerdict(j, v)
 	}
 }

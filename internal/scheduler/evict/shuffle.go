@@ -11,14 +11,14 @@ import (
 
 // Shuffle evicts the tasks that policies want to move, as selected by the first tier that selects any. It records
 // which policies moved tasks, so that each can wait for its period before it moves tasks again.
-func Shuffle(s *session.Session) { move(s, s.Rules.Movers) }
+func Shuffle(s *session.Session) { moveTasks(s, s.Rules.Movers) }
 
-// Release evicts the pods of gangs that never reached their minimum. Every action that binds gangs must call Release.
-func Release(s *session.Session) { move(s, s.Rules.Releases) }
+// ReleaseIncomplete evicts the pods of gangs that never reached their minimum. Every action that binds gangs must call ReleaseIncomplete.
+func ReleaseIncomplete(s *session.Session) { moveTasks(s, s.Rules.Releases) }
 
-func move(s *session.Session, movers []framework.Mover) {
+func moveTasks(s *session.Session, movers []framework.Mover) {
 	a := &framework.Attack{Kind: framework.Shuffle}
-	guards := s.Rules.Protecting(a)
+	guards := s.Rules.GuardsAgainst(a)
 	named, tier := false, 0
 	for _, mover := range movers {
 		if named && mover.Tier != tier {
@@ -30,8 +30,8 @@ func move(s *session.Session, movers []framework.Mover) {
 		}
 		named, tier = true, mover.Tier
 		m := &moving{s: s, guards: guards, mover: mover, why: why}
-		for _, part := range byGang(tasks) {
-			m.gang(part)
+		for _, part := range groupByGang(tasks) {
+			m.evictFromGang(part)
 		}
 		if m.moved {
 			s.Out.Shuffles = append(s.Out.Shuffles, mover.Name)
@@ -39,8 +39,8 @@ func move(s *session.Session, movers []framework.Mover) {
 	}
 }
 
-// byGang groups tasks by gang, in the order of each gang's first task.
-func byGang(tasks []*model.Task) [][]*model.Task {
+// groupByGang groups tasks by gang, in the order of each gang's first task.
+func groupByGang(tasks []*model.Task) [][]*model.Task {
 	var parts [][]*model.Task
 	at := map[*model.Gang]int{}
 	for _, t := range tasks {
@@ -66,24 +66,24 @@ type moving struct {
 	moved  bool
 }
 
-// gang evicts tasks of one gang. If the policy limits the number of tasks, it evicts that many. Otherwise, it evicts
+// evictFromGang evicts tasks of one gang. If the policy limits the number of tasks, it evicts that many. Otherwise, it evicts
 // the surplus tasks among them or, if none exist, the whole gang.
-func (m *moving) gang(tasks []*model.Task) {
+func (m *moving) evictFromGang(tasks []*model.Task) {
 	g := tasks[0].Gang
 	j := m.s.Job(g)
 	if j == nil || len(j.Placed)+len(j.Promised) > 0 {
 		return
 	}
-	if most := m.most(g); most >= 0 {
+	if most := m.maximumTasks(g); most >= 0 {
 		for _, t := range tasks[:min(most, len(tasks))] {
-			m.evict(j, []*model.Task{t})
+			m.evictTogether(j, []*model.Task{t})
 		}
 		return
 	}
 	surplus := m.s.Job(g).Surplus()
 	taken := 0
 	for _, t := range tasks {
-		if surplus.Take(t) && m.evict(j, []*model.Task{t}) {
+		if surplus.TakeTask(t) && m.evictTogether(j, []*model.Task{t}) {
 			taken++
 		}
 	}
@@ -93,19 +93,19 @@ func (m *moving) gang(tasks []*model.Task) {
 	whole := slices.DeleteFunc(slices.Clone(g.Tasks), func(t *model.Task) bool { return !t.Status.Allocated() })
 	if !slices.ContainsFunc(whole, func(t *model.Task) bool { return t.Status == model.Binding }) {
 		slices.SortStableFunc(whole, m.s.Rules.CompareTasks)
-		m.evict(j, whole)
+		m.evictTogether(j, whole)
 	}
 }
 
-func (m *moving) most(g *model.Gang) int {
+func (m *moving) maximumTasks(g *model.Gang) int {
 	if m.mover.Most == nil {
 		return -1
 	}
 	return m.mover.Most(g)
 }
 
-// evict evicts tasks together, provided that all of them may be evicted.
-func (m *moving) evict(j *framework.Job, tasks []*model.Task) bool {
+// evictTogether evicts tasks together, provided that all of them may be evicted.
+func (m *moving) evictTogether(j *framework.Job, tasks []*model.Task) bool {
 	for _, t := range tasks {
 		if t.Protected() || j.Leaving[t] {
 			return false
@@ -122,7 +122,7 @@ func (m *moving) evict(j *framework.Job, tasks []*model.Task) bool {
 				m.guards[i].Out([]*model.Task{t}, 1)
 			}
 		}
-		m.s.CountOut(t, j.In, 1)
+		m.s.CountEvicted(t, j.In, 1)
 		m.s.Out.Evicts = append(m.s.Out.Evicts, decision.Evict{
 			Pod:    decision.Object{Namespace: t.Namespace, Name: t.Name, UID: t.UID},
 			Gang:   decision.Object{Namespace: j.Namespace, Name: j.Gang.Name, UID: j.UID},
@@ -131,6 +131,6 @@ func (m *moving) evict(j *framework.Job, tasks []*model.Task) bool {
 		})
 	}
 	m.moved = true
-	m.s.Evicted(j.Gang, len(tasks))
+	m.s.RecordEvicted(j.Gang, len(tasks))
 	return true
 }

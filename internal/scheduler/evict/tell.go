@@ -14,14 +14,14 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// commit makes the evictions final and promises the resources to the gang.
-func (p *plan) commit(chosen []int) {
+// commitEvictions makes the evictions final and promises the resources to the gang.
+func (p *plan) commitEvictions(chosen []int) {
 	s, j := p.s, p.attack.Taker
 	var blockers []string
 	first := len(s.Out.Evicts)
 	for _, i := range chosen {
 		u := &p.units[i]
-		why := p.because(u)
+		why := p.grantReasons(u)
 		told := 0
 		for _, t := range u.tasks {
 			if p.times[t] == 0 { // already recorded
@@ -29,22 +29,22 @@ func (p *plan) commit(chosen []int) {
 			}
 			p.times[t] = 0
 			told++
-			s.Out.Evicts = append(s.Out.Evicts, p.eviction(u, t, why))
+			s.Out.Evicts = append(s.Out.Evicts, p.newEviction(u, t, why))
 		}
-		s.Evicted(u.gang, told)
+		s.RecordEvicted(u.gang, told)
 		blockers = append(blockers, u.gang.Title())
 	}
-	p.tellTaker(s.Out.Evicts[first:])
-	s.Settle(j, p.trial)
+	p.setTakerMessages(s.Out.Evicts[first:])
+	s.PlaceAfterEvictions(j, p.trial)
 	if len(j.Promised) == 0 { // the nodes had free resources, but a limit of the queue blocked the gang
 		return
 	}
 	v := j.Verdict
 	v.Code, v.Blocker = reason.WaitingForVictims, slices.Compact(blockers)
-	s.Verdict(j, v)
+	s.SetVerdict(j, v)
 }
 
-func (p *plan) eviction(u *unit, t *model.Task, why string) decision.Evict {
+func (p *plan) newEviction(u *unit, t *model.Task, why string) decision.Evict {
 	j := p.attack.Taker
 	e := decision.Evict{
 		Pod:       decision.Object{Namespace: t.Namespace, Name: t.Name, UID: t.UID},
@@ -54,10 +54,10 @@ func (p *plan) eviction(u *unit, t *model.Task, why string) decision.Evict {
 		Preemptor: decision.Object{Namespace: j.Namespace, Name: j.Gang.Name, UID: j.UID},
 	}
 	if slices.ContainsFunc(p.grants, func(g framework.Guard) bool { return g.Moves }) {
-		e.Gave = model.Gave{Tier: p.tier + 1, Between: p.between()}
+		e.Gave = model.Gave{Tier: p.tier + 1, Between: p.isBetweenQueues()}
 	}
 	switch {
-	case p.between():
+	case p.isBetweenQueues():
 		e.Message = fmt.Sprintf("queue %s reclaims resources for %s: %s", j.In.Name, j.Title(), cmp.Or(why, "queue "+u.from.Name+" uses more than its deserved share"))
 	case p.c.Own:
 		e.Message = fmt.Sprintf("%s needs its resources for %s: %s", j.Title(), p.attack.Tasks[0].Key(), cmp.Or(why, "that pod has precedence"))
@@ -67,9 +67,9 @@ func (p *plan) eviction(u *unit, t *model.Task, why string) decision.Evict {
 	return e
 }
 
-// tellTaker sets the messages for the gang that gets the resources: one message per victim gang, attached to the
+// setTakerMessages sets the messages for the gang that gets the resources: one message per victim gang, attached to the
 // gang's first eviction.
-func (p *plan) tellTaker(evicts []decision.Evict) {
+func (p *plan) setTakerMessages(evicts []decision.Evict) {
 	lost := map[types.UID]int{}
 	for i := range evicts {
 		lost[evicts[i].Gang.UID]++
@@ -82,34 +82,34 @@ func (p *plan) tellTaker(evicts []decision.Evict) {
 		case n == 0:
 			continue // already reported
 		case n == 1 || e.Gang.UID == p.attack.Taker.UID:
-			e.PreemptorMessage = fmt.Sprintf("%s evicted: %s", pods(n, e.Pod), e.Message)
+			e.PreemptorMessage = fmt.Sprintf("%s evicted: %s", describePods(n, e.Pod), e.Message)
 		default:
-			e.PreemptorMessage = fmt.Sprintf("%s of %s evicted: %s", pods(n, e.Pod), p.titleOf(e.Gang), e.Message)
+			e.PreemptorMessage = fmt.Sprintf("%s of %s evicted: %s", describePods(n, e.Pod), p.gangTitle(e.Gang), e.Message)
 		}
 	}
 }
 
-// titleOf returns the name by which users know a gang.
-func (p *plan) titleOf(gang decision.Object) string {
+// gangTitle returns the name by which users know a gang.
+func (p *plan) gangTitle(gang decision.Object) string {
 	if g := p.s.Cluster.Gangs[gang.Key()]; g != nil {
 		return g.Title()
 	}
 	return gang.Key()
 }
 
-func pods(n int, one decision.Object) string {
+func describePods(n int, one decision.Object) string {
 	if n == 1 {
 		return "pod " + one.Key()
 	}
 	return fmt.Sprintf("%d pods", n)
 }
 
-func (p *plan) between() bool {
+func (p *plan) isBetweenQueues() bool {
 	return p.attack.Kind == framework.Reclaim || p.attack.Kind == framework.GangReclaim
 }
 
-// because returns the reasons why the entitlements grant the eviction of a unit.
-func (p *plan) because(u *unit) string {
+// grantReasons returns the reasons why the entitlements grant the eviction of a unit.
+func (p *plan) grantReasons(u *unit) string {
 	var parts []string
 	for k := range p.grants {
 		if f := p.grants[k].Because; f != nil {

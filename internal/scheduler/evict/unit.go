@@ -24,8 +24,8 @@ type unit struct {
 	lost  time.Duration // run time that its eviction would waste
 }
 
-// class returns the queue and the priority. The order of whole gangs may be changed freely within a class.
-func (u *unit) class() [2]any { return [2]any{u.from, u.gang.Priority} }
+// orderClass returns the queue and the priority. The order of whole gangs may be changed freely within a class.
+func (u *unit) orderClass() [2]any { return [2]any{u.from, u.gang.Priority} }
 
 // census lists the possible victims of an attack, and the reasons why other pods are excluded.
 type census struct {
@@ -38,8 +38,8 @@ type census struct {
 	blockers []string
 }
 
-// evictable returns the number of a gang's tasks in the units.
-func (c *census) evictable(g *model.Gang) int {
+// countEvictable returns the number of a gang's tasks in the units.
+func (c *census) countEvictable(g *model.Gang) int {
 	tasks := map[*model.Task]bool{}
 	for i := range c.units {
 		if c.units[i].gang != g {
@@ -64,26 +64,26 @@ type lister struct {
 	census census
 }
 
-// victims returns the units of an attack, surplus units before whole gangs. In each part, they are sorted by queue,
+// listVictims returns the units of an attack, surplus units before whole gangs. In each part, they are sorted by queue,
 // in the order in which queues lose resources. Within a queue, gangs of lower priority come first, then gangs that
 // are later in scheduling order, then gangs that lose less work.
-func (l *lister) victims() *census {
+func (l *lister) listVictims() *census {
 	gangs := l.s.GangsByQueue()
 	rank := 0
-	for _, q := range l.queues() {
-		list := l.losers(gangs[q.Queue])
+	for _, q := range l.victimQueues() {
+		list := l.victimGangs(gangs[q.Queue])
 		if len(list) == 0 {
 			continue
 		}
-		if l.between() && (!q.Reclaimable || !q.Known) {
-			if l.wouldGive(list) {
+		if l.isBetweenQueues() && (!q.Reclaimable || !q.Known) {
+			if l.hasUsefulVictim(list) {
 				l.census.blockers = append(l.census.blockers, q.Name)
 			}
 			continue
 		}
 		for _, g := range list {
 			rank++
-			l.gang(g, q, rank)
+			l.addGangUnits(g, q, rank)
 		}
 	}
 	slices.SortStableFunc(l.census.units, func(a, b unit) int { return compareBool(a.whole, b.whole) })
@@ -92,13 +92,13 @@ func (l *lister) victims() *census {
 	return &l.census
 }
 
-// between reports whether the attack evicts pods of other queues.
-func (l *lister) between() bool { return isBetween(l.attack.Kind) }
+// isBetweenQueues reports whether the attack evicts pods of other queues.
+func (l *lister) isBetweenQueues() bool { return isBetweenQueues(l.attack.Kind) }
 
-// queues returns the queues that may lose resources, in the order in which they lose them.
-func (l *lister) queues() []*queue.Queue {
+// victimQueues returns the queues that may lose resources, in the order in which they lose them.
+func (l *lister) victimQueues() []*queue.Queue {
 	mine := l.attack.Taker.In
-	if !l.between() {
+	if !l.isBetweenQueues() {
 		return []*queue.Queue{mine}
 	}
 	others := slices.DeleteFunc(slices.Clone(l.s.Ledger.Queues), func(q *queue.Queue) bool { return q == mine })
@@ -106,8 +106,8 @@ func (l *lister) queues() []*queue.Queue {
 	return others
 }
 
-// losers returns the gangs of a queue that may lose pods, in the order in which they lose them.
-func (l *lister) losers(gangs []*model.Gang) []*model.Gang {
+// victimGangs returns the gangs of a queue that may lose pods, in the order in which they lose them.
+func (l *lister) victimGangs(gangs []*model.Gang) []*model.Gang {
 	var list []*model.Gang
 	for _, g := range gangs {
 		j := l.s.Job(g)
@@ -120,13 +120,13 @@ func (l *lister) losers(gangs []*model.Gang) []*model.Gang {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *model.Gang) int {
-		return cmp.Or(cmp.Compare(a.Priority, b.Priority), l.s.Rules.OrderJobs(l.s.Job(b), l.s.Job(a)), cmp.Compare(work(l.s, a.Tasks), work(l.s, b.Tasks)))
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), l.s.Rules.CompareJobsByPolicy(l.s.Job(b), l.s.Job(a)), cmp.Compare(totalRunTime(l.s, a.Tasks), totalRunTime(l.s, b.Tasks)))
 	})
 	return list
 }
 
-// work returns the total run time of tasks.
-func work(s *session.Session, tasks []*model.Task) time.Duration {
+// totalRunTime returns the total run time of tasks.
+func totalRunTime(s *session.Session, tasks []*model.Task) time.Duration {
 	var sum time.Duration
 	for _, t := range tasks {
 		if t.Status == model.Running && !t.Started.IsZero() && s.Now.After(t.Started) {
@@ -136,13 +136,13 @@ func work(s *session.Session, tasks []*model.Task) time.Duration {
 	return sum
 }
 
-// wouldGive reports whether a queue has a useful victim, so that it would lose resources if it were reclaimable.
-func (l *lister) wouldGive(gangs []*model.Gang) bool {
+// hasUsefulVictim reports whether a queue has a useful victim, so that it would lose resources if it were reclaimable.
+func (l *lister) hasUsefulVictim(gangs []*model.Gang) bool {
 	for _, g := range gangs {
 		for _, t := range g.Tasks {
 			isOnNode := t.Status == model.Running || t.Status == model.Bound
-			if isOnNode && !t.Protected() && l.useful(t) {
-				if _, why := l.refused([]*model.Task{t}); why == nil {
+			if isOnNode && !t.Protected() && l.isUseful(t) {
+				if _, why := l.findRefusal([]*model.Task{t}); why == nil {
 					return true
 				}
 			}
@@ -151,14 +151,14 @@ func (l *lister) wouldGive(gangs []*model.Gang) bool {
 	return false
 }
 
-// gang divides a gang into units: one for each surplus task, and one for the whole gang. A gang with a task that must
+// addGangUnits divides a gang into units: one for each surplus task, and one for the whole gang. A gang with a task that must
 // not be evicted has only surplus units.
-func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
-	if code, ok := l.quickNo(g); ok {
-		l.spare(code, "", g.Count[model.Running]+g.Count[model.Bound])
+func (l *lister) addGangUnits(g *model.Gang, q *queue.Queue, rank int) {
+	if code, ok := l.findGangRefusal(g); ok {
+		l.countSpared(code, "", g.Count[model.Running]+g.Count[model.Bound])
 		return
 	}
-	running, intact := l.removable(g)
+	running, intact := l.removableTasks(g)
 	if len(running) == 0 {
 		return
 	}
@@ -166,8 +166,8 @@ func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
 	slices.SortStableFunc(running, func(a, b *model.Task) int { return l.s.Rules.CompareTasks(b, a) })
 	if l.c.Own {
 		for _, t := range running {
-			if l.useful(t) {
-				l.add(g, q, []*model.Task{t}, false, rank)
+			if l.isUseful(t) {
+				l.appendUnit(g, q, []*model.Task{t}, false, rank)
 			}
 		}
 		return
@@ -175,37 +175,37 @@ func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
 	rest, some := 0, false
 	surplus := l.s.Job(g).Surplus()
 	for _, t := range running {
-		if !l.useful(t) {
+		if !l.isUseful(t) {
 			rest++
 			continue
 		}
 		some = true
-		if !surplus.Take(t) {
+		if !surplus.TakeTask(t) {
 			rest++
 			continue
 		}
-		l.add(g, q, []*model.Task{t}, false, rank)
+		l.appendUnit(g, q, []*model.Task{t}, false, rank)
 	}
 	for _, group := range surplus.TakeGroups(running) { // sub-groups start and leave as a whole
-		if slices.ContainsFunc(group, l.useful) {
-			l.add(g, q, group, false, rank)
+		if slices.ContainsFunc(group, l.isUseful) {
+			l.appendUnit(g, q, group, false, rank)
 		}
 	}
 	switch {
 	case rest == 0 || !some:
 	case !intact || l.c.Surplus:
-		l.spare(reason.AtMinimum, "", rest)
+		l.countSpared(reason.AtMinimum, "", rest)
 	default:
-		if guard, why := l.refused(running); why != nil {
-			l.spare(guard, *why, rest)
+		if guard, why := l.findRefusal(running); why != nil {
+			l.countSpared(guard, *why, rest)
 			return
 		}
-		l.add(g, q, running, true, rank)
+		l.appendUnit(g, q, running, true, rank)
 	}
 }
 
-// quickNo reports whether a guard or entitlement protects the gang as a whole, and returns the code of the rejection.
-func (l *lister) quickNo(g *model.Gang) (reason.Code, bool) {
+// findGangRefusal reports whether a guard or entitlement protects the gang as a whole, and returns the code of the rejection.
+func (l *lister) findGangRefusal(g *model.Gang) (reason.Code, bool) {
 	for i := range l.may {
 		if l.may[i].Gang != nil && !l.may[i].Gang(g) {
 			return cmp.Or(l.may[i].Code, reason.ByPolicy), true
@@ -214,8 +214,8 @@ func (l *lister) quickNo(g *model.Gang) (reason.Code, bool) {
 	return "", false
 }
 
-func (l *lister) add(g *model.Gang, q *queue.Queue, tasks []*model.Task, whole bool, rank int) {
-	u := unit{gang: g, from: q, tasks: tasks, whole: whole, rank: rank, lost: work(l.s, tasks)}
+func (l *lister) appendUnit(g *model.Gang, q *queue.Queue, tasks []*model.Task, whole bool, rank int) {
+	u := unit{gang: g, from: q, tasks: tasks, whole: whole, rank: rank, lost: totalRunTime(l.s, tasks)}
 	for _, term := range l.asked {
 		if term.Index == model.Pods || term.Value == 0 {
 			continue
@@ -229,9 +229,9 @@ func (l *lister) add(g *model.Gang, q *queue.Queue, tasks []*model.Task, whole b
 	l.census.units = append(l.census.units, u)
 }
 
-// removable returns the tasks of a gang that may be evicted individually. intact is true if the gang has no other
+// removableTasks returns the tasks of a gang that may be evicted individually. intact is true if the gang has no other
 // tasks that occupy a node.
-func (l *lister) removable(g *model.Gang) (running []*model.Task, intact bool) {
+func (l *lister) removableTasks(g *model.Gang) (running []*model.Task, intact bool) {
 	intact = true
 	for _, t := range g.Tasks {
 		switch {
@@ -239,12 +239,12 @@ func (l *lister) removable(g *model.Gang) (running []*model.Task, intact bool) {
 			intact = intact && !t.Status.Allocated()
 		case t.Protected():
 			intact = false
-			l.spare(reason.NotPreemptable, "", 1)
+			l.countSpared(reason.NotPreemptable, "", 1)
 		case l.c.Own && t.Priority >= l.attack.Tasks[0].Priority:
 		default:
-			if code, why := l.refused([]*model.Task{t}); why != nil {
+			if code, why := l.findRefusal([]*model.Task{t}); why != nil {
 				intact = false
-				l.spare(code, *why, 1)
+				l.countSpared(code, *why, 1)
 				continue
 			}
 			running = append(running, t)
@@ -253,8 +253,8 @@ func (l *lister) removable(g *model.Gang) (running []*model.Task, intact bool) {
 	return running, intact
 }
 
-// refused returns the first rejection by a guard or entitlement. why is nil if the tasks may be evicted.
-func (l *lister) refused(tasks []*model.Task) (code reason.Code, why *string) {
+// findRefusal returns the first rejection by a guard or entitlement. why is nil if the tasks may be evicted.
+func (l *lister) findRefusal(tasks []*model.Task) (code reason.Code, why *string) {
 	for i := range l.may {
 		if ok, text := l.may[i].May(tasks); !ok {
 			return cmp.Or(l.may[i].Code, reason.ByPolicy), &text
@@ -263,12 +263,12 @@ func (l *lister) refused(tasks []*model.Task) (code reason.Code, why *string) {
 	return "", nil
 }
 
-func (l *lister) spare(code reason.Code, detail string, tasks int) {
+func (l *lister) countSpared(code reason.Code, detail string, tasks int) {
 	l.census.spared = explain.AddSpared(l.census.spared, code, detail, tasks)
 }
 
-// useful reports whether the resources of a task could serve any of the requested shapes.
-func (l *lister) useful(t *model.Task) bool {
+// isUseful reports whether the resources of a task could serve any of the requested shapes.
+func (l *lister) isUseful(t *model.Task) bool {
 	if l.c.Within != nil && !l.c.Within(t.Node) {
 		return false
 	}
@@ -276,27 +276,27 @@ func (l *lister) useful(t *model.Task) bool {
 		if shape.BestEffort && !t.Shape.BestEffort {
 			continue
 		}
-		if l.s.Judge.Allowed(shape, t.Node) && l.frees(t, shape) {
+		if l.s.Judge.IsAllowed(shape, t.Node) && l.couldServe(t, shape) {
 			return true
 		}
 	}
 	return false
 }
 
-// frees reports whether the end of a task could free something that a shape needs: a resource, a pod slot, or anything else
+// couldServe reports whether the end of a task could free something that a shape needs: a resource, a pod slot, or anything else
 // that the task blocks.
-func (l *lister) frees(t *model.Task, shape *model.Shape) bool {
-	return shares(shape.Request, t.Shape.Request) || l.slot(t.Node) || l.conflicts(shape, t)
+func (l *lister) couldServe(t *model.Task, shape *model.Shape) bool {
+	return sharesResource(shape.Request, t.Shape.Request) || l.hasNoPodSlot(t.Node) || l.isBlockedBy(shape, t)
 }
 
-// slot reports whether a node has no free pod slot.
-func (l *lister) slot(id model.NodeID) bool {
+// hasNoPodSlot reports whether a node has no free pod slot.
+func (l *lister) hasNoPodSlot(id model.NodeID) bool {
 	return l.s.View.Nodes.Row(l.s.View.Future, id)[model.Pods] < 1
 }
 
-// conflicts reports whether a task blocks a shape by something other than resources: a host port, or rules about
+// isBlockedBy reports whether a task blocks a shape by something other than resources: a host port, or rules about
 // other pods.
-func (l *lister) conflicts(shape *model.Shape, t *model.Task) bool {
+func (l *lister) isBlockedBy(shape *model.Shape, t *model.Task) bool {
 	for _, p := range shape.Ports {
 		for _, held := range t.Shape.Ports {
 			if p.Conflicts(held) {
@@ -307,7 +307,7 @@ func (l *lister) conflicts(shape *model.Shape, t *model.Task) bool {
 	return shape.Slow || t.Shape.Slow
 }
 
-func shares(a, b model.Request) bool {
+func sharesResource(a, b model.Request) bool {
 	for _, t := range a {
 		if t.Index != model.Pods && b.Get(int(t.Index)) > 0 {
 			return true

@@ -35,12 +35,12 @@ type Filters struct {
 
 const unschedulableTaint = "node.kubernetes.io/unschedulable"
 
-// Static evaluates the filters that do not depend on the pods on the node. detail explains the rejection to users.
-func (f *Filters) Static(s *model.Shape, info *model.NodeInfo) (code reason.Code, detail string) {
+// CheckStatic evaluates the filters that do not depend on the pods on the node. detail explains the rejection to users.
+func (f *Filters) CheckStatic(s *model.Shape, info *model.NodeInfo) (code reason.Code, detail string) {
 	if s.MalformedAffinity != "" {
 		return reason.NodeAffinityMismatch, s.MalformedAffinity
 	}
-	if f.Cordon && info.Unschedulable && !tolerates(s, &corev1.Taint{Key: unschedulableTaint, Effect: corev1.TaintEffectNoSchedule}) {
+	if f.Cordon && info.Unschedulable && !toleratesTaint(s, &corev1.Taint{Key: unschedulableTaint, Effect: corev1.TaintEffectNoSchedule}) {
 		return reason.NodeUnschedulable, ""
 	}
 	if f.Affinity && s.Required != nil {
@@ -51,7 +51,7 @@ func (f *Filters) Static(s *model.Shape, info *model.NodeInfo) (code reason.Code
 	if f.Taints {
 		for i := range info.Taints {
 			taint := &info.Taints[i]
-			if taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerates(s, taint) {
+			if taint.Effect != corev1.TaintEffectPreferNoSchedule && !toleratesTaint(s, taint) {
 				return taintReason(taint)
 			}
 		}
@@ -80,28 +80,28 @@ func taintReason(taint *corev1.Taint) (reason.Code, string) {
 	return reason.UntoleratedTaint, taint.ToString()
 }
 
-func tolerates(s *model.Shape, taint *corev1.Taint) bool {
+func toleratesTaint(s *model.Shape, taint *corev1.Taint) bool {
 	for i := range s.Tolerations {
-		if covers(&s.Tolerations[i], taint) {
+		if tolerationMatches(&s.Tolerations[i], taint) {
 			return true
 		}
 	}
 	return false
 }
 
-// Tolerates reports whether the shape tolerates all NoSchedule and NoExecute taints of a node.
-func Tolerates(s *model.Shape, info *model.NodeInfo) bool {
+// ToleratesNode reports whether the shape tolerates all NoSchedule and NoExecute taints of a node.
+func ToleratesNode(s *model.Shape, info *model.NodeInfo) bool {
 	for i := range info.Taints {
-		if taint := &info.Taints[i]; taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerates(s, taint) {
+		if taint := &info.Taints[i]; taint.Effect != corev1.TaintEffectPreferNoSchedule && !toleratesTaint(s, taint) {
 			return false
 		}
 	}
 	return true
 }
 
-// covers is equivalent to Toleration.ToleratesTaint, but needs no logger. Comparison operators are disabled, which is
+// tolerationMatches is equivalent to Toleration.ToleratesTaint, but needs no logger. Comparison operators are disabled, which is
 // the Kubernetes default.
-func covers(t *corev1.Toleration, taint *corev1.Taint) bool {
+func tolerationMatches(t *corev1.Toleration, taint *corev1.Taint) bool {
 	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
 		return false
 	}
@@ -114,42 +114,42 @@ func covers(t *corev1.Toleration, taint *corev1.Taint) bool {
 	return false
 }
 
-// Intolerable returns the number of PreferNoSchedule taints of the node that the shape does not tolerate.
-func Intolerable(s *model.Shape, info *model.NodeInfo) int {
+// CountUntolerated returns the number of PreferNoSchedule taints of the node that the shape does not tolerate.
+func CountUntolerated(s *model.Shape, info *model.NodeInfo) int {
 	n := 0
 	for i := range info.Taints {
-		if info.Taints[i].Effect == corev1.TaintEffectPreferNoSchedule && !tolerates(s, &info.Taints[i]) {
+		if info.Taints[i].Effect == corev1.TaintEffectPreferNoSchedule && !toleratesTaint(s, &info.Taints[i]) {
 			n++
 		}
 	}
 	return n
 }
 
-// Dynamic reports whether the node currently has enough free resources and the required free ports.
-func (f *Filters) Dynamic(o *overlay.Overlay, id model.NodeID, s *model.Shape) bool {
-	if len(f.Closed)+len(f.Proportions) > 0 && f.bars(o, id, s, false) {
+// FitsNow reports whether the node currently has enough free resources and the required free ports.
+func (f *Filters) FitsNow(o *overlay.Overlay, id model.NodeID, s *model.Shape) bool {
+	if len(f.Closed)+len(f.Proportions) > 0 && f.isExcluded(o, id, s, false) {
 		return false
 	}
-	return o.Fits(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, false))
+	return o.FitsNow(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.HasFreePorts(id, s.Ports, false))
 }
 
-// Later is like Dynamic, but counts resources and ports that are being released as free.
-func (f *Filters) Later(o *overlay.Overlay, id model.NodeID, s *model.Shape) bool {
-	if len(f.Closed)+len(f.Proportions) > 0 && f.bars(o, id, s, true) {
+// FitsLater is like FitsNow, but counts resources and ports that are being released as free.
+func (f *Filters) FitsLater(o *overlay.Overlay, id model.NodeID, s *model.Shape) bool {
+	if len(f.Closed)+len(f.Proportions) > 0 && f.isExcluded(o, id, s, true) {
 		return false
 	}
-	return o.WillFit(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, true))
+	return o.FitsLater(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.HasFreePorts(id, s.Ports, true))
 }
 
-// Room returns the code of the dynamic filter that rejects a node. If the node lacks a resource, it also returns the
+// CheckDynamic returns the code of the dynamic filter that rejects a node. If the node lacks a resource, it also returns the
 // resource and the missing amount.
-func (f *Filters) Room(o *overlay.Overlay, id model.NodeID, s *model.Shape) (code reason.Code, index int, short int64) {
+func (f *Filters) CheckDynamic(o *overlay.Overlay, id model.NodeID, s *model.Shape) (code reason.Code, index int, short int64) {
 	base := int(id) * o.Nodes.Stride
 	free := func(i int) int64 { return min(o.Idle[base+i], o.Future[base+i]) }
 	if s.Request.Get(model.Pods) > free(model.Pods) {
 		return reason.TooManyPods, model.Pods, 0
 	}
-	if f.Ports && len(s.Ports) > 0 && !o.PortsFree(id, s.Ports, false) {
+	if f.Ports && len(s.Ports) > 0 && !o.HasFreePorts(id, s.Ports, false) {
 		return reason.PortInUse, 0, 0
 	}
 	for _, t := range s.Request {

@@ -21,7 +21,7 @@ func TestTolerationsMeanWhatKubernetesSays(t *testing.T) {
 			Key: words.Draw(t, "key"), Value: words.Draw(t, "value"), Effect: effects.Draw(t, "effect"), Operator: operators.Draw(t, "operator"),
 		}
 		taint := corev1.Taint{Key: words.Draw(t, "taint key"), Value: words.Draw(t, "taint value"), Effect: effects.Draw(t, "taint effect")}
-		if got, want := covers(&toleration, &taint), toleration.ToleratesTaint(klog.Logger{}, &taint, false); got != want {
+		if got, want := tolerationMatches(&toleration, &taint), toleration.ToleratesTaint(klog.Logger{}, &taint, false); got != want {
 			t.Fatalf("%+v covers %+v: %v, want %v", toleration, taint, got, want)
 		}
 	})
@@ -39,7 +39,7 @@ func TestOnlyACordonKeepsPodsOffANode(t *testing.T) {
 	if filters.permitsUncordoned(&model.Shape{}, node) {
 		t.Error("the node has another taint, too")
 	}
-	if code, _ := filters.Static(&model.Shape{}, node); code != "NodeUnschedulable" {
+	if code, _ := filters.CheckStatic(&model.Shape{}, node); code != "NodeUnschedulable" {
 		t.Errorf("the node is %s", code)
 	}
 }

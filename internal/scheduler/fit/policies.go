@@ -7,14 +7,14 @@ import (
 )
 
 // Closing is a policy's list of nodes that currently accept no tasks. When an entry changes, the policy must call
-// Overlay.Stir for the node.
+// Overlay.MarkChanged for the node.
 type Closing struct {
 	At  []bool                  // by model.NodeID; nodes beyond the end of the slice are open
 	For func(*model.Shape) bool // reports whether the list applies to a shape, always the same; nil for all shapes
 	Why func(model.NodeID) (reason.Code, string)
 }
 
-func (c *Closing) closes(id model.NodeID, s *model.Shape) bool {
+func (c *Closing) excludesNode(id model.NodeID, s *model.Shape) bool {
 	return int(id) < len(c.At) && c.At[id] && (c.For == nil || c.For(s))
 }
 
@@ -27,8 +27,8 @@ type Proportion struct {
 	Memory   float64 // bytes reserved per piece
 }
 
-// keeps reports whether a node would still have the reserved cpu and memory if it also ran a pod of the shape.
-func (p *Proportion) keeps(o *overlay.Overlay, room []int64, id model.NodeID, s *model.Shape) bool {
+// keepsReserve reports whether a node would still have the reserved cpu and memory if it also ran a pod of the shape.
+func (p *Proportion) keepsReserve(o *overlay.Overlay, room []int64, id model.NodeID, s *model.Shape) bool {
 	if p.Index < 0 || p.Index >= o.Nodes.Stride || s.Request.Get(p.Index) > 0 {
 		return true
 	}
@@ -42,10 +42,10 @@ func (p *Proportion) keeps(o *overlay.Overlay, room []int64, id model.NodeID, s 
 	return cpu >= idle*p.MilliCPU && memory >= idle*p.Memory
 }
 
-// bars reports whether a policy excludes all tasks of the shape from a node.
-func (f *Filters) bars(o *overlay.Overlay, id model.NodeID, s *model.Shape, later bool) bool {
+// isExcluded reports whether a policy excludes all tasks of the shape from a node.
+func (f *Filters) isExcluded(o *overlay.Overlay, id model.NodeID, s *model.Shape, later bool) bool {
 	for _, c := range f.Closed {
-		if c.closes(id, s) {
+		if c.excludesNode(id, s) {
 			return true
 		}
 	}
@@ -54,7 +54,7 @@ func (f *Filters) bars(o *overlay.Overlay, id model.NodeID, s *model.Shape, late
 		room = o.Future
 	}
 	for _, p := range f.Proportions {
-		if !p.keeps(o, room, id, s) {
+		if !p.keepsReserve(o, room, id, s) {
 			return true
 		}
 	}
@@ -64,17 +64,17 @@ func (f *Filters) bars(o *overlay.Overlay, id model.NodeID, s *model.Shape, late
 // WhyClosed returns why a node currently accepts no tasks of the shape.
 func (f *Filters) WhyClosed(id model.NodeID, s *model.Shape) (reason.Code, string) {
 	for _, c := range f.Closed {
-		if c.closes(id, s) {
+		if c.excludesNode(id, s) {
 			return c.Why(id)
 		}
 	}
 	return "", ""
 }
 
-// Disproportion returns the scarce resource for which a node reserves resources that the shape requests.
-func (f *Filters) Disproportion(o *overlay.Overlay, id model.NodeID, s *model.Shape) (reason.Code, string) {
+// WhyDisproportionate returns the scarce resource for which a node reserves resources that the shape requests.
+func (f *Filters) WhyDisproportionate(o *overlay.Overlay, id model.NodeID, s *model.Shape) (reason.Code, string) {
 	for _, p := range f.Proportions {
-		if !p.keeps(o, o.Idle, id, s) {
+		if !p.keepsReserve(o, o.Idle, id, s) {
 			return reason.KeptForOthers, p.Resource
 		}
 	}

@@ -15,17 +15,17 @@ import (
 // A nil Extra rejects no node.
 type Extra func(model.NodeID) (reason.Code, string)
 
-// Nodes evaluates a shape on every live node and counts the results.
-func (f *Filters) Nodes(o *overlay.Overlay, resources *model.Resources, s *model.Shape, extra Extra) explain.Tally {
-	return f.NodesOf(o.Order, o, resources, s, nil, extra)
+// TallyAllNodes evaluates a shape on every live node and counts the results.
+func (f *Filters) TallyAllNodes(o *overlay.Overlay, resources *model.Resources, s *model.Shape, extra Extra) explain.Tally {
+	return f.TallyNodes(o.Order, o, resources, s, nil, extra)
 }
 
-// NodesOf evaluates a shape on the given nodes and counts the results. A rejection by policy takes precedence over a
+// TallyNodes evaluates a shape on the given nodes and counts the results. A rejection by policy takes precedence over a
 // lack of free resources. extra is called only if the resources suffice.
-func (f *Filters) NodesOf(nodes []model.NodeID, o *overlay.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) explain.Tally {
+func (f *Filters) TallyNodes(nodes []model.NodeID, o *overlay.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) explain.Tally {
 	var t explain.Tally
 	for _, id := range nodes {
-		code, detail, short := f.why(id, o, resources, s, policy, extra)
+		code, detail, short := f.findRejection(id, o, resources, s, policy, extra)
 		t.Add(code, detail, short)
 		if code == reason.NodeUnschedulable && f.permitsUncordoned(s, o.Nodes.Info[id]) {
 			t.AddCordoned(o.Nodes.Name[id])
@@ -40,19 +40,19 @@ func (f *Filters) permitsUncordoned(s *model.Shape, info *model.NodeInfo) bool {
 	uncordoned := *info
 	uncordoned.Unschedulable = false
 	uncordoned.Taints = slices.DeleteFunc(slices.Clone(info.Taints), func(t corev1.Taint) bool { return t.Key == unschedulableTaint })
-	code, _ := f.Static(s, &uncordoned)
+	code, _ := f.CheckStatic(s, &uncordoned)
 	return code == ""
 }
 
-// why returns the code of the first filter that rejects a node, with details.
-func (f *Filters) why(id model.NodeID, o *overlay.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) (code reason.Code, detail string, short int64) {
-	if code, detail = f.Static(s, o.Nodes.Info[id]); code != "" {
+// findRejection returns the code of the first filter that rejects a node, with details.
+func (f *Filters) findRejection(id model.NodeID, o *overlay.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) (code reason.Code, detail string, short int64) {
+	if code, detail = f.CheckStatic(s, o.Nodes.Info[id]); code != "" {
 		return code, detail, 0
 	}
 	if code, detail = f.WhyClosed(id, s); code != "" {
 		return code, detail, 0
 	}
-	room, index, short := f.Room(o, id, s)
+	room, index, short := f.CheckDynamic(o, id, s)
 	if policy != nil && room != reason.TooLarge {
 		if code, detail = policy(id); code != "" {
 			return code, detail, 0
@@ -65,7 +65,7 @@ func (f *Filters) why(id model.NodeID, o *overlay.Overlay, resources *model.Reso
 	default:
 		return room, "", 0
 	}
-	if code, detail = f.Disproportion(o, id, s); code == "" && extra != nil {
+	if code, detail = f.WhyDisproportionate(o, id, s); code == "" && extra != nil {
 		code, detail = extra(id)
 	}
 	return code, detail, 0

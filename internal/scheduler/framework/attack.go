@@ -87,9 +87,9 @@ type Starve struct {
 // Starve registers a rule that determines for which jobs other pods may be evicted.
 func (r *Rules) Starve(f func(*Job) bool) { r.Starving = append(r.Starving, Starve{r.Tier, f}) }
 
-// Starves reports whether pods may be evicted for a job. All rules of the first tier that has such rules must agree.
+// MayEvictFor reports whether pods may be evicted for a job. All rules of the first tier that has such rules must agree.
 // Without any rule, the job must be below its minimum.
-func (r *Rules) Starves(j *Job) bool {
+func (r *Rules) MayEvictFor(j *Job) bool {
 	if len(j.Pending) == 0 {
 		return false
 	}
@@ -101,7 +101,7 @@ func (r *Rules) Starves(j *Job) bool {
 			return false
 		}
 	}
-	return len(r.Starving) > 0 || j.Starving()
+	return len(r.Starving) > 0 || j.IsStarving()
 }
 
 // Mover selects tasks that should leave their nodes although no gang needs the resources. It belongs to a tier.
@@ -121,8 +121,8 @@ func (r *Rules) Shuffle(m Mover) {
 	r.Movers = append(r.Movers, m)
 }
 
-// Tiers returns the tiers that have an entitlement for an attack, in ascending order.
-func (r *Rules) Tiers(a *Attack) []int {
+// EntitlementTiers returns the tiers that have an entitlement for an attack, in ascending order.
+func (r *Rules) EntitlementTiers(a *Attack) []int {
 	var tiers []int
 	for _, e := range r.Entitlements {
 		if e.For(a) && !slices.Contains(tiers, e.Tier) {
@@ -132,8 +132,8 @@ func (r *Rules) Tiers(a *Attack) []int {
 	return tiers
 }
 
-// Granted returns the entitlements of a tier that apply to an attack.
-func (r *Rules) Granted(a *Attack, tier int) []Guard {
+// GrantsOfTier returns the entitlements of a tier that apply to an attack.
+func (r *Rules) GrantsOfTier(a *Attack, tier int) []Guard {
 	var all []Guard
 	for _, e := range r.Entitlements {
 		if e.Tier == tier && e.For(a) {
@@ -143,8 +143,8 @@ func (r *Rules) Granted(a *Attack, tier int) []Guard {
 	return all
 }
 
-// Protecting returns the guards that apply to an attack.
-func (r *Rules) Protecting(a *Attack) []Guard {
+// GuardsAgainst returns the guards that apply to an attack.
+func (r *Rules) GuardsAgainst(a *Attack) []Guard {
 	all := make([]Guard, 0, len(r.Guards))
 	for _, g := range r.Guards {
 		if guard := g(a); guard.May != nil {
@@ -154,9 +154,9 @@ func (r *Rules) Protecting(a *Attack) []Guard {
 	return all
 }
 
-// Guarding reports whether a policy guards against an attack. It does so within a queue if enablePreemptable is set,
+// NeedsGuard reports whether a policy guards against an attack. It does so within a queue if enablePreemptable is set,
 // between queues if enableReclaimable is set, and against a shuffle if either of them is set.
-func (a *Attack) Guarding(preemptable, reclaimable bool) bool {
+func (a *Attack) NeedsGuard(preemptable, reclaimable bool) bool {
 	switch a.Kind {
 	case Preempt, GangPreempt:
 		return preemptable

@@ -110,8 +110,8 @@ type Placed struct {
 	Waits bool
 }
 
-// Load updates the job from its gang, whose queue is in. It uses the orders that policies registered in rules.
-func (j *Job) Load(in *queue.Queue, rules *Rules) {
+// LoadFromGang updates the job from its gang, whose queue is in. It uses the orders that policies registered in rules.
+func (j *Job) LoadFromGang(in *queue.Queue, rules *Rules) {
 	j.In = in
 	j.Phase = j.Status.Phase
 	if j.Phase == "" {
@@ -146,8 +146,8 @@ func (j *Job) Load(in *queue.Queue, rules *Rules) {
 	})
 }
 
-// Clear drops the results of the last cycle.
-func (j *Job) Clear() {
+// ClearResults drops the results of the last cycle.
+func (j *Job) ClearResults() {
 	j.Placed, j.Promised, j.Evicted = j.Placed[:0], j.Promised[:0], 0
 	j.Released, j.Passed = j.Released[:0], nil
 	clear(j.Leaving)
@@ -209,16 +209,16 @@ func (j *Job) RoleNeeds() map[string]int {
 	return needs
 }
 
-// Satisfied reports whether the gang has reached its minimum, including those of roles and sub-groups.
-func (j *Job) Satisfied() bool {
+// IsSatisfied reports whether the gang has reached its minimum, including those of roles and sub-groups.
+func (j *Job) IsSatisfied() bool {
 	return j.Need() == 0 && len(j.RoleNeeds()) == 0 && len(j.GroupNeeds()) == 0
 }
 
-// Starving reports whether the gang is below its minimum and has tasks to place.
-func (j *Job) Starving() bool { return !j.Satisfied() && len(j.Pending) > 0 }
+// IsStarving reports whether the gang is below its minimum and has tasks to place.
+func (j *Job) IsStarving() bool { return !j.IsSatisfied() && len(j.Pending) > 0 }
 
-// Shapes returns the distinct shapes of the pending tasks, in order of first use.
-func (j *Job) Shapes() []*model.Shape {
+// PendingShapes returns the distinct shapes of the pending tasks, in order of first use.
+func (j *Job) PendingShapes() []*model.Shape {
 	var shapes []*model.Shape
 	for _, t := range j.Pending {
 		if len(shapes) == 0 || shapes[len(shapes)-1] != t.Shape {

@@ -4,10 +4,10 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Minimum returns the tasks that bring the job to its minimum, in the order in which a round would place them.
-func (j *Job) Minimum() []*model.Task {
+// MinimumTasks returns the tasks that bring the job to its minimum, in the order in which a round would place them.
+func (j *Job) MinimumTasks() []*model.Task {
 	if len(j.groups) > 0 {
-		return j.minimumWhole()
+		return j.minimumWithGroups()
 	}
 	needs, need := j.RoleNeeds(), j.Need()
 	var out []*model.Task
@@ -30,10 +30,10 @@ func (j *Job) Minimum() []*model.Task {
 	return out
 }
 
-// MinimumRequest returns the total request of the tasks of Minimum.
+// MinimumRequest returns the total request of the tasks of MinimumTasks.
 func (j *Job) MinimumRequest() model.Request {
 	if j.minimumGen != j.Gen || len(j.Placed)+len(j.Promised) > 0 {
-		j.minimum, j.minimumGen = Sum(j.Minimum()), j.Gen
+		j.minimum, j.minimumGen = SumRequests(j.MinimumTasks()), j.Gen
 	}
 	return j.minimum
 }
@@ -65,8 +65,8 @@ func (j *Job) ReplacePending(clones []*model.Task) (restore func()) {
 	}
 }
 
-// Sum returns the total request of tasks.
-func Sum(tasks []*model.Task) model.Request {
+// SumRequests returns the total request of tasks.
+func SumRequests(tasks []*model.Task) model.Request {
 	var sum model.Vec
 	for _, t := range tasks {
 		sum.Add(t.Shape.Request)

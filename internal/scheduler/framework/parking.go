@@ -6,34 +6,34 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 )
 
-// WholeClusterBound reports whether a change anywhere in the cluster or in the job's namespace could help the job.
-func (j *Job) WholeClusterBound() bool {
+// IsClusterBound reports whether a change anywhere in the cluster or in the job's namespace could help the job.
+func (j *Job) IsClusterBound() bool {
 	return j.Verdict.Code == reason.Overcommitted || j.Verdict.Code == reason.OverQuota
 }
 
-// Wants reports whether the gang needs anything, because it is not admitted, has tasks without a node, or is below
+// NeedsAnything reports whether the gang needs anything, because it is not admitted, has tasks without a node, or is below
 // its minimum.
-func (j *Job) Wants() bool {
+func (j *Job) NeedsAnything() bool {
 	switch j.Phase {
 	case schedulingv1beta1.PodGroupPending:
 		return true
 	case schedulingv1beta1.PodGroupCompleted:
-		return j.WantsMore() || j.Opening()
+		return j.WantsMore() || j.IsGateOpening()
 	}
-	return j.WantsMore() || j.Opening() || !j.Satisfied()
+	return j.WantsMore() || j.IsGateOpening() || !j.IsSatisfied()
 }
 
-// NothingWanted clears the reason why the job waits.
-func (j *Job) NothingWanted() { j.Verdict = explain.Verdict{} }
+// ClearVerdict clears the reason why the job waits.
+func (j *Job) ClearVerdict() { j.Verdict = explain.Verdict{} }
 
-// Loaded reports whether the job is up to date with its gang.
-func (j *Job) Loaded() bool { return j.seen == j.Gen }
+// IsLoaded reports whether the job is up to date with its gang.
+func (j *Job) IsLoaded() bool { return j.seen == j.Gen }
 
-// Unload makes the next Load read the whole gang again.
-func (j *Job) Unload() { j.seen = 0 }
+// ForceReload makes the next LoadFromGang read the whole gang again.
+func (j *Job) ForceReload() { j.seen = 0 }
 
-// Changed reports whether the job differs from its gang because of decisions made in this cycle.
-func (j *Job) Changed() bool {
+// DiffersFromGang reports whether the job differs from its gang because of decisions made in this cycle.
+func (j *Job) DiffersFromGang() bool {
 	return len(j.Placed)+len(j.Promised)+len(j.Released)+j.Evicted > 0 || j.Phase != j.Status.Phase
 }
 
@@ -42,17 +42,17 @@ func (j *Job) Park(queueVersion uint64) {
 	j.Parked = j.Verdict.Code != reason.Reserved || j.Verdict.Full // a reservation may end without a visible change
 	j.QueueStamp = queueVersion
 	j.ParkedShapes = nil
-	if j.IsAdmitted() && j.QueueBound() {
-		j.ParkedShapes = j.Shapes()
+	if j.IsAdmitted() && j.IsQueueBound() {
+		j.ParkedShapes = j.PendingShapes()
 	}
 }
 
-// QueueBound reports whether a change of its queue could help the job. A job that waits for its own pods is helped
+// IsQueueBound reports whether a change of its queue could help the job. A job that waits for its own pods is helped
 // only by these, except for pods that wait at the gate of its queue. A gang with multiple shapes can be blocked by
 // nodes and by its queue at the same time, so a change of either of them wakes it.
-func (j *Job) QueueBound() bool {
+func (j *Job) IsQueueBound() bool {
 	return len(j.AtGate) > 0 || j.Verdict.Code != reason.NotEnoughPods && j.Verdict.Code != reason.SchedulingGated
 }
 
-// SizeBound reports whether the sizes of nodes could be the reason why this job, or another job ahead of it, waits.
-func (j *Job) SizeBound() bool { return !j.IsAdmitted() || j.Verdict.Never() }
+// IsSizeBound reports whether the sizes of nodes could be the reason why this job, or another job ahead of it, waits.
+func (j *Job) IsSizeBound() bool { return !j.IsAdmitted() || j.Verdict.Never() }

@@ -4,8 +4,8 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Leave counts a task of the job as evicted in this cycle (sign 1) or undoes this (sign -1).
-func (j *Job) Leave(t *model.Task, sign int) {
+// CountEvicted counts a task of the job as evicted in this cycle (sign 1) or undoes this (sign -1).
+func (j *Job) CountEvicted(t *model.Task, sign int) {
 	if j.Leaving == nil {
 		j.Leaving = map[*model.Task]bool{}
 	}
@@ -17,9 +17,9 @@ func (j *Job) Leave(t *model.Task, sign int) {
 	}
 }
 
-// Held returns the resources that the gang currently holds. It includes this cycle's placements, even tentative ones,
+// HeldResources returns the resources that the gang currently holds. It includes this cycle's placements, even tentative ones,
 // and excludes its evictions.
-func (j *Job) Held() model.Vec {
+func (j *Job) HeldResources() model.Vec {
 	held := j.Sums.Allocated.Clone()
 	for _, list := range [][]Placed{j.Placed, j.Promised} {
 		for _, p := range list {
@@ -60,9 +60,9 @@ func (j *Job) DropPending(placed []Placed) {
 	j.Pending = rest
 }
 
-// Keeps reports whether the tasks still have the resources that were promised to them, either as a promise or as a
+// KeepsPromises reports whether the tasks still have the resources that were promised to them, either as a promise or as a
 // placement.
-func (j *Job) Keeps(tasks []*model.Task) bool {
+func (j *Job) KeepsPromises(tasks []*model.Task) bool {
 	kept := 0
 	for _, list := range [][]Placed{j.Placed, j.Promised} {
 		for _, p := range list {
@@ -74,11 +74,11 @@ func (j *Job) Keeps(tasks []*model.Task) bool {
 	return kept == len(tasks)
 }
 
-// TakeBack removes an undone placement from the resources that the job's queue holds. The overlay is rolled back
+// ReleasePlacement removes an undone placement from the resources that the job's queue holds. The overlay is rolled back
 // separately.
-func (j *Job) TakeBack(p Placed) {
-	j.In.Hold(p.Task.Shape.Request, -1)
+func (j *Job) ReleasePlacement(p Placed) {
+	j.In.AddAllocated(p.Task.Shape.Request, -1)
 	if !p.Waits {
-		j.In.Occupy(p.Task.Shape.Request, -1)
+		j.In.AddOccupied(p.Task.Shape.Request, -1)
 	}
 }

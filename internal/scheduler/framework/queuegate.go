@@ -33,8 +33,8 @@ func (j *Job) TasksPastGate() []*model.Task {
 	return append(out, j.Passed...)
 }
 
-// Opening reports whether tasks of the job have passed the gate of their queue, but the API has not confirmed it yet.
-func (j *Job) Opening() bool {
+// IsGateOpening reports whether tasks of the job have passed the gate of their queue, but the API has not confirmed it yet.
+func (j *Job) IsGateOpening() bool {
 	return len(j.Passed) > 0 || j.opening
 }
 

@@ -86,7 +86,7 @@ type Rules struct {
 	// Guards and Entitlements decide on evictions; see Attack.
 	Guards       []func(*Attack) Guard
 	Entitlements []Entitlement
-	// Starving determines for which gangs other pods may be evicted; see Starves.
+	// Starving determines for which gangs other pods may be evicted; see MayEvictFor.
 	Starving []Starve
 	// Outranks reports whether a gang may preempt another gang of its queue.
 	Outranks []func(taker, victim *Job) bool
@@ -116,8 +116,8 @@ func (r *Rules) CompareJobs(a, b *Job) int {
 	return CompareByAge(a, b)
 }
 
-// OrderJobs is like CompareJobs, but without the default order: it returns 0 if the policies do not order the gangs.
-func (r *Rules) OrderJobs(a, b *Job) int {
+// CompareJobsByPolicy is like CompareJobs, but without the default order: it returns 0 if the policies do not order the gangs.
+func (r *Rules) CompareJobsByPolicy(a, b *Job) int {
 	for _, f := range r.JobOrder {
 		if c := f(a, b); c != 0 {
 			return c
@@ -156,16 +156,16 @@ func (r *Rules) CompareTasks(a, b *model.Task) int {
 	return cmp.Or(cmp.Compare(a.Index, b.Index), a.Created.Compare(b.Created), strings.Compare(a.Name, b.Name))
 }
 
-// Valid returns the reason why a gang cannot be tried at all. If it can, Code is "".
-func (r *Rules) Valid(j *Job) explain.Verdict { return first(r.JobValid, j) }
+// CheckValid returns the reason why a gang cannot be tried at all. If it can, Code is "".
+func (r *Rules) CheckValid(j *Job) explain.Verdict { return firstRejection(r.JobValid, j) }
 
 // MayStart returns the reason why a gang that fits may not start.
-func (r *Rules) MayStart(j *Job) explain.Verdict { return first(r.Ready, j) }
+func (r *Rules) MayStart(j *Job) explain.Verdict { return firstRejection(r.Ready, j) }
 
-// IsOverused returns the reason why a queue may not get more resources.
-func (r *Rules) IsOverused(q *queue.Queue) explain.Verdict { return first(r.Overused, q) }
+// CheckOverused returns the reason why a queue may not get more resources.
+func (r *Rules) CheckOverused(q *queue.Queue) explain.Verdict { return firstRejection(r.Overused, q) }
 
-func first[T any](checks []func(T) explain.Verdict, subject T) explain.Verdict {
+func firstRejection[T any](checks []func(T) explain.Verdict, subject T) explain.Verdict {
 	for _, f := range checks {
 		if v := f(subject); v.Code != "" {
 			return v
@@ -195,10 +195,10 @@ func (r *Rules) MustWait(q *queue.Queue, asked model.Request) explain.Verdict {
 }
 
 // MayCreate returns the reason why the pods of a gang's minimum could not be created. If they could, Code is "".
-func (r *Rules) MayCreate(j *Job) explain.Verdict { return first(r.Creatable, j) }
+func (r *Rules) MayCreate(j *Job) explain.Verdict { return firstRejection(r.Creatable, j) }
 
-// Admit informs the policies about a gang whose pods are about to be created.
-func (r *Rules) Admit(j *Job) {
+// NotifyAdmitted informs the policies about a gang whose pods are about to be created.
+func (r *Rules) NotifyAdmitted(j *Job) {
 	for _, admitted := range r.Admitted {
 		admitted(j)
 	}

@@ -22,8 +22,8 @@ type Group struct {
 	index int  // its index among the policy's groups; -1 if it has none
 }
 
-// Short returns the number of tasks that the group lacks to reach its size.
-func (g *Group) Short() int {
+// MissingTasks returns the number of tasks that the group lacks to reach its size.
+func (g *Group) MissingTasks() int {
 	if g.loose {
 		return 0
 	}
@@ -95,7 +95,7 @@ func (j *Job) GroupNeeds() map[*model.SubGroupPolicy]int {
 				if g.loose {
 					return nil
 				}
-				if g.Policy == p && g.Short() == 0 {
+				if g.Policy == p && g.MissingTasks() == 0 {
 					missing--
 				}
 			}
@@ -142,8 +142,8 @@ func (j *Job) ShortGroups(more ...*model.Task) (policy *model.SubGroupPolicy, gr
 	return nil, nil, 0, false
 }
 
-// Has returns the number of pods of a group that hold a node, succeeded, or could be placed.
-func (j *Job) Has(g *Group) int { return g.Held + len(j.pendingByGroup()[g]) }
+// CountGroupPods returns the number of pods of a group that hold a node, succeeded, or could be placed.
+func (j *Job) CountGroupPods(g *Group) int { return g.Held + len(j.pendingByGroup()[g]) }
 
 func (j *Job) pendingByGroup(more ...*model.Task) map[*Group][]*model.Task {
 	pending := make(map[*Group][]*model.Task, len(j.groups))
@@ -166,7 +166,7 @@ func (j *Job) neededGroups() []*Group {
 	pending := j.pendingByGroup()
 	var out []*Group
 	for _, g := range j.GroupsInOrder() {
-		if needs[g.Policy] > 0 && g.Short() > 0 && len(pending[g]) >= g.Short() {
+		if needs[g.Policy] > 0 && g.MissingTasks() > 0 && len(pending[g]) >= g.MissingTasks() {
 			needs[g.Policy]--
 			out = append(out, g)
 		}
@@ -174,8 +174,8 @@ func (j *Job) neededGroups() []*Group {
 	return out
 }
 
-// minimumWhole is Minimum for a gang with sub-groups: each sub-group is included completely or not at all.
-func (j *Job) minimumWhole() []*model.Task {
+// minimumWithGroups is MinimumTasks for a gang with sub-groups: each sub-group is included completely or not at all.
+func (j *Job) minimumWithGroups() []*model.Task {
 	needs, need := j.RoleNeeds(), j.Need()
 	pending, taken := j.pendingByGroup(), map[*model.Task]bool{}
 	var out []*model.Task
@@ -187,11 +187,11 @@ func (j *Job) minimumWhole() []*model.Task {
 		}
 	}
 	unit := func(t *model.Task) {
-		if g := j.groupOf[t]; g != nil && g.Short() > 0 && !taken[pending[g][0]] {
-			for _, other := range pending[g][:min(g.Short(), len(pending[g]))] {
+		if g := j.groupOf[t]; g != nil && g.MissingTasks() > 0 && !taken[pending[g][0]] {
+			for _, other := range pending[g][:min(g.MissingTasks(), len(pending[g]))] {
 				take(other)
 			}
-		} else if g == nil || g.Short() == 0 {
+		} else if g == nil || g.MissingTasks() == 0 {
 			take(t)
 		}
 	}
@@ -234,8 +234,8 @@ func (j *Job) GroupsInOrder() []*Group {
 	return groups
 }
 
-// HoldGroups counts placements of the cycle in the groups.
-func (j *Job) HoldGroups(placed []Placed) {
+// CountPlacedInGroups counts placements of the cycle in the groups.
+func (j *Job) CountPlacedInGroups(placed []Placed) {
 	if len(j.groups) == 0 {
 		return
 	}
@@ -246,6 +246,6 @@ func (j *Job) HoldGroups(placed []Placed) {
 	}
 }
 
-// Structured reports whether the gang has a network topology or sub-groups, so that more than the number of pods
+// IsStructured reports whether the gang has a network topology or sub-groups, so that more than the number of pods
 // counts.
-func (j *Job) Structured() bool { return j.Topology != nil || len(j.SubGroups) > 0 }
+func (j *Job) IsStructured() bool { return j.Topology != nil || len(j.SubGroups) > 0 }

@@ -38,8 +38,8 @@ func (j *Job) Surplus() Surplus {
 	return out
 }
 
-// Take counts a task out if the gang can lose it. It reports whether it did.
-func (s *Surplus) Take(t *model.Task) bool {
+// TakeTask counts a task out if the gang can lose it. It reports whether it did.
+func (s *Surplus) TakeTask(t *model.Task) bool {
 	left, limited := s.roles[t.Role]
 	if s.spare <= 0 || limited && left <= 0 {
 		return false
@@ -80,7 +80,7 @@ func (s *Surplus) TakeGroups(removable []*model.Task) (out [][]*model.Task) {
 	for i := len(s.job.groups) - 1; i >= 0; i-- {
 		g := s.job.groups[i]
 		tasks := members[g]
-		if g.loose || s.groups[g] != 0 || len(tasks) != g.Held || len(tasks) > s.spare || complete[g.Policy] <= g.Policy.Min || !s.rolesSpare(tasks) {
+		if g.loose || s.groups[g] != 0 || len(tasks) != g.Held || len(tasks) > s.spare || complete[g.Policy] <= g.Policy.Min || !s.rolesCanSpare(tasks) {
 			continue
 		}
 		complete[g.Policy]--
@@ -95,8 +95,8 @@ func (s *Surplus) TakeGroups(removable []*model.Task) (out [][]*model.Task) {
 	return out
 }
 
-// rolesSpare reports whether each role can lose its part of the tasks.
-func (s *Surplus) rolesSpare(tasks []*model.Task) bool {
+// rolesCanSpare reports whether each role can lose its part of the tasks.
+func (s *Surplus) rolesCanSpare(tasks []*model.Task) bool {
 	need := map[string]int{}
 	for _, t := range tasks {
 		need[t.Role]++
@@ -107,7 +107,7 @@ func (s *Surplus) rolesSpare(tasks []*model.Task) bool {
 	return true
 }
 
-// Broken reports whether the gang lost part of its minimum: it holds nodes, but too few.
-func (j *Job) Broken() bool {
-	return !j.Satisfied() && j.AllocatedTasks()-j.Evicted > 0 && len(j.Placed) == 0
+// IsBroken reports whether the gang lost part of its minimum: it holds nodes, but too few.
+func (j *Job) IsBroken() bool {
+	return !j.IsSatisfied() && j.AllocatedTasks()-j.Evicted > 0 && len(j.Placed) == 0
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// parts returns the request of each of count equal pods.
-func parts(request model.Request, count int) model.Request {
+// equalParts returns the request of each of count equal pods.
+func equalParts(request model.Request, count int) model.Request {
 	each := make(model.Request, 0, len(request)+1)
 	for _, t := range request {
 		each = append(each, model.Term{Index: t.Index, Value: (t.Value + int64(count) - 1) / int64(count)})
@@ -26,10 +26,10 @@ type Template struct {
 	Placements []*model.Shape
 }
 
-// Templates returns the pods of a gang's minimum before they exist, as described by its job for each task. exact is
+// PodTemplates returns the pods of a gang's minimum before they exist, as described by its job for each task. exact is
 // false if it is unknown how many pods of which task are in the minimum; the templates are then equal parts of
 // minResources.
-func (j *Job) Templates() (list []Template, exact bool) {
+func (j *Job) PodTemplates() (list []Template, exact bool) {
 	tasks, sum := slices.Sorted(maps.Keys(j.MinTaskMember)), 0
 	for _, n := range j.MinTaskMember {
 		sum += n
@@ -56,7 +56,7 @@ func (j *Job) Templates() (list []Template, exact bool) {
 		return list, true
 	}
 	count := max(j.MinMember, 1)
-	return []Template{{parts(j.MinResources, count), count, anywhere}}, false
+	return []Template{{equalParts(j.MinResources, count), count, anywhere}}, false
 }
 
 // withOnePod returns a request that counts as one pod.

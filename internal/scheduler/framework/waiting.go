@@ -43,11 +43,11 @@ func (j *Job) HasResources() bool {
 	return len(j.Placed)+len(j.Promised)+len(j.Reserved) > 0
 }
 
-// Lacks reports whether a gang waits for admission or for its minimum.
-func (j *Job) Lacks() bool { return !j.IsAdmitted() || !j.Satisfied() }
+// WaitsToStart reports whether a gang waits for admission or for its minimum.
+func (j *Job) WaitsToStart() bool { return !j.IsAdmitted() || !j.IsSatisfied() }
 
-// IsUnder reports whether the gang's queue, or one of its ancestors, has the given name.
-func (j *Job) IsUnder(name string) bool {
+// IsUnderQueue reports whether the gang's queue, or one of its ancestors, has the given name.
+func (j *Job) IsUnderQueue(name string) bool {
 	for q := j.In; q != nil; q = q.Parent {
 		if q.Name == name {
 			return true
@@ -65,12 +65,12 @@ func (j *Job) HasTurn(inside bool) bool {
 	if !inside {
 		return !j.IsAdmitted()
 	}
-	return j.IsAdmitted() && !j.Satisfied() && !j.HasPromisedResources()
+	return j.IsAdmitted() && !j.IsSatisfied() && !j.HasPromisedResources()
 }
 
 // WantsBeyondMinimum reports whether the gang has its minimum and waits for more.
 func (j *Job) WantsBeyondMinimum() bool {
-	hasMinimum := j.IsAdmitted() && j.Satisfied()
+	hasMinimum := j.IsAdmitted() && j.IsSatisfied()
 	return hasMinimum && j.WantsMore() && !j.HasPromisedResources()
 }
 

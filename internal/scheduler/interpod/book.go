@@ -96,19 +96,19 @@ func (b *Book) Open(c *model.Cluster, view *overlay.Overlay, judge *equivalence.
 		return
 	}
 	b.opens++
-	b.widen(c.Nodes.Len())
+	b.growRows(c.Nodes.Len())
 	for _, s := range c.Shapes {
 		if s != nil && s.Slow && b.rules[s] == nil {
-			b.rules[s] = b.compile(s)
+			b.rules[s] = b.compileRules(s)
 		}
 	}
-	b.follow()
-	b.countFresh()
+	b.recountChanged()
+	b.countNewMatchers()
 	b.seen = c.Gen()
 }
 
-// active reports whether any shape has rules about other pods.
-func (b *Book) active() bool { return b != nil && len(b.rules) > 0 }
+// hasRules reports whether any shape has rules about other pods.
+func (b *Book) hasRules() bool { return b != nil && len(b.rules) > 0 }
 
 func (b *Book) reset() {
 	relieved := b.Relieved
@@ -119,7 +119,7 @@ func (b *Book) reset() {
 	}
 }
 
-func (b *Book) widen(n int) {
+func (b *Book) growRows(n int) {
 	for len(b.nodes) < n {
 		b.nodes = append(b.nodes, counted{})
 		b.recounted = append(b.recounted, 0)
@@ -136,39 +136,39 @@ func (b *Book) widen(n int) {
 	}
 }
 
-// info returns the labels and taints of a live node. It returns nil if the node is not alive.
-func (b *Book) info(id model.NodeID) *model.NodeInfo {
+// liveNodeInfo returns the labels and taints of a live node. It returns nil if the node is not alive.
+func (b *Book) liveNodeInfo(id model.NodeID) *model.NodeInfo {
 	if !b.cluster.Nodes.Alive[id] {
 		return nil
 	}
 	return b.cluster.Nodes.Info[id]
 }
 
-// follow recounts the pods on the nodes that changed.
-func (b *Book) follow() {
+// recountChanged recounts the pods on the nodes that changed.
+func (b *Book) recountChanged() {
 	for _, id := range b.touched {
 		b.nodes[id].touched = false
-		b.recount(id)
+		b.recountNode(id)
 	}
 	b.touched = b.touched[:0]
-	if b.seen > 0 && b.cluster.NodesSince(b.seen, b.recount) {
+	if b.seen > 0 && b.cluster.NodesSince(b.seen, b.recountNode) {
 		return
 	}
 	for id := range b.nodes {
-		b.recount(model.NodeID(id))
+		b.recountNode(model.NodeID(id))
 	}
 }
 
-// recount replaces a node's contribution to the tallies with its current state in the model.
-func (b *Book) recount(id model.NodeID) {
+// recountNode replaces a node's contribution to the tallies with its current state in the model.
+func (b *Book) recountNode(id model.NodeID) {
 	if b.recounted[id] == b.opens {
 		return
 	}
 	b.recounted[id] = b.opens
 	n := &b.nodes[id]
-	b.carry(n, id, -1)
+	b.addToTallies(n, id, -1)
 	if b.seen == 0 || b.cluster.Nodes.Labeled[id] > b.seen {
-		b.relabel(id)
+		b.updateDomains(id)
 	}
 	before := append(b.before[:0], n.held...)
 	n.matched, n.held = n.matched[:0], n.held[:0]
@@ -181,17 +181,17 @@ func (b *Book) recount(id model.NodeID) {
 			if t.Status == model.Releasing {
 				gone = 1
 			}
-			b.note(n, t, 1, gone)
+			b.countTask(n, t, 1, gone)
 		}
 	}
-	b.carry(n, id, 1)
+	b.addToTallies(n, id, 1)
 	b.before = before
-	b.Relieved = b.Relieved || lost(before, n.held)
-	b.view.Stir(id, false) // the set of pods may have changed even though the used resources did not
+	b.Relieved = b.Relieved || hasLostRepeller(before, n.held)
+	b.view.MarkChanged(id, false) // the set of pods may have changed even though the used resources did not
 }
 
-// lost reports whether a pod with anti-affinity was removed from a node.
-func lost(before, after []hold) bool {
+// hasLostRepeller reports whether a pod with anti-affinity was removed from a node.
+func hasLostRepeller(before, after []hold) bool {
 	for _, h := range before {
 		if len(h.r.repels) == 0 {
 			continue
@@ -204,34 +204,34 @@ func lost(before, after []hold) bool {
 	return false
 }
 
-// relabel updates the domains of a node after its labels changed.
-func (b *Book) relabel(id model.NodeID) {
+// updateDomains updates the domains of a node after its labels changed.
+func (b *Book) updateDomains(id model.NodeID) {
 	for _, t := range b.spreads {
-		t.enter(id, -1)
+		t.countEligible(id, -1)
 	}
-	info := b.info(id)
+	info := b.liveNodeInfo(id)
 	for _, top := range b.keys {
-		top.put(id, info)
+		top.updateNode(id, info)
 	}
 	for _, e := range b.sets {
-		e.put(id, info)
+		e.updateNode(id, info)
 	}
 	for _, t := range b.spreads {
-		t.enter(id, 1)
+		t.countEligible(id, 1)
 	}
 }
 
-// note adds pods like the task to a node's counts: by pods in total, of which gone are leaving.
-func (b *Book) note(n *counted, t *model.Task, by, gone int32) {
-	for _, m := range b.matching(t) {
-		n.match(m, by, gone)
+// countTask adds pods like the task to a node's counts: by pods in total, of which gone are leaving.
+func (b *Book) countTask(n *counted, t *model.Task, by, gone int32) {
+	for _, m := range b.matchersOf(t) {
+		n.addMatch(m, by, gone)
 	}
 	if r := b.rules[t.Shape]; r != nil && len(r.repels)+len(r.pulls) > 0 {
-		n.hold(r, by, gone)
+		n.addHeld(r, by, gone)
 	}
 }
 
-func (n *counted) match(m *matcher, by, gone int32) {
+func (n *counted) addMatch(m *matcher, by, gone int32) {
 	for i := range n.matched {
 		if n.matched[i].m == m {
 			n.matched[i].here += by
@@ -242,7 +242,7 @@ func (n *counted) match(m *matcher, by, gone int32) {
 	n.matched = append(n.matched, match{m, by, gone})
 }
 
-func (n *counted) hold(r *rules, by, gone int32) {
+func (n *counted) addHeld(r *rules, by, gone int32) {
 	for i := range n.held {
 		if n.held[i].r == r {
 			n.held[i].here += by
@@ -253,36 +253,36 @@ func (n *counted) hold(r *rules, by, gone int32) {
 	n.held = append(n.held, hold{r, by, gone})
 }
 
-// carry adds a node's counts to the tallies, or subtracts them.
-func (b *Book) carry(n *counted, id model.NodeID, sign int32) {
+// addToTallies adds a node's counts to the tallies, or subtracts them.
+func (b *Book) addToTallies(n *counted, id model.NodeID, sign int32) {
 	for _, e := range n.matched {
 		for _, t := range e.m.counts {
-			t.add(id, sign*e.here, sign*e.gone)
+			t.addPods(id, sign*e.here, sign*e.gone)
 		}
 	}
 	for _, h := range n.held {
-		h.r.carry(id, sign*h.here, sign*h.gone)
+		h.r.addToTallies(id, sign*h.here, sign*h.gone)
 	}
 }
 
-// carry adds pods of the shape on a node to the tallies of the shape's own terms.
-func (r *rules) carry(id model.NodeID, by, gone int32) {
+// addToTallies adds pods of the shape on a node to the tallies of the shape's own terms.
+func (r *rules) addToTallies(id model.NodeID, by, gone int32) {
 	for _, t := range r.repels {
-		t.add(id, by, gone)
+		t.addPods(id, by, gone)
 	}
 	for _, w := range r.pulls {
-		w.tally.pull(id, by, w.weight)
+		w.tally.addWeight(id, by, w.weight)
 	}
 }
 
-// countFresh counts the pods that match new matchers, on nodes that did not change.
-func (b *Book) countFresh() {
+// countNewMatchers counts the pods that match new matchers, on nodes that did not change.
+func (b *Book) countNewMatchers() {
 	if len(b.fresh) == 0 {
 		return
 	}
 	var fresh index
 	for _, m := range b.fresh {
-		fresh.add(m)
+		fresh.addMatcher(m)
 	}
 	b.fresh = nil
 	for id := range b.nodes {
@@ -298,56 +298,56 @@ func (b *Book) countFresh() {
 			if t.Status == model.Releasing {
 				gone = 1
 			}
-			b.found = fresh.matching(b.cluster, t, b.found[:0])
+			b.found = fresh.appendMatching(b.cluster, t, b.found[:0])
 			for _, m := range b.found {
-				n.match(m, 1, gone)
+				n.addMatch(m, 1, gone)
 				for _, tally := range m.counts {
-					tally.add(model.NodeID(id), 1, gone)
+					tally.addPods(model.NodeID(id), 1, gone)
 				}
 			}
 		}
 	}
 }
 
-// matching returns the matchers that match a task, in the order of their creation.
-func (b *Book) matching(t *model.Task) []*matcher {
+// matchersOf returns the matchers that match a task, in the order of their creation.
+func (b *Book) matchersOf(t *model.Task) []*matcher {
 	if b.lastTask == t {
 		return b.lastMatching
 	}
 	b.lastTask = t
-	b.lastMatching = b.index.matching(b.cluster, t, b.lastMatching[:0])
+	b.lastMatching = b.index.appendMatching(b.cluster, t, b.lastMatching[:0])
 	slices.SortFunc(b.lastMatching, func(x, y *matcher) int { return x.order - y.order })
 	return b.lastMatching
 }
 
-// Placed updates the counts within a cycle when a task is placed on a node (sign 1) or the placement is undone (-1).
-func (b *Book) Placed(t *model.Task, id model.NodeID, sign int) {
-	if b.active() {
-		b.shift(t, id, int32(sign), 0)
+// CountPlaced updates the counts within a cycle when a task is placed on a node (sign 1) or the placement is undone (-1).
+func (b *Book) CountPlaced(t *model.Task, id model.NodeID, sign int) {
+	if b.hasRules() {
+		b.shiftCounts(t, id, int32(sign), 0)
 	}
 }
 
-// Evicted updates the counts within a cycle when a task starts to count as leaving (sign 1) or no longer does (-1).
-func (b *Book) Evicted(t *model.Task, sign int) {
-	if b.active() && t.Node != model.NoNode {
-		b.shift(t, t.Node, 0, int32(sign))
+// CountEvicted updates the counts within a cycle when a task starts to count as leaving (sign 1) or no longer does (-1).
+func (b *Book) CountEvicted(t *model.Task, sign int) {
+	if b.hasRules() && t.Node != model.NoNode {
+		b.shiftCounts(t, t.Node, 0, int32(sign))
 	}
 }
 
-func (b *Book) shift(t *model.Task, id model.NodeID, by, gone int32) {
+func (b *Book) shiftCounts(t *model.Task, id model.NodeID, by, gone int32) {
 	n := &b.nodes[id]
 	changed := false
-	for _, m := range b.matching(t) {
+	for _, m := range b.matchersOf(t) {
 		changed = true
-		n.match(m, by, gone)
+		n.addMatch(m, by, gone)
 		for _, tally := range m.counts {
-			tally.add(id, by, gone)
+			tally.addPods(id, by, gone)
 		}
 	}
 	if r := b.rules[t.Shape]; r != nil && len(r.repels)+len(r.pulls) > 0 {
 		changed = true
-		n.hold(r, by, gone)
-		r.carry(id, by, gone)
+		n.addHeld(r, by, gone)
+		r.addToTallies(id, by, gone)
 	}
 	if changed && !n.touched {
 		n.touched = true

@@ -16,14 +16,14 @@ type candidates struct {
 	skip   []bool
 }
 
-func (c *candidates) clear() {
+func (c *candidates) clearNodes() {
 	c.nodes, c.points, c.groups = c.nodes[:0], c.points[:0], c.groups[:0]
 }
 
-// Best returns the best node for a task of the profile. It returns false if the task fits on no node. If later is
+// BestNode returns the best node for a task of the profile. It returns false if the task fits on no node. If later is
 // true, resources that are being released count as free.
-func (p *Profile) Best(later bool) (model.NodeID, bool) {
-	p.lay()
+func (p *Profile) BestNode(later bool) (model.NodeID, bool) {
+	p.updateLayout()
 	if p.own.problem != "" {
 		return model.NoNode, false
 	}
@@ -35,17 +35,17 @@ func (p *Profile) Best(later bool) (model.NodeID, bool) {
 
 func (p *Profile) bestByNode(later bool) (model.NodeID, bool) {
 	c := &p.book.candidates
-	c.clear()
-	free, any := p.free(), len(p.all.affinity)+len(p.all.anti)+len(p.all.hard) > 0
-	p.book.judge.Each(p.shape, later, func(id model.NodeID, points int32) {
-		if !any || p.all.allow(id, later, free) {
+	c.clearNodes()
+	free, any := p.startsAffinity(), len(p.all.affinity)+len(p.all.anti)+len(p.all.hard) > 0
+	p.book.judge.EachFitting(p.shape, later, func(id model.NodeID, points int32) {
+		if !any || p.all.permitsNode(id, later, free) {
 			c.nodes, c.points = append(c.nodes, id), append(c.points, float64(points))
 		}
 	})
 	if len(c.nodes) == 0 {
 		return model.NoNode, false
 	}
-	p.Rank(c.nodes, c.points)
+	p.AddPoints(c.nodes, c.points)
 	best := 0
 	for i := range c.points {
 		if c.points[i] > c.points[best] {
@@ -60,10 +60,10 @@ func (p *Profile) bestByGroup(later bool) (model.NodeID, bool) {
 	if len(b.view.Order) == 0 {
 		return model.NoNode, false
 	}
-	c.clear()
-	r := b.judge.Ranking(p.shape, later, &p.view)
-	for group := range r.Groups() {
-		points, ok := r.Top(group)
+	c.clearNodes()
+	r := b.judge.RankingFor(p.shape, later, &p.view)
+	for group := range r.GroupCount() {
+		points, ok := r.TopScore(group)
 		if !ok {
 			continue
 		}
@@ -71,43 +71,43 @@ func (p *Profile) bestByGroup(later bool) (model.NodeID, bool) {
 		if g := p.layout.groups; g != nil {
 			first = g.first[group]
 		}
-		if p.coarse.allow(first, later, p.layout.free) {
+		if p.coarse.permitsNode(first, later, p.layout.free) {
 			c.nodes, c.points, c.groups = append(c.nodes, first), append(c.points, float64(points)), append(c.groups, group)
 		}
 	}
 	if len(c.nodes) == 0 {
 		return model.NoNode, false
 	}
-	p.Rank(c.nodes, c.points)
+	p.AddPoints(c.nodes, c.points)
 	best, rank := -math.MaxFloat64, int32(math.MaxInt32)
 	for i, points := range c.points {
 		if points < best {
 			continue
 		}
-		if at := r.First(c.groups[i]); points > best || at < rank {
+		if at := r.FirstTopRank(c.groups[i]); points > best || at < rank {
 			best, rank = points, at
 		}
 	}
 	return b.view.Order[rank], true
 }
 
-// Rank adds points for preferred affinity and soft spread constraints to the candidates' points, in units of
+// AddPoints adds points for preferred affinity and soft spread constraints to the candidates' points, in units of
 // score.Unit. Like kube-scheduler, it scales the raw values over all candidates to the range 0 to 100 and rounds
 // down.
-func (p *Profile) Rank(nodes []model.NodeID, points []float64) {
+func (p *Profile) AddPoints(nodes []model.NodeID, points []float64) {
 	c, w := &p.book.candidates, &p.book.judge.Weights
 	for len(c.raw) < len(nodes) {
 		c.raw, c.skip = append(c.raw, 0), append(c.skip, false)
 	}
 	if w.PodAffinity != 0 && len(p.own.prefers)+len(p.pulls) > 0 {
-		p.rankAffinity(nodes, points, c.raw[:len(nodes)], w.PodAffinity)
+		p.addAffinityPoints(nodes, points, c.raw[:len(nodes)], w.PodAffinity)
 	}
 	if w.Spread != 0 && len(p.own.soft) > 0 {
-		p.rankSpread(nodes, points, w.Spread)
+		p.addSpreadPoints(nodes, points, w.Spread)
 	}
 }
 
-func (p *Profile) rankAffinity(nodes []model.NodeID, points, raw []float64, weight float64) {
+func (p *Profile) addAffinityPoints(nodes []model.NodeID, points, raw []float64, weight float64) {
 	least, most := math.Inf(1), math.Inf(-1)
 	for i, id := range nodes {
 		sum := int64(0)
@@ -133,8 +133,8 @@ func (p *Profile) rankAffinity(nodes []model.NodeID, points, raw []float64, weig
 	}
 }
 
-// rankSpread prefers domains with fewer matching pods. A node that lacks the key of any constraint gets no points.
-func (p *Profile) rankSpread(nodes []model.NodeID, points []float64, weight float64) {
+// addSpreadPoints prefers domains with fewer matching pods. A node that lacks the key of any constraint gets no points.
+func (p *Profile) addSpreadPoints(nodes []model.NodeID, points []float64, weight float64) {
 	raw, skip := p.book.candidates.raw[:len(nodes)], p.book.candidates.skip[:len(nodes)]
 	for i, id := range nodes {
 		raw[i], skip[i] = 0, false
@@ -145,11 +145,11 @@ func (p *Profile) rankSpread(nodes []model.NodeID, points []float64, weight floa
 	for k := range p.own.soft {
 		s := &p.own.soft[k]
 		top := s.tally.top
-		size := top.among(nodes, skip)
+		size := top.countDistinct(nodes, skip)
 		weight := math.Log(float64(size + 2))
 		for i, id := range nodes {
 			if !skip[i] {
-				raw[i] += float64(s.count(top.domain[id]))*weight + float64(s.skew-1)
+				raw[i] += float64(s.countInDomain(top.domain[id]))*weight + float64(s.skew-1)
 			}
 		}
 	}

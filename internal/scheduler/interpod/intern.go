@@ -8,11 +8,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 )
 
-// matcher returns the shared matcher for the given tests. It creates the matcher if needed.
-func (b *Book) matcher(tests ...test) *matcher {
+// sharedMatcher returns the shared matcher for the given tests. It creates the matcher if needed.
+func (b *Book) sharedMatcher(tests ...test) *matcher {
 	parts := make([]string, len(tests))
 	for i := range tests {
-		parts[i] = tests[i].key()
+		parts[i] = tests[i].cacheKey()
 		b.byNamespace = b.byNamespace || tests[i].nsSelector != nil
 	}
 	key := strings.Join(parts, "&&")
@@ -21,13 +21,13 @@ func (b *Book) matcher(tests ...test) *matcher {
 	}
 	m := &matcher{tests: tests, order: len(b.matchers)}
 	b.matchers[key] = m
-	b.index.add(m)
+	b.index.addMatcher(m)
 	b.fresh = append(b.fresh, m)
 	return m
 }
 
-// topology returns the shared topology for a label key. It creates the topology with all nodes if needed.
-func (b *Book) topology(key string) *topology {
+// sharedTopology returns the shared topology for a label key. It creates the topology with all nodes if needed.
+func (b *Book) sharedTopology(key string) *topology {
 	if t := b.topologies[key]; t != nil {
 		return t
 	}
@@ -35,59 +35,59 @@ func (b *Book) topology(key string) *topology {
 	b.topologies[key] = t
 	b.keys = append(b.keys, t)
 	for id := range b.nodes {
-		t.put(model.NodeID(id), b.info(model.NodeID(id)))
+		t.updateNode(model.NodeID(id), b.liveNodeInfo(model.NodeID(id)))
 	}
 	return t
 }
 
-// counting returns the shared tally that counts a matcher's pods by topology.
-func (b *Book) counting(m *matcher, top *topology, among *eligible) *tally {
+// countingTally returns the shared tally that counts a matcher's pods by topology.
+func (b *Book) countingTally(m *matcher, top *topology, among *eligible) *tally {
 	for _, t := range m.counts {
 		if t.top == top && t.among == among {
 			return t
 		}
 	}
-	t := b.tally(top, among)
+	t := b.newTally(top, among)
 	m.counts = append(m.counts, t)
 	for id := range b.nodes { // a new matcher has no counts to add yet
 		for _, e := range b.nodes[id].matched {
 			if e.m == m {
-				t.add(model.NodeID(id), e.here, e.gone)
+				t.addPods(model.NodeID(id), e.here, e.gone)
 			}
 		}
 	}
 	return t
 }
 
-// holding returns the tally for a topology from one of a matcher's lists of tallies for terms that pods hold.
-func (b *Book) holding(list *[]*tally, top *topology) *tally {
+// heldTermTally returns the tally for a topology from one of a matcher's lists of tallies for terms that pods hold.
+func (b *Book) heldTermTally(list *[]*tally, top *topology) *tally {
 	for _, t := range *list {
 		if t.top == top {
 			return t
 		}
 	}
-	t := b.tally(top, nil)
+	t := b.newTally(top, nil)
 	*list = append(*list, t)
 	return t
 }
 
-func (b *Book) tally(top *topology, among *eligible) *tally {
+func (b *Book) newTally(top *topology, among *eligible) *tally {
 	t := &tally{top: top, among: among}
-	t.grow(top.domains())
+	t.growDomains(top.domainCount())
 	top.tallies = append(top.tallies, t)
 	if among == nil {
 		return t
 	}
 	b.spreads = append(b.spreads, t)
 	for id := range b.nodes {
-		t.enter(model.NodeID(id), 1)
+		t.countEligible(model.NodeID(id), 1)
 	}
 	return t
 }
 
-// eligible returns the shared set of nodes that have the given keys and, if required, are permitted by the shape's
+// sharedEligible returns the shared set of nodes that have the given keys and, if required, are permitted by the shape's
 // affinity and tolerations.
-func (b *Book) eligible(shape *model.Shape, keys []*topology, affinity, taints bool) *eligible {
+func (b *Book) sharedEligible(shape *model.Shape, keys []*topology, affinity, taints bool) *eligible {
 	affinity = affinity && shape.Required != nil
 	key := eligibleKey(shape, keys, affinity, taints)
 	if e := b.eligibles[key]; e != nil {
@@ -97,7 +97,7 @@ func (b *Book) eligible(shape *model.Shape, keys []*topology, affinity, taints b
 	b.eligibles[key] = e
 	b.sets = append(b.sets, e)
 	for id := range b.nodes {
-		e.put(model.NodeID(id), b.info(model.NodeID(id)))
+		e.updateNode(model.NodeID(id), b.liveNodeInfo(model.NodeID(id)))
 	}
 	return e
 }
@@ -116,15 +116,15 @@ func eligibleKey(shape *model.Shape, keys []*topology, affinity, taints bool) st
 	return key
 }
 
-// put adds a node to the set or removes it, as its current labels and taints require.
-func (e *eligible) put(id model.NodeID, info *model.NodeInfo) {
+// updateNode adds a node to the set or removes it, as its current labels and taints require.
+func (e *eligible) updateNode(id model.NodeID, info *model.NodeInfo) {
 	for len(e.nodes) <= int(id) {
 		e.nodes = append(e.nodes, false)
 	}
-	e.nodes[id] = info != nil && e.has(id, info)
+	e.nodes[id] = info != nil && e.isEligible(id, info)
 }
 
-func (e *eligible) has(id model.NodeID, info *model.NodeInfo) bool {
+func (e *eligible) isEligible(id model.NodeID, info *model.NodeInfo) bool {
 	for _, top := range e.keys {
 		if top.domain[id] == none {
 			return false
@@ -135,5 +135,5 @@ func (e *eligible) has(id model.NodeID, info *model.NodeInfo) bool {
 			return false
 		}
 	}
-	return !e.taints || fit.Tolerates(e.shape, info)
+	return !e.taints || fit.ToleratesNode(e.shape, info)
 }

@@ -31,26 +31,26 @@ type grouping struct {
 	first  []model.NodeID
 }
 
-// lay updates the layout. If other nodes may now be excluded, it also changes the view's stamp, so that rankings are
+// updateLayout updates the layout. If other nodes may now be excluded, it also changes the view's stamp, so that rankings are
 // computed again.
-func (p *Profile) lay() {
+func (p *Profile) updateLayout() {
 	l := &p.layout
-	sum := p.versions()
+	sum := p.sumVersions()
 	if !l.made || l.epoch != p.book.view.Epoch || l.sum != sum {
 		l.made, l.epoch, l.sum = true, p.book.view.Epoch, sum
-		p.split()
+		p.splitChecks()
 		p.view.Stamp++
 	}
 	if l.byNode {
 		return
 	}
-	free, changed := p.free(), false
+	free, changed := p.startsAffinity(), false
 	if len(p.fine.affinity) > 0 && free != l.free {
 		changed = true
 	}
 	l.free = free
 	for i := range p.fine.hard {
-		floor := p.fine.hard[i].floor()
+		floor := p.fine.hard[i].baselineCount()
 		if i >= len(l.floors) {
 			l.floors = append(l.floors, floor)
 		} else if l.floors[i] != floor {
@@ -62,13 +62,13 @@ func (p *Profile) lay() {
 	}
 }
 
-func (p *Profile) versions() (sum uint64) {
-	p.each(func(t *tally) { sum += t.top.version })
+func (p *Profile) sumVersions() (sum uint64) {
+	p.eachTally(func(t *tally) { sum += t.top.version })
 	return sum
 }
 
-// each calls visit for all tallies that the profile uses.
-func (p *Profile) each(visit func(*tally)) {
+// eachTally calls visit for all tallies that the profile uses.
+func (p *Profile) eachTally(visit func(*tally)) {
 	for _, list := range [][]*tally{p.all.affinity, p.all.anti, p.pulls} {
 		for _, t := range list {
 			visit(t)
@@ -84,8 +84,8 @@ func (p *Profile) each(visit func(*tally)) {
 	}
 }
 
-// split separates the checks that are evaluated per group from the checks that are evaluated per node.
-func (p *Profile) split() {
+// splitChecks separates the checks that are evaluated per group from the checks that are evaluated per node.
+func (p *Profile) splitChecks() {
 	p.coarse, p.fine = checks{}, checks{}
 	p.layout.floors = p.layout.floors[:0]
 	var tops []*topology
@@ -96,7 +96,7 @@ func (p *Profile) split() {
 	}
 	sort := func(list []*tally, coarse, fine *[]*tally) {
 		for _, t := range list {
-			if t.top.single() {
+			if t.top.hasSingletonDomains() {
 				*fine = append(*fine, t)
 				continue
 			}
@@ -107,7 +107,7 @@ func (p *Profile) split() {
 	sort(p.all.affinity, &p.coarse.affinity, &p.fine.affinity)
 	sort(p.all.anti, &p.coarse.anti, &p.fine.anti)
 	for _, s := range p.all.hard {
-		if s.tally.top.single() {
+		if s.tally.top.hasSingletonDomains() {
 			p.fine.hard = append(p.fine.hard, s)
 			continue
 		}
@@ -116,14 +116,14 @@ func (p *Profile) split() {
 	}
 	byNode := false
 	p.eachScored(func(t *tally) {
-		byNode = byNode || t.top.single()
+		byNode = byNode || t.top.hasSingletonDomains()
 		group(t)
 	})
 	p.layout.byNode, p.layout.groups, p.view.Groups = byNode, nil, nil
 	if byNode || len(tops) == 0 {
 		return
 	}
-	g := p.book.grouping(tops)
+	g := p.book.sharedGrouping(tops)
 	p.layout.groups, p.view.Groups, p.layout.byNode = g, g.groups, g.groups == nil
 }
 
@@ -147,8 +147,8 @@ func (p *Profile) eachScored(visit func(*tally)) {
 // maxGroups returns the maximum number of groups for which grouping pays off, given the number of nodes.
 func maxGroups(nodes int) int { return max(nodes/8, 16) }
 
-// grouping returns the shared grouping of the nodes by the given topologies.
-func (b *Book) grouping(tops []*topology) *grouping {
+// sharedGrouping returns the shared grouping of the nodes by the given topologies.
+func (b *Book) sharedGrouping(tops []*topology) *grouping {
 	names := make([]string, len(tops))
 	slices.SortFunc(tops, func(x, y *topology) int { return strings.Compare(x.key, y.key) })
 	var sum uint64
@@ -161,12 +161,12 @@ func (b *Book) grouping(tops []*topology) *grouping {
 		return g
 	}
 	g := &grouping{tops: tops, sum: sum, epoch: b.view.Epoch}
-	g.split(b.view.Order)
+	g.splitNodes(b.view.Order)
 	b.groupings[key] = g
 	return g
 }
 
-func (g *grouping) split(order []model.NodeID) {
+func (g *grouping) splitNodes(order []model.NodeID) {
 	of := make([]int32, len(order))
 	for _, top := range g.tops {
 		ids := map[[2]int32]int32{}

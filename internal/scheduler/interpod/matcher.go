@@ -18,7 +18,7 @@ type test struct {
 	nsSelector labels.Selector // selects more namespaces by their labels; nil if unset
 }
 
-func (t *test) key() string {
+func (t *test) cacheKey() string {
 	key := t.selector.String() + "|" + strings.Join(t.namespaces, ",")
 	if t.selector.Empty() { // an empty selector matches everything; no parsed selector has this key
 		key = "*" + key
@@ -32,11 +32,11 @@ func (t *test) key() string {
 	return key
 }
 
-func (t *test) matches(c *model.Cluster, namespace string, set map[string]string) bool {
-	return t.in(c, namespace) && t.selector.Matches(labels.Set(set))
+func (t *test) matchesPod(c *model.Cluster, namespace string, set map[string]string) bool {
+	return t.coversNamespace(c, namespace) && t.selector.Matches(labels.Set(set))
 }
 
-func (t *test) in(c *model.Cluster, namespace string) bool {
+func (t *test) coversNamespace(c *model.Cluster, namespace string) bool {
 	if t.everywhere || slices.Contains(t.namespaces, namespace) {
 		return true
 	}
@@ -58,17 +58,17 @@ type matcher struct {
 	repels, pulls []*tally
 }
 
-func (m *matcher) matches(c *model.Cluster, t *model.Task) bool {
+func (m *matcher) matchesTask(c *model.Cluster, t *model.Task) bool {
 	for i := range m.tests {
-		if !m.tests[i].matches(c, t.Namespace, t.Labels) {
+		if !m.tests[i].matchesPod(c, t.Namespace, t.Labels) {
 			return false
 		}
 	}
 	return true
 }
 
-// pair returns a label that every matching pod must have. ok is false if there is no such label.
-func (m *matcher) pair() (key, value string, ok bool) {
+// requiredLabel returns a label that every matching pod must have. ok is false if there is no such label.
+func (m *matcher) requiredLabel() (key, value string, ok bool) {
 	for i := range m.tests {
 		requirements, _ := m.tests[i].selector.Requirements()
 		for k := range requirements {
@@ -88,8 +88,8 @@ type index struct {
 	others []*matcher
 }
 
-func (x *index) add(m *matcher) {
-	key, value, ok := m.pair()
+func (x *index) addMatcher(m *matcher) {
+	key, value, ok := m.requiredLabel()
 	if !ok {
 		x.others = append(x.others, m)
 		return
@@ -103,10 +103,10 @@ func (x *index) add(m *matcher) {
 	x.byPair[key][value] = append(x.byPair[key][value], m)
 }
 
-// matching appends the matchers that match a task to out, in no particular order.
-func (x *index) matching(c *model.Cluster, t *model.Task, out []*matcher) []*matcher {
+// appendMatching appends the matchers that match a task to out, in no particular order.
+func (x *index) appendMatching(c *model.Cluster, t *model.Task, out []*matcher) []*matcher {
 	for _, m := range x.others {
-		if m.matches(c, t) {
+		if m.matchesTask(c, t) {
 			out = append(out, m)
 		}
 	}
@@ -116,7 +116,7 @@ func (x *index) matching(c *model.Cluster, t *model.Task, out []*matcher) []*mat
 			continue
 		}
 		for _, m := range values[value] {
-			if m.matches(c, t) {
+			if m.matchesTask(c, t) {
 				out = append(out, m)
 			}
 		}

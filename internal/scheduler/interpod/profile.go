@@ -29,14 +29,14 @@ type Profile struct {
 // labels may differ in ways that matter to terms of other pods.
 const maxProfiles = 8
 
-// For returns the rules about other pods that apply to a task. It returns nil if none exist.
-func (b *Book) For(t *model.Task) *Profile {
-	if !b.active() {
+// ProfileFor returns the rules about other pods that apply to a task. It returns nil if none exist.
+func (b *Book) ProfileFor(t *model.Task) *Profile {
+	if !b.hasRules() {
 		return nil
 	}
 	own := b.rules[t.Shape]
 	repels := 0
-	b.around, repels = b.affecting(t, own != nil)
+	b.around, repels = b.affectingTerms(t, own != nil)
 	if own == nil && len(b.around) == 0 {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (b *Book) For(t *model.Task) *Profile {
 			return p
 		}
 	}
-	p := b.profile(t.Shape, own, slices.Clone(b.around), repels)
+	p := b.newProfile(t.Shape, own, slices.Clone(b.around), repels)
 	if len(list) >= maxProfiles {
 		list = list[1:]
 	}
@@ -54,11 +54,11 @@ func (b *Book) For(t *model.Task) *Profile {
 	return p
 }
 
-// affecting returns the terms of other pods that match a task. The first repels entries are anti-affinity terms. If
+// affectingTerms returns the terms of other pods that match a task. The first repels entries are anti-affinity terms. If
 // all is true, the result includes terms that no pod currently holds.
-func (b *Book) affecting(t *model.Task, all bool) (list []*tally, repels int) {
+func (b *Book) affectingTerms(t *model.Task, all bool) (list []*tally, repels int) {
 	list = b.around[:0]
-	matching := b.matching(t)
+	matching := b.matchersOf(t)
 	if b.judge.Filters.PodRules {
 		for _, m := range matching {
 			for _, tally := range m.repels {
@@ -81,7 +81,7 @@ func (b *Book) affecting(t *model.Task, all bool) (list []*tally, repels int) {
 	return list, repels
 }
 
-func (b *Book) profile(s *model.Shape, own *rules, around []*tally, repels int) *Profile {
+func (b *Book) newProfile(s *model.Shape, own *rules, around []*tally, repels int) *Profile {
 	if own == nil {
 		own = &rules{shape: s}
 	}
@@ -94,7 +94,7 @@ func (b *Book) profile(s *model.Shape, own *rules, around []*tally, repels int) 
 	if f.Spread {
 		p.all.hard = own.hard
 	}
-	p.view.Bars = p.bars
+	p.view.Bars = p.excludesNode
 	return p
 }
 
@@ -105,45 +105,45 @@ type checks struct {
 	hard     []spread
 }
 
-// allow reports whether the checks permit a node. free means that no pod matches the required affinity yet, so the
+// permitsNode reports whether the checks permit a node. free means that no pod matches the required affinity yet, so the
 // first matching pod may run anywhere. If later is true, pods that are leaving are ignored.
-func (k *checks) allow(id model.NodeID, later, free bool) bool {
+func (k *checks) permitsNode(id model.NodeID, later, free bool) bool {
 	for _, t := range k.anti {
-		if d := t.top.domain[id]; d != none && t.count(d, later) > 0 {
+		if d := t.top.domain[id]; d != none && t.countInDomain(d, later) > 0 {
 			return false
 		}
 	}
 	for _, t := range k.affinity {
-		if d := t.top.domain[id]; d == none || !free && t.count(d, later) <= 0 {
+		if d := t.top.domain[id]; d == none || !free && t.countInDomain(d, later) <= 0 {
 			return false
 		}
 	}
 	for i := range k.hard {
-		if !k.hard[i].allows(id) {
+		if !k.hard[i].allowsOneMore(id) {
 			return false
 		}
 	}
 	return true
 }
 
-// allows reports whether placing one more pod on a node keeps within the maximum skew.
-func (s *spread) allows(id model.NodeID) bool {
+// allowsOneMore reports whether placing one more pod on a node keeps within the maximum skew.
+func (s *spread) allowsOneMore(id model.NodeID) bool {
 	d := s.tally.top.domain[id]
 	if d == none {
 		return false
 	}
-	return int64(s.count(d))+int64(s.self)-int64(s.floor()) <= int64(s.skew)
+	return int64(s.countInDomain(d))+int64(s.self)-int64(s.baselineCount()) <= int64(s.skew)
 }
 
-func (s *spread) count(d int32) int32 {
+func (s *spread) countInDomain(d int32) int32 {
 	if s.everyone {
 		return 0
 	}
-	return s.tally.count(d, true)
+	return s.tally.countInDomain(d, true)
 }
 
-// floor returns the count against which the skew of a domain is measured.
-func (s *spread) floor() int32 {
+// baselineCount returns the count against which the skew of a domain is measured.
+func (s *spread) baselineCount() int32 {
 	switch {
 	case s.tally.present < int(s.minDomains):
 		return 0
@@ -152,11 +152,11 @@ func (s *spread) floor() int32 {
 	case s.everyone:
 		return 0
 	}
-	return s.tally.minimum()
+	return s.tally.minimumCount()
 }
 
-// free reports whether no running pod matches the required affinity, but a pod of the shape would match it itself.
-func (p *Profile) free() bool {
+// startsAffinity reports whether no running pod matches the required affinity, but a pod of the shape would match it itself.
+func (p *Profile) startsAffinity() bool {
 	if !p.own.alone {
 		return false
 	}
@@ -168,23 +168,23 @@ func (p *Profile) free() bool {
 	return true
 }
 
-// bars reports whether a ranking by groups must exclude an individual node.
-func (p *Profile) bars(id model.NodeID, later bool) bool {
-	return p.own.problem != "" || !p.fine.allow(id, later, p.layout.free)
+// excludesNode reports whether a ranking by groups must exclude an individual node.
+func (p *Profile) excludesNode(id model.NodeID, later bool) bool {
+	return p.own.problem != "" || !p.fine.permitsNode(id, later, p.layout.free)
 }
 
-// Allows returns the reason why rules about other pods exclude a task from a node; "" if they permit it. If later is
+// CheckNode returns the reason why rules about other pods exclude a task from a node; "" if they permit it. If later is
 // true, pods that are leaving are ignored.
-func (p *Profile) Allows(id model.NodeID, later bool) (code reason.Code, detail string) {
+func (p *Profile) CheckNode(id model.NodeID, later bool) (code reason.Code, detail string) {
 	if p.own.problem != "" {
 		return reason.PodAffinityMismatch, p.own.problem
 	}
-	free := p.free()
-	if p.all.allow(id, later, free) {
+	free := p.startsAffinity()
+	if p.all.permitsNode(id, later, free) {
 		return "", ""
 	}
 	for i, t := range p.all.anti {
-		if d := t.top.domain[id]; d != none && t.count(d, later) > 0 {
+		if d := t.top.domain[id]; d != none && t.countInDomain(d, later) > 0 {
 			if i >= len(p.own.anti) {
 				return reason.PodAffinityMismatch, "anti-affinity of a running pod"
 			}
@@ -192,12 +192,12 @@ func (p *Profile) Allows(id model.NodeID, later bool) (code reason.Code, detail 
 		}
 	}
 	for _, t := range p.all.affinity {
-		if d := t.top.domain[id]; d == none || !free && t.count(d, later) <= 0 {
+		if d := t.top.domain[id]; d == none || !free && t.countInDomain(d, later) <= 0 {
 			return reason.PodAffinityMismatch, "affinity by " + t.top.key
 		}
 	}
 	for i := range p.all.hard {
-		if s := &p.all.hard[i]; !s.allows(id) {
+		if s := &p.all.hard[i]; !s.allowsOneMore(id) {
 			return reason.TopologySpread, s.tally.top.key
 		}
 	}

@@ -46,26 +46,26 @@ type spread struct {
 // is kube-scheduler's default.
 const hardAffinityWeight = 1
 
-// compile converts a shape's terms to rules.
-func (b *Book) compile(shape *model.Shape) *rules {
+// compileRules converts a shape's terms to rules.
+func (b *Book) compileRules(shape *model.Shape) *rules {
 	r := &rules{shape: shape}
 	c := compiler{b, r}
 	if a := shape.PodAffinity; a != nil {
-		c.required(a.RequiredDuringSchedulingIgnoredDuringExecution)
-		c.preferred(a.PreferredDuringSchedulingIgnoredDuringExecution, 1)
+		c.addRequired(a.RequiredDuringSchedulingIgnoredDuringExecution)
+		c.addPreferred(a.PreferredDuringSchedulingIgnoredDuringExecution, 1)
 	}
 	if a := shape.PodAntiAffinity; a != nil {
 		for i := range a.RequiredDuringSchedulingIgnoredDuringExecution {
 			term := &a.RequiredDuringSchedulingIgnoredDuringExecution[i]
-			if test, ok := c.read(term); ok {
-				m, top := b.matcher(test), b.topology(term.TopologyKey)
-				r.anti = append(r.anti, b.counting(m, top, nil))
-				r.repels = append(r.repels, b.holding(&m.repels, top))
+			if test, ok := c.parseTerm(term); ok {
+				m, top := b.sharedMatcher(test), b.sharedTopology(term.TopologyKey)
+				r.anti = append(r.anti, b.countingTally(m, top, nil))
+				r.repels = append(r.repels, b.heldTermTally(&m.repels, top))
 			}
 		}
-		c.preferred(a.PreferredDuringSchedulingIgnoredDuringExecution, -1)
+		c.addPreferred(a.PreferredDuringSchedulingIgnoredDuringExecution, -1)
 	}
-	c.spreads()
+	c.addSpreads()
 	return r
 }
 
@@ -75,8 +75,8 @@ type compiler struct {
 	r *rules
 }
 
-// read converts a term to a test. The API server has already merged matchLabelKeys into the term's selector.
-func (c compiler) read(term *corev1.PodAffinityTerm) (test, bool) {
+// parseTerm converts a term to a test. The API server has already merged matchLabelKeys into the term's selector.
+func (c compiler) parseTerm(term *corev1.PodAffinityTerm) (test, bool) {
 	selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
 	if err != nil {
 		c.r.problem = "pod affinity selector: " + err.Error()
@@ -99,86 +99,86 @@ func (c compiler) read(term *corev1.PodAffinityTerm) (test, bool) {
 	return t, true
 }
 
-// required converts required affinity terms. Only pods that match all the terms count.
-func (c compiler) required(terms []corev1.PodAffinityTerm) {
+// addRequired converts required affinity terms. Only pods that match all the terms count.
+func (c compiler) addRequired(terms []corev1.PodAffinityTerm) {
 	var tests []test
 	for i := range terms {
-		test, ok := c.read(&terms[i])
+		test, ok := c.parseTerm(&terms[i])
 		if !ok {
 			return
 		}
 		tests = append(tests, test)
-		m, top := c.b.matcher(test), c.b.topology(terms[i].TopologyKey)
-		c.r.pulls = append(c.r.pulls, weighted{c.b.holding(&m.pulls, top), hardAffinityWeight})
+		m, top := c.b.sharedMatcher(test), c.b.sharedTopology(terms[i].TopologyKey)
+		c.r.pulls = append(c.r.pulls, weighted{c.b.heldTermTally(&m.pulls, top), hardAffinityWeight})
 	}
 	if len(tests) == 0 {
 		return
 	}
-	m := c.b.matcher(tests...)
-	c.r.alone = c.self(m)
+	m := c.b.sharedMatcher(tests...)
+	c.r.alone = c.matchesSelf(m)
 	for i := range terms {
-		c.r.affinity = append(c.r.affinity, c.b.counting(m, c.b.topology(terms[i].TopologyKey), nil))
+		c.r.affinity = append(c.r.affinity, c.b.countingTally(m, c.b.sharedTopology(terms[i].TopologyKey), nil))
 	}
 }
 
-func (c compiler) preferred(terms []corev1.WeightedPodAffinityTerm, sign int32) {
+func (c compiler) addPreferred(terms []corev1.WeightedPodAffinityTerm, sign int32) {
 	for i := range terms {
 		term := &terms[i].PodAffinityTerm
-		if test, ok := c.read(term); ok {
-			m, top := c.b.matcher(test), c.b.topology(term.TopologyKey)
-			c.r.prefers = append(c.r.prefers, weighted{c.b.counting(m, top, nil), sign * terms[i].Weight})
-			c.r.pulls = append(c.r.pulls, weighted{c.b.holding(&m.pulls, top), sign * terms[i].Weight})
+		if test, ok := c.parseTerm(term); ok {
+			m, top := c.b.sharedMatcher(test), c.b.sharedTopology(term.TopologyKey)
+			c.r.prefers = append(c.r.prefers, weighted{c.b.countingTally(m, top, nil), sign * terms[i].Weight})
+			c.r.pulls = append(c.r.pulls, weighted{c.b.heldTermTally(&m.pulls, top), sign * terms[i].Weight})
 		}
 	}
 }
 
-// self reports whether a pod of the shape itself matches.
-func (c compiler) self(m *matcher) bool {
+// matchesSelf reports whether a pod of the shape itself matches.
+func (c compiler) matchesSelf(m *matcher) bool {
 	for i := range m.tests {
-		if !m.tests[i].matches(c.b.cluster, c.r.shape.Namespace, c.r.shape.Labels) {
+		if !m.tests[i].matchesPod(c.b.cluster, c.r.shape.Namespace, c.r.shape.Labels) {
 			return false
 		}
 	}
 	return true
 }
 
-// spreads converts the spread constraints. Required constraints count pods on the nodes that have the topology keys
+// addSpreads converts the spread constraints. Required constraints count pods on the nodes that have the topology keys
 // of all required constraints. Soft constraints count pods on the nodes that have the keys of all soft constraints.
-func (c compiler) spreads() {
+func (c compiler) addSpreads() {
 	for _, action := range []corev1.UnsatisfiableConstraintAction{corev1.DoNotSchedule, corev1.ScheduleAnyway} {
 		var keys []*topology
 		for i := range c.r.shape.Spread {
 			if k := &c.r.shape.Spread[i]; k.WhenUnsatisfiable == action {
-				keys = append(keys, c.b.topology(k.TopologyKey))
+				keys = append(keys, c.b.sharedTopology(k.TopologyKey))
 			}
 		}
 		for i := range c.r.shape.Spread {
 			if k := &c.r.shape.Spread[i]; k.WhenUnsatisfiable == action {
-				c.spread(k, keys)
+				c.addSpread(k, keys)
 			}
 		}
 	}
 }
 
-func (c compiler) spread(k *corev1.TopologySpreadConstraint, keys []*topology) {
+func (c compiler) addSpread(k *corev1.TopologySpreadConstraint, keys []*topology) {
 	selector, err := metav1.LabelSelectorAsSelector(k.LabelSelector)
 	if err != nil {
 		c.r.problem = "topology spread selector: " + err.Error()
 		return
 	}
-	selector = withLabels(selector, k.MatchLabelKeys, c.r.shape.Labels)
-	m := c.b.matcher(test{selector: selector, namespaces: []string{c.r.shape.Namespace}})
+	selector = requireLabels(selector, k.MatchLabelKeys, c.r.shape.Labels)
+	m := c.b.sharedMatcher(test{selector: selector, namespaces: []string{c.r.shape.Namespace}})
 	s := spread{skew: k.MaxSkew, minDomains: 1, everyone: selector.Empty()}
 	if k.MinDomains != nil {
 		s.minDomains = *k.MinDomains
 	}
-	if c.self(m) {
+	if c.matchesSelf(m) {
 		s.self = 1
 	}
-	top := c.b.topology(k.TopologyKey)
+	top := c.b.sharedTopology(k.TopologyKey)
 	affinity := k.NodeAffinityPolicy == nil || *k.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
 	taints := k.NodeTaintsPolicy != nil && *k.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
-	s.tally = c.b.counting(m, top, c.b.eligible(c.r.shape, keys, affinity, taints))
+	s.tally = c.b.countingTally(m, top, c.b.sharedEligible(c.r.shape, keys, affinity, taints))
 	if k.WhenUnsatisfiable == corev1.DoNotSchedule {
 		c.r.hard = append(c.r.hard, s)
 	} else {
@@ -186,8 +186,8 @@ func (c compiler) spread(k *corev1.TopologySpreadConstraint, keys []*topology) {
 	}
 }
 
-// withLabels restricts a selector to pods that have the same values of some labels as the shape.
-func withLabels(selector labels.Selector, keys []string, of map[string]string) labels.Selector {
+// requireLabels restricts a selector to pods that have the same values of some labels as the shape.
+func requireLabels(selector labels.Selector, keys []string, of map[string]string) labels.Selector {
 	for _, key := range keys {
 		value, has := of[key]
 		if !has {

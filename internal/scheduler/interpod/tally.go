@@ -23,23 +23,23 @@ type tally struct {
 	leastsKnown bool
 }
 
-func (t *tally) grow(n int) {
+func (t *tally) growDomains(n int) {
 	for len(t.here) < n {
 		t.here, t.gone, t.nodes = append(t.here, 0), append(t.gone, 0), append(t.nodes, 0)
 	}
 }
 
-// at returns the domain of a node in this tally; none if pods on the node do not count.
-func (t *tally) at(id model.NodeID) int32 {
+// domainOf returns the domain of a node in this tally; none if pods on the node do not count.
+func (t *tally) domainOf(id model.NodeID) int32 {
 	if t.among != nil && !t.among.nodes[id] {
 		return none
 	}
 	return t.top.domain[id]
 }
 
-// add adds pods on a node: by pods in total, of which leaving are about to leave.
-func (t *tally) add(id model.NodeID, by, leaving int32) {
-	d := t.at(id)
+// addPods adds pods on a node: by pods in total, of which leaving are about to leave.
+func (t *tally) addPods(id model.NodeID, by, leaving int32) {
+	d := t.domainOf(id)
 	if d == none {
 		return
 	}
@@ -48,20 +48,20 @@ func (t *tally) add(id model.NodeID, by, leaving int32) {
 	t.gone[d] += leaving
 	t.total += int(by)
 	if t.among != nil {
-		t.follow(d, before, t.here[d]-t.gone[d])
+		t.updateMinimum(d, before, t.here[d]-t.gone[d])
 	}
 }
 
-// pull adds the weight of pods on a node to the sum.
-func (t *tally) pull(id model.NodeID, pods, weight int32) {
-	if d := t.at(id); d != none {
+// addWeight adds the weight of pods on a node to the sum.
+func (t *tally) addWeight(id model.NodeID, pods, weight int32) {
+	if d := t.domainOf(id); d != none {
 		t.here[d] += pods * weight
 		t.total += int(pods)
 	}
 }
 
-// follow updates the minimum after the count of one domain changed.
-func (t *tally) follow(d, before, after int32) {
+// updateMinimum updates the minimum after the count of one domain changed.
+func (t *tally) updateMinimum(d, before, after int32) {
 	switch {
 	case !t.leastsKnown || t.nodes[d] == 0 || before == after:
 	case after < t.least:
@@ -77,17 +77,17 @@ func (t *tally) follow(d, before, after int32) {
 	}
 }
 
-// count returns the number of pods in a domain. If staying is true, it excludes pods that are leaving.
-func (t *tally) count(d int32, staying bool) int32 {
+// countInDomain returns the number of pods in a domain. If staying is true, it excludes pods that are leaving.
+func (t *tally) countInDomain(d int32, staying bool) int32 {
 	if staying {
 		return t.here[d] - t.gone[d]
 	}
 	return t.here[d]
 }
 
-// minimum returns the minimum count over the domains that have eligible nodes; math.MaxInt32 if there are no such
+// minimumCount returns the minimum count over the domains that have eligible nodes; math.MaxInt32 if there are no such
 // domains.
-func (t *tally) minimum() int32 {
+func (t *tally) minimumCount() int32 {
 	if t.leastsKnown {
 		return t.least
 	}
@@ -107,9 +107,9 @@ func (t *tally) minimum() int32 {
 	return t.least
 }
 
-// enter adds a node to the eligible nodes of its domain (by 1) or removes it (by -1).
-func (t *tally) enter(id model.NodeID, by int32) {
-	d := t.at(id)
+// countEligible adds a node to the eligible nodes of its domain (by 1) or removes it (by -1).
+func (t *tally) countEligible(id model.NodeID, by int32) {
+	d := t.domainOf(id)
 	if d == none {
 		return
 	}

@@ -22,21 +22,21 @@ type topology struct {
 	looked uint64
 }
 
-// domains returns the number of domains seen so far, including empty ones.
-func (t *topology) domains() int { return len(t.nodes) }
+// domainCount returns the number of domains seen so far, including empty ones.
+func (t *topology) domainCount() int { return len(t.nodes) }
 
-// single reports whether every domain has at most one node, as is the case for host names.
-func (t *topology) single() bool { return t.shared == 0 }
+// hasSingletonDomains reports whether every domain has at most one node, as is the case for host names.
+func (t *topology) hasSingletonDomains() bool { return t.shared == 0 }
 
-// put updates the domain of a node. A nil info means that the node was deleted.
-func (t *topology) put(id model.NodeID, info *model.NodeInfo) {
+// updateNode updates the domain of a node. A nil info means that the node was deleted.
+func (t *topology) updateNode(id model.NodeID, info *model.NodeInfo) {
 	for len(t.domain) <= int(id) {
 		t.domain = append(t.domain, none)
 	}
 	now := none
 	if info != nil {
 		if value, has := info.Labels[t.key]; has {
-			now = t.id(value)
+			now = t.domainID(value)
 		}
 	}
 	was := t.domain[id]
@@ -45,14 +45,14 @@ func (t *topology) put(id model.NodeID, info *model.NodeInfo) {
 	}
 	t.version++
 	if was != none {
-		t.change(was, -1)
+		t.changeNodeCount(was, -1)
 	}
 	if t.domain[id] = now; now != none {
-		t.change(now, 1)
+		t.changeNodeCount(now, 1)
 	}
 }
 
-func (t *topology) change(domain, by int32) {
+func (t *topology) changeNodeCount(domain, by int32) {
 	if before := t.nodes[domain]; before > 1 {
 		t.shared--
 	}
@@ -61,7 +61,7 @@ func (t *topology) change(domain, by int32) {
 	}
 }
 
-func (t *topology) id(value string) int32 {
+func (t *topology) domainID(value string) int32 {
 	if id, known := t.ids[value]; known {
 		return id
 	}
@@ -69,13 +69,13 @@ func (t *topology) id(value string) int32 {
 	t.ids[value] = id
 	t.nodes = append(t.nodes, 0)
 	for _, tally := range t.tallies {
-		tally.grow(len(t.nodes))
+		tally.growDomains(len(t.nodes))
 	}
 	return id
 }
 
-// among returns the number of distinct domains of some nodes, ignoring the nodes marked in skip.
-func (t *topology) among(nodes []model.NodeID, skip []bool) (n int) {
+// countDistinct returns the number of distinct domains of some nodes, ignoring the nodes marked in skip.
+func (t *topology) countDistinct(nodes []model.NodeID, skip []bool) (n int) {
 	for len(t.marks) < len(t.nodes) {
 		t.marks = append(t.marks, 0)
 	}

@@ -198,7 +198,7 @@ func (d *direct) SharedCSIManager() fwk.CSIManager {
 func newDirect(t *rapid.T, w *storageWorld) *direct {
 	client := fake.NewClientset()
 	d := &direct{ctx: klog.NewContext(context.Background(), logr.Discard()), factory: informers.NewSharedInformerFactory(client, 0), client: client, snapshot: cache.NewSnapshot(w.running, w.nodes)}
-	f := features(everything)
+	f := featureGates(everything)
 	for _, build := range []func() (fwk.Plugin, error){
 		func() (fwk.Plugin, error) { return volumerestrictions.New(d.ctx, nil, d, f) },
 		func() (fwk.Plugin, error) { return nodevolumelimits.NewCSI(d.ctx, nil, d, f) },
@@ -309,7 +309,7 @@ func TestVolumesAgree(t *testing.T) {
 				id, _ := c.Nodes.Find(n.Name)
 				got := verdict{}
 				if task.Shape.Attached != nil {
-					got = a.judge(task.Shape, id, false)
+					got = a.judgeNode(task.Shape, id, false)
 				}
 				if (got.code == "") != want[n.Name] {
 					t.Fatalf("%s on %s: adapter says %q %s, plugins say %q", pod.Name, n.Name, got.code, got.detail, why[n.Name])
@@ -328,7 +328,7 @@ func TestVolumesAgree(t *testing.T) {
 		}
 		on := rapid.SampledFrom(fits).Draw(t, "takes")
 		id, _ := c.Nodes.Find(on)
-		a.follow(first, id, 1)
+		a.followPlaced(first, id, 1)
 		for _, p := range d.plugins {
 			if r, ok := p.(fwk.ReservePlugin); ok {
 				if status := r.Reserve(d.ctx, state, pods[0], on); !status.IsSuccess() {
@@ -345,7 +345,7 @@ func TestVolumesAgree(t *testing.T) {
 		d.retake(append(append([]*corev1.Pod(nil), w.running...), placed), w.nodes)
 		compare(pods[1])
 
-		a.follow(first, id, -1)
+		a.followPlaced(first, id, -1)
 		for _, p := range d.plugins {
 			if r, ok := p.(fwk.ReservePlugin); ok {
 				r.Unreserve(d.ctx, state, pods[0], on)

@@ -48,7 +48,7 @@ func (d *devices) reset() {
 	}
 }
 
-func (d *devices) attachable() *model.Attachable { return &d.a.cluster.Attachable }
+func (d *devices) attachableObjects() *model.Attachable { return &d.a.cluster.Attachable }
 
 // ResourceClaims returns the tracker of device claims.
 func (d *devices) ResourceClaims() fwk.ResourceClaimTracker { return claimTracker{d: d} }
@@ -66,22 +66,22 @@ func (d *devices) DeviceClassResolver() fwk.DeviceClassResolver { return noClass
 // PodGroups returns a lister without Kubernetes' own pod groups, because this feature is disabled.
 func (d *devices) PodGroups() fwk.PodGroupLister { return noGroups{} }
 
-// get returns a claim, including an allocation made in this cycle.
-func (d *devices) get(key string) (*resourcev1.ResourceClaim, bool) {
+// getClaim returns a claim, including an allocation made in this cycle.
+func (d *devices) getClaim(key string) (*resourcev1.ResourceClaim, bool) {
 	if p, ok := d.pending[key]; ok {
 		return p.claim, true
 	}
-	return d.attachable().DeviceClaims.Get(key)
+	return d.attachableObjects().DeviceClaims.Get(key)
 }
 
-// use records that one more task relies on a claim that was allocated in this cycle. release reverses it.
-func (d *devices) use(key string) {
+// useClaim records that one more task relies on a claim that was allocated in this cycle. release reverses it.
+func (d *devices) useClaim(key string) {
 	if p, ok := d.pending[key]; ok {
 		p.users++
 	}
 }
 
-func (d *devices) release(key string) {
+func (d *devices) releaseClaim(key string) {
 	p, ok := d.pending[key]
 	if !ok {
 		return
@@ -93,9 +93,9 @@ func (d *devices) release(key string) {
 	}
 }
 
-// state returns the set of allocated devices.
-func (d *devices) state() *structured.AllocatedState {
-	claims := &d.attachable().DeviceClaims
+// allocatedState returns the set of allocated devices.
+func (d *devices) allocatedState() *structured.AllocatedState {
+	claims := &d.attachableObjects().DeviceClaims
 	if d.inUse != nil && d.inUseGen == claims.Gen && d.inUseOf == d.a.cluster {
 		return d.inUse
 	}
@@ -109,13 +109,13 @@ func (d *devices) state() *structured.AllocatedState {
 		if p, ok := d.pending[key]; ok {
 			claim = p.claim
 		}
-		takeDevices(d.inUse, claim)
+		addAllocatedDevices(d.inUse, claim)
 	})
 	return d.inUse
 }
 
-// takeDevices adds a claim's devices to the allocated devices. Devices with admin access do not count.
-func takeDevices(state *structured.AllocatedState, claim *resourcev1.ResourceClaim) {
+// addAllocatedDevices adds a claim's devices to the allocated devices. Devices with admin access do not count.
+func addAllocatedDevices(state *structured.AllocatedState, claim *resourcev1.ResourceClaim) {
 	if claim.Status.Allocation == nil {
 		return
 	}
@@ -144,7 +144,7 @@ type claimTracker struct {
 
 // Get returns a claim.
 func (t claimTracker) Get(namespace, name string) (*resourcev1.ResourceClaim, error) {
-	if claim, ok := t.d.get(namespace + "/" + name); ok {
+	if claim, ok := t.d.getClaim(namespace + "/" + name); ok {
 		return claim, nil
 	}
 	return nil, apierrors.NewNotFound(resourcev1.Resource("resourceclaim"), name)
@@ -152,12 +152,12 @@ func (t claimTracker) Get(namespace, name string) (*resourcev1.ResourceClaim, er
 
 // ListAllAllocatedDevices returns the allocated devices.
 func (t claimTracker) ListAllAllocatedDevices() (sets.Set[structured.DeviceID], error) {
-	return t.d.state().AllocatedDevices, nil
+	return t.d.allocatedState().AllocatedDevices, nil
 }
 
 // GatherAllocatedState returns the allocated devices and the consumed capacity of shared devices.
 func (t claimTracker) GatherAllocatedState() (*structured.AllocatedState, error) {
-	return t.d.state(), nil
+	return t.d.allocatedState(), nil
 }
 
 // SignalClaimPendingAllocation stores the allocation of a claim for a task that was placed on a node.
@@ -169,7 +169,7 @@ func (t claimTracker) SignalClaimPendingAllocation(uid types.UID, claim *resourc
 	t.d.pending[key] = &pendingClaim{claim: claim}
 	t.d.byUID[uid] = key
 	if t.d.inUse != nil {
-		takeDevices(t.d.inUse, claim)
+		addAllocatedDevices(t.d.inUse, claim)
 	}
 	return nil
 }
@@ -183,9 +183,9 @@ type sliceLister struct{ d *devices }
 
 // ListWithDeviceTaintRules returns the slices, sorted by name. It considers only the taints in the slices themselves.
 func (l sliceLister) ListWithDeviceTaintRules() ([]*resourcev1.ResourceSlice, error) {
-	slices := &l.d.attachable().Slices
+	slices := &l.d.attachableObjects().Slices
 	var out []*resourcev1.ResourceSlice
-	for _, key := range merge(slices.In(model.AnyHost), slices.In(l.d.a.focusName())) {
+	for _, key := range mergeSortedKeys(slices.In(model.AnyHost), slices.In(l.d.a.focusedNodeName())) {
 		if s, ok := slices.Get(key); ok {
 			out = append(out, s)
 		}
@@ -197,7 +197,7 @@ type classLister struct{ d *devices }
 
 // List returns all device classes, sorted by name.
 func (l classLister) List() ([]*resourcev1.DeviceClass, error) {
-	classes := &l.d.attachable().DeviceClasses
+	classes := &l.d.attachableObjects().DeviceClasses
 	var out []*resourcev1.DeviceClass
 	for _, key := range classes.Keys() {
 		if c, ok := classes.Get(key); ok {
@@ -209,7 +209,7 @@ func (l classLister) List() ([]*resourcev1.DeviceClass, error) {
 
 // Get returns a device class.
 func (l classLister) Get(name string) (*resourcev1.DeviceClass, error) {
-	if c, ok := l.d.attachable().DeviceClasses.Get(name); ok {
+	if c, ok := l.d.attachableObjects().DeviceClasses.Get(name); ok {
 		return c, nil
 	}
 	return nil, apierrors.NewNotFound(resourcev1.Resource("deviceclasses"), name)
@@ -227,7 +227,7 @@ func (noGroups) Get(_, name string) (*schedulingv1alpha2.PodGroup, error) {
 	return nil, apierrors.NewNotFound(schedulingv1alpha2.Resource("podgroups"), name)
 }
 
-// reservedFor reports whether a claim is reserved for a pod.
-func reservedFor(claim *resourcev1.ResourceClaim, pod types.UID) bool {
+// isReservedFor reports whether a claim is reserved for a pod.
+func isReservedFor(claim *resourcev1.ResourceClaim, pod types.UID) bool {
 	return slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == pod })
 }

@@ -109,7 +109,7 @@ func classes() []*resourcev1.DeviceClass {
 
 // allocates runs Kubernetes' allocator with all slices and all allocated devices.
 func (w *deviceWorld) allocates(t *rapid.T, a *Adapter, node *corev1.Node, claim *resourcev1.ResourceClaim, taken *structured.AllocatedState) bool {
-	f := features(everything)
+	f := featureGates(everything)
 	allocator, err := structured.NewAllocator(context.Background(), dynamicresources.AllocatorFeatures(f), *taken, classLister{a.handle.devices}, w.slices, cel.NewCache(10, cel.Features{}))
 	if err != nil {
 		t.Fatal(err)
@@ -146,13 +146,13 @@ func TestDevicesAgree(t *testing.T) {
 		view.Sync(c)
 		a := New()
 		a.Open(&session.Session{Cluster: c, View: &view}, everything)
-		taken := newDevices(a).state()
+		taken := newDevices(a).allocatedState()
 		for _, claim := range w.claims {
 			task := c.Task(types.UID("pod-for-" + claim.Name))
 			var fits []model.NodeID
 			for _, n := range w.nodes {
 				id, _ := c.Nodes.Find(n.Name)
-				got, want := a.judge(task.Shape, id, false), w.allocates(t, a, n, claim, taken)
+				got, want := a.judgeNode(task.Shape, id, false), w.allocates(t, a, n, claim, taken)
 				if (got.code == "") != want {
 					t.Fatalf("%s on %s: adapter says %q %s, the allocator %t", claim.Name, n.Name, got.code, got.detail, want)
 				}
@@ -164,17 +164,17 @@ func TestDevicesAgree(t *testing.T) {
 				continue
 			}
 			id := rapid.SampledFrom(fits).Draw(t, "takes")
-			a.follow(task, id, 1)
+			a.followPlaced(task, id, 1)
 			if at := a.Decided(task, id); at == nil || at.Problem != "" || len(at.Devices) != 1 || at.Devices[0].Allocation == nil {
 				t.Fatalf("%s takes a node and gets %+v", claim.Name, at)
 			}
 			if rapid.Bool().Draw(t, "undone") {
-				a.follow(task, id, -1)
+				a.followPlaced(task, id, -1)
 				continue
 			}
 			given := claim.DeepCopy()
 			given.Status.Allocation = a.Decided(task, id).Devices[0].Allocation
-			takeDevices(taken, given)
+			addAllocatedDevices(taken, given)
 		}
 	})
 }

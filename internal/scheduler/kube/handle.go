@@ -32,24 +32,24 @@ func newHandle(a *Adapter) *handle {
 	h := &handle{factory: informers.NewSharedInformerFactory(nil, 0), client: &recorder{}, devices: newDevices(a), a: a}
 	at := func() *model.Attachable { return &a.cluster.Attachable }
 	volumes := newStore(func() *model.Objects[*corev1.PersistentVolume] { return &at().Volumes })
-	volumes.by = func(_, class string) []string { return a.reachable(class) }
+	volumes.by = func(_, class string) []string { return a.reachableVolumes(class) }
 	attachments := newStore(func() *model.Objects[*storagev1.VolumeAttachment] { return &at().Attachments })
 	attachments.by = func(_, node string) []string { return at().Attachments.In(node) }
 
-	h.show(&corev1.PersistentVolume{}, volumes)
-	h.show(&storagev1.VolumeAttachment{}, attachments)
-	h.show(&corev1.PersistentVolumeClaim{}, newStore(func() *model.Objects[*corev1.PersistentVolumeClaim] { return &at().VolumeClaims }))
-	h.show(&storagev1.StorageClass{}, newStore(func() *model.Objects[*storagev1.StorageClass] { return &at().Classes }))
-	h.show(&storagev1.CSINode{}, newStore(func() *model.Objects[*storagev1.CSINode] { return &at().CSINodes }))
-	h.show(&storagev1.CSIDriver{}, newStore(func() *model.Objects[*storagev1.CSIDriver] { return &at().CSIDrivers }))
-	h.show(&storagev1.CSIStorageCapacity{}, newStore(func() *model.Objects[*storagev1.CSIStorageCapacity] { return &at().Capacities }))
+	h.registerView(&corev1.PersistentVolume{}, volumes)
+	h.registerView(&storagev1.VolumeAttachment{}, attachments)
+	h.registerView(&corev1.PersistentVolumeClaim{}, newStore(func() *model.Objects[*corev1.PersistentVolumeClaim] { return &at().VolumeClaims }))
+	h.registerView(&storagev1.StorageClass{}, newStore(func() *model.Objects[*storagev1.StorageClass] { return &at().Classes }))
+	h.registerView(&storagev1.CSINode{}, newStore(func() *model.Objects[*storagev1.CSINode] { return &at().CSINodes }))
+	h.registerView(&storagev1.CSIDriver{}, newStore(func() *model.Objects[*storagev1.CSIDriver] { return &at().CSIDrivers }))
+	h.registerView(&storagev1.CSIStorageCapacity{}, newStore(func() *model.Objects[*storagev1.CSIStorageCapacity] { return &at().Capacities }))
 	// The plugins read pods and nodes only when a binding is carried out, which does not happen here.
-	h.show(&corev1.Pod{}, newStore(func() *model.Objects[*corev1.Pod] { return &model.Objects[*corev1.Pod]{} }))
-	h.show(&corev1.Node{}, newStore(func() *model.Objects[*corev1.Node] { return &model.Objects[*corev1.Node]{} }))
+	h.registerView(&corev1.Pod{}, newStore(func() *model.Objects[*corev1.Pod] { return &model.Objects[*corev1.Pod]{} }))
+	h.registerView(&corev1.Node{}, newStore(func() *model.Objects[*corev1.Node] { return &model.Objects[*corev1.Node]{} }))
 	return h
 }
 
-func (h *handle) show(kind runtime.Object, view cache.Indexer) {
+func (h *handle) registerView(kind runtime.Object, view cache.Indexer) {
 	h.factory.InformerFor(kind, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return &informer{indexer: view} })
 }
 
@@ -82,7 +82,7 @@ func (s snapshot) StorageInfos() fwk.StorageInfoLister { return storageInfos(s) 
 type storageInfos snapshot
 
 // IsPVCUsedByPods reports whether a pod on any node uses a volume claim.
-func (s storageInfos) IsPVCUsedByPods(key string) bool { return s.a.claimInUse(key) }
+func (s storageInfos) IsPVCUsedByPods(key string) bool { return s.a.isClaimInUse(key) }
 
 // recorder is a client that records writes instead of sending them to the API server.
 type recorder struct {
@@ -105,7 +105,7 @@ func (r *recorder) PersistentVolumeClaims(string) corev1client.PersistentVolumeC
 	return recordClaims{r: r}
 }
 
-func (r *recorder) forget() { r.volumes, r.claims = nil, nil }
+func (r *recorder) clearWrites() { r.volumes, r.claims = nil, nil }
 
 type recordVolumes struct {
 	corev1client.PersistentVolumeInterface
@@ -146,7 +146,7 @@ func (n *nodeInfo) Node() *corev1.Node { return n.a.view.Nodes.Info[n.id].Node }
 func (n *nodeInfo) GetPods() []fwk.PodInfo {
 	if !n.read {
 		n.read = true
-		n.a.eachOn(n.id, n.later, func(t *model.Task) { n.pods = append(n.pods, podInfo{pod: t.Shape.Attached}) })
+		n.a.eachAttachedTask(n.id, n.later, func(t *model.Task) { n.pods = append(n.pods, podInfo{pod: t.Shape.Attached}) })
 	}
 	return n.pods
 }

@@ -26,7 +26,7 @@ type shapeCase struct {
 	used  uint64 // the last cycle that used this case
 }
 
-// podCase holds the verdict on a pod that applies to all nodes, and the state that the plugins prepared for checking
+// preparedCase holds the verdict on a pod that applies to all nodes, and the state that the plugins prepared for checking
 // single nodes.
 type podCase struct {
 	known                                           bool
@@ -48,47 +48,47 @@ type cell struct {
 	verdict verdict
 }
 
-// allows implements framework.NodeRule.Allows. It returns the reason why a node cannot run a task.
-func (a *Adapter) allows(_ *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
-	v := a.judge(t.Shape, id, later)
+// checkNode implements framework.NodeRule.Allows. It returns the reason why a node cannot run a task.
+func (a *Adapter) checkNode(_ *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
+	v := a.judgeNode(t.Shape, id, later)
 	return v.code, v.detail
 }
 
-func (a *Adapter) judge(shape *model.Shape, id model.NodeID, later bool) verdict {
+func (a *Adapter) judgeNode(shape *model.Shape, id model.NodeID, later bool) verdict {
 	if a.broken != "" {
 		return verdict{reason.VolumeUnavailable, a.broken}
 	}
-	c := a.caseOf(shape)
-	p := a.podCase(c, later)
+	c := a.loadCase(shape)
+	p := a.preparedCase(c, later)
 	if p.verdict.code != "" {
 		return p.verdict
 	}
-	if v := a.quick(p, id); v.code != "" {
+	if v := a.quickVerdict(p, id); v.code != "" {
 		if v.code != reason.DevicesTaken {
 			v.detail = c.about
 		}
 		return v
 	}
 	if p.zone || p.bound {
-		if v := a.reaches(c, p, id); v.code != "" {
+		if v := a.checkReach(c, p, id); v.code != "" {
 			return v
 		}
 	}
-	return a.admits(c, p, id, later)
+	return a.checkUsage(c, p, id, later)
 }
 
-func (a *Adapter) caseOf(shape *model.Shape) *shapeCase {
+func (a *Adapter) loadCase(shape *model.Shape) *shapeCase {
 	c := a.cases[shape]
 	if c == nil {
-		c = &shapeCase{shape: shape, about: about(shape)}
+		c = &shapeCase{shape: shape, about: claimNames(shape)}
 		a.cases[shape] = c
 	}
 	c.used = a.cycle
 	return c
 }
 
-// about returns the names of a shape's claims, for messages.
-func about(shape *model.Shape) string {
+// claimNames returns the names of a shape's claims, for messages.
+func claimNames(shape *model.Shape) string {
 	var names []string
 	for _, key := range shape.VolumeClaims() {
 		names = append(names, key[strings.IndexByte(key, '/')+1:])
@@ -100,30 +100,30 @@ func about(shape *model.Shape) string {
 	return strings.Join(names, ",")
 }
 
-// podCase returns the up-to-date verdict on a pod of the shape.
-func (a *Adapter) podCase(c *shapeCase, later bool) *podCase {
+// preparedCase returns the up-to-date verdict on a pod of the shape.
+func (a *Adapter) preparedCase(c *shapeCase, later bool) *podCase {
 	p := &c.pods[0]
 	if later {
 		p = &c.pods[1]
 	}
 	if gen := max(a.cluster.Attachable.Gen, a.cluster.Attachable.UsersGen); !p.known || p.gen != gen || p.version != a.version {
 		*p = podCase{known: true, gen: gen, version: a.version, state: kubeframework.NewCycleState()}
-		a.look(c.shape, nil, later)
-		a.prepare(c, p)
-		a.lookAway()
+		a.focusOnNode(c.shape, nil, later)
+		a.runPreFilters(c, p)
+		a.clearFocus()
 	}
 	return p
 }
 
-// look makes the views show the state as seen by one pod on one node.
-func (a *Adapter) look(shape *model.Shape, node *corev1.Node, later bool) {
+// focusOnNode makes the views show the state as seen by one pod on one node.
+func (a *Adapter) focusOnNode(shape *model.Shape, node *corev1.Node, later bool) {
 	a.focus, a.focusPod, a.later = node, shape, later
 }
 
-func (a *Adapter) lookAway() { a.focus, a.focusPod, a.later = nil, nil, false }
+func (a *Adapter) clearFocus() { a.focus, a.focusPod, a.later = nil, nil, false }
 
-// prepare runs the pre-filters of the plugins for the pod and records which checks must run for each node.
-func (a *Adapter) prepare(c *shapeCase, p *podCase) {
+// runPreFilters runs the pre-filters of the plugins for the pod and records which checks must run for each node.
+func (a *Adapter) runPreFilters(c *shapeCase, p *podCase) {
 	pod, plugins := c.shape.Attached, &a.plugins
 	ask := func(pl plugin, code reason.Code) (again bool) {
 		_, status := pl.PreFilter(a.ctx, p.state, pod, nil)
@@ -133,7 +133,7 @@ func (a *Adapter) prepare(c *shapeCase, p *podCase) {
 		return status.IsSuccess()
 	}
 	if plugins.binding != nil && ask(plugins.binding, reason.VolumeUnavailable) {
-		p.free = a.unbound(c.shape)
+		p.free = a.hasUnboundClaim(c.shape)
 		p.bound = !p.free
 	}
 	if plugins.zone != nil {
@@ -146,22 +146,22 @@ func (a *Adapter) prepare(c *shapeCase, p *podCase) {
 	if plugins.devices != nil && len(pod.Spec.ResourceClaims) > 0 {
 		p.device = ask(plugins.devices, reason.DevicesUnavailable)
 	}
-	p.quickCase = a.quickCase(c.shape, p)
-	p.ranks = !a.conf.Pointless && (p.free && a.conf.Points > 0 || p.device && a.prefers(c.shape))
+	p.quickCase = a.newQuickCase(c.shape, p)
+	p.ranks = !a.conf.Pointless && (p.free && a.conf.Points > 0 || p.device && a.hasAlternatives(c.shape))
 }
 
-// unbound reports whether the shape uses a claim whose volume must still be found or provisioned.
-func (a *Adapter) unbound(shape *model.Shape) bool {
+// hasUnboundClaim reports whether the shape uses a claim whose volume must still be found or provisioned.
+func (a *Adapter) hasUnboundClaim(shape *model.Shape) bool {
 	return slices.ContainsFunc(shape.VolumeClaims(), func(key string) bool {
 		claim, ok := a.cluster.Attachable.VolumeClaims.Get(key)
 		return ok && claim.Spec.VolumeName == ""
 	})
 }
 
-// reaches checks, by the node's labels, whether the node can reach the volumes that are already bound to the shape's
+// checkReach checks, by the node's labels, whether the node can reach the volumes that are already bound to the shape's
 // claims. Verdicts are cached until volumes or labels change.
-func (a *Adapter) reaches(c *shapeCase, p *podCase, id model.NodeID) verdict {
-	a.keepReach(c)
+func (a *Adapter) checkReach(c *shapeCase, p *podCase, id model.NodeID) verdict {
+	a.dropStaleReach(c)
 	labeled := a.view.Nodes.Labeled[id]
 	if at, ok := c.reach[id]; ok && at.labeled == labeled {
 		return at.verdict
@@ -184,8 +184,8 @@ func (a *Adapter) reaches(c *shapeCase, p *podCase, id model.NodeID) verdict {
 	return v
 }
 
-// keepReach drops the cached verdicts if their dependencies have changed.
-func (a *Adapter) keepReach(c *shapeCase) {
+// dropStaleReach drops the cached verdicts if their dependencies have changed.
+func (a *Adapter) dropStaleReach(c *shapeCase) {
 	at := &a.cluster.Attachable
 	same := c.reach != nil && len(c.deps) == 2*len(c.shape.VolumeClaims())+2
 	i := 0
@@ -218,8 +218,8 @@ func (a *Adapter) keepReach(c *shapeCase) {
 	}
 }
 
-// admits runs the checks that depend on other pods on the node, or on the volumes and devices that are in use.
-func (a *Adapter) admits(c *shapeCase, p *podCase, id model.NodeID, later bool) verdict {
+// checkUsage runs the checks that depend on other pods on the node, or on the volumes and devices that are in use.
+func (a *Adapter) checkUsage(c *shapeCase, p *podCase, id model.NodeID, later bool) verdict {
 	node, pod := &nodeInfo{a: a, id: id, later: later}, c.shape.Attached
 	if p.restrictions {
 		if v := nodeVerdict(reason.VolumeInUse, reason.VolumeUnavailable, a.plugins.restrictions.Filter(a.ctx, p.state, pod, node), c.about); v.code != "" {
@@ -235,9 +235,9 @@ func (a *Adapter) admits(c *shapeCase, p *podCase, id model.NodeID, later bool) 
 		return verdict{}
 	}
 	state := kubeframework.NewCycleState()
-	a.look(c.shape, node.Node(), later)
-	defer a.lookAway()
-	v := a.finds(c, p, pod, node, state)
+	a.focusOnNode(c.shape, node.Node(), later)
+	defer a.clearFocus()
+	v := a.findAttachments(c, p, pod, node, state)
 	if v.code == "" {
 		if p.states == nil {
 			p.states = map[model.NodeID]fwk.CycleState{}
@@ -247,8 +247,8 @@ func (a *Adapter) admits(c *shapeCase, p *podCase, id model.NodeID, later bool) 
 	return v
 }
 
-// finds checks whether the pod can get the volumes and devices that it needs on the node in focus.
-func (a *Adapter) finds(c *shapeCase, p *podCase, pod *corev1.Pod, node *nodeInfo, state fwk.CycleState) verdict {
+// findAttachments checks whether the pod can get the volumes and devices that it needs on the node in focus.
+func (a *Adapter) findAttachments(c *shapeCase, p *podCase, pod *corev1.Pod, node *nodeInfo, state fwk.CycleState) verdict {
 	if p.free {
 		if _, status := a.plugins.binding.PreFilter(a.ctx, state, pod, nil); !status.IsSuccess() {
 			return podVerdict(reason.VolumeUnavailable, status, c.about)
@@ -266,8 +266,8 @@ func (a *Adapter) finds(c *shapeCase, p *podCase, pod *corev1.Pod, node *nodeInf
 	return verdict{}
 }
 
-// rank adds the plugins' scores to the points of the candidates that were checked.
-func (a *Adapter) rank(_ *framework.Job, t *model.Task, nodes []model.NodeID, points []float64) {
+// rankNodes adds the plugins' scores to the points of the candidates that were checked.
+func (a *Adapter) rankNodes(_ *framework.Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	c := a.cases[t.Shape]
 	if c == nil {
 		return
@@ -277,14 +277,14 @@ func (a *Adapter) rank(_ *framework.Job, t *model.Task, nodes []model.NodeID, po
 		return
 	}
 	if p.free && a.plugins.binding != nil && a.conf.Points > 0 {
-		a.score(p, nodes, points, a.conf.Weight, a.plugins.binding, t.Shape.Attached)
+		a.addScores(p, nodes, points, a.conf.Weight, a.plugins.binding, t.Shape.Attached)
 	}
 	if p.device {
-		a.score(p, nodes, points, 1, a.plugins.devices, t.Shape.Attached)
+		a.addScores(p, nodes, points, 1, a.plugins.devices, t.Shape.Attached)
 	}
 }
 
-func (a *Adapter) score(p *podCase, nodes []model.NodeID, points []float64, weight float64, pl fwk.ScorePlugin, pod *corev1.Pod) {
+func (a *Adapter) addScores(p *podCase, nodes []model.NodeID, points []float64, weight float64, pl fwk.ScorePlugin, pod *corev1.Pod) {
 	scores := make(fwk.NodeScoreList, len(nodes))
 	for i, id := range nodes {
 		scores[i].Name = a.view.Nodes.Name[id]

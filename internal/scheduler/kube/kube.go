@@ -62,33 +62,33 @@ var _ session.Attacher = (*Adapter)(nil)
 
 // Open prepares the adapter for a cycle.
 func (a *Adapter) Open(s *session.Session, conf framework.Attaching) framework.NodeRule {
-	a.undoAll()
+	a.dropReservations()
 	if a.cluster != s.Cluster {
 		a.cluster = s.Cluster
 		clear(a.cases)
 	}
 	a.view = s.View
 	if !a.built || a.conf != conf {
-		a.build(conf)
+		a.buildPlugins(conf)
 	}
 	a.forgetCases()
 	return framework.NodeRule{
 		Name:      "predicates",
 		Applies:   func(_ *framework.Job, t *model.Task) bool { return t.Shape.Attached != nil },
-		Allows:    a.allows,
-		Expensive: func(_ *framework.Job, t *model.Task) bool { return !a.podCase(a.caseOf(t.Shape), false).ranks },
+		Allows:    a.checkNode,
+		Expensive: func(_ *framework.Job, t *model.Task) bool { return !a.preparedCase(a.loadCase(t.Shape), false).ranks },
 		MightAllow: func(_ *framework.Job, t *model.Task, id model.NodeID, later bool) bool {
-			p := a.podCase(a.caseOf(t.Shape), later)
-			return a.broken == "" && p.verdict.code == "" && a.quick(p, id).code == ""
+			p := a.preparedCase(a.loadCase(t.Shape), later)
+			return a.broken == "" && p.verdict.code == "" && a.quickVerdict(p, id).code == ""
 		},
-		Rank:    a.rank,
-		Placed:  func(_ *framework.Job, t *model.Task, id model.NodeID, sign int) { a.follow(t, id, sign) },
+		Rank:    a.rankNodes,
+		Placed:  func(_ *framework.Job, t *model.Task, id model.NodeID, sign int) { a.followPlaced(t, id, sign) },
 		Evicted: a.followEvicted,
 	}
 }
 
-func (a *Adapter) build(conf framework.Attaching) {
-	p, err := build(a.ctx, a.handle, conf)
+func (a *Adapter) buildPlugins(conf framework.Attaching) {
+	p, err := createPlugins(a.ctx, a.handle, conf)
 	a.plugins, a.conf, a.built, a.broken = p, conf, true, ""
 	if err != nil {
 		a.broken = err.Error()
@@ -119,12 +119,12 @@ func (a *Adapter) Decided(t *model.Task, id model.NodeID) *decision.Attach {
 	if r == nil || r.node != id {
 		return nil
 	}
-	return a.effects(r)
+	return a.attachDecision(r)
 }
 
-// reachable returns the sorted keys of the volumes of a storage class that the node in focus may be able to reach and
+// reachableVolumes returns the sorted keys of the volumes of a storage class that the node in focus may be able to reach and
 // the pod in focus may claim.
-func (a *Adapter) reachable(class string) []string {
+func (a *Adapter) reachableVolumes(class string) []string {
 	if a.focus == nil {
 		return nil
 	}
@@ -140,40 +140,40 @@ func (a *Adapter) reachable(class string) []string {
 			}
 		}
 	}
-	return merge(lists...)
+	return mergeSortedKeys(lists...)
 }
 
-func (a *Adapter) focusName() string {
+func (a *Adapter) focusedNodeName() string {
 	if a.focus == nil {
 		return ""
 	}
 	return a.focus.Name
 }
 
-// claimInUse reports whether a pod on any node uses a volume claim.
-func (a *Adapter) claimInUse(claim string) bool {
+// isClaimInUse reports whether a pod on any node uses a volume claim.
+func (a *Adapter) isClaimInUse(claim string) bool {
 	if a.claimsOf[claim] > 0 {
 		return true
 	}
 	for _, t := range a.cluster.Attachable.UsersOf(claim) {
-		if a.counts(t, a.later) {
+		if a.countsAsUsed(t, a.later) {
 			return true
 		}
 	}
 	return false
 }
 
-// counts reports whether the volumes and devices of a task in the model count as used. If later is true, they do not
+// countsAsUsed reports whether the volumes and devices of a task in the model count as used. If later is true, they do not
 // count for tasks that are leaving.
-func (a *Adapter) counts(t *model.Task, later bool) bool {
+func (a *Adapter) countsAsUsed(t *model.Task, later bool) bool {
 	return t.Status != model.Pipelined && (!later || t.Status != model.Releasing && !a.evicted[t])
 }
 
-// eachOn calls visit for the tasks on a node that attach volumes or devices, ending with the tasks placed in this
+// eachAttachedTask calls visit for the tasks on a node that attach volumes or devices, ending with the tasks placed in this
 // cycle.
-func (a *Adapter) eachOn(id model.NodeID, later bool, visit func(*model.Task)) {
+func (a *Adapter) eachAttachedTask(id model.NodeID, later bool, visit func(*model.Task)) {
 	for _, t := range a.view.Nodes.Tasks[id] {
-		if t.Shape.Attached != nil && a.counts(t, later) {
+		if t.Shape.Attached != nil && a.countsAsUsed(t, later) {
 			visit(t)
 		}
 	}

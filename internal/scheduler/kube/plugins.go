@@ -31,9 +31,9 @@ type plugins struct {
 	devices                    *dynamicresources.DynamicResources
 }
 
-// features returns Kubernetes' feature gates, but disables the features that need more than a verdict, such as
+// featureGates returns Kubernetes' feature gates, but disables the features that need more than a verdict, such as
 // extended resources backed by devices, and conditions that devices must meet before binding.
-func features(conf framework.Attaching) feature.Features {
+func featureGates(conf framework.Attaching) feature.Features {
 	f := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
 	f.EnableDRAExtendedResource = false
 	f.EnableDRADeviceBindingConditions = false
@@ -44,9 +44,9 @@ func features(conf framework.Attaching) feature.Features {
 	return f
 }
 
-// build creates the plugins that the configuration enables.
-func build(ctx context.Context, h *handle, conf framework.Attaching) (p plugins, err error) {
-	f := features(conf)
+// createPlugins creates the plugins that the configuration enables.
+func createPlugins(ctx context.Context, h *handle, conf framework.Attaching) (p plugins, err error) {
+	f := featureGates(conf)
 	restrictions, err := volumerestrictions.New(ctx, nil, h, f)
 	if err != nil {
 		return p, fmt.Errorf("plugin VolumeRestrictions: %w", err)

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// quickCase excludes most nodes without running a plugin. It excludes only nodes that the plugins would exclude as
+// newQuickCase excludes most nodes without running a plugin. It excludes only nodes that the plugins would exclude as
 // well.
 type quickCase struct {
 	hosts   [][]string // for each bound volume that is tied to hosts, the allowed host names
@@ -25,25 +25,25 @@ type freeCase struct {
 	anywhere     bool // some suitable volume is not tied to any host
 }
 
-// quickCase collects the facts about the shape's claims that decide which nodes can be excluded.
-func (a *Adapter) quickCase(shape *model.Shape, p *podCase) quickCase {
+// newQuickCase collects the facts about the shape's claims that decide which nodes can be excluded.
+func (a *Adapter) newQuickCase(shape *model.Shape, p *podCase) quickCase {
 	var q quickCase
 	if a.plugins.binding != nil {
 		for _, key := range shape.VolumeClaims() {
-			a.quickVolume(&q, key)
+			a.addQuickVolume(&q, key)
 		}
 	}
 	if !p.device {
 		return q
 	}
-	for _, key := range deviceClaims(shape.Attached) {
-		claim, ok := a.handle.devices.get(key)
+	for _, key := range deviceClaimKeys(shape.Attached) {
+		claim, ok := a.handle.devices.getClaim(key)
 		q.devices = q.devices || ok && claim.Status.Allocation == nil && len(claim.Spec.Devices.Requests) > 0
 	}
 	return q
 }
 
-func (a *Adapter) quickVolume(q *quickCase, key string) {
+func (a *Adapter) addQuickVolume(q *quickCase, key string) {
 	at := &a.cluster.Attachable
 	claim, ok := at.VolumeClaims.Get(key)
 	if !ok {
@@ -61,14 +61,14 @@ func (a *Adapter) quickVolume(q *quickCase, key string) {
 	if ok && class.Provisioner == storagehelpers.NotSupportedProvisioner && len(at.Volumes.In(model.ClaimedVolumes(key))) == 0 &&
 		claim.Annotations[storagehelpers.AnnSelectedNode] == "" {
 		c := freeCase{claim: key, class: class.Name}
-		c.anywhere = a.hasFree(class.Name, model.AnyHost, key)
+		c.anywhere = a.hasFreeVolume(class.Name, model.AnyHost, key)
 		q.free = append(q.free, c)
 	}
 }
 
-// quick checks whether a node can be excluded by its host name and its devices. The caller adds the detail to the
+// quickVerdict checks whether a node can be excluded by its host name and its devices. The caller adds the detail to the
 // verdict.
-func (a *Adapter) quick(p *podCase, id model.NodeID) verdict {
+func (a *Adapter) quickVerdict(p *podCase, id model.NodeID) verdict {
 	q := &p.quickCase
 	if len(q.hosts)+len(q.free) > 0 {
 		host := a.view.Nodes.Info[id].Labels[corev1.LabelHostname]
@@ -78,7 +78,7 @@ func (a *Adapter) quick(p *podCase, id model.NodeID) verdict {
 			}
 		}
 		for i := range q.free {
-			if f := &q.free[i]; !f.anywhere && !a.hasFree(f.class, host, f.claim) {
+			if f := &q.free[i]; !f.anywhere && !a.hasFreeVolume(f.class, host, f.claim) {
 				return verdict{code: reason.NoVolume}
 			}
 		}
@@ -92,8 +92,8 @@ func (a *Adapter) quick(p *podCase, id model.NodeID) verdict {
 	return verdict{}
 }
 
-// hasFree reports whether a class has a volume for a host that was not bound to another claim in this cycle.
-func (a *Adapter) hasFree(class, host, claim string) bool {
+// hasFreeVolume reports whether a class has a volume for a host that was not bound to another claim in this cycle.
+func (a *Adapter) hasFreeVolume(class, host, claim string) bool {
 	a.group = model.AppendFreeVolumes(a.group[:0], class, host)
 	for _, volume := range a.cluster.Attachable.Volumes.InBytes(a.group) {
 		if owner, gone := a.given[volume]; !gone || owner == claim {
@@ -103,11 +103,11 @@ func (a *Adapter) hasFree(class, host, claim string) bool {
 	return false
 }
 
-// prefers reports whether a device claim of the shape lists alternatives. Nodes may then differ in the alternative
+// hasAlternatives reports whether a device claim of the shape lists alternatives. Nodes may then differ in the alternative
 // that they can provide.
-func (a *Adapter) prefers(shape *model.Shape) bool {
-	for _, key := range deviceClaims(shape.Attached) {
-		claim, ok := a.handle.devices.get(key)
+func (a *Adapter) hasAlternatives(shape *model.Shape) bool {
+	for _, key := range deviceClaimKeys(shape.Attached) {
+		claim, ok := a.handle.devices.getClaim(key)
 		if ok && slices.ContainsFunc(claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool { return len(r.FirstAvailable) > 0 }) {
 			return true
 		}

@@ -24,7 +24,7 @@ func podVerdict(code reason.Code, status *fwk.Status, about string) verdict {
 	case strings.Contains(status.Message(), "unbound immediate"): // the plugin does not report which claim
 		return verdict{code, about + ": not bound yet"}
 	}
-	return verdict{code, short(status.Message())}
+	return verdict{code, shortenMessage(status.Message())}
 }
 
 // nodeVerdict converts the status of a plugin that rejects a node. If the plugin failed, the verdict contains its
@@ -34,7 +34,7 @@ func nodeVerdict(code, broken reason.Code, status *fwk.Status, about string) ver
 	case status.IsSuccess():
 		return verdict{}
 	case status.Code() == fwk.Error:
-		return verdict{broken, short(status.Message())}
+		return verdict{broken, shortenMessage(status.Message())}
 	}
 	return verdict{code, about}
 }
@@ -54,11 +54,11 @@ func bindingVerdict(status *fwk.Status, about string) verdict {
 	case has(string(volumebinding.ErrReasonPVNotExist)): // the plugin does not report which claim here either
 		return verdict{reason.VolumeUnavailable, about + ": bound to a volume that does not exist"}
 	}
-	return verdict{reason.VolumeUnavailable, short(status.Message())}
+	return verdict{reason.VolumeUnavailable, shortenMessage(status.Message())}
 }
 
-// short shortens a message to a single line of limited length.
-func short(message string) string {
+// shortenMessage shortens a message to a single line of limited length.
+func shortenMessage(message string) string {
 	const limit = 200
 	message = strings.Join(strings.Fields(message), " ")
 	if len(message) > limit {

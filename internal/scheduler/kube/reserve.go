@@ -25,17 +25,17 @@ type reservation struct {
 	problem string // an unexpected error
 }
 
-// follow updates the reservations when a task is placed (sign 1) or its placement is undone (-1).
-func (a *Adapter) follow(t *model.Task, id model.NodeID, sign int) {
+// followPlaced updates the reservations when a task is placed (sign 1) or its placement is undone (-1).
+func (a *Adapter) followPlaced(t *model.Task, id model.NodeID, sign int) {
 	if t.Shape.Attached == nil {
 		return
 	}
 	if sign > 0 {
-		a.take(t, id)
+		a.reserveForTask(t, id)
 		return
 	}
 	if r := a.taken[t]; r != nil && r.node == id {
-		a.giveBack(r)
+		a.releaseReservation(r)
 	}
 }
 
@@ -51,17 +51,17 @@ func (a *Adapter) followEvicted(t *model.Task, sign int) {
 	}
 }
 
-// take reserves the volumes and devices that a task will use on a node.
-func (a *Adapter) take(t *model.Task, id model.NodeID) {
+// reserveForTask reserves the volumes and devices that a task will use on a node.
+func (a *Adapter) reserveForTask(t *model.Task, id model.NodeID) {
 	r := &reservation{task: t, node: id, pod: podOf(t)}
-	c := a.caseOf(t.Shape)
-	p := a.podCase(c, false)
+	c := a.loadCase(t.Shape)
+	p := a.preparedCase(c, false)
 	if p.verdict.code != "" {
-		p = a.podCase(c, true)
+		p = a.preparedCase(c, true)
 	}
 	r.problem = p.verdict.detail
 	if r.problem == "" && (p.free || p.device) {
-		a.reserve(r, c, p)
+		a.runReserve(r, c, p)
 	}
 	a.taken[t] = r
 	a.placed[id] = append(a.placed[id], t)
@@ -71,36 +71,36 @@ func (a *Adapter) take(t *model.Task, id model.NodeID) {
 	a.version++
 }
 
-// reserve runs the plugins again to find the volumes and devices for the pod on the node, and reserves them.
-func (a *Adapter) reserve(r *reservation, c *shapeCase, p *podCase) {
+// runReserve runs the plugins again to find the volumes and devices for the pod on the node, and reserves them.
+func (a *Adapter) runReserve(r *reservation, c *shapeCase, p *podCase) {
 	state, node := kubeframework.NewCycleState(), &nodeInfo{a: a, id: r.node}
-	a.look(c.shape, node.Node(), false)
-	defer a.lookAway()
-	if v := a.finds(c, p, r.pod, node, state); v.code != "" {
+	a.focusOnNode(c.shape, node.Node(), false)
+	defer a.clearFocus()
+	if v := a.findAttachments(c, p, r.pod, node, state); v.code != "" {
 		r.problem = string(v.code) + " " + v.detail
 		return
 	}
 	if p.free {
 		if status := a.plugins.binding.Reserve(a.ctx, state, r.pod, node.Node().Name); !status.IsSuccess() {
-			r.problem = short(status.Message())
+			r.problem = shortenMessage(status.Message())
 			return
 		}
 		r.volumes = state
-		a.volumeEffects(r)
+		a.recordVolumeEffects(r)
 	}
 	if p.device {
 		if status := a.plugins.devices.Reserve(a.ctx, state, r.pod, node.Node().Name); !status.IsSuccess() {
-			r.problem = short(status.Message())
+			r.problem = shortenMessage(status.Message())
 		}
-		r.claims = deviceClaims(r.pod)
+		r.claims = deviceClaimKeys(r.pod)
 		for _, key := range r.claims {
-			a.handle.devices.use(key)
+			a.handle.devices.useClaim(key)
 		}
 	}
 }
 
-// giveBack releases what take reserved.
-func (a *Adapter) giveBack(r *reservation) {
+// releaseReservation releases what take reserved.
+func (a *Adapter) releaseReservation(r *reservation) {
 	if r.volumes != nil {
 		a.plugins.binding.Unreserve(a.ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node])
 	}
@@ -108,7 +108,7 @@ func (a *Adapter) giveBack(r *reservation) {
 		delete(a.given, v.Volume)
 	}
 	for _, key := range r.claims {
-		a.handle.devices.release(key)
+		a.handle.devices.releaseClaim(key)
 	}
 	for _, claim := range r.task.Shape.VolumeClaims() {
 		if a.claimsOf[claim]--; a.claimsOf[claim] == 0 {
@@ -127,8 +127,8 @@ func (a *Adapter) giveBack(r *reservation) {
 	a.version++
 }
 
-// undoAll drops the reservations of the last cycle.
-func (a *Adapter) undoAll() {
+// dropReservations drops the reservations of the last cycle.
+func (a *Adapter) dropReservations() {
 	for _, r := range a.taken {
 		if r.volumes != nil {
 			a.plugins.binding.Unreserve(a.ctx, r.volumes, r.pod, "")
@@ -152,8 +152,8 @@ func podOf(t *model.Task) *corev1.Pod {
 	return &pod
 }
 
-// deviceClaims returns the keys of a pod's device claims.
-func deviceClaims(pod *corev1.Pod) []string {
+// deviceClaimKeys returns the keys of a pod's device claims.
+func deviceClaimKeys(pod *corev1.Pod) []string {
 	var keys []string
 	for i := range pod.Spec.ResourceClaims {
 		if name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i]); err == nil && name != nil {
@@ -163,13 +163,13 @@ func deviceClaims(pod *corev1.Pod) []string {
 	return keys
 }
 
-// effects converts a reservation to data for the decision. It returns nil if nothing must be written.
-func (a *Adapter) effects(r *reservation) *decision.Attach {
+// attachDecision converts a reservation to data for the decision. It returns nil if nothing must be written.
+func (a *Adapter) attachDecision(r *reservation) *decision.Attach {
 	out := &r.attach
 	out.Timeout, out.Problem, out.Devices = a.conf.BindTimeout, r.problem, nil
 	for _, key := range r.claims {
-		claim, ok := a.handle.devices.get(key)
-		if !ok || reservedFor(claim, r.task.UID) {
+		claim, ok := a.handle.devices.getClaim(key)
+		if !ok || isReservedFor(claim, r.task.UID) {
 			continue
 		}
 		out.Devices = append(out.Devices, decision.DeviceClaim{
@@ -182,14 +182,14 @@ func (a *Adapter) effects(r *reservation) *decision.Attach {
 	return out
 }
 
-// volumeEffects runs VolumeBinding's PreBind with a client that only records writes. The context is already
+// recordVolumeEffects runs VolumeBinding's PreBind with a client that only records writes. The context is already
 // cancelled, so that PreBind does not wait for the writes to take effect.
-func (a *Adapter) volumeEffects(r *reservation) {
+func (a *Adapter) recordVolumeEffects(r *reservation) {
 	out := &r.attach
 	ctx, cancel := context.WithCancel(a.ctx)
 	cancel()
 	client := a.handle.client
-	client.forget()
+	client.clearWrites()
 	a.plugins.binding.PreBind(ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node]) // always returns the context error
 	for _, pv := range client.volumes {
 		a.given[pv.Name] = pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
@@ -204,5 +204,5 @@ func (a *Adapter) volumeEffects(r *reservation) {
 			ResourceVersion: pvc.ResourceVersion, Node: pvc.Annotations[storagehelpers.AnnSelectedNode],
 		})
 	}
-	client.forget()
+	client.clearWrites()
 }

@@ -33,7 +33,7 @@ func newStore[T metav1.Object](objects func() *model.Objects[T]) *store[T] {
 func (s *store[T]) List() []any {
 	o := s.objects()
 	if s.of != o || s.listGen != o.Gen {
-		s.of, s.listGen, s.list = o, o.Gen, s.get(o.Keys())
+		s.of, s.listGen, s.list = o, o.Gen, s.lookUpKeys(o.Keys())
 	}
 	return s.list
 }
@@ -55,7 +55,7 @@ func (s *store[T]) ByIndex(index, value string) ([]any, error) {
 	if s.by == nil {
 		return nil, errors.New("index " + index + " does not exist")
 	}
-	return s.get(s.by(index, value)), nil
+	return s.lookUpKeys(s.by(index, value)), nil
 }
 
 // Index returns the objects that have the same value in an index as another object.
@@ -78,7 +78,7 @@ func (s *store[T]) AddIndexers(indexers cache.Indexers) error {
 	return nil
 }
 
-func (s *store[T]) get(keys []string) []any {
+func (s *store[T]) lookUpKeys(keys []string) []any {
 	o := s.objects()
 	out := make([]any, 0, len(keys))
 	for _, key := range keys {
@@ -89,8 +89,8 @@ func (s *store[T]) get(keys []string) []any {
 	return out
 }
 
-// merge merges sorted lists of keys into one sorted list.
-func merge(lists ...[]string) []string {
+// mergeSortedKeys merges sorted lists of keys into one sorted list.
+func mergeSortedKeys(lists ...[]string) []string {
 	var all []string
 	for _, list := range lists {
 		if len(list) == 0 {

@@ -31,8 +31,8 @@ func (d *Drafts[T]) Open(cluster *model.Cluster) (another bool) {
 	return false
 }
 
-// At returns a node's data. It calls load if the model has changed since.
-func (d *Drafts[T]) At(id model.NodeID, load func(model.NodeID) *T) *T {
+// GetOrLoad returns a node's data. It calls load if the model has changed since.
+func (d *Drafts[T]) GetOrLoad(id model.NodeID, load func(model.NodeID) *T) *T {
 	for len(d.rows) <= int(id) {
 		d.rows = append(d.rows, draft[T]{})
 	}
@@ -43,9 +43,9 @@ func (d *Drafts[T]) At(id model.NodeID, load func(model.NodeID) *T) *T {
 	return r.value
 }
 
-// Change is At for a node that the cycle is about to change.
-func (d *Drafts[T]) Change(id model.NodeID, load func(model.NodeID) *T) *T {
-	value := d.At(id, load)
+// GetForChange is GetOrLoad for a node that the cycle is about to change.
+func (d *Drafts[T]) GetForChange(id model.NodeID, load func(model.NodeID) *T) *T {
+	value := d.GetOrLoad(id, load)
 	if r := &d.rows[id]; !r.touched {
 		r.touched = true
 		d.touched = append(d.touched, id)

@@ -27,8 +27,8 @@ type Sizes struct {
 	judge   *equivalence.Judge
 
 	byShape     map[*model.Shape]size
-	largest     []int64                  // result of Largest; nil if not computed yet
-	byPlacement map[*model.Shape][]int64 // results of LargestFor
+	largest     []int64                  // result of LargestAmounts; nil if not computed yet
+	byPlacement map[*model.Shape][]int64 // results of LargestPermitted
 }
 
 // size is the result for one shape.
@@ -45,35 +45,35 @@ func New(cluster *model.Cluster, view *overlay.Overlay, judge *equivalence.Judge
 	}
 }
 
-// TooLarge reports whether a shape is larger than every node that its selector, affinity and tolerations permit, even
+// IsTooLarge reports whether a shape is larger than every node that its selector, affinity and tolerations permit, even
 // if these were empty. If no node is permitted, the shape is not too large. limits lists the resources, by name, that
 // no node has enough of; it is empty if no node has enough of all at once.
-func (s *Sizes) TooLarge(shape *model.Shape) (tooLarge bool, limits []explain.Limit) {
+func (s *Sizes) IsTooLarge(shape *model.Shape) (tooLarge bool, limits []explain.Limit) {
 	known, isCached := s.byShape[shape]
 	if !isCached {
-		if !s.judge.Possible(shape) {
-			known = s.measure(shape)
+		if !s.judge.FitsEmptyNode(shape) {
+			known = s.measureShape(shape)
 		}
 		s.byShape[shape] = known
 	}
 	return known.tooLarge, known.limits
 }
 
-// measure compares a shape that fits no empty node with the nodes that it may use.
-func (s *Sizes) measure(shape *model.Shape) size {
-	most, permitted := s.most(func(id model.NodeID) bool { return s.judge.Allowed(shape, id) })
+// measureShape compares a shape that fits no empty node with the nodes that it may use.
+func (s *Sizes) measureShape(shape *model.Shape) size {
+	most, permitted := s.maximumAmounts(func(id model.NodeID) bool { return s.judge.IsAllowed(shape, id) })
 	if !permitted {
 		return size{}
 	}
-	return size{tooLarge: true, limits: s.Exceeding(shape.Request, 1, most)}
+	return size{tooLarge: true, limits: s.ExceededLimits(shape.Request, 1, most)}
 }
 
-// Exceeding returns the resources, by name, of which one of several equal pods requests more than most, if together
+// ExceededLimits returns the resources, by name, of which one of several equal pods requests more than most, if together
 // they request the given amounts.
-func (s *Sizes) Exceeding(request model.Request, pods int, most []int64) []explain.Limit {
+func (s *Sizes) ExceededLimits(request model.Request, pods int, most []int64) []explain.Limit {
 	var limits []explain.Limit
 	for _, t := range request {
-		if s.view.Left(int(t.Index)) {
+		if s.view.IsExcluded(int(t.Index)) {
 			continue
 		}
 		name, has := s.cluster.Resources.Name(int(t.Index)), float64(most[t.Index])
@@ -85,33 +85,33 @@ func (s *Sizes) Exceeding(request model.Request, pods int, most []int64) []expla
 	return limits
 }
 
-// Largest returns the maximum of each resource over all nodes.
-func (s *Sizes) Largest() []int64 {
+// LargestAmounts returns the maximum of each resource over all nodes.
+func (s *Sizes) LargestAmounts() []int64 {
 	if s.largest == nil {
-		s.largest, _ = s.most(func(model.NodeID) bool { return true })
+		s.largest, _ = s.maximumAmounts(func(model.NodeID) bool { return true })
 	}
 	return s.largest
 }
 
-// LargestFor returns the maximum of each resource over the nodes that a placement permits. If the placement is unknown
+// LargestPermitted returns the maximum of each resource over the nodes that a placement permits. If the placement is unknown
 // or permits no node, it covers all nodes, because a pod without permitted nodes is not too large.
-func (s *Sizes) LargestFor(placement *model.Shape) []int64 {
+func (s *Sizes) LargestPermitted(placement *model.Shape) []int64 {
 	if placement == nil {
-		return s.Largest()
+		return s.LargestAmounts()
 	}
 	if known, isCached := s.byPlacement[placement]; isCached {
 		return known
 	}
-	most, permitted := s.most(func(id model.NodeID) bool { return s.judge.Allowed(placement, id) })
+	most, permitted := s.maximumAmounts(func(id model.NodeID) bool { return s.judge.IsAllowed(placement, id) })
 	if !permitted {
-		most = s.Largest()
+		most = s.LargestAmounts()
 	}
 	s.byPlacement[placement] = most
 	return most
 }
 
-// most returns the maximum of each resource over the nodes that permits accepts, and whether it accepts any.
-func (s *Sizes) most(permits func(model.NodeID) bool) (most []int64, permitted bool) {
+// maximumAmounts returns the maximum of each resource over the nodes that permits accepts, and whether it accepts any.
+func (s *Sizes) maximumAmounts(permits func(model.NodeID) bool) (most []int64, permitted bool) {
 	nodes := &s.cluster.Nodes
 	most = make([]int64, nodes.Stride)
 	for _, id := range s.view.Order {

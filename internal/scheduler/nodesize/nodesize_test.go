@@ -39,7 +39,7 @@ func TestAPodIsTooLargeIfNoNodeCouldTakeIt(t *testing.T) {
 			view.Sync(cluster)
 			judge.Open(&view, cluster.Resources, cluster.Shapes)
 
-			tooLarge, limits := New(cluster, &view, &judge).TooLarge(cluster.Task("pod-p").Shape)
+			tooLarge, limits := New(cluster, &view, &judge).IsTooLarge(cluster.Task("pod-p").Shape)
 
 			if tooLarge != c.want {
 				t.Errorf("too large: %t, want %t", tooLarge, c.want)
@@ -62,10 +62,10 @@ func TestEqualPodsShareARequest(t *testing.T) {
 	judge.Open(&view, cluster.Resources, cluster.Shapes)
 	sizes := New(cluster, &view, &judge)
 	request := cluster.Task("pod-p").Shape.Request
-	if limits := sizes.Exceeding(request, 2, sizes.Largest()); len(limits) > 0 {
+	if limits := sizes.ExceededLimits(request, 2, sizes.LargestAmounts()); len(limits) > 0 {
 		t.Errorf("two pods of 4 cores exceed a node of 4 cores: %v", limits)
 	}
-	if limits := sizes.Exceeding(request, 1, sizes.LargestFor(nil)); len(limits) != 1 || limits[0].Asked != 8000 || limits[0].Limit != 4000 {
+	if limits := sizes.ExceededLimits(request, 1, sizes.LargestPermitted(nil)); len(limits) != 1 || limits[0].Asked != 8000 || limits[0].Limit != 4000 {
 		t.Errorf("one pod of 8 cores: %v, want 8000 requested, limit 4000", limits)
 	}
 }

@@ -30,12 +30,12 @@ func (c *Changes) add(id model.NodeID) {
 	c.entries = append(c.entries, id)
 }
 
-// End returns the position just after the newest entry.
-func (c *Changes) End() int64 { return c.base + int64(len(c.entries)) }
+// EndPosition returns the position just after the newest entry.
+func (c *Changes) EndPosition() int64 { return c.base + int64(len(c.entries)) }
 
-// Since calls visit once for every node that changed at or after a position. It returns false, without calling visit,
+// EachChangedSince calls visit once for every node that changed at or after a position. It returns false, without calling visit,
 // if the log does not reach back that far.
-func (c *Changes) Since(position int64, visit func(model.NodeID)) bool {
+func (c *Changes) EachChangedSince(position int64, visit func(model.NodeID)) bool {
 	if position < c.base {
 		return false
 	}

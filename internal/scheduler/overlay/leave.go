@@ -6,9 +6,9 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Leave excludes some resources from the overlay's checks because another component checks them: every node then
+// ExcludeResources excludes some resources from the overlay's checks because another component checks them: every node then
 // appears to have model.MaxAmount of them. The resources replace those of the previous call.
-func (o *Overlay) Leave(indexes []int) {
+func (o *Overlay) ExcludeResources(indexes []int) {
 	var left []bool
 	for _, i := range indexes {
 		for len(left) <= i {
@@ -21,29 +21,29 @@ func (o *Overlay) Leave(indexes []int) {
 	}
 	o.left = left
 	for _, id := range o.Order {
-		if _, changed := o.load(id); changed {
-			o.Stir(id, true)
+		if _, changed := o.loadNodeRow(id); changed {
+			o.MarkChanged(id, true)
 		}
 	}
 }
 
-// Left reports whether a resource was excluded by Leave.
-func (o *Overlay) Left(index int) bool { return index < len(o.left) && o.left[index] }
+// IsExcluded reports whether a resource was excluded by ExcludeResources.
+func (o *Overlay) IsExcluded(index int) bool { return index < len(o.left) && o.left[index] }
 
-// Roomy reports whether a request would fit on a node if the node were empty.
-func (o *Overlay) Roomy(id model.NodeID, r model.Request) bool {
+// FitsWhenEmpty reports whether a request would fit on a node if the node were empty.
+func (o *Overlay) FitsWhenEmpty(id model.NodeID, r model.Request) bool {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
-		if t.Value > o.Nodes.Alloc[base+int(t.Index)] && !o.Left(int(t.Index)) {
+		if t.Value > o.Nodes.Alloc[base+int(t.Index)] && !o.IsExcluded(int(t.Index)) {
 			return false
 		}
 	}
 	return true
 }
 
-// Stir marks a node as changed for a reason that its row does not show, such as the time of day. If better is true,
+// MarkChanged marks a node as changed for a reason that its row does not show, such as the time of day. If better is true,
 // waiting gangs may now fit on the node.
-func (o *Overlay) Stir(id model.NodeID, better bool) {
+func (o *Overlay) MarkChanged(id model.NodeID, better bool) {
 	if o.Rank[id] < 0 {
 		return
 	}

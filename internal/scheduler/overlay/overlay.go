@@ -38,7 +38,7 @@ type Overlay struct {
 	Touched bool
 	// LabelsChanged is the model generation of the latest known change of labels or taints.
 	LabelsChanged uint64
-	// left marks the resources that another component checks: see Leave.
+	// left marks the resources that another component checks: see ExcludeResources.
 	left []bool
 	// Releasing is the number of nodes with resources that are being released.
 	Releasing int
@@ -81,8 +81,8 @@ type heldPort struct {
 	task *model.Task
 }
 
-// Labeled returns the model generation up to which changes of labels and taints have been read.
-func (o *Overlay) Labeled() uint64 { return o.syncedGen }
+// LabelGeneration returns the model generation up to which changes of labels and taints have been read.
+func (o *Overlay) LabelGeneration() uint64 { return o.syncedGen }
 
 // Sync makes the overlay equal to the model.
 func (o *Overlay) Sync(c *model.Cluster) {
@@ -102,27 +102,27 @@ func (o *Overlay) Sync(c *model.Cluster) {
 	}
 	o.moved = o.moved[:0]
 	if !o.everSync || o.nodeSet != c.NodeSetGen || len(o.isMoved) != c.Nodes.Len() {
-		o.rebuild(c)
+		o.reloadAllRows(c)
 		return
 	}
 	for _, id := range stale {
-		o.refresh(id)
+		o.refreshRow(id)
 	}
-	if !c.NodesSince(o.syncedGen, o.refresh) {
+	if !c.NodesSince(o.syncedGen, o.refreshRow) {
 		for id := range c.Nodes.Name {
-			o.refresh(model.NodeID(id))
+			o.refreshRow(model.NodeID(id))
 		}
 	}
 	o.syncedGen = c.Gen()
 }
 
-// rebuild loads all rows because the set of nodes changed.
-func (o *Overlay) rebuild(c *model.Cluster) {
+// reloadAllRows loads all rows because the set of nodes changed.
+func (o *Overlay) reloadAllRows(c *model.Cluster) {
 	n := c.Nodes.Len()
 	o.everSync = true
 	o.nodeSet = c.NodeSetGen
 	o.Epoch++
-	o.Idle, o.Future = resize(o.Idle, n*c.Nodes.Stride), resize(o.Future, n*c.Nodes.Stride)
+	o.Idle, o.Future = resizeAndClear(o.Idle, n*c.Nodes.Stride), resizeAndClear(o.Future, n*c.Nodes.Stride)
 	o.isMoved, o.releasing = make([]bool, n), make([]bool, n)
 	o.Rank = make([]int32, n)
 	for i := range o.Rank {
@@ -132,7 +132,7 @@ func (o *Overlay) rebuild(c *model.Cluster) {
 	o.Releasing = 0
 	for rank, id := range o.Order {
 		o.Rank[id] = int32(rank)
-		o.load(id)
+		o.loadNodeRow(id)
 	}
 	o.Changes.reset(n)
 	// Any parked gang may fit now.
@@ -141,7 +141,7 @@ func (o *Overlay) rebuild(c *model.Cluster) {
 	o.syncedGen = c.Gen()
 }
 
-func resize(v []int64, n int) []int64 {
+func resizeAndClear(v []int64, n int) []int64 {
 	if cap(v) < n {
 		return make([]int64, n)
 	}
@@ -150,16 +150,16 @@ func resize(v []int64, n int) []int64 {
 	return v
 }
 
-// load recomputes a row from the model. It reports whether the row's free resources grew and whether anything
+// loadNodeRow recomputes a row from the model. It reports whether the row's free resources grew and whether anything
 // changed.
-func (o *Overlay) load(id model.NodeID) (grew, changed bool) {
+func (o *Overlay) loadNodeRow(id model.NodeID) (grew, changed bool) {
 	n := o.Nodes
 	base := int(id) * n.Stride
 	releasing := false
 	for i := base; i < base+n.Stride; i++ {
 		idle := n.Alloc[i] - n.Used[i]
 		future := idle + n.Releasing[i] - n.Pipelined[i]
-		if len(o.left) > 0 && o.Left(i-base) {
+		if len(o.left) > 0 && o.IsExcluded(i-base) {
 			idle, future = model.MaxAmount, model.MaxAmount
 		}
 		releasing = releasing || n.Releasing[i] > 0
@@ -180,13 +180,13 @@ func (o *Overlay) load(id model.NodeID) (grew, changed bool) {
 	return grew, changed
 }
 
-// refresh reloads one row. The row counts as grown if resources were freed on the node, or if the previous cycle used
+// refreshRow reloads one row. The row counts as grown if resources were freed on the node, or if the previous cycle used
 // resources there that are free in the model.
-func (o *Overlay) refresh(id model.NodeID) {
+func (o *Overlay) refreshRow(id model.NodeID) {
 	if o.Rank[id] < 0 {
 		return
 	}
-	grew, changed := o.load(id)
+	grew, changed := o.loadNodeRow(id)
 	relabeled := o.Nodes.Labeled[id] > o.syncedGen
 	if changed || relabeled {
 		o.Changes.add(id)
@@ -200,7 +200,7 @@ func (o *Overlay) refresh(id model.NodeID) {
 	o.Touched = true
 }
 
-func (o *Overlay) note(id model.NodeID) {
+func (o *Overlay) recordMoved(id model.NodeID) {
 	if !o.isMoved[id] {
 		o.isMoved[id] = true
 		o.moved = append(o.moved, id)
@@ -210,61 +210,63 @@ func (o *Overlay) note(id model.NodeID) {
 	}
 }
 
-func (o *Overlay) add(values []int64, id model.NodeID, r model.Request, sign int64) {
+func (o *Overlay) addRequest(values []int64, id model.NodeID, r model.Request, sign int64) {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
 		values[base+int(t.Index)] += sign * t.Value
 	}
 }
 
-// Take assigns idle resources of a node to a task.
-func (o *Overlay) Take(id model.NodeID, t *model.Task) { o.do(entry{id, take, t}) }
+// AssignIdle assigns idle resources of a node to a task.
+func (o *Overlay) AssignIdle(id model.NodeID, t *model.Task) { o.applyStep(entry{id, take, t}) }
 
-// Promise assigns resources that are being released on a node to a task.
-func (o *Overlay) Promise(id model.NodeID, t *model.Task) { o.do(entry{id, promise, t}) }
-
-// Withdraw cancels a promise in the model, that is, of a task that is Pipelined.
-func (o *Overlay) Withdraw(id model.NodeID, t *model.Task) { o.do(entry{id, free, t}) }
-
-// Evict marks the resources of a running task as being released.
-func (o *Overlay) Evict(id model.NodeID, t *model.Task) { o.do(entry{id, release, t}) }
-
-// Spare reverts an Evict without undoing the steps after it.
-func (o *Overlay) Spare(id model.NodeID, t *model.Task) { o.do(entry{id, hold, t}) }
-
-// End assumes, for a forecast, that a task has ended and its resources are idle. leaving is true if they were already
-// being released. The caller must roll the step back.
-func (o *Overlay) End(id model.NodeID, t *model.Task, leaving bool) {
-	if leaving {
-		o.do(entry{id, vacate, t})
-		return
-	}
-	o.do(entry{id, end, t})
+// PromiseReleasing assigns resources that are being released on a node to a task.
+func (o *Overlay) PromiseReleasing(id model.NodeID, t *model.Task) {
+	o.applyStep(entry{id, promise, t})
 }
 
-func (o *Overlay) do(e entry) {
-	o.carry(e, 1)
+// WithdrawPromise cancels a promise in the model, that is, of a task that is Pipelined.
+func (o *Overlay) WithdrawPromise(id model.NodeID, t *model.Task) { o.applyStep(entry{id, free, t}) }
+
+// EvictTask marks the resources of a running task as being released.
+func (o *Overlay) EvictTask(id model.NodeID, t *model.Task) { o.applyStep(entry{id, release, t}) }
+
+// CancelEviction reverts an EvictTask without undoing the steps after it.
+func (o *Overlay) CancelEviction(id model.NodeID, t *model.Task) { o.applyStep(entry{id, hold, t}) }
+
+// AssumeEnded assumes, for a forecast, that a task has ended and its resources are idle. leaving is true if they were already
+// being released. The caller must roll the step back.
+func (o *Overlay) AssumeEnded(id model.NodeID, t *model.Task, leaving bool) {
+	if leaving {
+		o.applyStep(entry{id, vacate, t})
+		return
+	}
+	o.applyStep(entry{id, end, t})
+}
+
+func (o *Overlay) applyStep(e entry) {
+	o.addStepEffect(e, 1)
 	o.undo = append(o.undo, e)
 	if len(e.task.Shape.Ports) > 0 && (e.kind == take || e.kind == promise) {
 		o.ports = append(o.ports, heldPort{e.node, e.task})
 	}
 }
 
-func (o *Overlay) carry(e entry, sign int64) {
+func (o *Overlay) addStepEffect(e entry, sign int64) {
 	r := e.task.Shape.Request
 	switch e.kind {
 	case take:
-		o.add(o.Idle, e.node, r, -sign)
-		o.add(o.Future, e.node, r, -sign)
+		o.addRequest(o.Idle, e.node, r, -sign)
+		o.addRequest(o.Future, e.node, r, -sign)
 	case promise, hold:
-		o.add(o.Future, e.node, r, -sign)
+		o.addRequest(o.Future, e.node, r, -sign)
 	case release, free:
-		o.add(o.Future, e.node, r, sign)
+		o.addRequest(o.Future, e.node, r, sign)
 	case end:
-		o.add(o.Idle, e.node, r, sign)
-		o.add(o.Future, e.node, r, sign)
+		o.addRequest(o.Idle, e.node, r, sign)
+		o.addRequest(o.Future, e.node, r, sign)
 	case vacate:
-		o.add(o.Idle, e.node, r, sign)
+		o.addRequest(o.Idle, e.node, r, sign)
 	}
 	if len(e.task.Shape.Ports) > 0 && (e.kind == end || e.kind == vacate) {
 		if o.ended == nil {
@@ -278,7 +280,7 @@ func (o *Overlay) carry(e entry, sign int64) {
 		}
 		o.evicted[e.task] = (e.kind == release) == (sign > 0)
 	}
-	o.note(e.node)
+	o.recordMoved(e.node)
 }
 
 // Mark returns the current position for Rollback.
@@ -288,7 +290,7 @@ func (o *Overlay) Mark() int { return len(o.undo) }
 func (o *Overlay) Rollback(mark int) {
 	for i := len(o.undo) - 1; i >= mark; i-- {
 		e := o.undo[i]
-		o.carry(e, -1)
+		o.addStepEffect(e, -1)
 		if len(e.task.Shape.Ports) > 0 && (e.kind == take || e.kind == promise) {
 			o.ports = o.ports[:len(o.ports)-1]
 		}
@@ -296,8 +298,8 @@ func (o *Overlay) Rollback(mark int) {
 	o.undo = o.undo[:mark]
 }
 
-// Fits reports whether a request fits into both Idle and Future.
-func (o *Overlay) Fits(id model.NodeID, r model.Request) bool {
+// FitsNow reports whether a request fits into both Idle and Future.
+func (o *Overlay) FitsNow(id model.NodeID, r model.Request) bool {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
 		i := base + int(t.Index)
@@ -308,8 +310,8 @@ func (o *Overlay) Fits(id model.NodeID, r model.Request) bool {
 	return true
 }
 
-// WillFit reports whether a request fits once all resources that are being released are free.
-func (o *Overlay) WillFit(id model.NodeID, r model.Request) bool {
+// FitsLater reports whether a request fits once all resources that are being released are free.
+func (o *Overlay) FitsLater(id model.NodeID, r model.Request) bool {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
 		if t.Value > o.Future[base+int(t.Index)] {
@@ -319,28 +321,28 @@ func (o *Overlay) WillFit(id model.NodeID, r model.Request) bool {
 	return true
 }
 
-// PortsFree reports whether the host ports are free on a node, considering tasks of the model and of this cycle. If
+// HasFreePorts reports whether the host ports are free on a node, considering tasks of the model and of this cycle. If
 // later is true, the ports of leaving tasks count as free. Tasks that only have promised resources use no ports.
-func (o *Overlay) PortsFree(id model.NodeID, ports []model.Port, later bool) bool {
+func (o *Overlay) HasFreePorts(id model.NodeID, ports []model.Port, later bool) bool {
 	ok := true
 	o.Nodes.Ports(id, func(t *model.Task, held model.Port) bool {
 		if t.Status == model.Pipelined || o.ended[t] || later && (t.Status == model.Releasing || o.evicted[t]) {
 			return true
 		}
-		ok = ok && !conflicts(held, ports)
+		ok = ok && !hasPortConflict(held, ports)
 		return ok
 	})
 	for i := range o.ports {
 		if o.ports[i].node == id && !o.ended[o.ports[i].task] {
 			for _, held := range o.ports[i].task.Shape.Ports {
-				ok = ok && !conflicts(held, ports)
+				ok = ok && !hasPortConflict(held, ports)
 			}
 		}
 	}
 	return ok
 }
 
-func conflicts(held model.Port, ports []model.Port) bool {
+func hasPortConflict(held model.Port, ports []model.Port) bool {
 	for _, p := range ports {
 		if p.Conflicts(held) {
 			return true
@@ -349,8 +351,8 @@ func conflicts(held model.Port, ports []model.Port) bool {
 	return false
 }
 
-// Each calls visit for the tasks that this cycle placed or promised resources to, in order.
-func (o *Overlay) Each(visit func(id model.NodeID, t *model.Task)) {
+// EachPlacement calls visit for the tasks that this cycle placed or promised resources to, in order.
+func (o *Overlay) EachPlacement(visit func(id model.NodeID, t *model.Task)) {
 	for i := range o.undo {
 		if k := o.undo[i].kind; k == take || k == promise {
 			visit(o.undo[i].node, o.undo[i].task)

@@ -34,7 +34,7 @@ func TestRollback(t *testing.T) {
 		var o Overlay
 		o.Sync(c)
 		mirror := append([]int64(nil), o.Idle...)
-		position := o.Changes.End()
+		position := o.Changes.EndPosition()
 		type saved struct {
 			mark         int
 			idle, future []int64
@@ -46,13 +46,13 @@ func TestRollback(t *testing.T) {
 			task := tasks[rapid.IntRange(0, 5).Draw(t, "task")]
 			switch rapid.IntRange(0, 7).Draw(t, "what") {
 			case 0, 1:
-				o.Take(id, task)
+				o.AssignIdle(id, task)
 			case 2:
-				o.Promise(id, task)
+				o.PromiseReleasing(id, task)
 			case 3:
-				o.Evict(task.Node, task)
+				o.EvictTask(task.Node, task)
 			case 4:
-				o.Withdraw(id, task)
+				o.WithdrawPromise(id, task)
 			case 5:
 				marks = append(marks, saved{o.Mark(), append([]int64(nil), o.Idle...), append([]int64(nil), o.Future...), len(o.ports)})
 			case 6:
@@ -66,12 +66,12 @@ func TestRollback(t *testing.T) {
 					t.Fatalf("after rollback (-then +now), %d and %d ports:\n%s", m.ports, len(o.ports), diff)
 				}
 			case 7:
-				if !o.Changes.Since(position, func(id model.NodeID) {
+				if !o.Changes.EachChangedSince(position, func(id model.NodeID) {
 					copy(o.Nodes.Row(mirror, id), o.Nodes.Row(o.Idle, id))
 				}) {
 					copy(mirror, o.Idle)
 				}
-				position = o.Changes.End()
+				position = o.Changes.EndPosition()
 				if diff := cmp.Diff(mirror, o.Idle); diff != "" {
 					t.Fatalf("the log missed a change:\n%s", diff)
 				}

@@ -116,18 +116,18 @@ type Ledger struct {
 func (l *Ledger) Open(c *model.Cluster) {
 	n := c.Resources.Len()
 	if l.byModel == nil || l.setGen != c.QueueSetGen || len(l.Queues) != len(c.Queues) {
-		l.collect(c)
-		l.arrange()
+		l.collectQueues(c)
+		l.arrangeTree()
 		l.setGen = c.QueueSetGen
 	}
-	l.Total = load(l.Total, c.Total, n)
+	l.Total = loadAmounts(l.Total, c.Total, n)
 	l.Usable = append(l.Usable[:0], l.Total...)
 	for _, q := range l.Queues {
-		q.open(n, c.Resources)
+		q.loadSums(n, c.Resources)
 	}
 	for i := len(l.TopDown) - 1; i >= 0; i-- {
 		if q := l.TopDown[i]; q.Parent != nil {
-			q.Parent.Sums.add(&q.Sums)
+			q.Parent.Sums.addAmounts(&q.Sums)
 		}
 	}
 }
@@ -169,8 +169,8 @@ func (l *Ledger) ClearShares() {
 	}
 }
 
-// collect updates the list of queues from the model, reusing existing entries.
-func (l *Ledger) collect(c *model.Cluster) {
+// collectQueues updates the list of queues from the model, reusing existing entries.
+func (l *Ledger) collectQueues(c *model.Cluster) {
 	l.sorted = c.SortedQueues(l.sorted)
 	old := l.byModel
 	l.byModel = make(map[*model.Queue]*Queue, len(l.sorted))
@@ -188,40 +188,40 @@ func (l *Ledger) collect(c *model.Cluster) {
 // Of returns the ledger's entry for a queue of the model.
 func (l *Ledger) Of(q *model.Queue) *Queue { return l.byModel[q] }
 
-func (q *Queue) open(n int, resources *model.Resources) {
+func (q *Queue) loadSums(n int, resources *model.Resources) {
 	from := &q.Queue.Sums
-	q.Own.Allocated = load(q.Own.Allocated, from.Allocated, n)
-	q.Own.Inqueue = load(q.Own.Inqueue, from.Inqueue, n)
-	q.Own.Elastic = load(q.Own.Elastic, from.Elastic, n)
-	q.Own.Request = load(q.Own.Request, from.Pending, n)
-	q.Own.Lingering = load(q.Own.Lingering, from.Lingering, n)
-	q.Own.Ending = load(q.Own.Ending, from.Leaving, n)
-	q.Own.Occupied = load(q.Own.Occupied, nil, n)
+	q.Own.Allocated = loadAmounts(q.Own.Allocated, from.Allocated, n)
+	q.Own.Inqueue = loadAmounts(q.Own.Inqueue, from.Inqueue, n)
+	q.Own.Elastic = loadAmounts(q.Own.Elastic, from.Elastic, n)
+	q.Own.Request = loadAmounts(q.Own.Request, from.Pending, n)
+	q.Own.Lingering = loadAmounts(q.Own.Lingering, from.Lingering, n)
+	q.Own.Ending = loadAmounts(q.Own.Ending, from.Leaving, n)
+	q.Own.Occupied = loadAmounts(q.Own.Occupied, nil, n)
 	for i, v := range q.Own.Allocated {
 		q.Own.Request[i] += v
 		q.Own.Ending[i] += q.Own.Lingering[i]
 		q.Own.Occupied[i] = v - float64(from.Promised.Get(i)) + q.Own.Ending[i]
 	}
-	if q.Leaf() { // for a leaf, Own and Sums are the same
+	if q.IsLeaf() { // for a leaf, Own and Sums are the same
 		q.Sums = q.Own
 	} else {
-		q.own(n)
+		q.splitOwnSums(n)
 	}
-	q.Deserved = load(q.Deserved, nil, n)
-	q.Entitled = load(q.Entitled, nil, n)
-	q.RealCapability = fill(q.RealCapability, n)
-	q.Capability = fill(q.Capability, n)
+	q.Deserved = loadAmounts(q.Deserved, nil, n)
+	q.Entitled = loadAmounts(q.Entitled, nil, n)
+	q.RealCapability = fillUnlimited(q.RealCapability, n)
+	q.Capability = fillUnlimited(q.Capability, n)
 	for _, index := range q.HasCapability {
 		q.Capability[index] = float64(q.Queue.Capability.Get(int(index)))
 	}
 	copy(q.RealCapability, q.Capability)
 	q.Ceiling = append(q.Ceiling[:0], q.Capability...)
 	q.Share, q.Shared, q.flat, q.all, q.Named = 0, false, false, false, q.Named[:0]
-	q.Warnings, q.Refused = q.ownWarnings(resources), false
+	q.Warnings, q.Refused = q.cachedWarnings(resources), false
 }
 
-// own allocates sums for an inner queue's own gangs, separate from the sums that include its descendants.
-func (q *Queue) own(n int) {
+// splitOwnSums allocates sums for an inner queue's own gangs, separate from the sums that include its descendants.
+func (q *Queue) splitOwnSums(n int) {
 	if cap(q.totals) < 7*n {
 		q.totals = make([]float64, 7*n)
 	}
@@ -236,7 +236,7 @@ func (q *Queue) own(n int) {
 	}
 }
 
-func (s *Sums) add(o *Sums) {
+func (s *Sums) addAmounts(o *Sums) {
 	for i := range s.Allocated {
 		s.Allocated[i] += o.Allocated[i]
 		s.Request[i] += o.Request[i]
@@ -248,7 +248,7 @@ func (s *Sums) add(o *Sums) {
 	}
 }
 
-func load(v []float64, from model.Vec, n int) []float64 {
+func loadAmounts(v []float64, from model.Vec, n int) []float64 {
 	if cap(v) < n {
 		v = make([]float64, n)
 	}
@@ -259,7 +259,7 @@ func load(v []float64, from model.Vec, n int) []float64 {
 	return v
 }
 
-func fill(v []float64, n int) []float64 {
+func fillUnlimited(v []float64, n int) []float64 {
 	if cap(v) < n {
 		v = make([]float64, n)
 	}
@@ -270,69 +270,69 @@ func fill(v []float64, n int) []float64 {
 	return v
 }
 
-// Hold adds a request, multiplied by sign, to the allocation of the queue and its ancestors, and updates their
+// AddAllocated adds a request, multiplied by sign, to the allocation of the queue and its ancestors, and updates their
 // shares.
-func (q *Queue) Hold(r model.Request, sign float64) {
-	if !q.Leaf() {
-		add(q.Own.Allocated, r, sign)
+func (q *Queue) AddAllocated(r model.Request, sign float64) {
+	if !q.IsLeaf() {
+		addRequest(q.Own.Allocated, r, sign)
 	}
 	for p := q; p != nil; p = p.Parent {
-		add(p.Allocated, r, sign)
+		addRequest(p.Allocated, r, sign)
 		if p.Shared {
-			p.Share = p.share()
+			p.Share = p.computeShare()
 		}
 	}
 }
 
-// Occupy adds a request, multiplied by sign, to the resources that the queue and its ancestors occupy on nodes.
-func (q *Queue) Occupy(r model.Request, sign float64) {
-	if !q.Leaf() {
-		add(q.Own.Occupied, r, sign)
+// AddOccupied adds a request, multiplied by sign, to the resources that the queue and its ancestors occupy on nodes.
+func (q *Queue) AddOccupied(r model.Request, sign float64) {
+	if !q.IsLeaf() {
+		addRequest(q.Own.Occupied, r, sign)
 	}
 	for p := q; p != nil; p = p.Parent {
-		add(p.Occupied, r, sign)
+		addRequest(p.Occupied, r, sign)
 	}
 }
 
-// Vacate makes the queue hold no resources until the returned function is called.
-func (q *Queue) Vacate() (undo func()) {
+// SimulateEmpty makes the queue hold no resources until the returned function is called.
+func (q *Queue) SimulateEmpty() (undo func()) {
 	all, own, share := q.Sums, q.Own, q.Share
 	n := len(q.Allocated)
 	none := make([]float64, 5*n)
 	part := func(i int) []float64 { return none[i*n : (i+1)*n : (i+1)*n] }
 	q.Own.Allocated, q.Own.Occupied, q.Own.Ending, q.Own.Lingering = part(0), part(1), part(2), part(2)
 	q.Allocated, q.Occupied, q.Ending, q.Lingering = part(0), part(1), part(2), part(2)
-	if !q.Leaf() {
+	if !q.IsLeaf() {
 		q.Allocated, q.Occupied = part(3), part(4)
 	}
 	if q.Shared {
-		q.Share = q.share()
+		q.Share = q.computeShare()
 	}
 	return func() { q.Sums, q.Own, q.Share = all, own, share }
 }
 
 // AddRequest adds a request, multiplied by sign, to the requests of the queue and its ancestors.
 func (q *Queue) AddRequest(r model.Request, sign float64) {
-	if !q.Leaf() {
-		add(q.Own.Request, r, sign)
+	if !q.IsLeaf() {
+		addRequest(q.Own.Request, r, sign)
 	}
 	for p := q; p != nil; p = p.Parent {
-		add(p.Request, r, sign)
+		addRequest(p.Request, r, sign)
 	}
 }
 
-// Promise adds a request, multiplied by sign, to the amounts that the queue and its ancestors reserve for admitted
+// AddInqueue adds a request, multiplied by sign, to the amounts that the queue and its ancestors reserve for admitted
 // gangs.
-func (q *Queue) Promise(r model.Request, sign float64) {
-	if !q.Leaf() {
-		add(q.Own.Inqueue, r, sign)
+func (q *Queue) AddInqueue(r model.Request, sign float64) {
+	if !q.IsLeaf() {
+		addRequest(q.Own.Inqueue, r, sign)
 	}
 	for p := q; p != nil; p = p.Parent {
-		add(p.Inqueue, r, sign)
+		addRequest(p.Inqueue, r, sign)
 	}
 }
 
-func add(v []float64, r model.Request, sign float64) {
+func addRequest(v []float64, r model.Request, sign float64) {
 	for _, t := range r {
 		v[t.Index] += sign * float64(t.Value)
 	}
@@ -342,26 +342,26 @@ func add(v []float64, r model.Request, sign float64) {
 // by policies that have no tree of queues.
 func (q *Queue) SetShare() {
 	q.Shared, q.flat, q.all = true, true, true
-	q.Share = q.share()
+	q.Share = q.computeShare()
 }
 
 // SetNamedShare is like SetShare, but counts only the resources in Named. Without named resources, the share is
 // always 1. If flat is true, descendants are not counted.
 func (q *Queue) SetNamedShare(flat bool) {
 	q.Shared, q.flat, q.all = true, flat, false
-	q.Share = q.share()
+	q.Share = q.computeShare()
 }
 
-// Held returns the amounts that Share is based on.
-func (q *Queue) Held() []float64 {
+// ShareAmounts returns the amounts that Share is based on.
+func (q *Queue) ShareAmounts() []float64 {
 	if q.flat {
 		return q.Own.Allocated
 	}
 	return q.Allocated
 }
 
-func (q *Queue) share() float64 {
-	held := q.Held()
+func (q *Queue) computeShare() float64 {
+	held := q.ShareAmounts()
 	share, some := 0.0, q.all
 	for i, d := range q.Deserved {
 		if i == model.Pods || !q.all && !q.Named[i] {
@@ -381,13 +381,13 @@ func (q *Queue) share() float64 {
 	return share
 }
 
-// Over returns the first resource, by name, for which held+asked exceeds the limit; -1 if no limit is exceeded. It
+// FindExceeded returns the first resource, by name, for which held+asked exceeds the limit; -1 if no limit is exceeded. It
 // checks only requested resources.
-func Over(resources *model.Resources, held []float64, asked model.Request, limit []float64) (index int) {
-	return over(resources, asked, limit, func(i int) float64 { return held[i] })
+func FindExceeded(resources *model.Resources, held []float64, asked model.Request, limit []float64) (index int) {
+	return findExceededBy(resources, asked, limit, func(i int) float64 { return held[i] })
 }
 
-func over(resources *model.Resources, asked model.Request, limit []float64, held func(int) float64) (index int) {
+func findExceededBy(resources *model.Resources, asked model.Request, limit []float64, held func(int) float64) (index int) {
 	index = -1
 	for _, t := range asked {
 		i := int(t.Index)
@@ -401,18 +401,18 @@ func over(resources *model.Resources, asked model.Request, limit []float64, held
 // OverCapability returns the first resource, by name, for which asked plus the allocated amount, including lingering
 // pods, exceeds the capability; -1 if none exists.
 func (s *Sums) OverCapability(resources *model.Resources, asked model.Request, capability []float64) (index int) {
-	return over(resources, asked, capability, func(i int) float64 { return s.Allocated[i] + s.Lingering[i] })
+	return findExceededBy(resources, asked, capability, func(i int) float64 { return s.Allocated[i] + s.Lingering[i] })
 }
 
 // OverCapabilityNow returns the first resource, by name, for which asked plus the amount that pods occupy until they
 // end exceeds the capability; -1 if none exists.
 func (s *Sums) OverCapabilityNow(resources *model.Resources, asked model.Request, capability []float64) (index int) {
-	return over(resources, asked, capability, func(i int) float64 { return s.Occupied[i] })
+	return findExceededBy(resources, asked, capability, func(i int) float64 { return s.Occupied[i] })
 }
 
-// Under returns a resource for which held, without the requests of some tasks, would fall below a minimum; -1 if
+// FindShortfall returns a resource for which held, without the requests of some tasks, would fall below a minimum; -1 if
 // there is none. It checks only resources that the tasks hold.
-func Under(held []float64, tasks []*model.Task, minimum model.Request) (index int) {
+func FindShortfall(held []float64, tasks []*model.Task, minimum model.Request) (index int) {
 	for _, floor := range minimum {
 		lost := 0.0
 		for _, t := range tasks {

@@ -27,18 +27,18 @@ func (q *Queue) Problem() (code reason.Code, text string) {
 	return "", ""
 }
 
-// ownWarnings returns the contradictions in a queue's spec. These are not errors, because the narrower limit applies.
-func (q *Queue) ownWarnings(resources *model.Resources) []string {
+// cachedWarnings returns the contradictions in a queue's spec. These are not errors, because the narrower limit applies.
+func (q *Queue) cachedWarnings(resources *model.Resources) []string {
 	if !q.Known {
 		return nil
 	}
 	if q.said.gen != q.Gen {
-		q.said = said{q.Gen, q.contradictions(resources)}
+		q.said = said{q.Gen, q.findContradictions(resources)}
 	}
 	return slices.Clip(q.said.warnings)
 }
 
-func (q *Queue) contradictions(resources *model.Resources) []string {
+func (q *Queue) findContradictions(resources *model.Resources) []string {
 	var found []string
 	if q.SaidWeight < 0 { // zero means that the weight is not set
 		found = append(found, fmt.Sprintf("weight %d counts as 1", q.SaidWeight))
@@ -53,18 +53,18 @@ func (q *Queue) contradictions(resources *model.Resources) []string {
 		}{{"guarantee", q.Guarantee.Get(int(index))}, {"deserved", q.Queue.Deserved.Get(int(index))}} {
 			if own.amount > limit {
 				found = append(found, fmt.Sprintf("%s %s %s is more than its capability %s, which applies",
-					own.what, name, quantity(name, own.amount), quantity(name, limit)))
+					own.what, name, formatQuantity(name, own.amount), formatQuantity(name, limit)))
 			}
 		}
 	}
-	return append(found, q.uncounted(resources)...)
+	return append(found, q.findUnenforced(resources)...)
 }
 
 // ofDeviceClass is a part of the names of quotas for devices of a device class.
 const ofDeviceClass = "deviceclass/"
 
-// uncounted returns warnings about quotas that no policy enforces.
-func (q *Queue) uncounted(resources *model.Resources) []string {
+// findUnenforced returns warnings about quotas that no policy enforces.
+func (q *Queue) findUnenforced(resources *model.Resources) []string {
 	var found []string
 	for _, list := range []struct {
 		what    string
@@ -87,7 +87,7 @@ func (q *Queue) uncounted(resources *model.Resources) []string {
 	return found
 }
 
-func quantity(name string, value int64) string {
+func formatQuantity(name string, value int64) string {
 	q := model.Quantity(name, value)
 	return q.String()
 }

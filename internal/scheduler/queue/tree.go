@@ -8,9 +8,9 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// arrange sets the parents, children and levels of all queues. If a queue names no parent, its parent is the root
+// arrangeTree sets the parents, children and levels of all queues. If a queue names no parent, its parent is the root
 // queue, if it exists.
-func (l *Ledger) arrange() {
+func (l *Ledger) arrangeTree() {
 	byName := make(map[string]*Queue, len(l.Queues))
 	for _, q := range l.Queues {
 		if q.Known {
@@ -21,26 +21,26 @@ func (l *Ledger) arrange() {
 	up := make(map[*Queue]*Queue, len(l.Queues))
 	for _, q := range l.Queues {
 		if q.Known {
-			up[q] = l.above(q, byName)
+			up[q] = l.namedParent(q, byName)
 		}
 	}
 	for _, q := range l.Queues {
 		if q.Fault == "" && q.Known {
-			q.Fault = circle(q, up)
+			q.Fault = describeCycle(q, up)
 		}
 	}
-	l.isolate(up)
+	l.isolateDescendants(up)
 	for _, q := range l.Queues {
 		if p := up[q]; p != nil && q.Fault == "" {
 			q.Parent = p
 			p.Children = append(p.Children, q)
 		}
 	}
-	l.order()
+	l.orderTopDown()
 }
 
-// above returns the parent that a queue names; nil if none exists.
-func (l *Ledger) above(q *Queue, byName map[string]*Queue) *Queue {
+// namedParent returns the parent that a queue names; nil if none exists.
+func (l *Ledger) namedParent(q *Queue, byName map[string]*Queue) *Queue {
 	name := q.Queue.Parent
 	switch {
 	case q.Name == keys.RootQueue:
@@ -55,8 +55,8 @@ func (l *Ledger) above(q *Queue, byName map[string]*Queue) *Queue {
 	return p
 }
 
-// circle describes the cycle of parents that contains a queue; "" if none exists.
-func circle(q *Queue, up map[*Queue]*Queue) string {
+// describeCycle describes the cycle of parents that contains a queue; "" if none exists.
+func describeCycle(q *Queue, up map[*Queue]*Queue) string {
 	names := []string{q.Name}
 	for p := up[q]; p != nil; p = up[p] {
 		names = append(names, p.Name)
@@ -70,8 +70,8 @@ func circle(q *Queue, up map[*Queue]*Queue) string {
 	return ""
 }
 
-// isolate marks the descendants of a faulty queue as faulty too, because their limits cannot be determined.
-func (l *Ledger) isolate(up map[*Queue]*Queue) {
+// isolateDescendants marks the descendants of a faulty queue as faulty too, because their limits cannot be determined.
+func (l *Ledger) isolateDescendants(up map[*Queue]*Queue) {
 	faulty := make(map[*Queue]bool)
 	for _, q := range l.Queues {
 		faulty[q] = q.Fault != ""
@@ -86,8 +86,8 @@ func (l *Ledger) isolate(up map[*Queue]*Queue) {
 	}
 }
 
-// order sets the levels and TopDown.
-func (l *Ledger) order() {
+// orderTopDown sets the levels and TopDown.
+func (l *Ledger) orderTopDown() {
 	l.TopDown = l.TopDown[:0]
 	for _, q := range l.Queues {
 		if q.Parent == nil {
@@ -103,11 +103,11 @@ func (l *Ledger) order() {
 	}
 }
 
-// Leaf reports whether the queue has no children.
-func (q *Queue) Leaf() bool { return len(q.Children) == 0 }
+// IsLeaf reports whether the queue has no children.
+func (q *Queue) IsLeaf() bool { return len(q.Children) == 0 }
 
-// Within reports whether q is other or a descendant of other.
-func (q *Queue) Within(other *Queue) bool {
+// IsWithin reports whether q is other or a descendant of other.
+func (q *Queue) IsWithin(other *Queue) bool {
 	for p := q; p != nil; p = p.Parent {
 		if p == other {
 			return true
@@ -135,9 +135,9 @@ func (q *Queue) Ancestor(n int) *Queue {
 	return p
 }
 
-// Apart returns the ancestors of two queues, or the queues themselves, just below their deepest common ancestor. The
+// DivergingAncestors returns the ancestors of two queues, or the queues themselves, just below their deepest common ancestor. The
 // two results are equal if one queue is within the other.
-func Apart(a, b *Queue) (x, y *Queue) {
+func DivergingAncestors(a, b *Queue) (x, y *Queue) {
 	for a.Level > b.Level && a.Parent != nil {
 		if a.Parent == b {
 			return b, b
@@ -158,7 +158,7 @@ func Apart(a, b *Queue) (x, y *Queue) {
 
 // CommonLevel returns the level of the deepest queue that contains both queues; -1 if none exists.
 func CommonLevel(a, b *Queue) int {
-	x, y := Apart(a, b)
+	x, y := DivergingAncestors(a, b)
 	switch {
 	case x == y:
 		return x.Level

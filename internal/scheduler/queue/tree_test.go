@@ -38,7 +38,7 @@ func TestWhereQueuesPart(t *testing.T) {
 		"no common ancestor":   {"a1", "lonely", "root", "lonely", -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			x, y := Apart(q[c.left], q[c.right])
+			x, y := DivergingAncestors(q[c.left], q[c.right])
 			if x.Name != c.x || y.Name != c.y {
 				t.Errorf("part at %s and %s, want %s and %s", x.Name, y.Name, c.x, c.y)
 			}
@@ -66,9 +66,9 @@ func TestAWrongPlaceIsAFaultOfThoseBelowOnly(t *testing.T) {
 func TestWhatIsHeldCountsInAllAncestors(t *testing.T) {
 	_, q := open("root", "a:root", "a1:a", "b")
 	ask := model.Request{{Index: model.CPU, Value: 1000}}
-	q["a1"].Hold(ask, 1)
-	q["a"].Hold(ask, 1)
-	q["a1"].Promise(ask, 1)
+	q["a1"].AddAllocated(ask, 1)
+	q["a"].AddAllocated(ask, 1)
+	q["a1"].AddInqueue(ask, 1)
 	for name, want := range map[string][3]float64{"a1": {1000, 1000, 1000}, "a": {2000, 1000, 1000}, "root": {2000, 0, 1000}, "b": {0, 0, 0}} {
 		if got := [3]float64{q[name].Allocated[0], q[name].Own.Allocated[0], q[name].Inqueue[0]}; got != want {
 			t.Errorf("%s holds %v (all, own, promised), want %v", name, got, want)

@@ -10,9 +10,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// outside reports whether the gang waits for admission with a request that divides evenly among its minimum of members.
+// waitsForAdmission reports whether the gang waits for admission with a request that divides evenly among its minimum of members.
 // Only then is it known what fewer or smaller pods would request.
-func (f *finder) outside() bool {
+func (f *finder) waitsForAdmission() bool {
 	j := f.j
 	switch {
 	case len(j.AtGate) > 0: // their requests are known and may differ from an equal part of the minimum request
@@ -21,7 +21,7 @@ func (f *finder) outside() bool {
 		return false
 	case !j.HasMinResources, j.MinMember < 1:
 		return false
-	case j.Structured(), len(j.MinTaskMember) > 1, len(j.Shapes()) > 1: // its pods are not equal
+	case j.IsStructured(), len(j.MinTaskMember) > 1, len(j.PendingShapes()) > 1: // its pods are not equal
 		return false
 	}
 	for _, t := range j.MinResources {
@@ -42,9 +42,9 @@ const (
 	onEmptyNodes
 )
 
-// housed reports whether the nodes have room for members pods that request equal parts of a request. It ignores
+// equalPartsFit reports whether the nodes have room for members pods that request equal parts of a request. It ignores
 // selectors and tolerations, which are not known yet.
-func (f *finder) housed(request model.Request, members int) bool {
+func (f *finder) equalPartsFit(request model.Request, members int) bool {
 	if f.house == nowhere {
 		return true
 	}
@@ -52,7 +52,7 @@ func (f *finder) housed(request model.Request, members int) bool {
 	for i := range each {
 		each[i].Value /= int64(members)
 	}
-	each = slices.DeleteFunc(each, func(a model.Term) bool { return f.s.View.Left(int(a.Index)) })
+	each = slices.DeleteFunc(each, func(a model.Term) bool { return f.s.View.IsExcluded(int(a.Index)) })
 	nodes, left := &f.s.Cluster.Nodes, members
 	f.s.Looked++ // one division per node is cheaper than a simulated placement
 	for _, id := range f.s.View.Order {
@@ -70,10 +70,10 @@ func (f *finder) housed(request model.Request, members int) bool {
 	return false
 }
 
-// mostHoused returns the result of find, which searches for the greatest value that admits the gang. For a gang without
+// findGreatestPlaced returns the result of find, which searches for the greatest value that admits the gang. For a gang without
 // pods, it calls find with the requirement that the pods fit on the nodes in their current state, and if that finds
 // nothing, on empty nodes. For a gang with pods, find places the pods itself.
-func (f *finder) mostHoused(find func() int64) int64 {
+func (f *finder) findGreatestPlaced(find func() int64) int64 {
 	defer func() { f.house = nowhere }()
 	if len(f.j.Pending) > 0 {
 		return find()
@@ -86,9 +86,9 @@ func (f *finder) mostHoused(find func() int64) int64 {
 	return 0
 }
 
-// asking reports whether the gang would be admitted with another minimum and, if its pods exist, would start. members
+// startsWithMinimum reports whether the gang would be admitted with another minimum and, if its pods exist, would start. members
 // is the number of pods, and each returns the request of one pod for a resource, given its current request.
-func (f *finder) asking(members int, each func(index int, value int64) int64) bool {
+func (f *finder) startsWithMinimum(members int, each func(index int, value int64) int64) bool {
 	j := f.j
 	minimum, request := j.Gang.MinMember, j.Gang.MinResources
 	changed := slices.Clone(request)
@@ -97,32 +97,32 @@ func (f *finder) asking(members int, each func(index int, value int64) int64) bo
 	}
 	j.Gang.MinMember, j.Gang.MinResources = members, changed
 	j.ForgetMinimum()
-	ok := f.starts() && f.housed(changed, members)
+	ok := f.wouldStart() && f.equalPartsFit(changed, members)
 	j.Gang.MinMember, j.Gang.MinResources = minimum, request
 	j.ForgetMinimum()
 	return ok
 }
 
-func same(_ int, value int64) int64 { return value }
+func unchangedAmount(_ int, value int64) int64 { return value }
 
-// fewerOutside finds the greatest minimum with which the gang would be admitted.
-func (f *finder) fewerOutside() {
-	if !f.outside() {
+// tryFewerBeforeAdmission finds the greatest minimum with which the gang would be admitted.
+func (f *finder) tryFewerBeforeAdmission() {
+	if !f.waitsForAdmission() {
 		return
 	}
-	low := f.mostHoused(func() int64 {
-		return int64(greatest(0, f.j.MinMember, func(n int) bool { return f.asking(n, same) }))
+	low := f.findGreatestPlaced(func() int64 {
+		return int64(bisectGreatest(0, f.j.MinMember, func(n int) bool { return f.startsWithMinimum(n, unchangedAmount) }))
 	})
 	if low > 0 {
-		f.addGate(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(f.j.MinMember), strconv.FormatInt(low, 10))
+		f.addAdmissionHint(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(f.j.MinMember), strconv.FormatInt(low, 10))
 		f.out[len(f.out)-1].WithMinResources = f.j.Gang.Job == ""
 	}
 }
 
-// smallerOutside finds the greatest request per pod for the resource of the blocking limit with which the gang would be
+// trySmallerBeforeAdmission finds the greatest request per pod for the resource of the blocking limit with which the gang would be
 // admitted.
-func (f *finder) smallerOutside() {
-	if !f.outside() || f.v.Limit == nil || len(f.j.Pending) > 0 {
+func (f *finder) trySmallerBeforeAdmission() {
+	if !f.waitsForAdmission() || f.v.Limit == nil || len(f.j.Pending) > 0 {
 		return
 	}
 	resources := f.s.Cluster.Resources
@@ -132,14 +132,14 @@ func (f *finder) smallerOutside() {
 		return
 	}
 	with := func(to int64) bool {
-		return f.asking(f.j.MinMember, func(i int, value int64) int64 {
+		return f.startsWithMinimum(f.j.MinMember, func(i int, value int64) int64 {
 			if i == index {
 				return to
 			}
 			return value
 		})
 	}
-	to := f.mostHoused(func() int64 {
+	to := f.findGreatestPlaced(func() int64 {
 		low, high := int64(0), asked
 		for low+1 < high {
 			if middle := low + (high-low)/2; with(middle) {
@@ -155,12 +155,12 @@ func (f *finder) smallerOutside() {
 	})
 	if to > 0 {
 		name := resources.Name(index)
-		f.addGate(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
+		f.addAdmissionHint(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
 	}
 }
 
-// addGate adds a hint with which the gang would be admitted. Without pods, it is not known whether the gang would also
+// addAdmissionHint adds a hint with which the gang would be admitted. Without pods, it is not known whether the gang would also
 // start.
-func (f *finder) addGate(kind, subject, from, to string) {
+func (f *finder) addAdmissionHint(kind, subject, from, to string) {
 	f.out = append(f.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to, Gate: len(f.j.Pending) == 0})
 }

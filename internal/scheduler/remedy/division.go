@@ -8,11 +8,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// countRequest counts all waiting pods of the gang in the requests of its queue, until undo is called, or its declared
+// countOwnRequest counts all waiting pods of the gang in the requests of its queue, until undo is called, or its declared
 // minimum if no pods exist. The model counts neither pods that cannot run anywhere as they are nor pods with scheduling
 // gates.
-func (f *finder) countRequest() (undo func()) {
-	f.request = framework.Sum(slices.Concat(f.j.Pending, f.j.AtGate))
+func (f *finder) countOwnRequest() (undo func()) {
+	f.request = framework.SumRequests(slices.Concat(f.j.Pending, f.j.AtGate))
 	if len(f.j.Tasks) == 0 {
 		f.request = f.j.MinResources
 	}
@@ -32,8 +32,8 @@ func (f *finder) countRequest() (undo func()) {
 	}
 }
 
-// move moves the gang to another queue and divides the cluster again, until undo is called.
-func (f *finder) move(to *queue.Queue) (undo func()) {
+// moveToQueue moves the gang to another queue and divides the cluster again, until undo is called.
+func (f *finder) moveToQueue(to *queue.Queue) (undo func()) {
 	j, from, phase := f.j, f.j.In, f.j.Phase
 	place := func(q *queue.Queue) {
 		j.In.AddRequest(f.request, -1)

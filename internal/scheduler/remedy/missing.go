@@ -13,26 +13,26 @@ import (
 // maxClaims is the greatest number of claims that a hint may list.
 const maxClaims = 3
 
-// ownQueue tries the gang in its own queue as if the queue existed and were open.
-func (f *finder) ownQueue(kind string) {
+// tryOwnQueue tries the gang in its own queue as if the queue existed and were open.
+func (f *finder) tryOwnQueue(kind string) {
 	q := f.j.In
-	if q.Fault != "" || !f.first(q) {
+	if q.Fault != "" || !f.isFirstToUse(q) {
 		return
 	}
 	known, open := q.Known, q.Open
 	q.Known, q.Open = true, true
 	restore := f.s.DivideAgain(nil)
-	ok := f.starts()
+	ok := f.wouldStart()
 	restore()
 	q.Known, q.Open = known, open
 	if ok {
-		f.addGate(kind, q.Name, "", "")
+		f.addAdmissionHint(kind, q.Name, "", "")
 	}
 }
 
-// createClaims tries the gang as if its missing volume claims existed and every node could reach their volumes.
-func (f *finder) createClaims() {
-	if !f.placeable() || !slices.ContainsFunc(f.v.Tally.Counts, func(c explain.Count) bool { return c.Reason == reason.VolumeUnavailable }) {
+// tryMissingClaims tries the gang as if its missing volume claims existed and every node could reach their volumes.
+func (f *finder) tryMissingClaims() {
+	if !f.hasPodsToTry() || !slices.ContainsFunc(f.v.Tally.Counts, func(c explain.Count) bool { return c.Reason == reason.VolumeUnavailable }) {
 		return
 	}
 	claims := &f.s.Cluster.Attachable.VolumeClaims
@@ -47,7 +47,7 @@ func (f *finder) createClaims() {
 		missing = append(missing, gone...)
 		return shape.WithoutVolumeClaims(gone)
 	}
-	ok := f.as(without)
+	ok := f.startsWithShapes(without)
 	slices.Sort(missing)
 	names := slices.Compact(missing)
 	if !ok || len(names) == 0 || len(names) > maxClaims {
@@ -56,5 +56,5 @@ func (f *finder) createClaims() {
 	for i, key := range names {
 		names[i] = key[strings.IndexByte(key, '/')+1:]
 	}
-	f.add(schedulingv1beta1.HelpCreateClaim, strings.Join(names, ","), "", "")
+	f.addHint(schedulingv1beta1.HelpCreateClaim, strings.Join(names, ","), "", "")
 }

@@ -18,9 +18,9 @@ import (
 // maxJudged limits the number of shapes for which nodes are counted by the reason why they cannot take the gang's pods.
 const maxJudged = 8
 
-// ruledOut counts the reasons why nodes cannot take the gang's pods: first for the pod of the verdict, then for one pod
+// countRejections counts the reasons why nodes cannot take the gang's pods: first for the pod of the verdict, then for one pod
 // of each other shape.
-func (f *finder) ruledOut() []explain.Count {
+func (f *finder) countRejections() []explain.Count {
 	counts := f.v.Tally.Counts
 	var judged []*model.Shape
 	if f.v.Task != nil && f.v.HyperNode == "" && len(counts) > 0 {
@@ -40,13 +40,13 @@ func (f *finder) ruledOut() []explain.Count {
 	return counts
 }
 
-// otherNodes tries to remove one label from the node selector, or to tolerate one taint.
-func (f *finder) otherNodes() {
-	if !f.placeable() || f.othersWaitForGuarantees() {
+// tryOtherNodes tries to remove one label from the node selector, or to tolerate one taint.
+func (f *finder) tryOtherNodes() {
+	if !f.hasPodsToTry() || f.othersWaitForGuarantees() {
 		return
 	}
 	var taints, labels []string
-	for _, c := range f.ruledOut() {
+	for _, c := range f.countRejections() {
 		switch c.Reason {
 		case reason.UntoleratedTaint:
 			taints = append(taints, c.Detail)
@@ -58,20 +58,20 @@ func (f *finder) otherNodes() {
 	for _, pair := range slices.Compact(labels) {
 		key, value, _ := strings.Cut(pair, "=")
 		if f.startsWithoutSelector(key) {
-			f.add(schedulingv1beta1.HelpDropSelector, key, value, "")
+			f.addHint(schedulingv1beta1.HelpDropSelector, key, value, "")
 		}
 	}
 	slices.Sort(taints)
 	for _, taint := range slices.Compact(taints) {
 		if f.startsTolerating(taint) {
-			f.add(schedulingv1beta1.HelpAddToleration, taint, "", "")
+			f.addHint(schedulingv1beta1.HelpAddToleration, taint, "", "")
 		}
 	}
 }
 
 // startsWithoutSelector reports whether the gang would start if its pods' selectors had no term for a label.
 func (f *finder) startsWithoutSelector(label string) bool {
-	return f.with(func(spec *model.ShapeSpec, r model.Request) model.Request {
+	return f.startsWithChange(func(spec *model.ShapeSpec, r model.Request) model.Request {
 		spec.NodeSelector = maps.Clone(spec.NodeSelector)
 		delete(spec.NodeSelector, label)
 		return r
@@ -81,9 +81,9 @@ func (f *finder) startsWithoutSelector(label string) bool {
 // startsTolerating reports whether the gang would start if its pods tolerated a taint. The queues then share the
 // nodes with that taint too, so they may deserve more.
 func (f *finder) startsTolerating(taint string) bool {
-	change := tolerating(taint)
+	change := addToleration(taint)
 	var tolerant []*model.Shape
-	for _, shape := range f.j.Shapes() {
+	for _, shape := range f.j.PendingShapes() {
 		if v, ok := shape.Variant(change); ok {
 			tolerant = append(tolerant, v)
 		}
@@ -94,27 +94,27 @@ func (f *finder) startsTolerating(taint string) bool {
 	if sharesMayGrow && slices.ContainsFunc(f.s.AllWaiting, f.waitsForLimits) {
 		return false
 	}
-	return f.with(change)
+	return f.startsWithChange(change)
 }
 
 // waitsForLimits reports whether another gang waits because of its queue's limits. If shares grow, it may get nodes
 // before the gang does.
 func (f *finder) waitsForLimits(o *framework.Job) bool {
-	if !f.competes(o) {
+	if !f.competesForNodes(o) {
 		return false
 	}
 	queueIsOpen, limit := o.In.Known && o.In.Open, o.Verdict.Limit
 	return queueIsOpen && limit != nil && !limit.Node
 }
 
-// tolerating returns a change that adds a toleration of a taint, written as key=value:effect, to pods without one.
-func tolerating(text string) func(*model.ShapeSpec, model.Request) model.Request {
+// addToleration returns a change that adds a toleration of a taint, written as key=value:effect, to pods without one.
+func addToleration(text string) func(*model.ShapeSpec, model.Request) model.Request {
 	label, effect, _ := strings.Cut(text, ":")
 	key, value, _ := strings.Cut(label, "=")
 	taint := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
 	tainted := &model.NodeInfo{Taints: []corev1.Taint{taint}}
 	return func(spec *model.ShapeSpec, r model.Request) model.Request {
-		if !fit.Tolerates(&model.Shape{ShapeSpec: *spec}, tainted) {
+		if !fit.ToleratesNode(&model.Shape{ShapeSpec: *spec}, tainted) {
 			spec.Tolerations = append(slices.Clone(spec.Tolerations), corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: taint.Effect})
 		}
 		return r
@@ -126,7 +126,7 @@ func tolerating(text string) func(*model.ShapeSpec, model.Request) model.Request
 // take the nodes.
 func (f *finder) othersWaitForGuarantees() bool {
 	return slices.ContainsFunc(f.s.AllWaiting, func(other *framework.Job) bool {
-		if other == nil || other == f.j || !other.Lacks() {
+		if other == nil || other == f.j || !other.WaitsToStart() {
 			return false
 		}
 		limit := other.Verdict.Limit

@@ -21,13 +21,13 @@ const (
 	readAfter = time.Minute
 )
 
-// higherPriority finds the lowest priority with which the gang would come before all other gangs of its queue and would
+// tryHigherPriority finds the lowest priority with which the gang would come before all other gangs of its queue and would
 // start.
-func (f *finder) higherPriority() {
+func (f *finder) tryHigherPriority() {
 	s, j := f.s, f.j
 	from, to := j.Gang.Priority, j.Gang.Priority
 	for _, o := range s.AllWaiting {
-		if o != nil && o != j && o.In == j.In && o.Lacks() && s.Rules.CompareJobs(o, j) < 0 {
+		if o != nil && o != j && o.In == j.In && o.WaitsToStart() && s.Rules.CompareJobs(o, j) < 0 {
 			to = max(to, o.Priority)
 		}
 	}
@@ -37,14 +37,14 @@ func (f *finder) higherPriority() {
 	to++
 	j.Gang.Priority = to
 	ok := false
-	if f.first(j.In) && f.mayPassReservations() {
+	if f.isFirstToUse(j.In) && f.mayPassReservations() {
 		undo := s.TakeFirstTurn(j)
-		ok = f.starts()
+		ok = f.wouldStart()
 		undo()
 	}
 	j.Gang.Priority = from
 	if ok {
-		f.addGate(schedulingv1beta1.HelpHigherPriority, "", strconv.Itoa(int(from)), strconv.Itoa(int(to)))
+		f.addAdmissionHint(schedulingv1beta1.HelpHigherPriority, "", strconv.Itoa(int(from)), strconv.Itoa(int(to)))
 	}
 }
 
@@ -56,10 +56,10 @@ func (f *finder) mayPassReservations() bool {
 	})
 }
 
-// shorterRun tries a run time short enough to end before reserved resources are needed.
-func (f *finder) shorterRun() {
+// tryShorterRun tries a run time short enough to end before reserved resources are needed.
+func (f *finder) tryShorterRun() {
 	s, j := f.s, f.j
-	if f.v.Code != reason.Reserved || !f.placeable() {
+	if f.v.Code != reason.Reserved || !f.hasPodsToTry() {
 		return
 	}
 	var until time.Time
@@ -68,7 +68,7 @@ func (f *finder) shorterRun() {
 			until = r.At
 		}
 	}
-	length := writable(until.Sub(s.Now) - readAfter)
+	length := roundRunTime(until.Sub(s.Now) - readAfter)
 	if length <= 0 {
 		return
 	}
@@ -86,14 +86,14 @@ func (f *finder) shorterRun() {
 		}
 		clones[i] = &clone
 	}
-	if f.instead(clones) {
-		f.add(schedulingv1beta1.HelpShorterRun, subject, from, explain.RunTime(subject, length))
+	if f.startsWithTasks(clones) {
+		f.addHint(schedulingv1beta1.HelpShorterRun, subject, from, explain.RunTime(subject, length))
 	}
 }
 
-// writable rounds a duration down to a round value, such as a user would write. It returns 0 if the duration is too
+// roundRunTime rounds a duration down to a round value, such as a user would write. It returns 0 if the duration is too
 // short.
-func writable(d time.Duration) time.Duration {
+func roundRunTime(d time.Duration) time.Duration {
 	for _, step := range []time.Duration{time.Hour, 10 * time.Minute, time.Minute} {
 		if d >= 10*step || step == time.Minute {
 			return d.Truncate(step)
@@ -102,8 +102,8 @@ func writable(d time.Duration) time.Duration {
 	return 0
 }
 
-// blockedInLine reports whether another gang comes before this gang in its strict queue and blocks the gangs behind it.
-func (f *finder) blockedInLine() bool {
+// isBlockedInLine reports whether another gang comes before this gang in its strict queue and blocks the gangs behind it.
+func (f *finder) isBlockedInLine() bool {
 	q := f.j.In
 	if !q.Fifo {
 		return false

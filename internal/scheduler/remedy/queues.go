@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// starts reports whether the gang would start, or would be admitted if its pods do not exist yet.
-func (f *finder) starts() bool {
+// wouldStart reports whether the gang would start, or would be admitted if its pods do not exist yet.
+func (f *finder) wouldStart() bool {
 	s, j := f.s, f.j
 	if !j.In.Known || !j.In.Open {
 		return false
@@ -24,20 +24,20 @@ func (f *finder) starts() bool {
 			return false
 		}
 		if len(j.Pending) == 0 {
-			_, never := s.Never(j)
-			return j.HasMinResources && !never && s.Rules.IsOverused(j.In).Code == ""
+			_, never := s.NeverStarts(j)
+			return j.HasMinResources && !never && s.Rules.CheckOverused(j.In).Code == ""
 		}
 	}
-	return len(j.Pending) > 0 && j.Need() > 0 && s.Rules.Valid(j).Code == "" && f.fits()
+	return len(j.Pending) > 0 && j.Need() > 0 && s.Rules.CheckValid(j).Code == "" && f.wouldGetPods()
 }
 
-// first reports whether the gang is the first in a queue that would use a raised limit of the queue.
-func (f *finder) first(q *queue.Queue) bool {
+// isFirstToUse reports whether the gang is the first in a queue that would use a raised limit of the queue.
+func (f *finder) isFirstToUse(q *queue.Queue) bool {
 	return !slices.ContainsFunc(f.s.AllWaiting, func(o *framework.Job) bool {
-		if o == nil || o == f.j || !o.In.Within(q) {
+		if o == nil || o == f.j || !o.In.IsWithin(q) {
 			return false
 		}
-		wantsMore := o.Lacks() || len(o.Pending)+len(o.AtGate) > 0
+		wantsMore := o.WaitsToStart() || len(o.Pending)+len(o.AtGate) > 0
 		return wantsMore && f.goesAhead(o, q)
 	})
 }
@@ -45,7 +45,7 @@ func (f *finder) first(q *queue.Queue) bool {
 // goesAhead reports whether another gang would use a raised limit of a queue before this gang.
 func (f *finder) goesAhead(o *framework.Job, q *queue.Queue) bool {
 	switch {
-	case q != f.j.In && o.Lacks():
+	case q != f.j.In && o.WaitsToStart():
 		return true
 	case o.IsAdmitted() && !f.j.IsAdmitted(): // its pods exist, the gang's are created only after its admission
 		return true
@@ -53,20 +53,20 @@ func (f *finder) goesAhead(o *framework.Job, q *queue.Queue) bool {
 	return f.s.Rules.CompareJobs(o, f.j) < 0
 }
 
-// raiseCapability tries to raise a capability of the queue, or of one of its parents, to the smallest sufficient value.
-func (f *finder) raiseCapability() {
-	if !f.j.In.Leaf() {
+// tryRaisedCapability tries to raise a capability of the queue, or of one of its parents, to the smallest sufficient value.
+func (f *finder) tryRaisedCapability() {
+	if !f.j.In.IsLeaf() {
 		return
 	}
 	if l := f.v.Limit; f.v.Code == reason.OverCapability && l != nil {
 		index, ok := f.s.Cluster.Resources.Find(l.Resource)
 		at := slices.IndexFunc(f.j.In.Path(), func(q *queue.Queue) bool { return q.Name == l.Queue })
 		if ok && at >= 0 && !l.Cluster && !l.Node {
-			f.raise(f.j.In.Path()[at], index)
+			f.tryCapability(f.j.In.Path()[at], index)
 		}
 		return
 	}
-	if !f.placeable() || f.v.Code != reason.GangDoesNotFit && f.v.Code != reason.TooLarge {
+	if !f.hasPodsToTry() || f.v.Code != reason.GangDoesNotFit && f.v.Code != reason.TooLarge {
 		return
 	}
 	for _, q := range f.j.In.Path() { // with a higher limit, other pods of the gang may fit on nodes
@@ -74,24 +74,24 @@ func (f *finder) raiseCapability() {
 			if i == model.Pods || q.Allocated[i]+greatestSum(f.j.Pending, f.j.Need(), i) <= capability {
 				continue
 			}
-			if f.raise(q, i) {
+			if f.tryCapability(q, i) {
 				return
 			}
 		}
 	}
 }
 
-// raise tries a greater capability for one resource of a queue. It adds a hint and returns true if that helps.
-func (f *finder) raise(q *queue.Queue, index int) bool {
+// tryCapability tries a greater capability for one resource of a queue. It adds a hint and returns true if that helps.
+func (f *finder) tryCapability(q *queue.Queue, index int) bool {
 	s, j := f.s, f.j
-	if !f.first(q) {
+	if !f.isFirstToUse(q) {
 		return false
 	}
 	held := q.Allocated[index] + q.Inqueue[index] - q.Elastic[index]
 	enough := []float64{float64(j.MinResources.Get(index))}
 	if j.IsAdmitted() { // its smallest pods may suffice, or only its largest may fit on the nodes
 		held = q.Allocated[index]
-		enough = []float64{session.LeastRequest(j.Pending, nil, j.Need(), index), float64(framework.Sum(j.Minimum()).Get(index)), greatestSum(j.Pending, j.Need(), index)}
+		enough = []float64{session.LeastRequest(j.Pending, nil, j.Need(), index), float64(framework.SumRequests(j.MinimumTasks()).Get(index)), greatestSum(j.Pending, j.Need(), index)}
 	}
 	name, from := s.Cluster.Resources.Name(index), q.Capability[index]
 	for _, asked := range slices.Compact(enough) {
@@ -99,11 +99,11 @@ func (f *finder) raise(q *queue.Queue, index int) bool {
 		if to <= from {
 			continue
 		}
-		undo := lift(s, q, index, to)
-		ok := f.starts()
+		undo := liftCapability(s, q, index, to)
+		ok := f.wouldStart()
 		undo()
 		if ok {
-			f.addGate(schedulingv1beta1.HelpRaiseCapability, q.Name, name+"="+explain.Amount(name, int64(from)), name+"="+explain.Amount(name, int64(to)))
+			f.addAdmissionHint(schedulingv1beta1.HelpRaiseCapability, q.Name, name+"="+explain.Amount(name, int64(from)), name+"="+explain.Amount(name, int64(to)))
 			return true
 		}
 	}
@@ -124,8 +124,8 @@ func greatestSum(tasks []*model.Task, need, index int) float64 {
 	return sum
 }
 
-// lift sets a queue's capability for a resource and divides the cluster again.
-func lift(s *session.Session, q *queue.Queue, index int, to float64) (undo func()) {
+// liftCapability sets a queue's capability for a resource and divides the cluster again.
+func liftCapability(s *session.Session, q *queue.Queue, index int, to float64) (undo func()) {
 	capability := q.Capability[index]
 	q.Capability[index] = to
 	restore := s.DivideAgain(nil)
@@ -135,39 +135,39 @@ func lift(s *session.Session, q *queue.Queue, index int, to float64) (undo func(
 	}
 }
 
-// otherQueue looks for a queue in which the gang would start. It skips a gang with running pods, because its resources
+// tryOtherQueues looks for a queue in which the gang would start. It skips a gang with running pods, because its resources
 // would move with it.
-func (f *finder) otherQueue() {
-	if f.j.AllocatedTasks() > 0 || !f.queueMatters() || f.leavesRoomToOthers() {
+func (f *finder) tryOtherQueues() {
+	if f.j.AllocatedTasks() > 0 || !f.queueMatters() || f.letsOthersStart() {
 		return
 	}
 	s, j := f.s, f.j
 	own, tried := j.In, 0
 	for _, q := range s.Ledger.Queues {
-		if q == own || !q.Known || !q.Open || !q.Leaf() || q.Fault != "" || q.Name == keys.RootQueue || !f.first(q) {
+		if q == own || !q.Known || !q.Open || !q.IsLeaf() || q.Fault != "" || q.Name == keys.RootQueue || !f.isFirstToUse(q) {
 			continue
 		}
 		if tried++; tried > maxOtherQueues {
 			return
 		}
-		moveBack := f.move(q)
-		ok := f.starts()
+		moveBack := f.moveToQueue(q)
+		ok := f.wouldStart()
 		moveBack()
 		if ok {
-			f.addGate(schedulingv1beta1.HelpOtherQueue, "", own.Name, q.Name)
+			f.addAdmissionHint(schedulingv1beta1.HelpOtherQueue, "", own.Name, q.Name)
 			return
 		}
 	}
 }
 
-// leavesRoomToOthers reports whether other gangs of the gang's queue may start, and take the nodes first, as soon as the
+// letsOthersStart reports whether other gangs of the gang's queue may start, and take the nodes first, as soon as the
 // gang moves to another queue: the gangs behind it in a strict queue, and all gangs if the queue reserves resources for
 // its pods.
-func (f *finder) leavesRoomToOthers() bool {
+func (f *finder) letsOthersStart() bool {
 	j := f.j
 	passed := j.HasPassedGate()
 	return slices.ContainsFunc(f.s.AllWaiting, func(o *framework.Job) bool {
-		if o == nil || o == j || o.In != j.In || !o.Lacks() {
+		if o == nil || o == j || o.In != j.In || !o.WaitsToStart() {
 			return false
 		}
 		return passed || j.In.Fifo && f.s.Rules.CompareJobs(j, o) < 0
@@ -183,7 +183,7 @@ func (f *finder) queueMatters() bool {
 	}
 	switch f.v.Code {
 	case reason.GangDoesNotFit:
-		return l == nil && f.bounded()
+		return l == nil && f.isQueueBounded()
 	case reason.TooLarge, reason.Reserved, reason.NotReclaimable:
 		return false
 	case reason.NotEnqueued:
@@ -192,11 +192,11 @@ func (f *finder) queueMatters() bool {
 	return l == nil || !l.Cluster && !l.Node
 }
 
-// bounded reports whether a limit of the gang's queue is below the usable resources of the cluster, for any resource
+// isQueueBounded reports whether a limit of the gang's queue is below the usable resources of the cluster, for any resource
 // that the gang requests.
-func (f *finder) bounded() bool {
+func (f *finder) isQueueBounded() bool {
 	q := f.j.In
-	for _, term := range framework.Sum(f.j.Minimum()) {
+	for _, term := range framework.SumRequests(f.j.MinimumTasks()) {
 		i := int(term.Index)
 		if i == model.Pods {
 			continue

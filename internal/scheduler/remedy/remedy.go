@@ -43,36 +43,36 @@ func Find(s *session.Session, j *framework.Job) []explain.Help {
 	if len(j.Promised)+len(j.Reserved)+len(j.Placed) > 0 || len(s.View.Order) == 0 {
 		return nil
 	}
-	defer s.UseKept(j)()
+	defer s.UseHeldResources(j)()
 	f := &finder{s: s, j: j, v: j.Verdict}
-	defer f.countRequest()()
+	defer f.countOwnRequest()()
 	switch j.Verdict.Code {
 	case reason.Reserved:
-		f.shorterRun()
-		f.higherPriority()
-		f.fewerMembers()
-		f.smallerPods()
+		f.tryShorterRun()
+		f.tryHigherPriority()
+		f.tryFewerMembers()
+		f.trySmallerPods()
 	case reason.BehindOthers:
-		f.higherPriority()
-		f.otherQueue()
+		f.tryHigherPriority()
+		f.tryOtherQueues()
 	case reason.GangDoesNotFit, reason.TooLarge, reason.NotReclaimable, reason.OverDeserved, reason.OverCapability, reason.NotEnqueued,
 		reason.OverQuota, reason.Overcommitted:
-		f.createClaims()
-		f.fewerMembers()
-		f.fewerOutside()
-		f.smallerPods()
-		f.smallerOutside()
-		f.otherNodes()
-		f.raiseCapability()
-		f.otherQueue()
+		f.tryMissingClaims()
+		f.tryFewerMembers()
+		f.tryFewerBeforeAdmission()
+		f.trySmallerPods()
+		f.trySmallerBeforeAdmission()
+		f.tryOtherNodes()
+		f.tryRaisedCapability()
+		f.tryOtherQueues()
 	case reason.QueueMissing:
-		f.otherQueue()
-		f.ownQueue(schedulingv1beta1.HelpCreateQueue)
+		f.tryOtherQueues()
+		f.tryOwnQueue(schedulingv1beta1.HelpCreateQueue)
 	case reason.QueueClosed:
-		f.otherQueue()
-		f.ownQueue(schedulingv1beta1.HelpOpenQueue)
+		f.tryOtherQueues()
+		f.tryOwnQueue(schedulingv1beta1.HelpOpenQueue)
 	case reason.QueueNotLeaf, reason.QueueInvalid:
-		f.otherQueue()
+		f.tryOtherQueues()
 	}
 	return f.out[:min(len(f.out), maxHelps)]
 }
@@ -87,46 +87,46 @@ type finder struct {
 	request model.Request
 
 	house int                             // where pods that do not exist yet must fit: see housed
-	ahead map[*queue.Queue]*framework.Job // first blocking gang of each strict queue: see blockedInLine
+	ahead map[*queue.Queue]*framework.Job // first blocking gang of each strict queue: see isBlockedInLine
 	// lends caches, by division of the cluster, whether no other gang needs the free resources within its queue's share.
 	lends map[uint64]bool
 }
 
-func (f *finder) add(kind, subject, from, to string) {
+func (f *finder) addHint(kind, subject, from, to string) {
 	f.out = append(f.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to})
 }
 
-// placeable reports whether the gang has pods to try in an open queue.
-func (f *finder) placeable() bool {
-	return len(f.j.Pending) > 0 && f.s.Tryable(f.j)
+// hasPodsToTry reports whether the gang has pods to try in an open queue.
+func (f *finder) hasPodsToTry() bool {
+	return len(f.j.Pending) > 0 && f.s.IsTryable(f.j)
 }
 
-// fits reports whether the gang would start, or would get one more pod if it has its minimum. It undoes everything it
+// wouldGetPods reports whether the gang would start, or would get one more pod if it has its minimum. It undoes everything it
 // tries.
-func (f *finder) fits() bool {
+func (f *finder) wouldGetPods() bool {
 	if !f.j.IsAdmitted() && f.j.HasMinResources && f.s.MayEnqueue(f.j).Code != "" {
 		return false
 	}
-	if f.blockedInLine() {
+	if f.isBlockedInLine() {
 		return false
 	}
-	if f.s.Rules.IsOverused(f.j.In).Code == "" && f.fitsWithin(session.Share) {
+	if f.s.Rules.CheckOverused(f.j.In).Code == "" && f.fitsWithinLimits(session.Share) {
 		return true
 	}
-	return f.mayBorrow() && f.fitsWithin(session.Capability)
+	return f.mayBorrow() && f.fitsWithinLimits(session.Capability)
 }
 
 // mayBorrow reports whether the gang may use resources beyond its queue's share: it needs more than the share, and no
 // other gang that needs no more than its own queue's share could start.
 func (f *finder) mayBorrow() bool {
 	j := f.j
-	if j.Need() == 0 || f.s.CompareWithShare(j, framework.Sum(j.Minimum())) != session.MoreThanShare {
+	if j.Need() == 0 || f.s.CompareWithShare(j, framework.SumRequests(j.MinimumTasks())) != session.MoreThanShare {
 		return false
 	}
 	division := f.s.Ledger.Division
 	lends, known := f.lends[division]
 	if !known {
-		lends = !slices.ContainsFunc(f.s.AllWaiting, f.usesShare)
+		lends = !slices.ContainsFunc(f.s.AllWaiting, f.mayUseShare)
 		f.s.Looked += len(f.s.AllWaiting) / waitingPerTrial
 		if f.lends == nil {
 			f.lends = map[uint64]bool{}
@@ -139,23 +139,23 @@ func (f *finder) mayBorrow() bool {
 // waitingPerTrial is how many waiting gangs can be compared with their shares in the time in which one pod is placed.
 const waitingPerTrial = 16
 
-// competes reports whether another gang waits for nodes, for its minimum or for more.
-func (f *finder) competes(o *framework.Job) bool {
+// competesForNodes reports whether another gang waits for nodes, for its minimum or for more.
+func (f *finder) competesForNodes(o *framework.Job) bool {
 	isOther := o != nil && o != f.j
-	return isOther && (o.Lacks() || o.WantsMore())
+	return isOther && (o.WaitsToStart() || o.WantsMore())
 }
 
-// usesShare reports whether another gang may get nodes within its queue's share, now or after a simulated change. A
+// mayUseShare reports whether another gang may get nodes within its queue's share, now or after a simulated change. A
 // gang that is not admitted yet may be admitted after the change.
-func (f *finder) usesShare(o *framework.Job) bool {
-	if !f.competes(o) || !f.s.Tryable(o) || o.HasResources() {
+func (f *finder) mayUseShare(o *framework.Job) bool {
+	if !f.competesForNodes(o) || !f.s.IsTryable(o) || o.HasResources() {
 		return false
 	}
 	return f.s.CompareWithShare(o, o.MinimumRequest()) == session.WithinShare && (!o.IsAdmitted() || f.s.CouldStart(o))
 }
 
-// fitsWithin reports whether the gang would be placed within some limits of its queue. It undoes the placement.
-func (f *finder) fitsWithin(limits session.Limits) bool {
+// fitsWithinLimits reports whether the gang would be placed within some limits of its queue. It undoes the placement.
+func (f *finder) fitsWithinLimits(limits session.Limits) bool {
 	restoreMinimum := f.j.SaveMinimum() // the cached minimum may become that of clones
 	defer restoreMinimum()
 	fits, placed := f.s.WouldStart(f.j, limits)
@@ -163,28 +163,28 @@ func (f *finder) fitsWithin(limits session.Limits) bool {
 	return fits
 }
 
-// fewerMembers finds the greatest minimum that fits. For a gang whose tasks have minimums of their own, it lowers the
+// tryFewerMembers finds the greatest minimum that fits. For a gang whose tasks have minimums of their own, it lowers the
 // minimum of one task only, so that the other tasks keep theirs.
-func (f *finder) fewerMembers() {
+func (f *finder) tryFewerMembers() {
 	j := f.j
-	if !f.placeable() || len(j.SubGroups) > 0 || j.HasRoleMinimums() && f.fewerOfTask() {
+	if !f.hasPodsToTry() || len(j.SubGroups) > 0 || j.HasRoleMinimums() && f.tryFewerOfTask() {
 		return
 	}
 	minimum := j.MinMember
-	low := greatest(max(j.ReadyTasks(), 0), minimum, func(n int) bool {
+	low := bisectGreatest(max(j.ReadyTasks(), 0), minimum, func(n int) bool {
 		j.Gang.MinMember = n
-		return f.fits()
+		return f.wouldGetPods()
 	})
 	j.Gang.MinMember = minimum
 	j.ForgetMinimum()
 	if low > max(j.ReadyTasks(), 0) {
-		f.add(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(minimum), strconv.Itoa(low))
+		f.addHint(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(minimum), strconv.Itoa(low))
 	}
 }
 
-// greatest returns the greatest number between low and high for which fits is true, by bisection. It assumes that low
+// bisectGreatest returns the greatest number between low and high for which fits is true, by bisection. It assumes that low
 // fits and high does not.
-func greatest(low, high int, fits func(int) bool) int {
+func bisectGreatest(low, high int, fits func(int) bool) int {
 	for low+1 < high {
 		if middle := (low + high) / 2; fits(middle) {
 			low = middle
@@ -195,34 +195,34 @@ func greatest(low, high int, fits func(int) bool) int {
 	return low
 }
 
-// fewerOfTask looks for a task whose minimum could be lowered so that the gang would start. It tries the task with the
+// tryFewerOfTask looks for a task whose minimum could be lowered so that the gang would start. It tries the task with the
 // greatest minimum first.
-func (f *finder) fewerOfTask() bool {
+func (f *finder) tryFewerOfTask() bool {
 	j := f.j
 	minimum, minimums, needs := j.MinMember, j.MinTaskMember, j.RoleNeeds()
 	tasks := slices.SortedFunc(maps.Keys(needs), func(a, b string) int { return cmp.Or(minimums[b]-minimums[a], strings.Compare(a, b)) })
 	for _, task := range tasks {
 		asked := minimums[task]
 		held := asked - needs[task]
-		low := greatest(held, asked, func(n int) bool {
+		low := bisectGreatest(held, asked, func(n int) bool {
 			j.Gang.MinTaskMember = maps.Clone(minimums)
 			j.Gang.MinTaskMember[task], j.Gang.MinMember = n, minimum-asked+n
-			return f.fits()
+			return f.wouldGetPods()
 		})
 		j.Gang.MinTaskMember, j.Gang.MinMember = minimums, minimum
 		j.ForgetMinimum()
 		if low > max(held, 0) {
-			f.add(schedulingv1beta1.HelpFewerMembers, task, strconv.Itoa(asked), strconv.Itoa(low))
+			f.addHint(schedulingv1beta1.HelpFewerMembers, task, strconv.Itoa(asked), strconv.Itoa(low))
 			return true
 		}
 	}
 	return false
 }
 
-// with reports whether the gang would start if its pods' shapes were changed. It reports false if the change affects a
+// startsWithChange reports whether the gang would start if its pods' shapes were changed. It reports false if the change affects a
 // pod whose placement depends on other pods or on volumes, because such a change cannot be simulated.
-func (f *finder) with(change func(*model.ShapeSpec, model.Request) model.Request) bool {
-	return f.as(func(shape *model.Shape) *model.Shape {
+func (f *finder) startsWithChange(change func(*model.ShapeSpec, model.Request) model.Request) bool {
+	return f.startsWithShapes(func(shape *model.Shape) *model.Shape {
 		v, ok := shape.Variant(change)
 		switch {
 		case ok:
@@ -234,16 +234,16 @@ func (f *finder) with(change func(*model.ShapeSpec, model.Request) model.Request
 	})
 }
 
-// as reports whether the gang would start if its tasks had the shapes that change returns. It reports false if change
+// startsWithShapes reports whether the gang would start if its tasks had the shapes that change returns. It reports false if change
 // returns nil, which means that there is no such shape.
-func (f *finder) as(change func(*model.Shape) *model.Shape) bool {
+func (f *finder) startsWithShapes(change func(*model.Shape) *model.Shape) bool {
 	pending := f.j.Pending
 	variants := map[*model.Shape]*model.Shape{}
 	clones := make([]*model.Task, len(pending))
 	for i, t := range pending {
 		v, known := variants[t.Shape]
 		if !known {
-			v = f.asOne(change(t.Shape), variants)
+			v = f.sharedShape(change(t.Shape), variants)
 			variants[t.Shape] = v
 		}
 		if v == nil {
@@ -253,20 +253,20 @@ func (f *finder) as(change func(*model.Shape) *model.Shape) bool {
 		clone.Shape = v
 		clones[i] = &clone
 	}
-	return f.instead(clones)
+	return f.startsWithTasks(clones)
 }
 
-// instead reports whether the gang would start if clones replaced its pending tasks. Each clone takes the place of the
+// startsWithTasks reports whether the gang would start if clones replaced its pending tasks. Each clone takes the place of the
 // task with the same index, also in the gang's sub-groups.
-func (f *finder) instead(clones []*model.Task) bool {
+func (f *finder) startsWithTasks(clones []*model.Task) bool {
 	restore := f.j.ReplacePending(clones)
 	defer restore()
-	return f.fits()
+	return f.wouldGetPods()
 }
 
-// asOne returns an existing shape equal to v, or v itself if no equal shape exists. Pods that become equal therefore
+// sharedShape returns an existing shape equal to v, or v itself if no equal shape exists. Pods that become equal therefore
 // share one shape and are placed together, as they would be in a real cycle. It returns nil if v is nil.
-func (f *finder) asOne(v *model.Shape, variants map[*model.Shape]*model.Shape) *model.Shape {
+func (f *finder) sharedShape(v *model.Shape, variants map[*model.Shape]*model.Shape) *model.Shape {
 	if v == nil {
 		return nil
 	}
@@ -282,26 +282,26 @@ func (f *finder) asOne(v *model.Shape, variants map[*model.Shape]*model.Shape) *
 	return v
 }
 
-// smallerPods finds the greatest request for a scarce resource with which the gang would start. It changes only the
+// trySmallerPods finds the greatest request for a scarce resource with which the gang would start. It changes only the
 // pods whose request is too large.
-func (f *finder) smallerPods() {
-	if !f.placeable() {
+func (f *finder) trySmallerPods() {
+	if !f.hasPodsToTry() {
 		return
 	}
-	for _, index := range f.short() {
-		for _, asked := range f.amounts(index) {
-			if f.smaller(index, asked) {
+	for _, index := range f.scarceResources() {
+		for _, asked := range f.requestedAmounts(index) {
+			if f.trySmallerRequest(index, asked) {
 				return
 			}
 		}
 	}
 }
 
-// amounts returns the different amounts of a resource that the gang's pods request: first the amount of the pod that
+// requestedAmounts returns the different amounts of a resource that the gang's pods request: first the amount of the pod that
 // the verdict is about, then the others in descending order.
-func (f *finder) amounts(index int) []int64 {
+func (f *finder) requestedAmounts(index int) []int64 {
 	var all []int64
-	for _, shape := range f.j.Shapes() {
+	for _, shape := range f.j.PendingShapes() {
 		if asked := shape.Request.Get(index); asked > 0 {
 			all = append(all, asked)
 		}
@@ -312,42 +312,42 @@ func (f *finder) amounts(index int) []int64 {
 		return all
 	}
 	judged := f.v.Task.Shape.Request.Get(index)
-	slices.SortStableFunc(all, func(a, b int64) int { return cmp.Compare(btoi(b == judged), btoi(a == judged)) })
+	slices.SortStableFunc(all, func(a, b int64) int { return cmp.Compare(boolToInt(b == judged), boolToInt(a == judged)) })
 	return all
 }
 
-func btoi(is bool) int {
+func boolToInt(is bool) int {
 	if is {
 		return 1
 	}
 	return 0
 }
 
-// smaller looks for a smaller request for a resource, for the pods that request exactly the amount asked. It adds a
+// trySmallerRequest looks for a smaller request for a resource, for the pods that request exactly the amount asked. It adds a
 // hint and returns true if it finds one.
-func (f *finder) smaller(index int, asked int64) bool {
-	shapes := f.j.Shapes()
+func (f *finder) trySmallerRequest(index int, asked int64) bool {
+	shapes := f.j.PendingShapes()
 	if slices.ContainsFunc(shapes, func(other *model.Shape) bool {
 		return other.Request.Get(index) == asked && (other.Slow || other.Attached != nil || other.Impossible)
 	}) {
 		return false
 	}
-	if !f.reduced(index, asked, 1) { // even a request of 1 does not help
+	if !f.startsWithRequest(index, asked, 1) { // even a request of 1 does not help
 		return false
 	}
-	to := explain.Round(index, f.mostThatFits(shapes, index, asked))
+	to := explain.Round(index, f.findGreatestRequest(shapes, index, asked))
 	if to <= 0 {
 		return false
 	}
 	name := f.s.Cluster.Resources.Name(index)
-	f.add(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
-	f.out[len(f.out)-1].Tasks = f.tasksThatAsk(index, asked)
+	f.addHint(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
+	f.out[len(f.out)-1].Tasks = f.tasksRequesting(index, asked)
 	return true
 }
 
-// tasksThatAsk returns the names of the tasks whose pods request the amount asked of a resource. It returns nil if all
+// tasksRequesting returns the names of the tasks whose pods request the amount asked of a resource. It returns nil if all
 // pods of the gang do.
-func (f *finder) tasksThatAsk(index int, asked int64) []string {
+func (f *finder) tasksRequesting(index int, asked int64) []string {
 	named := map[string]bool{}
 	others := false
 	for _, t := range f.j.Pending {
@@ -367,26 +367,26 @@ func (f *finder) tasksThatAsk(index int, asked int64) []string {
 // thousand.
 const mostSteps = 12
 
-// mostThatFits returns the greatest request for a resource with which the gang would start, or 0. If all
+// findGreatestRequest returns the greatest request for a resource with which the gang would start, or 0. If all
 // pods have one shape and only nodes are short, it counts the pods that fit. Otherwise it simulates the placement.
-func (f *finder) mostThatFits(shapes []*model.Shape, index int, asked int64) int64 {
+func (f *finder) findGreatestRequest(shapes []*model.Shape, index int, asked int64) int64 {
 	need := max(f.j.Need(), 1)
 	if len(shapes) == 1 && (f.v.Limit == nil || f.v.Limit.Node) {
-		most := mostUpTo(asked, 64, func(value int64) bool { return f.room(shapes[0], index, value, need) >= need })
-		if to := explain.Round(index, most); to > 0 && f.reduced(index, asked, to) {
+		most := bisectUpTo(asked, 64, func(value int64) bool { return f.countFitting(shapes[0], index, value, need) >= need })
+		if to := explain.Round(index, most); to > 0 && f.startsWithRequest(index, asked, to) {
 			return to
 		}
 	}
-	most := mostUpTo(asked, mostSteps, func(value int64) bool { return f.reduced(index, asked, value) })
-	if to := explain.Round(index, most); to > 0 && f.reduced(index, asked, to) {
+	most := bisectUpTo(asked, mostSteps, func(value int64) bool { return f.startsWithRequest(index, asked, value) })
+	if to := explain.Round(index, most); to > 0 && f.startsWithRequest(index, asked, to) {
 		return to
 	}
 	return 0
 }
 
-// mostUpTo returns the greatest value below high for which fits is true, found by bisection with a limited number of
+// bisectUpTo returns the greatest value below high for which fits is true, found by bisection with a limited number of
 // steps. It returns 0 if it finds none.
-func mostUpTo(high int64, steps int, fits func(int64) bool) int64 {
+func bisectUpTo(high int64, steps int, fits func(int64) bool) int64 {
 	low := int64(0)
 	for step := 0; low+1 < high && step < steps; step++ {
 		if middle := low + (high-low)/2; fits(middle) {
@@ -398,11 +398,11 @@ func mostUpTo(high int64, steps int, fits func(int64) bool) int64 {
 	return low
 }
 
-// reduced reports whether the gang would start if its pods that request the amount asked of a resource requested the
+// startsWithRequest reports whether the gang would start if its pods that request the amount asked of a resource requested the
 // amount to instead.
-func (f *finder) reduced(index int, asked, to int64) bool {
+func (f *finder) startsWithRequest(index int, asked, to int64) bool {
 	name := corev1.ResourceName(f.s.Cluster.Resources.Name(index))
-	return f.with(func(spec *model.ShapeSpec, request model.Request) model.Request {
+	return f.startsWithChange(func(spec *model.ShapeSpec, request model.Request) model.Request {
 		if request.Get(index) != asked {
 			return request
 		}
@@ -421,9 +421,9 @@ func (f *finder) reduced(index int, asked, to int64) bool {
 	})
 }
 
-// short lists the resources that the gang may lack: first those of the limits that block it, then those that nodes lack,
+// scarceResources lists the resources that the gang may lack: first those of the limits that block it, then those that nodes lack,
 // in the order of the verdict's counts, then all others that the pods request.
-func (f *finder) short() []int {
+func (f *finder) scarceResources() []int {
 	var names []string
 	if f.v.Limit != nil {
 		names = append(names, f.v.Limit.Resource)
@@ -436,7 +436,7 @@ func (f *finder) short() []int {
 			names = append(names, c.Detail)
 		}
 	}
-	for _, shape := range f.j.Shapes() {
+	for _, shape := range f.j.PendingShapes() {
 		for _, term := range shape.Request {
 			names = append(names, f.s.Cluster.Resources.Name(int(term.Index)))
 		}
@@ -450,13 +450,13 @@ func (f *finder) short() []int {
 	return out
 }
 
-// room returns how many pods of a shape fit on the nodes if each requests the amount value of a resource. It stops
+// countFitting returns how many pods of a shape fit on the nodes if each requests the amount value of a resource. It stops
 // counting at need.
-func (f *finder) room(shape *model.Shape, index int, value int64, need int) int {
+func (f *finder) countFitting(shape *model.Shape, index int, value int64, need int) int {
 	s := f.s
 	pods := 0
 	for _, id := range s.View.Order {
-		if !s.Judge.Allowed(shape, id) {
+		if !s.Judge.IsAllowed(shape, id) {
 			continue
 		}
 		idle, future := s.View.Nodes.Row(s.View.Idle, id), s.View.Nodes.Row(s.View.Future, id)

@@ -24,16 +24,16 @@ func (w *Weights) prepareBalance(resources *model.Resources, s *model.Shape) []p
 	return list
 }
 
-// balancing returns the balance score of a node, from 50 to 100. It is about 75 if the pod leaves the used fractions
+// balanceScore returns the balance score of a node, from 50 to 100. It is about 75 if the pod leaves the used fractions
 // as even as they are, and more if it makes them more even. The score matches kube-scheduler's
 // NodeResourcesBalancedAllocation (1.36).
-func (r *Request) balancing(o *overlay.Overlay, base int) float64 {
-	return 50 + (50+evenness(o, base, r.balance, 1)-evenness(o, base, r.balance, 0))/2
+func (r *Request) balanceScore(o *overlay.Overlay, base int) float64 {
+	return 50 + (50+measureEvenness(o, base, r.balance, 1)-measureEvenness(o, base, r.balance, 0))/2
 }
 
-// evenness returns 100 minus the deviation of the used fractions, in points. with is 1 to include the pod's request,
+// measureEvenness returns 100 minus the deviation of the used fractions, in points. with is 1 to include the pod's request,
 // and 0 otherwise.
-func evenness(o *overlay.Overlay, base int, of []packed, with float64) float64 {
+func measureEvenness(o *overlay.Overlay, base int, of []packed, with float64) float64 {
 	var parts [3]float64
 	n, sum := 0, 0.0
 	for i := range of {

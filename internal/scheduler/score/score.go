@@ -40,7 +40,7 @@ type Binpack struct {
 	Resources map[string]float64
 }
 
-// Bonus holds a policy's points for nodes. When the points of a node change, the policy must call Overlay.Stir for
+// Bonus holds a policy's points for nodes. When the points of a node change, the policy must call Overlay.MarkChanged for
 // the node.
 type Bonus struct {
 	Points []float64               // by model.NodeID; nodes beyond the end get no points
@@ -76,8 +76,8 @@ const (
 	defaultMemoryBytes = 200 << 20
 )
 
-// Prepare looks up the resources and weights for a shape.
-func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
+// PrepareRequest looks up the resources and weights for a shape.
+func (w *Weights) PrepareRequest(resources *model.Resources, s *model.Shape) Request {
 	r := Request{cpu: float64(s.Request.Get(model.CPU)), memory: float64(s.Request.Get(model.Memory))}
 	if r.cpu == 0 {
 		r.cpu = defaultMilliCPU
@@ -90,7 +90,7 @@ func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
 			r.bonuses = append(r.bonuses, b)
 		}
 	}
-	r.strategy = w.Strategy.prepare(resources, s, w.Left)
+	r.strategy = w.Strategy.prepareFor(resources, s, w.Left)
 	r.balance = w.prepareBalance(resources, s)
 	r.plain = len(r.balance) == 2 && s.Request.Get(model.CPU) > 0 && s.Request.Get(model.Memory) > 0
 	if w.Binpack.Weight == 0 {
@@ -108,12 +108,12 @@ func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
 	return r
 }
 
-// Dynamic returns the score of the terms that depend on the node's free resources.
-func (w *Weights) Dynamic(o *overlay.Overlay, id model.NodeID, r *Request) int32 {
+// DynamicScore returns the score of the terms that depend on the node's free resources.
+func (w *Weights) DynamicScore(o *overlay.Overlay, id model.NodeID, r *Request) int32 {
 	base := int(id) * o.Nodes.Stride
-	cpu := use(o.Nodes.Alloc[base+model.CPU], o.Idle[base+model.CPU])
-	memory := use(o.Nodes.Alloc[base+model.Memory], o.Idle[base+model.Memory])
-	withCPU, withMemory := cpu.with(r.cpu), memory.with(r.memory)
+	cpu := computeUsage(o.Nodes.Alloc[base+model.CPU], o.Idle[base+model.CPU])
+	memory := computeUsage(o.Nodes.Alloc[base+model.Memory], o.Idle[base+model.Memory])
+	withCPU, withMemory := cpu.fractionWith(r.cpu), memory.fractionWith(r.memory)
 	points := 0.0
 	if w.LeastRequested != 0 {
 		points += w.LeastRequested * ((1-withCPU)*50 + (1-withMemory)*50)
@@ -124,46 +124,46 @@ func (w *Weights) Dynamic(o *overlay.Overlay, id model.NodeID, r *Request) int32
 	switch {
 	case w.Balanced == 0 || len(r.balance) == 0:
 	case r.plain && cpu.each > 0 && memory.each > 0:
-		before := math.Abs(cpu.with(0)-memory.with(0)) / 2
+		before := math.Abs(cpu.fractionWith(0)-memory.fractionWith(0)) / 2
 		points += w.Balanced * (75 + 50*(before-math.Abs(withCPU-withMemory)/2))
 	default:
-		points += w.Balanced * r.balancing(o, base)
+		points += w.Balanced * r.balanceScore(o, base)
 	}
 	if r.packTotal > 0 {
-		points += w.Binpack.Weight * r.packing(o, base)
+		points += w.Binpack.Weight * r.binpackScore(o, base)
 	}
 	if r.strategy.any {
-		points += r.strategy.points(o, base)
+		points += r.strategy.scoreNode(o, base)
 	}
 	for _, b := range r.bonuses {
 		if int(id) < len(b.Points) {
 			points += b.Points[id]
 		}
 	}
-	return toInt(points)
+	return toScoreUnits(points)
 }
 
-func toInt(points float64) int32 { return int32(min(max(points*Unit, 0), limit)) }
+func toScoreUnits(points float64) int32 { return int32(min(max(points*Unit, 0), limit)) }
 
 // usage holds the used amount of a resource, and the fraction of the total that one unit represents.
 type usage struct{ used, each float64 }
 
-func use(alloc, idle int64) usage {
+func computeUsage(alloc, idle int64) usage {
 	if alloc <= 0 {
 		return usage{used: 1}
 	}
 	return usage{float64(alloc - idle), 1 / float64(alloc)}
 }
 
-// with returns the used fraction, from 0 to 1, after a pod is placed. It is 1 if the node lacks the resource.
-func (u usage) with(asked float64) float64 {
+// fractionWith returns the used fraction, from 0 to 1, after a pod is placed. It is 1 if the node lacks the resource.
+func (u usage) fractionWith(asked float64) float64 {
 	if u.each == 0 {
 		return 1
 	}
 	return min((u.used+asked)*u.each, 1)
 }
 
-func (r *Request) packing(o *overlay.Overlay, base int) float64 {
+func (r *Request) binpackScore(o *overlay.Overlay, base int) float64 {
 	sum := 0.0
 	for _, p := range r.pack {
 		alloc, idle := float64(o.Nodes.Alloc[base+p.index]), float64(o.Idle[base+p.index])
@@ -179,9 +179,9 @@ func (r *Request) packing(o *overlay.Overlay, base int) float64 {
 	return sum / r.packTotal * 100
 }
 
-// Normalise scales a raw value between 0 and most to 0 to 100 points, multiplied by weight. If reversed is true,
+// NormaliseScore scales a raw value between 0 and most to 0 to 100 points, multiplied by weight. If reversed is true,
 // lower raw values score higher.
-func Normalise(raw, most int64, weight float64, reversed bool) int32 {
+func NormaliseScore(raw, most int64, weight float64, reversed bool) int32 {
 	points := 0.0
 	if most > 0 {
 		points = float64(raw) / float64(most) * 100
@@ -189,7 +189,7 @@ func Normalise(raw, most int64, weight float64, reversed bool) int32 {
 	if reversed {
 		points = 100 - points
 	}
-	return toInt(points * weight)
+	return toScoreUnits(points * weight)
 }
 
 const (
@@ -197,10 +197,10 @@ const (
 	maxImage = 1000 << 20
 )
 
-// Images scores the shape's images that are present on the node. The score of an image increases with its size and
+// ScoreImages scores the shape's images that are present on the node. The score of an image increases with its size and
 // with the fraction of nodes that have it, so that an image on few nodes does not attract all its pods to these
 // nodes. holders contains the number of nodes that have each image.
-func (w *Weights) Images(s *model.Shape, info *model.NodeInfo, holders map[string]int32, nodes int) int32 {
+func (w *Weights) ScoreImages(s *model.Shape, info *model.NodeInfo, holders map[string]int32, nodes int) int32 {
 	if w.ImageLocality == 0 || len(info.Images) == 0 {
 		return 0
 	}
@@ -212,5 +212,5 @@ func (w *Weights) Images(s *model.Shape, info *model.NodeInfo, holders map[strin
 	}
 	most := int64(maxImage) * int64(max(s.ContainerCount, 1))
 	sum = min(max(sum, minImage), most)
-	return toInt(w.ImageLocality * float64(sum-minImage) / float64(most-minImage) * 100)
+	return toScoreUnits(w.ImageLocality * float64(sum-minImage) / float64(most-minImage) * 100)
 }

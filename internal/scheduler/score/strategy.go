@@ -60,9 +60,9 @@ type strategyTerm struct {
 	most   bool
 }
 
-// Override parses the strategy that a pod sets in its annotations. ok is false if the pod sets none. The error
+// ParseOverride parses the strategy that a pod sets in its annotations. ok is false if the pod sets none. The error
 // describes an invalid annotation.
-func Override(notes map[string]string) (own map[string]Term, ok bool, err error) {
+func ParseOverride(notes map[string]string) (own map[string]Term, ok bool, err error) {
 	kind, given := notes[keys.StrategyType]
 	if !given {
 		return nil, false, nil
@@ -81,8 +81,8 @@ func Override(notes map[string]string) (own map[string]Term, ok bool, err error)
 	return own, true, nil
 }
 
-// of returns the term for a resource: the term with its name or, if none exists, with the longest matching prefix.
-func (s *Strategy) of(resources map[string]Term, name string) (Term, bool) {
+// findTerm returns the term for a resource: the term with its name or, if none exists, with the longest matching prefix.
+func (s *Strategy) findTerm(resources map[string]Term, name string) (Term, bool) {
 	if t, ok := resources[name]; ok {
 		return t, true
 	}
@@ -96,16 +96,16 @@ func (s *Strategy) of(resources map[string]Term, name string) (Term, bool) {
 	return found, best != ""
 }
 
-func (s *Strategy) prepare(resources *model.Resources, shape *model.Shape, left map[string]bool) strategy {
+func (s *Strategy) prepareFor(resources *model.Resources, shape *model.Shape, left map[string]bool) strategy {
 	out := strategy{weight: s.Weight, scarceWeight: s.Scarce.Weight}
 	terms := s.Resources
-	if own, ok, err := Override(shape.Notes); ok && err == nil {
+	if own, ok, err := ParseOverride(shape.Notes); ok && err == nil {
 		terms = own
 	}
 	for _, t := range shape.Request {
 		out.asked = append(out.asked, t.Index)
 		name := resources.Name(int(t.Index))
-		if term, ok := s.of(terms, name); ok && s.Weight > 0 && !left[name] {
+		if term, ok := s.findTerm(terms, name); ok && s.Weight > 0 && !left[name] {
 			out.terms = append(out.terms, strategyTerm{int(t.Index), float64(t.Value), term.Weight, term.Most})
 			out.total += term.Weight
 		}
@@ -123,20 +123,20 @@ func (s *Strategy) prepare(resources *model.Resources, shape *model.Shape, left 
 	return out
 }
 
-func (s *strategy) points(o *overlay.Overlay, base int) float64 {
+func (s *strategy) scoreNode(o *overlay.Overlay, base int) float64 {
 	points := 0.0
 	if s.total > 0 {
-		points += s.weight * 100 * s.fit(o, base) / s.total
+		points += s.weight * 100 * s.scoreTerms(o, base) / s.total
 	}
 	if s.scarceTotal > 0 {
-		points += s.scarceWeight * 100 * s.plenty(o, base)
+		points += s.scarceWeight * 100 * s.scoreScarcity(o, base)
 	}
 	return points
 }
 
-// fit returns the weighted sum of the resources' used or free fractions after the pod is placed. It returns 0 if the
+// scoreTerms returns the weighted sum of the resources' used or free fractions after the pod is placed. It returns 0 if the
 // pod would exceed a resource.
-func (s *strategy) fit(o *overlay.Overlay, base int) float64 {
+func (s *strategy) scoreTerms(o *overlay.Overlay, base int) float64 {
 	sum := 0.0
 	for i := range s.terms {
 		t := &s.terms[i]
@@ -157,10 +157,10 @@ func (s *strategy) fit(o *overlay.Overlay, base int) float64 {
 	return sum
 }
 
-// plenty returns 1 for a node without scarce resources, and 0 for a node that has all of them or lacks a requested
+// scoreScarcity returns 1 for a node without scarce resources, and 0 for a node that has all of them or lacks a requested
 // resource. As in Volcano, scarce resources that the pod requests count as well. They affect all nodes that have them
 // equally.
-func (s *strategy) plenty(o *overlay.Overlay, base int) float64 {
+func (s *strategy) scoreScarcity(o *overlay.Overlay, base int) float64 {
 	for _, index := range s.asked {
 		if o.Nodes.Alloc[base+int(index)] <= 0 {
 			return 0

@@ -10,7 +10,7 @@ func TestThePrefixThatIsLongestCounts(t *testing.T) {
 	s := Strategy{}
 	terms := map[string]Term{"nvidia.com/*": {Weight: 1}, "nvidia.com/gpu*": {Weight: 2}, "nvidia.com/gpu": {Weight: 3}, "*": {Weight: 9}}
 	for name, want := range map[string]float64{"nvidia.com/gpu": 3, "nvidia.com/gpu-a100": 2, "nvidia.com/other": 1, "cpu": 0} {
-		if got, ok := s.of(terms, name); got.Weight != want || ok != (want > 0) {
+		if got, ok := s.findTerm(terms, name); got.Weight != want || ok != (want > 0) {
 			t.Errorf("%s: weight %g, want %g", name, got.Weight, want)
 		}
 	}
@@ -21,7 +21,7 @@ func FuzzOverride(f *testing.F) {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, kind, weights string) {
-		own, given, err := Override(map[string]string{keys.StrategyType: kind, keys.StrategyWeight: weights})
+		own, given, err := ParseOverride(map[string]string{keys.StrategyType: kind, keys.StrategyWeight: weights})
 		if !given || err == nil && kind != LeastAllocated && kind != MostAllocated {
 			t.Errorf("%q %q: %v", kind, weights, err)
 		}

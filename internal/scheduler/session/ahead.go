@@ -18,17 +18,17 @@ const maxInside = 16
 // the first gangs are admitted, so that their pods exist and resources can be reserved for them. Behind the first
 // gang, only gangs with a known run time are.
 func (s *Session) AdmitAhead(j *framework.Job, v reason.Code) bool {
-	if !waitsForRoom(v) || !s.easy() || len(s.Endings()) == 0 {
+	if !waitsForCapacity(v) || !s.usesReservations() || len(s.KnownEndings()) == 0 {
 		return false
 	}
-	if !Backfills(j.In) && !j.In.Fifo || exceeds(j.MinResources, j.In) {
+	if !AllowsBackfill(j.In) && !j.In.Fifo || exceedsCapability(j.MinResources, j.In) {
 		return false
 	}
-	in := s.inside(j.In)
-	if !in.admits(s, j) || j.Estimate == 0 && !in.precedes(s, j) {
+	in := s.findInsiders(j.In)
+	if !in.mayAdmit(s, j) || j.Estimate == 0 && !in.precedesAll(s, j) {
 		return false
 	}
-	in.add(s, j)
+	in.addAdmitted(s, j)
 	return true
 }
 
@@ -45,12 +45,12 @@ type insiders struct {
 	summed    bool
 }
 
-// inside returns the gangs that are admitted to a queue and wait for their minimum.
-func (s *Session) inside(q *queue.Queue) *insiders {
+// findInsiders returns the gangs that are admitted to a queue and wait for their minimum.
+func (s *Session) findInsiders(q *queue.Queue) *insiders {
 	if s.insides == nil {
 		s.insides = map[*queue.Queue]*insiders{}
 		for _, j := range s.AllWaiting {
-			if j != nil && j.IsAdmitted() && !j.Satisfied() {
+			if j != nil && j.IsAdmitted() && !j.IsSatisfied() {
 				s.insidersOf(j.In).waiting = append(s.insidersOf(j.In).waiting, j)
 			}
 		}
@@ -67,31 +67,31 @@ func (s *Session) insidersOf(q *queue.Queue) *insiders {
 	return in
 }
 
-// admits reports whether a gang is among the first maxInside gangs of its queue that could start, so that it may be
+// mayAdmit reports whether a gang is among the first maxInside gangs of its queue that could start, so that it may be
 // admitted before there is room. Gangs that turn out not to be among the first stay admitted. Their number is
 // bounded: maxInside gangs of any size, and maxMisjudged pods of others.
-func (in *insiders) admits(s *Session, j *framework.Job) bool {
+func (in *insiders) mayAdmit(s *Session, j *framework.Job) bool {
 	if len(in.waiting) < maxInside {
 		return true
 	}
-	in.judge(s)
-	if in.othersPods() > maxMisjudged {
+	in.findFirst(s)
+	if in.countOtherPods() > maxMisjudged {
 		return false
 	}
 	return len(in.first) < maxInside || s.Rules.CompareJobs(j, in.first[maxInside-1]) < 0
 }
 
-// othersPods returns the number of pending pods of the gangs that are not among the first, without the maxInside
+// countOtherPods returns the number of pending pods of the gangs that are not among the first, without the maxInside
 // largest gangs.
-func (in *insiders) othersPods() int {
+func (in *insiders) countOtherPods() int {
 	if !in.summed {
-		in.misjudged, in.summed = beyond(in.others), true
+		in.misjudged, in.summed = sumBeyondLargest(in.others), true
 	}
 	return in.misjudged
 }
 
-// beyond returns the sum of numbers without the maxInside largest.
-func beyond(pods []int) (sum int) {
+// sumBeyondLargest returns the sum of numbers without the maxInside largest.
+func sumBeyondLargest(pods []int) (sum int) {
 	slices.SortFunc(pods, func(a, b int) int { return cmp.Compare(b, a) })
 	for _, n := range pods[min(maxInside, len(pods)):] {
 		sum += n
@@ -99,17 +99,17 @@ func beyond(pods []int) (sum int) {
 	return sum
 }
 
-// precedes reports whether a gang comes before all other gangs of the queue that could start.
-func (in *insiders) precedes(s *Session, j *framework.Job) bool {
+// precedesAll reports whether a gang comes before all other gangs of the queue that could start.
+func (in *insiders) precedesAll(s *Session, j *framework.Job) bool {
 	if len(in.waiting) == 0 {
 		return true
 	}
-	in.judge(s)
+	in.findFirst(s)
 	return len(in.first) == 0 || s.Rules.CompareJobs(j, in.first[0]) < 0
 }
 
-// judge finds the first gangs that could start. Other gangs do not block the queue.
-func (in *insiders) judge(s *Session) {
+// findFirst finds the first gangs that could start. Other gangs do not block the queue.
+func (in *insiders) findFirst(s *Session) {
 	if in.judged {
 		return
 	}
@@ -119,7 +119,7 @@ func (in *insiders) judge(s *Session) {
 	for len(in.first) < maxInside && len(rest) > 0 {
 		next := rest[:min(maxInside-len(in.first), len(rest))]
 		rest = rest[len(next):]
-		s.judgeCould(next)
+		s.judgeCouldStart(next)
 		for _, j := range next {
 			if s.could[j] {
 				in.first = append(in.first, j)
@@ -139,8 +139,8 @@ func (in *insiders) addOther(j *framework.Job) {
 	}
 }
 
-// add records that a gang is admitted.
-func (in *insiders) add(s *Session, j *framework.Job) {
+// addAdmitted records that a gang is admitted.
+func (in *insiders) addAdmitted(s *Session, j *framework.Job) {
 	in.waiting = append(in.waiting, j)
 	if !in.judged {
 		return
@@ -153,9 +153,9 @@ func (in *insiders) add(s *Session, j *framework.Job) {
 	}
 }
 
-// AtGate makes the first gang of each queue that waits for admission ready again, if it could be admitted ahead.
-func (s *Session) AtGate() {
-	if !s.easy() {
+// WakeAdmissionHeads makes the first gang of each queue that waits for admission ready again, if it could be admitted ahead.
+func (s *Session) WakeAdmissionHeads() {
+	if !s.usesReservations() {
 		return
 	}
 	first := map[*queue.Queue]*framework.Job{}
@@ -168,9 +168,9 @@ func (s *Session) AtGate() {
 		}
 	}
 	for _, q := range s.Ledger.Queues {
-		if j := first[q]; j != nil && j.Parked && s.inside(q).admits(s, j) {
+		if j := first[q]; j != nil && j.Parked && s.findInsiders(q).mayAdmit(s, j) {
 			j.Parked = false
-			s.Refresh(j)
+			s.RefreshQueue(j)
 			s.Ready = append(s.Ready, j)
 		}
 	}

@@ -16,7 +16,7 @@ func TestTheHeadOfAQueueIsNamedAsUsersKnowIt(t *testing.T) {
 		"PodGroup spark":    {Namespace: "nlp", Name: "spark"},
 		"PodGroup cv/spark": {Namespace: "cv", Name: "spark"},
 	} {
-		if got := aheadName(waiting, &framework.Job{Gang: head}); got != want {
+		if got := headName(waiting, &framework.Job{Gang: head}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

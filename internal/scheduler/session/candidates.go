@@ -24,43 +24,43 @@ const maxMisjudged = 1000
 // The first gang of a queue that would not start is its head. Without a reservation for the head, no gang passes
 // it: a head that is not admitted is admitted, so that its pods exist in the next cycle.
 func (s *Session) AdmitCandidates() {
-	if !s.Enqueues || !s.easy() {
+	if !s.Enqueues || !s.usesReservations() {
 		return
 	}
 	c := &backfillers{s: s, taken: map[model.NodeID]*takenRoom{}, headed: map[*queue.Queue]bool{}, misjudged: map[*queue.Queue]int{}}
-	list := c.collect()
+	list := c.collectGangs()
 	outside := func(j *framework.Job) bool { return !j.IsAdmitted() }
-	if !slices.ContainsFunc(list, outside) || len(s.Endings()) == 0 {
+	if !slices.ContainsFunc(list, outside) || len(s.KnownEndings()) == 0 {
 		return
 	}
-	defer c.release()
+	defer c.releaseHeld()
 	s.SortGangs(list)
 	s.insides = nil // gangs have started since these were counted
 	for _, j := range list {
 		switch {
 		case c.headed[j.In]:
-		case c.take(j):
+		case c.placeCandidate(j):
 			if !j.IsAdmitted() {
 				s.admitCandidate(j)
 			}
-		case !s.reservedBefore(j):
-			c.headed[j.In] = c.heads(j)
+		case !s.hasReservationBefore(j):
+			c.headed[j.In] = c.admitHead(j)
 		}
 	}
 }
 
-// reservedBefore reports whether resources are reserved for a gang of the same queue that comes before j.
-func (s *Session) reservedBefore(j *framework.Job) bool {
+// hasReservationBefore reports whether resources are reserved for a gang of the same queue that comes before j.
+func (s *Session) hasReservationBefore(j *framework.Job) bool {
 	return slices.ContainsFunc(s.Reservations, func(r *Reservation) bool { return r.Job.In == j.In && s.Rules.CompareJobs(r.Job, j) < 0 })
 }
 
-// heads reports whether a gang that does not fit is a head that must not be passed: its pods are being created, or
+// admitHead reports whether a gang that does not fit is a head that must not be passed: its pods are being created, or
 // it is admitted here so that they will be.
-func (c *backfillers) heads(j *framework.Job) bool {
+func (c *backfillers) admitHead(j *framework.Job) bool {
 	if j.IsAdmitted() {
 		return true
 	}
-	if _, never := c.s.Never(j); never || c.vetoed(j) || !c.s.AdmitAhead(j, j.Verdict.Code) {
+	if _, never := c.s.NeverStarts(j); never || c.isVetoed(j) || !c.s.AdmitAhead(j, j.Verdict.Code) {
 		return false
 	}
 	c.s.admitCandidate(j)
@@ -72,9 +72,9 @@ func (s *Session) admitCandidate(j *framework.Job) {
 	for _, enqueued := range s.Rules.Enqueued {
 		enqueued(j)
 	}
-	s.Rules.Admit(j)
+	s.Rules.NotifyAdmitted(j)
 	j.Phase = schedulingv1beta1.PodGroupInqueue
-	s.Verdict(j, s.Rules.Valid(j))
+	s.SetVerdict(j, s.Rules.CheckValid(j))
 }
 
 // backfillers holds the gangs without pods that may start now, and the resources they would use.
@@ -103,23 +103,23 @@ type refusedParts struct {
 	binds uint32 // reservations that bound them, as a bit set
 }
 
-// collect returns the gangs to try: gangs that wait for admission because of missing room and may fit, the first
+// collectGangs returns the gangs to try: gangs that wait for admission because of missing room and may fit, the first
 // gang of each queue that cannot fit, and admitted gangs whose pods are being created.
-func (c *backfillers) collect() (list []*framework.Job) {
+func (c *backfillers) collectGangs() (list []*framework.Job) {
 	s := c.s
 	pods, large := map[*queue.Queue][]int{}, map[*queue.Queue]*framework.Job{}
 	for _, j := range s.AllWaiting {
 		switch {
-		case !j.HasMinResources || !lends(j.In):
+		case !j.HasMinResources || !allowsPassing(j.In):
 		case !j.IsAdmitted():
 			switch {
-			case !waitsForRoom(j.Verdict.Code) || exceeds(j.MinResources, j.In):
+			case !waitsForCapacity(j.Verdict.Code) || exceedsCapability(j.MinResources, j.In):
 			case c.mayFit(j):
 				list = append(list, j)
 			case large[j.In] == nil || s.Rules.CompareJobs(j, large[j.In]) < 0:
 				large[j.In] = j
 			}
-		case j.Satisfied() || len(j.Promised)+len(j.Reserved) > 0:
+		case j.IsSatisfied() || len(j.Promised)+len(j.Reserved) > 0:
 		case len(j.Tasks) >= j.MinMember:
 			pods[j.In] = append(pods[j.In], len(j.Pending))
 		case s.CouldStart(j):
@@ -130,23 +130,23 @@ func (c *backfillers) collect() (list []*framework.Job) {
 		list = append(list, j)
 	}
 	for q, counts := range pods {
-		c.misjudged[q] = beyond(counts)
+		c.misjudged[q] = sumBeyondLargest(counts)
 	}
 	return slices.DeleteFunc(list, func(j *framework.Job) bool { return !j.IsAdmitted() && c.misjudged[j.In] > maxMisjudged })
 }
 
-// lends reports whether a queue admits gangs that pass its head.
-func lends(q *queue.Queue) bool { return q.Known && q.Open && Backfills(q) }
+// allowsPassing reports whether a queue admits gangs that pass its head.
+func allowsPassing(q *queue.Queue) bool { return q.Known && q.Open && AllowsBackfill(q) }
 
-// waitsForRoom reports whether a gang is not admitted because other gangs use or reserve the resources.
-func waitsForRoom(code reason.Code) bool { return reason.Get(code).Has(reason.OthersHoldQueue) }
+// waitsForCapacity reports whether a gang is not admitted because other gangs use or reserve the resources.
+func waitsForCapacity(code reason.Code) bool { return reason.Get(code).Has(reason.OthersHoldQueue) }
 
 // mayFit reports whether all nodes together have enough idle resources for a gang's request.
 func (c *backfillers) mayFit(j *framework.Job) bool {
 	if c.idle == nil {
 		c.idle = c.s.idleTotal()
 	}
-	return contains(c.idle, j.MinResources)
+	return containsRequest(c.idle, j.MinResources)
 }
 
 // idleTotal returns the idle resources of all nodes.
@@ -160,43 +160,43 @@ func (s *Session) idleTotal() model.Vec {
 	return total
 }
 
-// take records what a gang would use now, if it fits on the nodes and in its queue, besides the reservations.
-func (c *backfillers) take(j *framework.Job) bool {
+// placeCandidate records what a gang would use now, if it fits on the nodes and in its queue, besides the reservations.
+func (c *backfillers) placeCandidate(j *framework.Job) bool {
 	s := c.s
-	if !j.IsAdmitted() && c.vetoed(j) {
+	if !j.IsAdmitted() && c.isVetoed(j) {
 		return false
 	}
-	binds := func(r *Reservation) bool { return s.after(r, j) && !s.endsByThen(j, r) }
+	binds := func(r *Reservation) bool { return s.isBehind(r, j) && !s.endsByThen(j, r) }
 	if s.mayHold(j.In, j.MinResources, j, nil).Code != "" || s.Rules.MustWait(j.In, j.MinResources).Code != "" {
 		return false
 	}
-	if s.keptAmount(binds, j, j.MinResources).Code != "" {
+	if s.checkReservedLimits(binds, j, j.MinResources).Code != "" {
 		return false
 	}
-	if !c.spreadAll(j, binds) {
+	if !c.spreadTemplates(j, binds) {
 		return false
 	}
-	c.hold(j, 1)
+	c.holdMinimum(j, 1)
 	c.held = append(c.held, j)
 	return true
 }
 
-// spreadAll records nodes for the pods of a gang's minimum, if there are enough.
-func (c *backfillers) spreadAll(j *framework.Job, binds func(*Reservation) bool) bool {
+// spreadTemplates records nodes for the pods of a gang's minimum, if there are enough.
+func (c *backfillers) spreadTemplates(j *framework.Job, binds func(*Reservation) bool) bool {
 	var bits uint32
 	for i, r := range c.s.Reservations {
 		if binds(r) {
 			bits |= 1 << i
 		}
 	}
-	templates, _ := j.Templates()
+	templates, _ := j.PodTemplates()
 	var noted []func()
 	for i := range templates {
 		d := &templates[i]
-		d.Request = slices.DeleteFunc(slices.Clone(d.Request), func(t model.Term) bool { return c.s.View.Left(int(t.Index)) })
+		d.Request = slices.DeleteFunc(slices.Clone(d.Request), func(t model.Term) bool { return c.s.View.IsExcluded(int(t.Index)) })
 		on, ok := []partsOn(nil), !c.isRefused(d, bits)
 		if ok {
-			on, ok = c.spread(d, binds)
+			on, ok = c.spreadPods(d, binds)
 		}
 		if !ok {
 			if i == 0 { // it did not fail because of its own other pods
@@ -208,8 +208,8 @@ func (c *backfillers) spreadAll(j *framework.Job, binds func(*Reservation) bool)
 			return false
 		}
 		for _, p := range on {
-			c.note(p, d.Request, binds, 1)
-			noted = append(noted, func() { c.note(p, d.Request, binds, -1) })
+			c.countPlaced(p, d.Request, binds, 1)
+			noted = append(noted, func() { c.countPlaced(p, d.Request, binds, -1) })
 		}
 	}
 	return true
@@ -222,31 +222,31 @@ func (c *backfillers) isRefused(d *framework.Template, binds uint32) bool {
 	})
 }
 
-// vetoed reports whether a policy rejects the admission of a gang for another reason than missing room.
-func (c *backfillers) vetoed(j *framework.Job) bool {
+// isVetoed reports whether a policy rejects the admission of a gang for another reason than missing room.
+func (c *backfillers) isVetoed(j *framework.Job) bool {
 	if c.s.Rules.MayCreate(j).Code != "" {
 		return true
 	}
 	return slices.ContainsFunc(c.s.Rules.Enqueueable, func(voter framework.Voter) bool {
 		vote, v := voter.Vote(j)
-		return vote == framework.Reject && !waitsForRoom(v.Code)
+		return vote == framework.Reject && !waitsForCapacity(v.Code)
 	})
 }
 
-// hold makes a gang's queue hold its minimum, until the reservations by which it has ended; sign -1 reverses this.
-func (c *backfillers) hold(j *framework.Job, sign float64) {
-	j.In.Hold(j.MinResources, sign)
+// holdMinimum makes a gang's queue hold its minimum, until the reservations by which it has ended; sign -1 reverses this.
+func (c *backfillers) holdMinimum(j *framework.Job, sign float64) {
+	j.In.AddAllocated(j.MinResources, sign)
 	for _, r := range c.s.Reservations {
 		if c.s.endsByThen(j, r) {
-			r.count(j.In, j.MinResources, int64(sign))
+			r.countEnded(j.In, j.MinResources, int64(sign))
 		}
 	}
 }
 
-// release reverses hold for all candidates.
-func (c *backfillers) release() {
+// releaseHeld reverses hold for all candidates.
+func (c *backfillers) releaseHeld() {
 	for _, j := range c.held {
-		c.hold(j, -1)
+		c.holdMinimum(j, -1)
 	}
 }
 
@@ -256,13 +256,13 @@ type partsOn struct {
 	count int
 }
 
-// spread finds nodes for equal pods. It prefers nodes whose idle resources are reserved and can be used only by
+// spreadPods finds nodes for equal pods. It prefers nodes whose idle resources are reserved and can be used only by
 // gangs that end in time, such as this one.
-func (c *backfillers) spread(d *framework.Template, binds func(*Reservation) bool) (on []partsOn, enough bool) {
+func (c *backfillers) spreadPods(d *framework.Template, binds func(*Reservation) bool) (on []partsOn, enough bool) {
 	s, count := c.s, d.Count
 	used := map[model.NodeID]int{}
 	add := func(id model.NodeID, most int) {
-		if n := min(c.fitting(id, d, binds)-used[id], most, count); n > 0 {
+		if n := min(c.countFitting(id, d, binds)-used[id], most, count); n > 0 {
 			on = append(on, partsOn{id, n})
 			used[id] += n
 			count -= n
@@ -287,9 +287,9 @@ func (c *backfillers) spread(d *framework.Template, binds func(*Reservation) boo
 	return on, count == 0
 }
 
-// fitting returns how many pods fit on a node now, besides other candidates and besides the reservations that bind
+// countFitting returns how many pods fit on a node now, besides other candidates and besides the reservations that bind
 // them.
-func (c *backfillers) fitting(id model.NodeID, d *framework.Template, binds func(*Reservation) bool) int {
+func (c *backfillers) countFitting(id model.NodeID, d *framework.Template, binds func(*Reservation) bool) int {
 	s, each := c.s, d.Request
 	if !s.mayRunOn(id, d) {
 		return 0
@@ -312,10 +312,10 @@ func (c *backfillers) fitting(id model.NodeID, d *framework.Template, binds func
 	return n
 }
 
-// takesCandidates reports whether pods of which only the requests are known may be placed on a node. Taints exclude
+// acceptsCandidates reports whether pods of which only the requests are known may be placed on a node. Taints exclude
 // pods that request no device: nodes with devices are the usual reason for taints, and pods that request a device
 // tolerate them.
-func (s *Session) takesCandidates(id model.NodeID, each model.Request) bool {
+func (s *Session) acceptsCandidates(id model.NodeID, each model.Request) bool {
 	info := s.View.Nodes.Info[id]
 	if info.Unschedulable {
 		return false
@@ -337,14 +337,14 @@ func slotsBeside(each model.Request, idle, future []int64, taken model.Vec) int 
 	return int(max(most, 0))
 }
 
-// note counts pods on a node as placed; sign -1 reverses this.
-func (c *backfillers) note(p partsOn, each model.Request, binds func(*Reservation) bool, sign int64) {
+// countPlaced counts pods on a node as placed; sign -1 reverses this.
+func (c *backfillers) countPlaced(p partsOn, each model.Request, binds func(*Reservation) bool, sign int64) {
 	taken := c.taken[p.node]
 	if taken == nil {
 		taken = &takenRoom{beside: map[*Reservation]model.Vec{}}
 		c.taken[p.node] = taken
 	}
-	all := times(each, sign*int64(p.count))
+	all := multiplyRequest(each, sign*int64(p.count))
 	taken.now.Add(all)
 	for _, r := range c.s.Reservations {
 		if _, mine := r.room[p.node]; mine && binds(r) {
@@ -355,8 +355,8 @@ func (c *backfillers) note(p partsOn, each model.Request, binds func(*Reservatio
 	}
 }
 
-// times returns a request multiplied by n.
-func times(each model.Request, n int64) model.Request {
+// multiplyRequest returns a request multiplied by n.
+func multiplyRequest(each model.Request, n int64) model.Request {
 	all := slices.Clone(each)
 	for i := range all {
 		all[i].Value *= n
@@ -369,16 +369,16 @@ func (s *Session) endsByThen(j *framework.Job, r *Reservation) bool {
 	return j.Estimate > 0 && !s.Now.Add(j.Estimate).After(r.At)
 }
 
-// keptAmount returns a verdict if a queue's limits would not leave room for a reservation if a gang with a request
+// checkReservedLimits returns a verdict if a queue's limits would not leave room for a reservation if a gang with a request
 // started now.
-func (s *Session) keptAmount(binds func(*Reservation) bool, j *framework.Job, request model.Request) explain.Verdict {
+func (s *Session) checkReservedLimits(binds func(*Reservation) bool, j *framework.Job, request model.Request) explain.Verdict {
 	for _, r := range s.Reservations {
 		if !binds(r) {
 			continue
 		}
-		r.shift(-1)
+		r.shiftLedger(-1)
 		v := s.mayHold(j.In, request, j, r.Job)
-		r.shift(1)
+		r.shiftLedger(1)
 		if v.Code != "" {
 			return explain.Verdict{Code: reason.Reserved, Blocker: []string{r.Job.Title()}, Ahead: []*model.Gang{r.Job.Gang}, Until: r.At, Limit: v.Limit}
 		}

@@ -46,32 +46,32 @@ type stray struct {
 	from time.Time
 }
 
-// ascertain marks the forecasts that are certain.
-func (s *Session) ascertain(out map[*framework.Job]Forecast) {
+// markCertain marks the forecasts that are certain.
+func (s *Session) markCertain(out map[*framework.Job]Forecast) {
 	c := &certainty{s: s, out: out, strays: map[kind]*stray{}, nodes: map[*model.Shape][]uint64{}, heads: map[*queue.Queue]*framework.Job{}, lost: s.Rules.OrderMoves}
 	c.findHeads()
 	var open []*framework.Job // not yet found to be uncertain
 	for _, j := range s.AllWaiting {
 		f := out[j]
 		switch {
-		case !s.takes(j, f):
-		case !f.Known && f.Why != noLimits || !s.foreseeable(j) || c.due(j, f):
-			c.stray(j, time.Time{})
+		case !s.mayTakeResources(j, f):
+		case !f.Known && f.Why != noLimits || !s.isPredictable(j) || c.becomesOverdue(j, f):
+			c.addStray(j, time.Time{})
 		default:
 			open = append(open, j)
-			if wantsMore(j) && f.Known {
-				c.stray(j, f.At)
+			if wantsBeyondMinimum(j) && f.Known {
+				c.addStray(j, f.At)
 			}
 		}
 	}
 	for found := true; found && !c.lost; {
 		found = false
 		open = slices.DeleteFunc(open, func(j *framework.Job) bool {
-			if !c.disturbed(j) {
+			if !c.isDisturbed(j) {
 				return false
 			}
 			found = true
-			c.stray(j, time.Time{})
+			c.addStray(j, time.Time{})
 			return true
 		})
 	}
@@ -94,42 +94,42 @@ func (c *certainty) findHeads() {
 		return
 	}
 	for _, r := range s.Reservations {
-		if j := r.Job; len(j.Shapes()) == 1 && !j.Structured() { // for other gangs the same resources may not be found again after others use the rest
+		if j := r.Job; len(j.PendingShapes()) == 1 && !j.IsStructured() { // for other gangs the same resources may not be found again after others use the rest
 			c.heads[j.In] = j
 		}
 	}
 	for _, j := range s.AllWaiting {
-		if head := c.heads[j.In]; head != nil && j != head && s.takes(j, c.out[j]) && s.Rules.CompareJobs(j, head) < 0 {
+		if head := c.heads[j.In]; head != nil && j != head && s.mayTakeResources(j, c.out[j]) && s.Rules.CompareJobs(j, head) < 0 {
 			delete(c.heads, j.In)
 		}
 	}
 }
 
-// takes reports whether a gang may take resources in the current situation.
-func (s *Session) takes(j *framework.Job, f Forecast) bool {
+// mayTakeResources reports whether a gang may take resources in the current situation.
+func (s *Session) mayTakeResources(j *framework.Job, f Forecast) bool {
 	switch {
 	case f.Why == neverStarts && j.Need() > 0 || !j.In.Known || !j.In.Open:
 		return false
 	case !j.IsAdmitted() || len(j.AtGate) > 0:
 		return true
 	}
-	return len(j.Pending) > 0 && s.Rules.Valid(j).Code != reason.NotEnoughPods
+	return len(j.Pending) > 0 && s.Rules.CheckValid(j).Code != reason.NotEnoughPods
 }
 
-// wantsMore reports whether a gang has pods to place beyond its minimum.
-func wantsMore(j *framework.Job) bool { return len(j.Pending)+len(j.AtGate) > j.Need() }
+// wantsBeyondMinimum reports whether a gang has pods to place beyond its minimum.
+func wantsBeyondMinimum(j *framework.Job) bool { return len(j.Pending)+len(j.AtGate) > j.Need() }
 
-// due reports whether resources will be reserved for a gang bit by bit before it starts.
-func (c *certainty) due(j *framework.Job, f Forecast) bool {
+// becomesOverdue reports whether resources will be reserved for a gang bit by bit before it starts.
+func (c *certainty) becomesOverdue(j *framework.Job, f Forecast) bool {
 	return slices.ContainsFunc(c.s.Rules.Deadlines, func(deadline func(*framework.Job) time.Time) bool {
 		at := deadline(j)
 		return !at.IsZero() && (!f.Known || !at.After(f.At))
 	})
 }
 
-// stray records a gang that takes resources at an unknown time.
-func (c *certainty) stray(j *framework.Job, from time.Time) {
-	shapes := j.Shapes()
+// addStray records a gang that takes resources at an unknown time.
+func (c *certainty) addStray(j *framework.Job, from time.Time) {
+	shapes := j.PendingShapes()
 	for _, t := range j.AtGate {
 		if !slices.Contains(shapes, t.Shape) {
 			shapes = append(shapes, t.Shape)
@@ -158,29 +158,29 @@ func (c *certainty) stray(j *framework.Job, from time.Time) {
 	}
 }
 
-// disturbed reports whether another gang may take resources that a gang counts on.
-func (c *certainty) disturbed(j *framework.Job) bool {
+// isDisturbed reports whether another gang may take resources that a gang counts on.
+func (c *certainty) isDisturbed(j *framework.Job) bool {
 	f := c.out[j]
 	for k, u := range c.strays {
 		switch {
 		case u.only && u.first == j:
 		case f.Known && u.from.After(f.At):
 		case c.heads[k.in] == j && !u.gated && c.s.Rules.CompareJobs(j, u.first) < 0:
-		case c.meets(j, k):
+		case c.sharesLimitOrNode(j, k):
 			return true
 		}
 	}
 	return false
 }
 
-// meets reports whether a gang shares a queue limit or a node with pods of a kind.
-func (c *certainty) meets(j *framework.Job, k kind) bool {
-	if k.shape == nil || sameLimits(k.in, j.In) {
+// sharesLimitOrNode reports whether a gang shares a queue limit or a node with pods of a kind.
+func (c *certainty) sharesLimitOrNode(j *framework.Job, k kind) bool {
+	if k.shape == nil || shareLimits(k.in, j.In) {
 		return true
 	}
-	theirs := c.allowed(k.shape)
-	return slices.ContainsFunc(j.Shapes(), func(shape *model.Shape) bool {
-		for i, word := range c.allowed(shape) {
+	theirs := c.allowedNodes(k.shape)
+	return slices.ContainsFunc(j.PendingShapes(), func(shape *model.Shape) bool {
+		for i, word := range c.allowedNodes(shape) {
 			if word&theirs[i] != 0 {
 				return true
 			}
@@ -189,24 +189,24 @@ func (c *certainty) meets(j *framework.Job, k kind) bool {
 	})
 }
 
-// sameLimits reports whether two queues are equal or have a common ancestor other than the root.
-func sameLimits(a, b *queue.Queue) bool {
+// shareLimits reports whether two queues are equal or have a common ancestor other than the root.
+func shareLimits(a, b *queue.Queue) bool {
 	for ; a != nil && a.Name != keys.RootQueue; a = a.Parent {
-		if b.Within(a) {
+		if b.IsWithin(a) {
 			return true
 		}
 	}
 	return false
 }
 
-// allowed returns the nodes that a shape may use, as a bit set by rank.
-func (c *certainty) allowed(shape *model.Shape) []uint64 {
+// allowedNodes returns the nodes that a shape may use, as a bit set by rank.
+func (c *certainty) allowedNodes(shape *model.Shape) []uint64 {
 	set, known := c.nodes[shape]
 	if !known {
 		set = make([]uint64, len(c.s.View.Order)/64+1)
 		c.s.Walked += len(c.s.View.Order) / 16
 		for rank, id := range c.s.View.Order {
-			if c.s.Judge.Allowed(shape, id) {
+			if c.s.Judge.IsAllowed(shape, id) {
 				set[rank/64] |= 1 << (rank % 64)
 			}
 		}

@@ -26,27 +26,27 @@ func (s *Session) CouldStart(j *framework.Job) bool {
 		s.tryAlone(j)
 		return s.could[j]
 	}
-	s.noteCould(j, could)
+	s.cacheCouldStart(j, could)
 	return could
 }
 
-// noteCould caches an answer for the rest of the cycle.
-func (s *Session) noteCould(j *framework.Job, could bool) {
+// cacheCouldStart caches an answer for the rest of the cycle.
+func (s *Session) cacheCouldStart(j *framework.Job, could bool) {
 	if s.could == nil {
 		s.could = map[*framework.Job]bool{}
 	}
 	s.could[j] = could
 }
 
-// judgeCould computes CouldStart for many gangs at once, in s.could.
-func (s *Session) judgeCould(jobs []*framework.Job) {
+// judgeCouldStart computes CouldStart for many gangs at once, in s.could.
+func (s *Session) judgeCouldStart(jobs []*framework.Job) {
 	var undecided []*framework.Job
 	for _, j := range jobs {
 		if _, known := s.could[j]; known {
 			continue
 		}
 		if could, decided := s.couldStartByLimits(j); decided {
-			s.noteCould(j, could)
+			s.cacheCouldStart(j, could)
 		} else {
 			undecided = append(undecided, j)
 		}
@@ -54,9 +54,9 @@ func (s *Session) judgeCould(jobs []*framework.Job) {
 	s.tryAlone(undecided...)
 }
 
-// couldNever reports whether a gang could not start even on an empty cluster, as far as this is known without
+// couldNeverStart reports whether a gang could not start even on an empty cluster, as far as this is known without
 // placing it.
-func (s *Session) couldNever(j *framework.Job) bool {
+func (s *Session) couldNeverStart(j *framework.Job) bool {
 	if could, known := s.could[j]; known {
 		return !could
 	}
@@ -69,10 +69,10 @@ func (s *Session) couldStartByLimits(j *framework.Job) (could, decided bool) {
 	if !j.In.Known || !j.In.Open {
 		return false, true
 	}
-	switch s.Rules.Valid(j).Code {
+	switch s.Rules.CheckValid(j).Code {
 	case "":
 	case reason.NotEnoughPods:
-		return s.arriving(j) && s.templatesFit(j) && !s.exceedsEmptyNodes(j), true
+		return s.mayStillArrive(j) && s.templatesFit(j) && !s.exceedsEmptyNodes(j), true
 	case reason.SchedulingGated:
 		if !j.IsGatedByQueueAlone() {
 			return false, true
@@ -83,7 +83,7 @@ func (s *Session) couldStartByLimits(j *framework.Job) (could, decided bool) {
 	if j.Need() == 0 || len(j.Pending)+len(j.AtGate) == 0 || len(s.View.Order) == 0 {
 		return true, true
 	}
-	if _, never := s.Never(j); never {
+	if _, never := s.NeverStarts(j); never {
 		return false, true
 	}
 	allowed, sure := s.allowedAlone(j)
@@ -96,8 +96,8 @@ func (s *Session) couldStartByLimits(j *framework.Job) (could, decided bool) {
 	return true, len(j.AtGate) > 0 // the queue's gate does not depend on nodes
 }
 
-// arriving reports whether pods that a gang lacks may still be created.
-func (s *Session) arriving(j *framework.Job) bool {
+// mayStillArrive reports whether pods that a gang lacks may still be created.
+func (s *Session) mayStillArrive(j *framework.Job) bool {
 	told := j.Status.Explanation
 	if told == nil || told.Reason != string(reason.NotEnoughPods) || told.Since == nil {
 		return true
@@ -118,24 +118,24 @@ func (s *Session) allowedAlone(j *framework.Job) (allowed, sure bool) {
 	if len(asked) == 0 {
 		return true, true
 	}
-	defer s.emptyQueues(j)()
+	defer s.vacateQueues(j)()
 	switch s.Rules.MayAllocate(j.In, asked).Code {
 	case "", reason.OverDeserved:
 		return true, true
 	case reason.OverCapability, reason.GangDoesNotFit:
-		return false, len(j.Shapes()) == 1
+		return false, len(j.PendingShapes()) == 1
 	}
 	return false, true
 }
 
-// emptyQueues makes the gang's queue and its ancestors hold only what the gang itself holds, until the returned
+// vacateQueues makes the gang's queue and its ancestors hold only what the gang itself holds, until the returned
 // function is called.
-func (s *Session) emptyQueues(j *framework.Job) (undo func()) {
+func (s *Session) vacateQueues(j *framework.Job) (undo func()) {
 	var undos []func()
 	for q := j.In; q != nil; q = q.Parent {
-		undos = append(undos, q.Vacate())
+		undos = append(undos, q.SimulateEmpty())
 	}
-	s.holdOwn(j, 1)
+	s.holdOwnPods(j, 1)
 	return func() {
 		for _, undo := range undos {
 			undo()
@@ -143,15 +143,15 @@ func (s *Session) emptyQueues(j *framework.Job) (undo func()) {
 	}
 }
 
-// holdOwn makes a vacated queue hold the gang's own pods (1), or stops this (-1).
-func (s *Session) holdOwn(j *framework.Job, sign float64) {
+// holdOwnPods makes a vacated queue hold the gang's own pods (1), or stops this (-1).
+func (s *Session) holdOwnPods(j *framework.Job, sign float64) {
 	if j.AllocatedTasks() == 0 {
 		return
 	}
 	for _, t := range j.Tasks {
 		if t.Status.Allocated() {
-			j.In.Hold(t.Shape.Request, sign)
-			j.In.Occupy(t.Shape.Request, sign)
+			j.In.AddAllocated(t.Shape.Request, sign)
+			j.In.AddOccupied(t.Shape.Request, sign)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func (s *Session) lapsedByQueue() map[*queue.Queue][]float64 {
 			promised = append(promised, j)
 		}
 	}
-	s.judgeCould(promised)
+	s.judgeCouldStart(promised)
 	for _, j := range promised {
 		if s.could[j] {
 			continue

@@ -21,8 +21,8 @@ func (s *Session) Reached(j *framework.Job, at time.Time) bool {
 	return false
 }
 
-// Overdue reports whether the job has waited longer than its deadline allows.
-func (s *Session) Overdue(j *framework.Job) bool {
+// IsOverdue reports whether the job has waited longer than its deadline allows.
+func (s *Session) IsOverdue(j *framework.Job) bool {
 	for _, deadline := range s.Rules.Deadlines {
 		if s.Reached(j, deadline(j)) {
 			return true
@@ -42,7 +42,7 @@ func (s *Session) FirstOverdue() *framework.Job {
 	var first time.Time
 	for _, j := range s.AllWaiting {
 		at := s.deadlineOf(j)
-		if at.IsZero() || s.Now.Before(at) || !j.IsAdmitted() || j.Need() == 0 || len(j.Pending) == 0 || !s.Tryable(j) || !s.CouldStart(j) {
+		if at.IsZero() || s.Now.Before(at) || !j.IsAdmitted() || j.Need() == 0 || len(j.Pending) == 0 || !s.IsTryable(j) || !s.CouldStart(j) {
 			continue
 		}
 		if s.overdue == nil || cmp.Or(at.Compare(first), framework.CompareByAge(j, s.overdue)) < 0 {

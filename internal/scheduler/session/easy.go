@@ -42,8 +42,8 @@ type Reservation struct {
 	order []*queue.Queue // keys of ended
 }
 
-// Backfills reports whether gangs of a queue may pass a gang that has a reservation.
-func Backfills(q *queue.Queue) bool {
+// AllowsBackfill reports whether gangs of a queue may pass a gang that has a reservation.
+func AllowsBackfill(q *queue.Queue) bool {
 	switch q.Annotations[keys.Backfill] {
 	case "true":
 		return true
@@ -53,12 +53,12 @@ func Backfills(q *queue.Queue) bool {
 	return !q.Fifo
 }
 
-// easy reports whether reservations are made: they are enabled, and some run time is known.
-func (s *Session) easy() bool { return s.Easy && s.Cluster.Timed() }
+// usesReservations reports whether reservations are made: they are enabled, and some run time is known.
+func (s *Session) usesReservations() bool { return s.Easy && s.Cluster.Timed() }
 
-// TakesTurn records that a gang has its turn. Later gangs are behind it.
-func (s *Session) TakesTurn(j *framework.Job) {
-	if !s.easy() {
+// RecordTurn records that a gang has its turn. Later gangs are behind it.
+func (s *Session) RecordTurn(j *framework.Job) {
+	if !s.usesReservations() {
 		return
 	}
 	if s.turns == nil {
@@ -67,74 +67,74 @@ func (s *Session) TakesTurn(j *framework.Job) {
 	s.turns[j] = len(s.turns) + 1
 }
 
-// Reserve makes a reservation for a gang that did not fit at its turn, if it is the first of its queue whose start
+// MakeReservation makes a reservation for a gang that did not fit at its turn, if it is the first of its queue whose start
 // time can be computed.
-func (s *Session) Reserve(j *framework.Job) {
-	if !s.easy() || s.heads[j.In] >= maxHeads || !s.reservable(j) {
+func (s *Session) MakeReservation(j *framework.Job) {
+	if !s.usesReservations() || s.heads[j.In] >= maxHeads || !s.isReservable(j) {
 		return
 	}
 	if s.heads == nil {
 		s.heads = map[*queue.Queue]int{}
 	}
 	s.heads[j.In]++
-	l := s.ahead()
-	r, ok := l.reserve(j)
+	l := s.startLookahead()
+	r, ok := l.findReservation(j)
 	l.close()
 	if !ok {
 		return
 	}
 	s.heads[j.In] = maxHeads
 	r.turn = s.turns[j]
-	s.keepFor(r)
+	s.activateReservation(r)
 	s.WakeAt(r.At.Add(time.Second)) // tasks that were to end by then may be late
 }
 
-// reservable reports whether a reservation may be made for a gang, if its start time is found. A gang that is known
+// isReservable reports whether a reservation may be made for a gang, if its start time is found. A gang that is known
 // never to start does not use up the tries of its queue.
-func (s *Session) reservable(j *framework.Job) bool {
-	if !Backfills(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations {
+func (s *Session) isReservable(j *framework.Job) bool {
+	if !AllowsBackfill(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations {
 		return false
 	}
-	return s.foreseeable(j) && !s.couldNever(j)
+	return s.isPredictable(j) && !s.couldNeverStart(j)
 }
 
-// Passable reports whether gangs of a queue may pass its head, because the head has a reservation.
-func (s *Session) Passable(q *queue.Queue) bool {
-	return Backfills(q) && slices.ContainsFunc(s.Reservations, func(r *Reservation) bool { return r.Job.In == q })
+// MayPassHead reports whether gangs of a queue may pass its head, because the head has a reservation.
+func (s *Session) MayPassHead(q *queue.Queue) bool {
+	return AllowsBackfill(q) && slices.ContainsFunc(s.Reservations, func(r *Reservation) bool { return r.Job.In == q })
 }
 
-// foreseeable reports whether a reservation can be computed for a gang: a forecast finds when and where it starts,
+// isPredictable reports whether a reservation can be computed for a gang: a forecast finds when and where it starts,
 // and reserving these resources is enough for it to start.
-func (s *Session) foreseeable(j *framework.Job) bool {
-	for _, shape := range j.Shapes() {
+func (s *Session) isPredictable(j *framework.Job) bool {
+	for _, shape := range j.PendingShapes() {
 		if shape.Slow {
 			return false
 		}
 	}
-	return s.simple(j)
+	return s.canForecast(j)
 }
 
-// simple reports whether a forecast can find when a gang starts.
-func (s *Session) simple(j *framework.Job) bool {
+// canForecast reports whether a forecast can find when a gang starts.
+func (s *Session) canForecast(j *framework.Job) bool {
 	if j.Need() == 0 || len(j.Pending) == 0 || len(j.Reserved)+len(j.Placed)+len(j.Promised) > 0 {
 		return false
 	}
-	for _, shape := range j.Shapes() {
+	for _, shape := range j.PendingShapes() {
 		if shape.Attached != nil {
 			return false
 		}
 	}
-	_, never := s.Never(j)
+	_, never := s.NeverStarts(j)
 	return !never
 }
 
-// reserve finds the earliest start of a gang and the resources left free besides it.
-func (l *lookahead) reserve(j *framework.Job) (*Reservation, bool) {
+// findReservation finds the earliest start of a gang and the resources left free besides it.
+func (l *lookahead) findReservation(j *framework.Job) (*Reservation, bool) {
 	from := 0
 	if !l.s.later.IsZero() { // what ended before the time of the forecast counts as idle
 		from = l.next
 	}
-	at, ok := l.earliest(j, Share)
+	at, ok := l.findEarliestStart(j, Share)
 	if !ok {
 		return nil, false
 	}
@@ -147,11 +147,11 @@ func (l *lookahead) reserve(j *framework.Job) (*Reservation, bool) {
 func (l *lookahead) reserveAt(j *framework.Job, at time.Time, from int) (*Reservation, bool) {
 	s := l.s
 	mark := s.View.Mark()
-	freed := freedBy(l.endings[from:l.next])
-	placed, ok := l.placeFirst(j, Share, freed)
+	freed := newFreedRoom(l.endings[from:l.next])
+	placed, ok := l.placePreferring(j, Share, freed)
 	if !ok { // it may fit if other pods are placed first
 		freed.reset()
-		placed, ok = l.place(j, Share)
+		placed, ok = l.placeMinimum(j, Share)
 	}
 	if !ok { // earliest has just found that it fits
 		return nil, false
@@ -168,15 +168,15 @@ func (l *lookahead) reserveAt(j *framework.Job, at time.Time, from int) (*Reserv
 			r.room[p.Node] = future
 		}
 	}
-	r.request = framework.Sum(tasks)
-	r.idle, r.since = freed.others(placed), freed.since()
-	r.endsIn(l.endings)
-	(&round{s: s, job: j, placed: placed}).undo(mark)
+	r.request = framework.SumRequests(tasks)
+	r.idle, r.since = freed.otherNodes(placed), freed.firstEndingTime()
+	r.sumEndings(l.endings)
+	(&round{s: s, job: j, placed: placed}).undoPlacements(mark)
 	return r, true
 }
 
-// endsIn sums what ends before the reservation begins.
-func (r *Reservation) endsIn(endings []Ending) {
+// sumEndings sums what ends before the reservation begins.
+func (r *Reservation) sumEndings(endings []Ending) {
 	r.ended, r.order = map[*queue.Queue]model.Request{}, nil
 	sums := map[*queue.Queue]*model.Vec{}
 	for i := range endings {
@@ -195,12 +195,12 @@ func (r *Reservation) endsIn(endings []Ending) {
 		sum.Add(e.Task.Shape.Request)
 	}
 	for q, sum := range sums {
-		r.ended[q] = request(*sum)
+		r.ended[q] = toRequest(*sum)
 	}
 }
 
-// count adds a request to the resources that end in a queue before the reservation begins.
-func (r *Reservation) count(q *queue.Queue, request model.Request, sign int64) {
+// countEnded adds a request to the resources that end in a queue before the reservation begins.
+func (r *Reservation) countEnded(q *queue.Queue, request model.Request, sign int64) {
 	sum, known := r.ended[q]
 	if !known {
 		r.order = append(r.order, q)
@@ -215,30 +215,32 @@ func (r *Reservation) count(q *queue.Queue, request model.Request, sign int64) {
 	r.ended[q] = sum
 }
 
-// keepFor activates a reservation: from now on, its nodes accept only tasks that do not delay it.
-func (s *Session) keepFor(r *Reservation) {
+// activateReservation activates a reservation: from now on, its nodes accept only tasks that do not delay it.
+func (s *Session) activateReservation(r *Reservation) {
 	s.Reservations = append(s.Reservations, r)
 	s.Rules.Nodes = append(s.Rules.Nodes, framework.NodeRule{
 		Name:    "backfill",
-		Applies: func(j *framework.Job, t *model.Task) bool { return s.bound(r, j, t) },
+		Applies: func(j *framework.Job, t *model.Task) bool { return s.restrictsTask(r, j, t) },
 		Allows: func(_ *framework.Job, t *model.Task, id model.NodeID, _ bool) (reason.Code, string) {
 			if row, mine := r.room[id]; mine && !fitsRow(t.Shape.Request, row) {
 				return reason.Reserved, r.Job.Title()
 			}
 			return "", ""
 		},
-		Placed: func(j *framework.Job, t *model.Task, id model.NodeID, sign int) { s.beside(r, j, t, id, int64(sign)) },
+		Placed: func(j *framework.Job, t *model.Task, id model.NodeID, sign int) {
+			s.updateReservation(r, j, t, id, int64(sign))
+		},
 	})
 }
 
-// bound reports whether a reservation restricts a task: its gang is behind, and the task does not end by then.
-func (s *Session) bound(r *Reservation, j *framework.Job, t *model.Task) bool {
-	return s.after(r, j) && !s.endsBy(t, r.At)
+// restrictsTask reports whether a reservation restricts a task: its gang is behind, and the task does not end by then.
+func (s *Session) restrictsTask(r *Reservation, j *framework.Job, t *model.Task) bool {
+	return s.isBehind(r, j) && !s.endsBy(t, r.At)
 }
 
 // RestrictsAny reports whether a reservation restricts one of a gang's tasks.
 func (s *Session) RestrictsAny(r *Reservation, j *framework.Job) bool {
-	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return s.bound(r, j, t) })
+	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return s.restrictsTask(r, j, t) })
 }
 
 // TakeFirstTurn moves a gang before all reservations, until undo is called. It simulates another order.
@@ -257,19 +259,19 @@ func (s *Session) TakeFirstTurn(j *framework.Job) (undo func()) {
 	}
 }
 
-// after reports whether a gang is behind the gang of a reservation.
-func (s *Session) after(r *Reservation, j *framework.Job) bool {
+// isBehind reports whether a gang is behind the gang of a reservation.
+func (s *Session) isBehind(r *Reservation, j *framework.Job) bool {
 	turn, had := s.turns[j]
 	return j != r.Job && (!had || turn >= r.turn)
 }
 
-// freeOf returns the reservations that do not restrict any, or all, of a gang's tasks, as a bit set. Bits of
+// freeReservations returns the reservations that do not restrict any, or all, of a gang's tasks, as a bit set. Bits of
 // reservations that do not exist yet are set.
-func (s *Session) freeOf(j *framework.Job, anyTask bool) uint32 {
+func (s *Session) freeReservations(j *framework.Job, anyTask bool) uint32 {
 	free := ^uint32(0)
 	for i, r := range s.Reservations {
-		binds := func(t *model.Task) bool { return s.bound(r, j, t) }
-		frees := func(t *model.Task) bool { return !s.bound(r, j, t) }
+		binds := func(t *model.Task) bool { return s.restrictsTask(r, j, t) }
+		frees := func(t *model.Task) bool { return !s.restrictsTask(r, j, t) }
 		if anyTask && !slices.ContainsFunc(j.Pending, frees) || !anyTask && slices.ContainsFunc(j.Pending, binds) {
 			free &^= 1 << i
 		}
@@ -277,8 +279,8 @@ func (s *Session) freeOf(j *framework.Job, anyTask bool) uint32 {
 	return free
 }
 
-// ruledByPolicy is RuledBy without the reservations.
-func (s *Session) ruledByPolicy(j *framework.Job, t *model.Task) bool {
+// hasPolicyRestriction is HasNodeRestriction without the reservations.
+func (s *Session) hasPolicyRestriction(j *framework.Job, t *model.Task) bool {
 	for _, rule := range s.Rules.Nodes[:len(s.Rules.Nodes)-len(s.Reservations)] {
 		if rule.Allows != nil && rule.Applies(j, t) {
 			return true
@@ -290,24 +292,24 @@ func (s *Session) ruledByPolicy(j *framework.Job, t *model.Task) bool {
 // endsBy reports whether a task that starts now has ended by a time.
 func (s *Session) endsBy(t *model.Task, at time.Time) bool {
 	length, known := t.RunTime().Length()
-	return known && !s.clock().Add(length).After(at)
+	return known && !s.currentTime().Add(length).After(at)
 }
 
-// clock returns the current time of the forecast; without a forecast, now.
-func (s *Session) clock() time.Time {
+// currentTime returns the current time of the forecast; without a forecast, now.
+func (s *Session) currentTime() time.Time {
 	if s.later.IsZero() {
 		return s.Now
 	}
 	return s.later
 }
 
-// beside updates a reservation after a placement.
-func (s *Session) beside(r *Reservation, j *framework.Job, t *model.Task, id model.NodeID, sign int64) {
+// updateReservation updates a reservation after a placement.
+func (s *Session) updateReservation(r *Reservation, j *framework.Job, t *model.Task, id model.NodeID, sign int64) {
 	if j == r.Job {
 		return
 	}
 	if s.endsBy(t, r.At) {
-		r.count(j.In, t.Shape.Request, sign)
+		r.countEnded(j.In, t.Shape.Request, sign)
 		return
 	}
 	if row, mine := r.room[id]; mine {
@@ -326,31 +328,31 @@ func fitsRow(request model.Request, row []int64) bool {
 	return true
 }
 
-// keptOf returns a verdict if a queue's limits would not leave room for a reservation if the task started now.
-func (s *Session) keptOf(j *framework.Job, t *model.Task) explain.Verdict {
-	return s.keptBy(func(r *Reservation) bool { return s.bound(r, j, t) }, j, t)
+// checkReservedForTask returns a verdict if a queue's limits would not leave room for a reservation if the task started now.
+func (s *Session) checkReservedForTask(j *framework.Job, t *model.Task) explain.Verdict {
+	return s.checkReservedBy(func(r *Reservation) bool { return s.restrictsTask(r, j, t) }, j, t)
 }
 
-// keptBy is keptOf for the reservations that binds selects.
-func (s *Session) keptBy(binds func(*Reservation) bool, j *framework.Job, t *model.Task) explain.Verdict {
-	return s.keptAmount(binds, j, t.Shape.Request)
+// checkReservedBy is checkReservedForTask for the reservations that binds selects.
+func (s *Session) checkReservedBy(binds func(*Reservation) bool, j *framework.Job, t *model.Task) explain.Verdict {
+	return s.checkReservedLimits(binds, j, t.Shape.Request)
 }
 
-// shift changes the ledger to the time when the reservation begins (-1) and back (1).
-func (r *Reservation) shift(sign float64) {
+// shiftLedger changes the ledger to the time when the reservation begins (-1) and back (1).
+func (r *Reservation) shiftLedger(sign float64) {
 	for _, q := range r.order {
-		q.Hold(r.ended[q], sign)
+		q.AddAllocated(r.ended[q], sign)
 	}
-	r.Job.In.Hold(r.request, -sign)
+	r.Job.In.AddAllocated(r.request, -sign)
 }
 
-// reservedVerdict changes the verdict of a gang that does not fit because of reservations: it names the gangs with
+// explainReserved changes the verdict of a gang that does not fit because of reservations: it names the gangs with
 // the reservations and the time.
-func (s *Session) reservedVerdict(j *framework.Job, v explain.Verdict) explain.Verdict {
+func (s *Session) explainReserved(j *framework.Job, v explain.Verdict) explain.Verdict {
 	if v.Code != reason.GangDoesNotFit || len(s.Reservations) == 0 {
 		return v
 	}
-	if told := j.Status.Explanation; told != nil && told.Reason == string(reason.Reserved) && v.Limit == nil && s.lentOut(j, &v) {
+	if told := j.Status.Explanation; told != nil && told.Reason == string(reason.Reserved) && v.Limit == nil && s.isLentOut(j, &v) {
 		return v
 	}
 	for i := range v.Tally.Counts {
@@ -371,15 +373,15 @@ func (s *Session) reservedVerdict(j *framework.Job, v explain.Verdict) explain.V
 	return v
 }
 
-// lentOut reports whether the resources reserved for another gang are used by tasks that end before that gang
+// isLentOut reports whether the resources reserved for another gang are used by tasks that end before that gang
 // starts. The gang then still waits because of the reservation, so its reason does not change with each task that
 // passes.
-func (s *Session) lentOut(j *framework.Job, v *explain.Verdict) bool {
+func (s *Session) isLentOut(j *framework.Job, v *explain.Verdict) bool {
 	if v.Task == nil || slices.ContainsFunc(v.Tally.Counts, func(c explain.Count) bool { return c.Reason == reason.Reserved }) {
 		return false
 	}
 	for _, r := range s.Reservations {
-		if s.bound(r, j, v.Task) && s.lent(r, v.Task) {
+		if s.restrictsTask(r, j, v.Task) && s.wouldFitReserved(r, v.Task) {
 			v.Code, v.Full, v.Until = reason.Reserved, true, r.At
 			v.Blocker, v.Ahead = []string{r.Job.Title()}, []*model.Gang{r.Job.Gang}
 			return true
@@ -391,12 +393,12 @@ func (s *Session) lentOut(j *framework.Job, v *explain.Verdict) bool {
 // maxLent bounds the nodes of a reservation that are checked.
 const maxLent = 16
 
-// lent reports whether a task would fit on a node of a reservation, without the reservation, once the tasks that
+// wouldFitReserved reports whether a task would fit on a node of a reservation, without the reservation, once the tasks that
 // end before it have ended.
-func (s *Session) lent(r *Reservation, t *model.Task) bool {
+func (s *Session) wouldFitReserved(r *Reservation, t *model.Task) bool {
 	looked := map[model.NodeID]bool{}
 	for _, p := range r.Placed {
-		if looked[p.Node] || !s.Judge.Allowed(t.Shape, p.Node) || fitsRow(t.Shape.Request, r.room[p.Node]) {
+		if looked[p.Node] || !s.Judge.IsAllowed(t.Shape, p.Node) || fitsRow(t.Shape.Request, r.room[p.Node]) {
 			continue
 		}
 		if looked[p.Node] = true; len(looked) > maxLent {
@@ -417,11 +419,11 @@ func (s *Session) lent(r *Reservation, t *model.Task) bool {
 	return false
 }
 
-// Heads returns the first gangs of each queue that are not tried in this cycle and could get a reservation, because
-// later gangs must respect it. It returns as many as Reserve would try, because it may find no start for the first
+// UntriedHeads returns the first gangs of each queue that are not tried in this cycle and could get a reservation, because
+// later gangs must respect it. It returns as many as MakeReservation would try, because it may find no start for the first
 // ones. Gangs that may not be tried at all do not block others.
-func (s *Session) Heads() []*framework.Job {
-	if !s.easy() {
+func (s *Session) UntriedHeads() []*framework.Job {
+	if !s.usesReservations() {
 		return nil
 	}
 	first := map[*queue.Queue][]*framework.Job{}
@@ -432,10 +434,10 @@ func (s *Session) Heads() []*framework.Job {
 		}
 		heads, begun := first[j.In]
 		at, _ := slices.BinarySearchFunc(heads, j, s.Rules.CompareJobs)
-		if at == maxHeads || !s.foreseeable(j) || !s.Tryable(j) {
+		if at == maxHeads || !s.isPredictable(j) || !s.IsTryable(j) {
 			continue
 		}
-		if s.couldNever(j) {
+		if s.couldNeverStart(j) {
 			continue
 		}
 		if !begun {

@@ -46,13 +46,13 @@ func (s *Session) syncEmptyNodes() framework.EmptyStamp {
 func (s *Session) countEmptySlots(shapes []*model.Shape, request model.Request) int {
 	nodes, sum := &s.Cluster.Nodes, 0
 	for _, id := range s.View.Order {
-		if slices.ContainsFunc(shapes, func(shape *model.Shape) bool { return !s.Judge.Allowed(shape, id) }) {
+		if slices.ContainsFunc(shapes, func(shape *model.Shape) bool { return !s.Judge.IsAllowed(shape, id) }) {
 			continue
 		}
 		has, foreign := nodes.Row(nodes.Alloc, id), nodes.Row(nodes.Foreign, id)
 		most := int64(math.MaxInt16)
 		for _, t := range request {
-			if t.Value > 0 && !s.View.Left(int(t.Index)) {
+			if t.Value > 0 && !s.View.IsExcluded(int(t.Index)) {
 				most = min(most, (has[t.Index]-foreign[t.Index])/t.Value)
 			}
 		}
@@ -73,7 +73,7 @@ func (s *Session) exceedsEmptyNodes(j *framework.Job) bool {
 		if i >= len(free) {
 			return t.Value > 0 // no node has any of the resource
 		}
-		return !s.View.Left(i) && t.Value > free[i]
+		return !s.View.IsExcluded(i) && t.Value > free[i]
 	})
 }
 
@@ -111,11 +111,11 @@ func (s *Session) countAlone(j *framework.Job) (could, decided bool) {
 	if !s.emptyNodesSuffice(j, shapes) {
 		return false, true
 	}
-	if j.AllocatedTasks() > 0 || j.Structured() {
+	if j.AllocatedTasks() > 0 || j.IsStructured() {
 		return false, false
 	}
 	for i, shape := range shapes {
-		if len(shape.Ports) > 0 || shape.Slow || shape.Attached != nil || shape.Impossible || s.Neighbours.For(first[i]) != nil || s.ruledByPolicy(j, first[i]) {
+		if len(shape.Ports) > 0 || shape.Slow || shape.Attached != nil || shape.Impossible || s.Neighbours.ProfileFor(first[i]) != nil || s.hasPolicyRestriction(j, first[i]) {
 			return false, false
 		}
 	}
@@ -124,7 +124,7 @@ func (s *Session) countAlone(j *framework.Job) (could, decided bool) {
 	}
 	// If each pod requested the maximum of all of them, and used only nodes that all may use, the order would not
 	// matter.
-	if s.countEmptySlots(shapes, largestOf(shapes)) >= len(j.Pending)+len(j.AtGate) {
+	if s.countEmptySlots(shapes, largestRequest(shapes)) >= len(j.Pending)+len(j.AtGate) {
 		return true, true
 	}
 	return false, false
@@ -157,8 +157,8 @@ func (s *Session) emptyNodesSuffice(j *framework.Job, shapes []*model.Shape) boo
 	return true
 }
 
-// largestOf returns, for each resource, the maximum that any of the shapes requests.
-func largestOf(shapes []*model.Shape) model.Request {
+// largestRequest returns, for each resource, the maximum that any of the shapes requests.
+func largestRequest(shapes []*model.Shape) model.Request {
 	var most model.Vec
 	for _, shape := range shapes {
 		for _, t := range shape.Request {

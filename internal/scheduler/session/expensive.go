@@ -5,9 +5,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// split separates the rules whose Allows is expensive. They are called last, for the best candidate first. If
+// splitExpensive separates the rules whose Allows is expensive. They are called last, for the best candidate first. If
 // points depend on the set of candidates, all rules must be evaluated at once, and no rule is separated.
-func split(rules []framework.NodeRule, j *framework.Job, t *model.Task) (cheap, expensive []framework.NodeRule) {
+func splitExpensive(rules []framework.NodeRule, j *framework.Job, t *model.Task) (cheap, expensive []framework.NodeRule) {
 	for i := range rules {
 		if rules[i].Expensive != nil && rules[i].Expensive(j, t) {
 			expensive = append(expensive, rules[i])
@@ -21,8 +21,8 @@ func split(rules []framework.NodeRule, j *framework.Job, t *model.Task) (cheap, 
 	return cheap, expensive
 }
 
-// couldBy is a quick check before expensive rules are evaluated.
-func couldBy(expensive []framework.NodeRule, j *framework.Job, t *model.Task, id model.NodeID, later bool) bool {
+// mightAllow is a quick check before expensive rules are evaluated.
+func mightAllow(expensive []framework.NodeRule, j *framework.Job, t *model.Task, id model.NodeID, later bool) bool {
 	for i := range expensive {
 		if expensive[i].MightAllow != nil && !expensive[i].MightAllow(j, t, id, later) {
 			return false
@@ -39,16 +39,16 @@ func firstAllowed(expensive []framework.NodeRule, j *framework.Job, t *model.Tas
 		h.order[i] = int32(i)
 	}
 	for i := len(nodes)/2 - 1; i >= 0; i-- {
-		h.sink(i)
+		h.siftDown(i)
 	}
 	for len(h.nodes) > 0 {
-		if code, _ := allowedBy(expensive, j, t, h.nodes[0], later); code == "" {
+		if code, _ := checkRules(expensive, j, t, h.nodes[0], later); code == "" {
 			return h.nodes[0], true
 		}
 		last := len(h.nodes) - 1
 		h.swap(0, last)
 		h.nodes, h.points, h.order = h.nodes[:last], h.points[:last], h.order[:last]
-		h.sink(0)
+		h.siftDown(0)
 	}
 	return model.NoNode, false
 }
@@ -60,7 +60,7 @@ type candidates struct {
 	order  []int32
 }
 
-func (h *candidates) before(i, k int) bool {
+func (h *candidates) ranksBefore(i, k int) bool {
 	return h.points[i] > h.points[k] || h.points[i] == h.points[k] && h.order[i] < h.order[k]
 }
 
@@ -70,11 +70,11 @@ func (h *candidates) swap(i, k int) {
 	h.order[i], h.order[k] = h.order[k], h.order[i]
 }
 
-func (h *candidates) sink(i int) {
+func (h *candidates) siftDown(i int) {
 	for {
 		best := i
 		for child := 2*i + 1; child <= 2*i+2 && child < len(h.nodes); child++ {
-			if h.before(child, best) {
+			if h.ranksBefore(child, best) {
 				best = child
 			}
 		}

@@ -30,10 +30,10 @@ func (s *Session) knownFailure(j *framework.Job) (explain.Verdict, bool) {
 		return explain.Verdict{}, false
 	}
 	v := f.verdict
-	v.Members = s.members(j, v.Members.Fit-v.Members.Held)
-	v = s.reservedVerdict(j, v)
-	if !s.extra(j) {
-		s.beyond(j, &v)
+	v.Members = s.countMembers(j, v.Members.Fit-v.Members.Held)
+	v = s.explainReserved(j, v)
+	if !s.hasMinimum(j) {
+		s.explainExceeded(j, &v)
 	}
 	return v, true
 }
@@ -42,28 +42,28 @@ func (s *Session) knownFailure(j *framework.Job) (explain.Verdict, bool) {
 // reservations. Such a gang fails if an equivalent one has failed.
 func (s *Session) sharesFailures(j *framework.Job) bool {
 	switch {
-	case j.Structured(), len(j.MinTaskMember) > 0: // counting its pods is not enough
+	case j.IsStructured(), len(j.MinTaskMember) > 0: // counting its pods is not enough
 		return false
 	case s.scope != nil: // only a part of the cluster is searched
 		return false
 	case len(j.Reserved) > 0: // it may use resources that others may not
 		return false
 	}
-	return j.HasOneShape() && !s.ruledByPolicy(j, j.Pending[0])
+	return j.HasOneShape() && !s.hasPolicyRestriction(j, j.Pending[0])
 }
 
 // failsLike reports whether a gang with the shape of a cached failure needs at least as much as the failed gang, and
 // may use no more.
 func (s *Session) failsLike(j *framework.Job, f *cachedFailure) bool {
 	switch {
-	case s.needsRules(j.Pending[0]): // where its pods may run depends on other pods
+	case s.dependsOnPods(j.Pending[0]): // where its pods may run depends on other pods
 		return false
-	case f.extra && !s.extra(j): // it also waits for resources that are being released
+	case f.extra && !s.hasMinimum(j): // it also waits for resources that are being released
 		return false
 	case max(j.Need(), 1) < f.need:
 		return false
 	}
-	isFreeOfMore := s.freeOf(j, true)&^f.free != 0 // fewer reservations bind it
+	isFreeOfMore := s.freeReservations(j, true)&^f.free != 0 // fewer reservations bind it
 	return !isFreeOfMore
 }
 
@@ -71,7 +71,7 @@ func (s *Session) failsLike(j *framework.Job, f *cachedFailure) bool {
 // gang, or not its minimum.
 func (s *Session) isBlockedByQueue(j *framework.Job) bool {
 	requested := j.Pending[0].Shape.Request
-	if !s.extra(j) {
+	if !s.hasMinimum(j) {
 		requested = j.MinimumRequest()
 	}
 	v := s.mayAllocate(j, requested)
@@ -96,13 +96,13 @@ func (s *Session) cacheFailure(j *framework.Job, r *round, v explain.Verdict) {
 	need := max(j.Need(), 1)
 	f, isCached := s.failures[r.failed[0]]
 	if excludesMore := need < f.need || f.extra && !r.extra; !isCached || excludesMore {
-		s.failures[r.failed[0]] = cachedFailure{need: need, verdict: v, free: s.freeOf(j, false), extra: r.extra}
+		s.failures[r.failed[0]] = cachedFailure{need: need, verdict: v, free: s.freeReservations(j, false), extra: r.extra}
 	}
 }
 
-// extra reports whether a job has its minimum. Unlike a job below its minimum, it then does not wait for resources
+// hasMinimum reports whether a job has its minimum. Unlike a job below its minimum, it then does not wait for resources
 // that are being released.
-func (s *Session) extra(j *framework.Job) bool { return !s.Rules.Gang || j.Need() == 0 }
+func (s *Session) hasMinimum(j *framework.Job) bool { return !s.Rules.Gang || j.Need() == 0 }
 
-// Forget drops the cached failures, because resources were freed.
-func (s *Session) Forget() { clear(s.failures) }
+// ForgetFailures drops the cached failures, because resources were freed.
+func (s *Session) ForgetFailures() { clear(s.failures) }

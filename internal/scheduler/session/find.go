@@ -7,27 +7,27 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// find returns the best node for a task. later is true if the resources are still being released.
-func (s *Session) find(j *framework.Job, t *model.Task) (node model.NodeID, later, ok bool) {
+// findNode returns the best node for a task. later is true if the resources are still being released.
+func (s *Session) findNode(j *framework.Job, t *model.Task) (node model.NodeID, later, ok bool) {
 	if t.Shape.Impossible {
 		return model.NoNode, false, false
 	}
 	if s.scope != nil {
 		return s.findWithin(j, t)
 	}
-	if rules, near := s.nodeRules(j, t), s.Neighbours.For(t); len(rules) > 0 || near != nil {
+	if rules, near := s.nodeRules(j, t), s.Neighbours.ProfileFor(t); len(rules) > 0 || near != nil {
 		if near == nil && onlyByDomain(rules) {
 			return s.findByDomain(t, rules)
 		}
 		return s.findByRules(j, t, near, rules)
 	}
-	if node, ok = s.Judge.Best(t.Shape); ok {
+	if node, ok = s.Judge.BestNode(t.Shape); ok {
 		return node, false, true
 	}
-	if s.View.Releasing == 0 && !s.evicting() || s.looking > 0 { // in a forecast, what was being released is idle
+	if s.View.Releasing == 0 && !s.isEvicting() || s.looking > 0 { // in a forecast, what was being released is idle
 		return model.NoNode, false, false
 	}
-	node, ok = s.Judge.BestLater(t.Shape)
+	node, ok = s.Judge.BestNodeLater(t.Shape)
 	return node, true, ok
 }
 
@@ -40,10 +40,10 @@ func (s *Session) JudgeNodes(j *framework.Job, t *model.Task) explain.Verdict {
 	if s.scope != nil {
 		nodes = s.scope.domain.All
 	}
-	tally := s.Judge.Filters.NodesOf(nodes, s.View, s.Cluster.Resources, t.Shape, s.policyJudge(j, t), s.ruleJudge(j, t))
+	tally := s.Judge.Filters.TallyNodes(nodes, s.View, s.Cluster.Resources, t.Shape, s.policyJudge(j, t), s.ruleJudge(j, t))
 	v := explain.Verdict{Code: reason.GangDoesNotFit, Tally: tally, Task: t}
-	if isTooLarge, limits := s.sizes.TooLarge(t.Shape); isTooLarge {
-		tooLarge(&v, limits)
+	if isTooLarge, limits := s.sizes.IsTooLarge(t.Shape); isTooLarge {
+		setTooLarge(&v, limits)
 	}
 	return v
 }

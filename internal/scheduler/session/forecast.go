@@ -51,19 +51,19 @@ var Unforeseen = Forecast{Why: noLimits}
 // Unlooked is the forecast of every gang if limits are known but the configuration disables forecasts.
 var Unlooked = Forecast{Why: switchedOff}
 
-// Forecasts returns when the waiting gangs start if running tasks end at their limits and no new gangs arrive. It
+// ForecastStarts returns when the waiting gangs start if running tasks end at their limits and no new gangs arrive. It
 // simulates time on the overlay, with the turns and reservations of action allocate, and undoes everything.
-func (s *Session) Forecasts() map[*framework.Job]Forecast {
+func (s *Session) ForecastStarts() map[*framework.Job]Forecast {
 	f := &forecaster{s: s, out: map[*framework.Job]Forecast{}}
 	stuck := map[*queue.Queue]*framework.Job{} // the first gang of a strict queue that others wait for and that has no forecast
 	for _, j := range s.AllWaiting {
-		why := s.unforeseen(j)
+		why := s.whyNoForecast(j)
 		if why == "" {
 			f.jobs = append(f.jobs, j)
 			continue
 		}
 		f.out[j] = Forecast{Why: why}
-		if first := stuck[j.In]; j.IsAdmitted() && s.Blocks(j) && !s.Passable(j.In) && (first == nil || s.Rules.CompareJobs(j, first) < 0) {
+		if first := stuck[j.In]; j.IsAdmitted() && s.BlocksOthers(j) && !s.MayPassHead(j.In) && (first == nil || s.Rules.CompareJobs(j, first) < 0) {
 			stuck[j.In] = j
 		}
 	}
@@ -75,7 +75,7 @@ func (s *Session) Forecasts() map[*framework.Job]Forecast {
 		f.out[j] = Forecast{Why: behindUnknown}
 		return true
 	})
-	f.inOrder()
+	f.sortJobs()
 	for _, j := range f.jobs[min(maxForecast, len(f.jobs)):] {
 		f.out[j] = Forecast{Why: tooFar}
 	}
@@ -83,20 +83,20 @@ func (s *Session) Forecasts() map[*framework.Job]Forecast {
 	if len(f.jobs) == 0 {
 		return f.out
 	}
-	f.run()
-	s.ascertain(f.out)
+	f.runForecast()
+	s.markCertain(f.out)
 	return f.out
 }
 
-// unforeseen returns why a gang has no forecast; "" if it can have one.
-func (s *Session) unforeseen(j *framework.Job) string {
-	if _, never := s.Never(j); never || j.Verdict.Never() {
+// whyNoForecast returns why a gang has no forecast; "" if it can have one.
+func (s *Session) whyNoForecast(j *framework.Job) string {
+	if _, never := s.NeverStarts(j); never || j.Verdict.Never() {
 		return neverStarts
 	}
-	if !s.easy() {
+	if !s.usesReservations() {
 		return noLimits
 	}
-	if !j.IsAdmitted() || !j.In.Known || !j.In.Open || j.Need() == 0 || len(j.Pending) == 0 || !s.Tryable(j) {
+	if !j.IsAdmitted() || !j.In.Known || !j.In.Open || j.Need() == 0 || len(j.Pending) == 0 || !s.IsTryable(j) {
 		if j.Verdict.Code == "" {
 			return notPlaceable + "it also starts pods beyond its minimum if resources allow"
 		}
@@ -105,18 +105,18 @@ func (s *Session) unforeseen(j *framework.Job) string {
 	if len(j.Promised)+len(j.Reserved) > 0 {
 		return notPlaceable + reason.Get(reason.WaitingForVictims).Sentence
 	}
-	if lostPromise(j) {
+	if hasLostPromise(j) {
 		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
 	}
-	if !s.simple(j) {
+	if !s.canForecast(j) {
 		return attaches
 	}
 	return ""
 }
 
-// lostPromise reports whether resources that were promised to a gang are given up in this cycle. Until the next cycle
+// hasLostPromise reports whether resources that were promised to a gang are given up in this cycle. Until the next cycle
 // they still count as held by the gang.
-func lostPromise(j *framework.Job) bool {
+func hasLostPromise(j *framework.Job) bool {
 	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return t.Status == model.Pipelined })
 }
 
@@ -139,22 +139,22 @@ type forecaster struct {
 	}
 }
 
-// inOrder sorts the gangs in the initial order of turns.
-func (f *forecaster) inOrder() {
+// sortJobs sorts the gangs in the initial order of turns.
+func (f *forecaster) sortJobs() {
 	f.s.SortGangs(f.jobs)
 }
 
-func (f *forecaster) run() {
+func (f *forecaster) runForecast() {
 	s := f.s
 	f.began = s.Looked
 	f.kept.rules, f.kept.reservations, f.kept.turns = s.Rules.Nodes, s.Reservations, s.turns
-	f.look = s.ahead()
+	f.look = s.startLookahead()
 	f.look.endings = slices.Clone(f.look.endings)
 	s.Walked += len(f.look.endings)
 	s.later, f.heads, f.moved = s.Now, map[*framework.Job]*Reservation{}, map[*framework.Job]bool{}
 	f.countSlots()
 	for {
-		for f.turns() && s.Looked-f.began <= maxLooked { // a start may move reservations
+		for f.giveTurns() && s.Looked-f.began <= maxLooked { // a start may move reservations
 			continue
 		}
 		if len(f.jobs) == 0 || f.look.next == len(f.look.endings) || s.Looked-f.began > maxLooked {
@@ -162,9 +162,9 @@ func (f *forecaster) run() {
 		}
 		s.later = f.look.endings[f.look.next].At
 		first := f.look.next
-		f.look.until(s.later)
+		f.look.advanceTo(s.later)
 		for i := first; i < f.look.next; i++ {
-			f.recount(f.look.endings[i].Node)
+			f.recountNode(f.look.endings[i].Node)
 		}
 		for head, r := range f.heads { // what they were to use is idle now, unless it is still in use
 			if len(r.idle) > 0 || !r.since.After(s.later) {
@@ -184,10 +184,10 @@ func (f *forecaster) run() {
 	s.Rules.Nodes, s.Reservations, s.turns = f.kept.rules, f.kept.reservations, f.kept.turns
 }
 
-// turns gives every gang its turn at the current time of the forecast. It reports whether any gang started.
-func (f *forecaster) turns() bool {
+// giveTurns gives every gang its turn at the current time of the forecast. It reports whether any gang started.
+func (f *forecaster) giveTurns() bool {
 	s := f.s
-	f.inOrder()
+	f.sortJobs()
 	s.Reservations, s.turns = nil, map[*framework.Job]int{}
 	s.Rules.Nodes = f.kept.rules[:len(f.kept.rules)-len(f.kept.reservations)]
 	s.Rules.Nodes = s.Rules.Nodes[:len(s.Rules.Nodes):len(s.Rules.Nodes)]
@@ -195,17 +195,17 @@ func (f *forecaster) turns() bool {
 	blocked := map[*queue.Queue]bool{}
 	waiting := f.jobs[:0:0]
 	for _, j := range f.jobs {
-		s.TakesTurn(j)
+		s.RecordTurn(j)
 		if blocked[j.In] || s.Looked-f.began > maxLooked {
 			waiting = append(waiting, j)
 			continue
 		}
-		if f.start(j) {
+		if f.tryStart(j) {
 			continue
 		}
 		waiting = append(waiting, j)
-		f.reserve(j, tried)
-		if j.In.Fifo && !s.Passable(j.In) {
+		f.reserveForHead(j, tried)
+		if j.In.Fifo && !s.MayPassHead(j.In) {
 			blocked[j.In] = true
 		}
 	}
@@ -214,37 +214,37 @@ func (f *forecaster) turns() bool {
 	return started
 }
 
-// start places a gang now, if it fits.
-func (f *forecaster) start(j *framework.Job) bool {
+// tryStart places a gang now, if it fits.
+func (f *forecaster) tryStart(j *framework.Job) bool {
 	s := f.s
-	if s.Rules.IsOverused(j.In).Code != "" || !f.roomy(j) || !s.allowed(j) {
+	if s.Rules.CheckOverused(j.In).Code != "" || !f.nodesMayFit(j) || !s.queueMayAllow(j) {
 		return false
 	}
-	placed, ok := f.look.place(j, Share)
+	placed, ok := f.look.placeMinimum(j, Share)
 	if !ok {
 		return false
 	}
 	f.out[j] = Forecast{At: s.later, Known: true, Why: byLimits}
-	if !s.foreseeable(j) {
+	if !s.isPredictable(j) {
 		f.out[j] = Forecast{At: s.later, Known: true, Why: besidePods}
 	}
-	f.moves(j, placed)
+	f.dropMovedReservations(j, placed)
 	var more []Ending
 	for _, p := range placed {
-		f.recount(p.Node)
+		f.recountNode(p.Node)
 		f.look.placed = append(f.look.placed, held{j, p})
 		length, known := p.Task.RunTime().Length()
 		if known {
 			more = append(more, Ending{At: s.later.Add(length), Task: p.Task, Node: p.Node, in: j.In})
 		}
 	}
-	f.insert(more)
+	f.insertEndings(more)
 	return true
 }
 
-// moves drops the reservations that the start of a gang may move: the ones of later turns, because the gang did not
+// dropMovedReservations drops the reservations that the start of a gang may move: the ones of later turns, because the gang did not
 // respect them, and the ones that begin while it still runs, because the nodes are then less full than assumed.
-func (f *forecaster) moves(j *framework.Job, placed []framework.Placed) {
+func (f *forecaster) dropMovedReservations(j *framework.Job, placed []framework.Placed) {
 	for head, r := range f.heads {
 		turn, had := f.s.turns[head]
 		if !had || turn > f.s.turns[j] || slices.ContainsFunc(placed, func(p framework.Placed) bool { return !f.s.endsBy(p.Task, r.At) }) {
@@ -255,8 +255,8 @@ func (f *forecaster) moves(j *framework.Job, placed []framework.Placed) {
 	}
 }
 
-// insert adds endings in the future.
-func (f *forecaster) insert(more []Ending) {
+// insertEndings adds endings in the future.
+func (f *forecaster) insertEndings(more []Ending) {
 	l := f.look
 	slices.SortFunc(more, compareEndings)
 	n := len(l.endings)
@@ -270,16 +270,16 @@ func (f *forecaster) insert(more []Ending) {
 	}
 }
 
-// reserve makes a reservation for the first gang of its queue whose start can be computed.
-func (f *forecaster) reserve(j *framework.Job, tried map[*queue.Queue]int) {
+// reserveForHead makes a reservation for the first gang of its queue whose start can be computed.
+func (f *forecaster) reserveForHead(j *framework.Job, tried map[*queue.Queue]int) {
 	s := f.s
-	if tried[j.In] >= maxHeads || !s.reservable(j) {
+	if tried[j.In] >= maxHeads || !s.isReservable(j) {
 		return
 	}
 	tried[j.In]++
 	r := f.heads[j]
 	if r == nil || f.moved[j] {
-		found, ok := f.ahead(j, r)
+		found, ok := f.lookFurther(j, r)
 		if !ok {
 			return
 		}
@@ -289,22 +289,22 @@ func (f *forecaster) reserve(j *framework.Job, tried map[*queue.Queue]int) {
 	}
 	tried[j.In] = maxHeads
 	r.turn = s.turns[j]
-	r.endsIn(f.look.endings[f.look.next:])
-	s.keepFor(r)
+	r.sumEndings(f.look.endings[f.look.next:])
+	s.activateReservation(r)
 }
 
-// ahead looks further into the future for one gang, and returns to the current time. last is its reservation if the
+// lookFurther looks further into the future for one gang, and returns to the current time. last is its reservation if the
 // time is known; otherwise nil.
-func (f *forecaster) ahead(j *framework.Job, last *Reservation) (r *Reservation, ok bool) {
+func (f *forecaster) lookFurther(j *framework.Job, last *Reservation) (r *Reservation, ok bool) {
 	l, mark, next := f.look, f.s.View.Mark(), f.look.next
 	if last != nil {
-		l.until(last.At)
+		l.advanceTo(last.At)
 		r, ok = l.reserveAt(j, last.At, next)
-		l.back(next, mark)
+		l.rewindTo(next, mark)
 	}
 	if !ok {
-		r, ok = l.reserve(j)
-		l.back(next, mark)
+		r, ok = l.findReservation(j)
+		l.rewindTo(next, mark)
 	}
 	return r, ok
 }

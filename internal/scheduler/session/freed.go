@@ -22,7 +22,7 @@ type freedRoom struct {
 	took map[*model.Task]bool
 }
 
-func freedBy(endings []Ending) *freedRoom {
+func newFreedRoom(endings []Ending) *freedRoom {
 	return &freedRoom{endings: endings, left: map[model.NodeID]model.Vec{}, at: map[*model.Shape]int{}, took: map[*model.Task]bool{}}
 }
 
@@ -36,8 +36,8 @@ func (f *freedRoom) reset() {
 	}
 }
 
-// node returns the node of the i-th ending from the last one on, and processes that ending.
-func (f *freedRoom) node(i int) (id model.NodeID, ok bool) {
+// nodeOfEnding returns the node of the i-th ending from the last one on, and processes that ending.
+func (f *freedRoom) nodeOfEnding(i int) (id model.NodeID, ok bool) {
 	if i == len(f.endings) {
 		return model.NoNode, false
 	}
@@ -53,18 +53,18 @@ func (f *freedRoom) node(i int) (id model.NodeID, ok bool) {
 	return e.Node, true
 }
 
-// find returns a node where a task fits into the resources that become free.
-func (f *freedRoom) find(r *round, t *model.Task) (model.NodeID, bool) {
+// findNode returns a node where a task fits into the resources that become free.
+func (f *freedRoom) findNode(r *round, t *model.Task) (model.NodeID, bool) {
 	if f == nil || r.s.scope != nil {
 		return model.NoNode, false
 	}
 	for i := f.at[t.Shape]; ; i++ {
-		id, ok := f.node(i)
+		id, ok := f.nodeOfEnding(i)
 		f.at[t.Shape] = i
 		if !ok {
 			return model.NoNode, false
 		}
-		if contains(f.left[id], t.Shape.Request) && r.s.fitsOn(r.job, t, id) {
+		if containsRequest(f.left[id], t.Shape.Request) && r.s.fitsOn(r.job, t, id) {
 			f.left[id].Sub(t.Shape.Request)
 			f.took[t] = true
 			return id, true
@@ -72,16 +72,16 @@ func (f *freedRoom) find(r *round, t *model.Task) (model.NodeID, bool) {
 	}
 }
 
-// since returns the time of the first ending whose resources are used.
-func (f *freedRoom) since() time.Time {
+// firstEndingTime returns the time of the first ending whose resources are used.
+func (f *freedRoom) firstEndingTime() time.Time {
 	if f.next == 0 {
 		return time.Time{}
 	}
 	return f.endings[len(f.endings)-f.next].At
 }
 
-// others returns the nodes of the tasks that use other resources.
-func (f *freedRoom) others(placed []framework.Placed) (nodes []model.NodeID) {
+// otherNodes returns the nodes of the tasks that use other resources.
+func (f *freedRoom) otherNodes(placed []framework.Placed) (nodes []model.NodeID) {
 	for _, p := range placed {
 		if !f.took[p.Task] && !slices.Contains(nodes[max(len(nodes)-1, 0):], p.Node) {
 			nodes = append(nodes, p.Node)
@@ -93,15 +93,15 @@ func (f *freedRoom) others(placed []framework.Placed) (nodes []model.NodeID) {
 // maxLendable bounds the nodes of a reservation that are tried for one task.
 const maxLendable = 256
 
-// findLent returns a node whose idle resources are reserved and can be used only by tasks that end before the
+// findLentNode returns a node whose idle resources are reserved and can be used only by tasks that end before the
 // reservation begins, as this task does. Resources elsewhere then stay available to tasks that run longer.
-func (r *round) findLent(t *model.Task) (model.NodeID, bool) {
+func (r *round) findLentNode(t *model.Task) (model.NodeID, bool) {
 	s := r.s
-	if len(s.Reservations) == 0 || r.freed != nil || s.scope != nil || s.evicting() || t.Shape.Preferred != nil {
+	if len(s.Reservations) == 0 || r.freed != nil || s.scope != nil || s.isEvicting() || t.Shape.Preferred != nil {
 		return model.NoNode, false
 	}
 	for _, kept := range s.Reservations {
-		if !s.after(kept, r.job) || s.bound(kept, r.job, t) {
+		if !s.isBehind(kept, r.job) || s.restrictsTask(kept, r.job, t) {
 			continue
 		}
 		for _, id := range kept.idle[:min(len(kept.idle), maxLendable)] {
@@ -115,23 +115,23 @@ func (r *round) findLent(t *model.Task) (model.NodeID, bool) {
 
 // fitsOn reports whether a task may start on a node now.
 func (s *Session) fitsOn(j *framework.Job, t *model.Task, id model.NodeID) bool {
-	if s.View.Rank[id] < 0 || !s.View.Fits(id, t.Shape.Request) || !s.Judge.Allowed(t.Shape, id) {
+	if s.View.Rank[id] < 0 || !s.View.FitsNow(id, t.Shape.Request) || !s.Judge.IsAllowed(t.Shape, id) {
 		return false
 	}
-	if len(t.Shape.Ports) > 0 && !s.View.PortsFree(id, t.Shape.Ports, false) {
+	if len(t.Shape.Ports) > 0 && !s.View.HasFreePorts(id, t.Shape.Ports, false) {
 		return false
 	}
-	if near := s.Neighbours.For(t); near != nil {
-		if code, _ := near.Allows(id, false); code != "" {
+	if near := s.Neighbours.ProfileFor(t); near != nil {
+		if code, _ := near.CheckNode(id, false); code != "" {
 			return false
 		}
 	}
-	code, _ := allowedBy(s.nodeRules(j, t), j, t, id, false)
+	code, _ := checkRules(s.nodeRules(j, t), j, t, id, false)
 	return code == ""
 }
 
-// contains reports whether an amount contains a request.
-func contains(amount model.Vec, request model.Request) bool {
+// containsRequest reports whether an amount contains a request.
+func containsRequest(amount model.Vec, request model.Request) bool {
 	for _, t := range request {
 		if amount.Get(int(t.Index)) < t.Value {
 			return false

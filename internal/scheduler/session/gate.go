@@ -10,30 +10,30 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// Gate reports whether the job's queue exists and is open. If not, it sets the job's verdict. A closed queue admits
+// CheckQueueOpen reports whether the job's queue exists and is open. If not, it sets the job's verdict. A closed queue admits
 // no gangs, and admitted gangs get no more nodes.
-func (s *Session) Gate(j *framework.Job) bool {
+func (s *Session) CheckQueueOpen(j *framework.Job) bool {
 	switch {
 	case !j.In.Known:
-		s.Verdict(j, explain.Verdict{Code: reason.QueueMissing, Limit: &explain.Limit{Queue: j.In.Name}, Members: s.members(j, 0)})
+		s.SetVerdict(j, explain.Verdict{Code: reason.QueueMissing, Limit: &explain.Limit{Queue: j.In.Name}, Members: s.countMembers(j, 0)})
 	case !j.In.Open:
-		s.Verdict(j, explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: j.In.Name}, Members: s.members(j, 0)})
+		s.SetVerdict(j, explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: j.In.Name}, Members: s.countMembers(j, 0)})
 	default:
 		return true
 	}
-	s.GiveUp(j)
+	s.CancelPromises(j)
 	return false
 }
 
-// GiveUp cancels the job's promised resources without placing anything.
-func (s *Session) GiveUp(j *framework.Job) {
-	s.withdraw(j)
-	s.giveUp(j)
+// CancelPromises cancels the job's promised resources without placing anything.
+func (s *Session) CancelPromises(j *framework.Job) {
+	s.withdrawPromises(j)
+	s.dropOldPromises(j)
 }
 
-// Tryable reports whether the queue is open and the gang is valid, without setting a verdict.
-func (s *Session) Tryable(j *framework.Job) bool {
-	return j.In.Known && j.In.Open && s.Rules.Valid(j).Code == ""
+// IsTryable reports whether the queue is open and the gang is valid, without setting a verdict.
+func (s *Session) IsTryable(j *framework.Job) bool {
+	return j.In.Known && j.In.Open && s.Rules.CheckValid(j).Code == ""
 }
 
 // AdmitAtOnce admits a gang to its queue if no action enqueue is configured. A gang whose pods could not be created is
@@ -44,45 +44,45 @@ func (s *Session) AdmitAtOnce(j *framework.Job) {
 	}
 	if j.HasMinResources {
 		if v := s.Rules.MayCreate(j); v.Code != "" {
-			v.Members = s.members(j, 0)
-			s.Verdict(j, v)
+			v.Members = s.countMembers(j, 0)
+			s.SetVerdict(j, v)
 			return
 		}
-		s.Rules.Admit(j)
+		s.Rules.NotifyAdmitted(j)
 	}
 	j.Phase = schedulingv1beta1.PodGroupInqueue
 	s.Touch(j)
 }
 
-// Blocked records a verdict about the queue for a gang that could start if the queue gave it a turn.
-func (s *Session) Blocked(j *framework.Job, v explain.Verdict) {
-	if never, ok := s.Never(j); ok { // a turn would not help
-		s.Verdict(j, never)
+// RecordBlocked records a verdict about the queue for a gang that could start if the queue gave it a turn.
+func (s *Session) RecordBlocked(j *framework.Job, v explain.Verdict) {
+	if never, ok := s.NeverStarts(j); ok { // a turn would not help
+		s.SetVerdict(j, never)
 		return
 	}
-	if own := s.Rules.Valid(j); own.Code == reason.NotEnoughPods { // a turn would not help, and the time without pods continues to count
-		s.Verdict(j, own)
+	if own := s.Rules.CheckValid(j); own.Code == reason.NotEnoughPods { // a turn would not help, and the time without pods continues to count
+		s.SetVerdict(j, own)
 		return
 	}
 	if v.Limit != nil { // the same limit with this gang's amount
 		limit := *v.Limit
 		if index, ok := s.Cluster.Resources.Find(limit.Resource); ok {
-			limit.Asked = float64(s.firstAsked(j).Get(index))
+			limit.Asked = float64(s.requestedTogether(j).Get(index))
 			if limit.Asked > limit.Limit { // it can never fit, unless smaller pods would
 				limit.Least = LeastRequest(slices.Concat(j.Pending, j.AtGate), nil, j.Need(), index)
 			}
 		}
 		v.Limit = &limit
 	}
-	if !j.Satisfied() {
-		s.beyond(j, &v)
+	if !j.IsSatisfied() {
+		s.explainExceeded(j, &v)
 	}
-	v.Members = s.members(j, 0)
-	s.Verdict(j, v)
+	v.Members = s.countMembers(j, 0)
+	s.SetVerdict(j, v)
 }
 
-// firstAsked returns the total request of the tasks that must start together.
-func (s *Session) firstAsked(j *framework.Job) (sum model.Vec) {
+// requestedTogether returns the total request of the tasks that must start together.
+func (s *Session) requestedTogether(j *framework.Job) (sum model.Vec) {
 	n := max(j.Need(), 1)
 	for _, list := range [2][]*model.Task{j.Pending, j.AtGate} {
 		for _, t := range list[:min(n, len(list))] {
@@ -93,23 +93,23 @@ func (s *Session) firstAsked(j *framework.Job) (sum model.Vec) {
 	return sum
 }
 
-// Behind records for the other gangs of a strict queue that they wait for its head. A gang whose pods are overdue
+// RecordBehind records for the other gangs of a strict queue that they wait for its head. A gang whose pods are overdue
 // gets that verdict instead, because a turn would not start it, and it must not block others when its turn comes.
-func (s *Session) Behind(rest []*framework.Job, head *framework.Job) {
+func (s *Session) RecordBehind(rest []*framework.Job, head *framework.Job) {
 	for _, j := range rest {
 		if s.podsAreOverdue(j) {
-			s.Verdict(j, s.Rules.Valid(j))
+			s.SetVerdict(j, s.Rules.CheckValid(j))
 			continue
 		}
 		if isKnownBehind(j, head) {
 			continue
 		}
-		s.Verdict(j, explain.Verdict{Code: reason.BehindOthers, Members: s.members(j, 0), Blocker: []string{aheadName(j, head)}, Queue: head.In.Name})
+		s.SetVerdict(j, explain.Verdict{Code: reason.BehindOthers, Members: s.countMembers(j, 0), Blocker: []string{headName(j, head)}, Queue: head.In.Name})
 	}
 }
 
-// aheadName is how users of one gang know the gang at the head of its queue: with its namespace if that is another.
-func aheadName(j, head *framework.Job) string {
+// headName is how users of one gang know the gang at the head of its queue: with its namespace if that is another.
+func headName(j, head *framework.Job) string {
 	kind, name := "PodGroup ", head.Name
 	if head.Job != "" {
 		kind, name = "job ", head.Job
@@ -122,13 +122,13 @@ func aheadName(j, head *framework.Job) string {
 
 // isKnownBehind reports whether a parked gang already has the verdict that it waits for this head.
 func isKnownBehind(j, head *framework.Job) bool {
-	return j.Parked && j.IsBehindOthers() && slices.Equal(j.Verdict.Blocker, []string{aheadName(j, head)})
+	return j.Parked && j.IsBehindOthers() && slices.Equal(j.Verdict.Blocker, []string{headName(j, head)})
 }
 
 // podsAreOverdue reports whether an admitted gang still lacks pods, and the reason has been reported for longer
 // than the creation of pods may take.
 func (s *Session) podsAreOverdue(j *framework.Job) bool {
-	if !j.IsAdmitted() || s.Rules.Valid(j).Code != reason.NotEnoughPods {
+	if !j.IsAdmitted() || s.Rules.CheckValid(j).Code != reason.NotEnoughPods {
 		return false
 	}
 	explained := j.Status.Explanation

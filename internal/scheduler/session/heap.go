@@ -31,19 +31,19 @@ func (h *heap[T]) pop() (x T, ok bool) {
 	last := len(h.items) - 1
 	h.items[0] = h.items[last]
 	h.items = h.items[:last]
-	h.sink(0)
+	h.siftDown(0)
 	return x, true
 }
 
-// bringLeast restores the heap after items other than the last popped one have changed.
-func (h *heap[T]) bringLeast() {
+// restoreHeap restores the heap after items other than the last popped one have changed.
+func (h *heap[T]) restoreHeap() {
 	for i := len(h.items)/2 - 1; i >= 0; i-- {
-		h.sink(i)
+		h.siftDown(i)
 	}
 }
 
-// sink moves the item at i down to its position.
-func (h *heap[T]) sink(i int) {
+// siftDown moves the item at i down to its position.
+func (h *heap[T]) siftDown(i int) {
 	for {
 		least := i
 		for _, child := range [2]int{2*i + 1, 2*i + 2} {
@@ -72,8 +72,8 @@ type Turn struct {
 	jobs  heap[*framework.Job]
 }
 
-// Turns returns the turns of the jobs that a filter accepts.
-func (s *Session) Turns(jobs []*framework.Job, filter func(*framework.Job) bool) *Turns {
+// NewTurns returns the turns of the jobs that a filter accepts.
+func (s *Session) NewTurns(jobs []*framework.Job, filter func(*framework.Job) bool) *Turns {
 	t := &Turns{s: s}
 	t.queues.order = func(a, b *Turn) int { return s.Rules.CompareQueues(a.queue, b.queue) }
 	byQueue := map[*model.Queue]*Turn{}
@@ -100,7 +100,7 @@ func (s *Session) Turns(jobs []*framework.Job, filter func(*framework.Job) bool)
 func (t *Turns) Next() (*Turn, *framework.Job, bool) {
 	for {
 		if t.s.Rules.ShareMoves { // the last placement may have changed the order of any queue
-			t.queues.bringLeast()
+			t.queues.restoreHeap()
 		}
 		u, ok := t.queues.pop()
 		if !ok {
@@ -112,8 +112,8 @@ func (t *Turns) Next() (*Turn, *framework.Job, bool) {
 	}
 }
 
-// Back returns the queue, and the gang if it wants more.
-func (t *Turns) Back(u *Turn, j *framework.Job) {
+// ReturnTurn returns the queue, and the gang if it wants more.
+func (t *Turns) ReturnTurn(u *Turn, j *framework.Job) {
 	if j != nil {
 		u.jobs.push(j)
 	}
@@ -122,8 +122,8 @@ func (t *Turns) Back(u *Turn, j *framework.Job) {
 	}
 }
 
-// Rest removes and returns the gangs of a queue that gets nothing more.
-func (u *Turn) Rest() []*framework.Job {
+// TakeRest removes and returns the gangs of a queue that gets nothing more.
+func (u *Turn) TakeRest() []*framework.Job {
 	rest := u.jobs.items
 	u.jobs.items = nil
 	return rest

@@ -35,7 +35,7 @@ func (s *Session) addImpossible(j *framework.Job, v *explain.Verdict) {
 			impossible[i] = *v.Limit
 			impossible[i].Limit = most
 		} else if impossible[i].Cluster {
-			impossible[i].Kept = s.keptForGuarantees(s.queueNamed(v.Limit.Queue), impossible[i].Resource)
+			impossible[i].Kept = s.reservedForGuarantees(s.queueNamed(v.Limit.Queue), impossible[i].Resource)
 		}
 	}
 	v.Limit, v.More = &impossible[0], impossible[1:]
@@ -69,7 +69,7 @@ func (s *Session) beyondSmallQueues(j *framework.Job) []explain.Limit {
 func (s *Session) beyondCapacity(j *framework.Job, capacity []float64, about explain.Limit) []explain.Limit {
 	var limits, smallerPodsSuffice []explain.Limit
 	for i, sum := range s.minimumOf(j) {
-		if i == model.Pods || float64(sum) <= capacity[i]+queue.Epsilon || s.View.Left(i) {
+		if i == model.Pods || float64(sum) <= capacity[i]+queue.Epsilon || s.View.IsExcluded(i) {
 			continue
 		}
 		limit := about
@@ -103,15 +103,15 @@ func (s *Session) capacityOf(v *explain.Verdict) []float64 {
 		}
 	case reason.GangDoesNotFit, reason.NotEnqueued:
 		if v.Limit.Cluster {
-			return s.clusterFor(q)
+			return s.clusterCapacityFor(q)
 		}
 	}
 	return nil
 }
 
-// clusterFor returns the most of the cluster that a queue can ever hold, by resource: without what is guaranteed to
+// clusterCapacityFor returns the most of the cluster that a queue can ever hold, by resource: without what is guaranteed to
 // other queues. q may be nil.
-func (s *Session) clusterFor(q *queue.Queue) []float64 {
+func (s *Session) clusterCapacityFor(q *queue.Queue) []float64 {
 	capacity := slices.Clone(s.Ledger.Total)
 	if q == nil || len(s.Rules.Allocatable) == 0 { // no policy limits queues
 		return capacity
@@ -124,8 +124,8 @@ func (s *Session) clusterFor(q *queue.Queue) []float64 {
 	return capacity
 }
 
-// keptForGuarantees returns the part of a resource that a queue can never hold because it is guaranteed to other queues.
-func (s *Session) keptForGuarantees(q *queue.Queue, resource string) float64 {
+// reservedForGuarantees returns the part of a resource that a queue can never hold because it is guaranteed to other queues.
+func (s *Session) reservedForGuarantees(q *queue.Queue, resource string) float64 {
 	index, known := s.Cluster.Resources.Find(resource)
 	if q == nil || !known || len(s.Rules.Allocatable) == 0 {
 		return 0
@@ -146,7 +146,7 @@ func (s *Session) queueNamed(name string) *queue.Queue {
 // if its pods do not exist yet.
 func (s *Session) minimumOf(j *framework.Job) model.Vec {
 	if len(j.Pending)+len(j.AtGate) >= max(j.Need(), 1) {
-		return s.firstAsked(j)
+		return s.requestedTogether(j)
 	}
 	var declared model.Vec
 	declared.Add(j.MinResources)

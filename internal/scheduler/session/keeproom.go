@@ -22,17 +22,17 @@ type keeping struct {
 	until time.Time
 }
 
-// KeepLost holds the resources of lost pods. Call it before anything is placed.
-func (s *Session) KeepLost() {
+// HoldForRecovery holds the resources of lost pods. Call it before anything is placed.
+func (s *Session) HoldForRecovery() {
 	if !s.Rules.Gang || s.Rules.KeepLost <= 0 {
 		return
 	}
 	for _, g := range s.Cluster.Bereft() {
 		j := s.Job(g)
-		if j == nil || !j.IsAdmitted() || j.Satisfied() || j.AllocatedTasks() == 0 {
+		if j == nil || !j.IsAdmitted() || j.IsSatisfied() || j.AllocatedTasks() == 0 {
 			continue // complete again, or no longer running
 		}
-		if s.stranded(j) {
+		if s.isStranded(j) {
 			continue // its resources do not help it
 		}
 		k := &keeping{job: j, in: s.Ledger.Of(g.Queue)}
@@ -53,80 +53,80 @@ func (s *Session) KeepLost() {
 		}
 		if len(k.room) > 0 {
 			s.keeps = append(s.keeps, k)
-			s.hold(k)
+			s.holdLost(k)
 		}
 	}
 }
 
-// stranded reports whether the HyperNodes changed around the remaining pods of a gang, or of a sub-group that lacks
+// isStranded reports whether the HyperNodes changed around the remaining pods of a gang, or of a sub-group that lacks
 // pods: they are spread wider than allowed, so no pod can join them.
-func (s *Session) stranded(j *framework.Job) bool {
-	if _, v := s.tiers(j.Topology, s.nodesOf(j, nil), nil); v.Code != "" {
+func (s *Session) isStranded(j *framework.Job) bool {
+	if _, v := s.permittedTiers(j.Topology, s.nodesOf(j, nil), nil); v.Code != "" {
 		return true
 	}
 	return slices.ContainsFunc(j.Groups(), func(g *framework.Group) bool {
 		if len(g.Tasks) <= g.Held {
 			return false
 		}
-		_, v := s.tiers(g.Policy.Topology, s.nodesOf(j, g), nil)
+		_, v := s.permittedTiers(g.Policy.Topology, s.nodesOf(j, g), nil)
 		return v.Code != ""
 	})
 }
 
-// hold holds as much as the gang lacks, as far as the resources are still free.
-func (s *Session) hold(k *keeping) {
+// holdLost holds as much as the gang lacks, as far as the resources are still free.
+func (s *Session) holdLost(k *keeping) {
 	lacks := k.job.Need() - len(k.job.Promised)
 	for _, p := range k.room {
 		if len(k.held) >= lacks {
 			return
 		}
-		if !s.View.WillFit(p.Node, p.Task.Shape.Request) { // in use by another pod
+		if !s.View.FitsLater(p.Node, p.Task.Shape.Request) { // in use by another pod
 			continue
 		}
-		s.View.Promise(p.Node, p.Task)
-		k.in.Hold(p.Task.Shape.Request, 1)
+		s.View.PromiseReleasing(p.Node, p.Task)
+		k.in.AddAllocated(p.Task.Shape.Request, 1)
 		k.held = append(k.held, p)
 	}
 }
 
-func (s *Session) unhold(k *keeping) {
+func (s *Session) releaseLost(k *keeping) {
 	for _, p := range k.held {
-		s.View.Withdraw(p.Node, p.Task)
-		k.in.Hold(p.Task.Shape.Request, -1)
+		s.View.WithdrawPromise(p.Node, p.Task)
+		k.in.AddAllocated(p.Task.Shape.Request, -1)
 	}
 	k.held = k.held[:0]
 }
 
-// UseKept releases what is held for a gang, so that the gang can use it, until the returned function is called.
-func (s *Session) UseKept(j *framework.Job) (done func()) {
+// UseHeldResources releases what is held for a gang, so that the gang can use it, until the returned function is called.
+func (s *Session) UseHeldResources(j *framework.Job) (done func()) {
 	i := slices.IndexFunc(s.keeps, func(k *keeping) bool { return k.job == j && len(k.held) > 0 })
 	if i < 0 {
 		return func() {}
 	}
 	k := s.keeps[i]
 	held := len(k.held)
-	s.unhold(k)
+	s.releaseLost(k)
 	return func() {
-		if s.hold(k); len(k.held) < held {
-			s.ease(k.in)
+		if s.holdLost(k); len(k.held) < held {
+			s.markEased(k.in)
 		}
 	}
 }
 
-// MayUseKept reports whether resources are held for a job with pods to place. The held resources do not appear free
+// MayUseHeld reports whether resources are held for a job with pods to place. The held resources do not appear free
 // to it.
-func (s *Session) MayUseKept(j *framework.Job) bool {
+func (s *Session) MayUseHeld(j *framework.Job) bool {
 	return len(s.keeps) > 0 && len(j.Pending) > 0 && slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && k.job == j })
 }
 
-// MayFreeKept reports whether a gang for which resources are held is tried in this cycle. What it does not need
+// MayFreeHeld reports whether a gang for which resources are held is tried in this cycle. What it does not need
 // becomes free for others.
-func (s *Session) MayFreeKept() bool {
+func (s *Session) MayFreeHeld() bool {
 	return slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && !k.job.Parked })
 }
 
-// endKept appends the times when held resources become free for all.
-func (s *Session) endKept(list []Ending) []Ending {
+// appendHeldEndings appends the times when held resources become free for all.
+func (s *Session) appendHeldEndings(list []Ending) []Ending {
 	for _, k := range s.keeps {
 		for _, p := range k.held {
 			list = append(list, Ending{At: k.until, Task: p.Task, Node: p.Node, in: k.in, promised: true})
@@ -135,8 +135,8 @@ func (s *Session) endKept(list []Ending) []Ending {
 	return list
 }
 
-// keptFor changes the verdict of a gang that would fit with resources held for other gangs: it names these gangs.
-func (s *Session) keptFor(j *framework.Job, v explain.Verdict, limits Limits) explain.Verdict {
+// explainHeld changes the verdict of a gang that would fit with resources held for other gangs: it names these gangs.
+func (s *Session) explainHeld(j *framework.Job, v explain.Verdict, limits Limits) explain.Verdict {
 	if v.Code != reason.GangDoesNotFit && v.Code != reason.OverDeserved && v.Code != reason.OverCapability {
 		return v
 	}
@@ -150,16 +150,16 @@ func (s *Session) keptFor(j *framework.Job, v explain.Verdict, limits Limits) ex
 		return v
 	}
 	for _, k := range opened {
-		s.unhold(k)
+		s.releaseLost(k)
 	}
 	r := round{s: s, job: j, limits: limits, quiet: true}
 	unsettled, mark := j.Unsettled, s.View.Mark()
-	r.run()
+	r.tryOrders()
 	j.Unsettled = unsettled
-	fits := r.enough() && len(r.placed) > 0
-	r.undo(mark)
+	fits := r.hasEnough() && len(r.placed) > 0
+	r.undoPlacements(mark)
 	for _, k := range opened {
-		s.hold(k)
+		s.holdLost(k)
 		if fits {
 			v.Code, v.Limit = reason.KeptForLost, nil
 			v.Blocker = append(v.Blocker, k.job.Title())

@@ -20,7 +20,7 @@ func (s *Session) CompareWithShare(j *framework.Job, minimum model.Request) Shar
 	switch code := s.Rules.MayTake(j.In, minimum).Code; {
 	case code == "":
 		return WithinShare
-	case code == reason.OverDeserved, len(j.Shapes()) > 1: // other pods of the gang may request less
+	case code == reason.OverDeserved, len(j.PendingShapes()) > 1: // other pods of the gang may request less
 		return MoreThanShare
 	}
 	return NotPermitted
@@ -30,12 +30,12 @@ func (s *Session) CompareWithShare(j *framework.Job, minimum model.Request) Shar
 // it neither has nor will get resources in this cycle.
 func (s *Session) mayUseShareOrBorrow(j *framework.Job) bool {
 	waitsForMinimum := j.IsAdmitted() && j.Need() > 0 && !j.HasResources()
-	return waitsForMinimum && j.Verdict.Code != reason.BehindOthers && s.Tryable(j)
+	return waitsForMinimum && j.Verdict.Code != reason.BehindOthers && s.IsTryable(j)
 }
 
-// Borrowers returns the waiting gangs that need more than their queue deserves. It returns nil if a gang that needs no
+// FindBorrowers returns the waiting gangs that need more than their queue deserves. It returns nil if a gang that needs no
 // more than its queue's share could start, because the free resources are for that gang.
-func (s *Session) Borrowers() []*framework.Job {
+func (s *Session) FindBorrowers() []*framework.Job {
 	var borrowers, entitled []*framework.Job
 	for _, j := range s.AllWaiting {
 		if !s.mayUseShareOrBorrow(j) {

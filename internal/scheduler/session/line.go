@@ -11,12 +11,14 @@ type Line struct {
 	fronts map[*queue.Queue]*framework.Job
 }
 
-// Line returns a Line for the current state of the strict queues.
-func (s *Session) Line() *Line { return &Line{s: s, fronts: map[*queue.Queue]*framework.Job{}} }
+// NewStrictLine returns a NewStrictLine for the current state of the strict queues.
+func (s *Session) NewStrictLine() *Line {
+	return &Line{s: s, fronts: map[*queue.Queue]*framework.Job{}}
+}
 
-// Behind reports whether an admitted gang of a strict queue is behind a gang that could not start and blocks the
+// IsBehind reports whether an admitted gang of a strict queue is behind a gang that could not start and blocks the
 // others.
-func (l *Line) Behind(j *framework.Job) bool {
+func (l *Line) IsBehind(j *framework.Job) bool {
 	if !j.In.Fifo {
 		return false
 	}
@@ -37,7 +39,7 @@ func (s *Session) FirstOfLine(q *queue.Queue, besides *framework.Job) *framework
 		if !isCandidate || first != nil && s.Rules.CompareJobs(j, first) >= 0 {
 			continue
 		}
-		if s.Blocks(j) {
+		if s.BlocksOthers(j) {
 			first = j
 		}
 	}

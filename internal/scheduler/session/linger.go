@@ -9,9 +9,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// lingering changes the verdict of a gang that would fit with the resources of lingering pods. It names the pods
+// explainLingering changes the verdict of a gang that would fit with the resources of lingering pods. It names the pods
 // whose nodes the gang would use.
-func (s *Session) lingering(j *framework.Job, v explain.Verdict, limits Limits) explain.Verdict {
+func (s *Session) explainLingering(j *framework.Job, v explain.Verdict, limits Limits) explain.Verdict {
 	if v.Code != reason.GangDoesNotFit {
 		return v
 	}
@@ -19,23 +19,23 @@ func (s *Session) lingering(j *framework.Job, v explain.Verdict, limits Limits) 
 	if len(tasks) == 0 {
 		return v
 	}
-	l := s.ahead()
+	l := s.startLookahead()
 	for _, t := range tasks {
-		s.View.End(t.Node, t, false)
-		s.FollowEvicted(t, 1)
+		s.View.AssumeEnded(t.Node, t, false)
+		s.NotifyEvicted(t, 1)
 	}
 	mark := s.View.Mark()
-	if placed, ok := l.place(j, limits); ok {
+	if placed, ok := l.placeMinimum(j, limits); ok {
 		v.Code, v.Blocker = reason.PodsLinger, nil
 		for _, t := range tasks {
 			if slices.ContainsFunc(placed, func(p framework.Placed) bool { return p.Node == t.Node }) {
 				v.Blocker = append(v.Blocker, "pod "+t.Key()+" on node "+s.View.Nodes.Name[t.Node])
 			}
 		}
-		(&round{s: s, job: j, placed: placed}).undo(mark)
+		(&round{s: s, job: j, placed: placed}).undoPlacements(mark)
 	}
 	for _, t := range tasks {
-		s.FollowEvicted(t, -1)
+		s.NotifyEvicted(t, -1)
 	}
 	l.close()
 	return v

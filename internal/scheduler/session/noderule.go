@@ -19,8 +19,8 @@ func (s *Session) nodeRules(j *framework.Job, t *model.Task) []framework.NodeRul
 	return out
 }
 
-// RuledBy reports whether some rule restricts the nodes of a task, rather than only preferring some.
-func (s *Session) RuledBy(j *framework.Job, t *model.Task) bool {
+// HasNodeRestriction reports whether some rule restricts the nodes of a task, rather than only preferring some.
+func (s *Session) HasNodeRestriction(j *framework.Job, t *model.Task) bool {
 	for i := range s.Rules.Nodes {
 		if s.Rules.Nodes[i].Allows != nil && s.Rules.Nodes[i].Applies(j, t) {
 			return true
@@ -29,8 +29,8 @@ func (s *Session) RuledBy(j *framework.Job, t *model.Task) bool {
 	return false
 }
 
-// particular reports whether a rule may answer differently for tasks of the same shape.
-func (s *Session) particular(j *framework.Job, t *model.Task) bool {
+// dependsOnTask reports whether a rule may answer differently for tasks of the same shape.
+func (s *Session) dependsOnTask(j *framework.Job, t *model.Task) bool {
 	for i := range s.Rules.Nodes {
 		if r := &s.Rules.Nodes[i]; r.Particular != nil && r.Applies(j, t) && r.Particular(t) {
 			return true
@@ -39,8 +39,8 @@ func (s *Session) particular(j *framework.Job, t *model.Task) bool {
 	return false
 }
 
-// allowedBy returns why one of the rules excludes a node for a task.
-func allowedBy(rules []framework.NodeRule, j *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
+// checkRules returns why one of the rules excludes a node for a task.
+func checkRules(rules []framework.NodeRule, j *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	for i := range rules {
 		if rules[i].Allows == nil {
 			continue
@@ -72,8 +72,8 @@ func (s *Session) policyJudge(j *framework.Job, t *model.Task) func(model.NodeID
 	}
 }
 
-// rankBy adds the rules' points to the candidates' points.
-func (s *Session) rankBy(rules []framework.NodeRule, j *framework.Job, t *model.Task, nodes []model.NodeID, points []float64) {
+// addRulePoints adds the rules' points to the candidates' points.
+func (s *Session) addRulePoints(rules []framework.NodeRule, j *framework.Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	for i := range rules {
 		if rules[i].ByDomain != nil {
 			by := rules[i].ByDomain(t)
@@ -92,8 +92,8 @@ func (s *Session) rankBy(rules []framework.NodeRule, j *framework.Job, t *model.
 	}
 }
 
-// followPlaced calls all rules when a task is placed on a node or its placement is undone.
-func (s *Session) followPlaced(j *framework.Job, t *model.Task, id model.NodeID, sign int) {
+// notifyPlaced calls all rules when a task is placed on a node or its placement is undone.
+func (s *Session) notifyPlaced(j *framework.Job, t *model.Task, id model.NodeID, sign int) {
 	for i := range s.Rules.Nodes {
 		if f := s.Rules.Nodes[i].Placed; f != nil {
 			f(j, t, id, sign)
@@ -101,13 +101,13 @@ func (s *Session) followPlaced(j *framework.Job, t *model.Task, id model.NodeID,
 	}
 }
 
-// FollowEvicted calls all rules when a task is counted out or spared. It skips tasks that were only placed in this
+// NotifyEvicted calls all rules when a task is counted out or spared. It skips tasks that were only placed in this
 // cycle: the rules' changes for them appear with the binding, and forecasts count them as still there.
-func (s *Session) FollowEvicted(t *model.Task, sign int) {
+func (s *Session) NotifyEvicted(t *model.Task, sign int) {
 	if t.Node == model.NoNode {
 		return
 	}
-	s.Neighbours.Evicted(t, sign)
+	s.Neighbours.CountEvicted(t, sign)
 	for i := range s.Rules.Nodes {
 		if f := s.Rules.Nodes[i].Evicted; f != nil {
 			f(t, sign)
@@ -115,8 +115,8 @@ func (s *Session) FollowEvicted(t *model.Task, sign int) {
 	}
 }
 
-// Annotations returns what the rules write to a pod with its binding; nil for nothing.
-func (s *Session) Annotations(j *framework.Job, t *model.Task, id model.NodeID) map[string]string {
+// PodAnnotations returns what the rules write to a pod with its binding; nil for nothing.
+func (s *Session) PodAnnotations(j *framework.Job, t *model.Task, id model.NodeID) map[string]string {
 	var all map[string]string
 	for i := range s.Rules.Nodes {
 		rule := &s.Rules.Nodes[i]

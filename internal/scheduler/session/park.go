@@ -6,13 +6,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// Refresh updates the job's queue, which can change independently of the gang.
-func (s *Session) Refresh(j *framework.Job) { j.In = s.Ledger.Of(j.Gang.Queue) }
+// RefreshQueue updates the job's queue, which can change independently of the gang.
+func (s *Session) RefreshQueue(j *framework.Job) { j.In = s.Ledger.Of(j.Gang.Queue) }
 
-// Possible reports whether every task of the job could run somewhere if the nodes were empty.
-func (s *Session) Possible(j *framework.Job) bool {
-	for _, shape := range j.Shapes() {
-		if !s.Judge.Possible(shape) {
+// FitsEmptyNodes reports whether every task of the job could run somewhere if the nodes were empty.
+func (s *Session) FitsEmptyNodes(j *framework.Job) bool {
+	for _, shape := range j.PendingShapes() {
+		if !s.Judge.FitsEmptyNode(shape) {
 			return false
 		}
 	}
@@ -24,33 +24,33 @@ func (s *Session) WakeForNodes() {
 	for _, j := range s.AllWaiting {
 		if j.Parked && len(j.ParkedShapes) > 0 {
 			j.Parked = false
-			s.Refresh(j)
+			s.RefreshQueue(j)
 			s.Ready = append(s.Ready, j)
 		}
 	}
 }
 
-// NodesHelp reports whether one of the nodes that grew could take a task of a shape.
-func (s *Session) NodesHelp(shape *model.Shape) bool {
+// GrownNodesHelp reports whether one of the nodes that grew could take a task of a shape.
+func (s *Session) GrownNodesHelp(shape *model.Shape) bool {
 	if s.Neighbours.Relieved || shape.Slow || shape.Attached != nil || len(shape.Ports) > 0 || s.Cluster.Shapes[shape.ID] != shape {
 		return true
 	}
 	for _, id := range s.View.Grown {
-		if s.View.WillFit(id, shape.Request) && s.Judge.Allowed(shape, id) {
+		if s.View.FitsLater(id, shape.Request) && s.Judge.IsAllowed(shape, id) {
 			return true
 		}
 	}
 	return false
 }
 
-// Outlived reports whether a gang that had a reservation when j was parked no longer exists or no longer waits.
-func (s *Session) Outlived(j *framework.Job) bool {
+// OutlivedReservation reports whether a gang that had a reservation when j was parked no longer exists or no longer waits.
+func (s *Session) OutlivedReservation(j *framework.Job) bool {
 	if j.Verdict.Code != reason.Reserved {
 		return false
 	}
 	for _, g := range j.Verdict.Ahead {
 		exists := g.Known && s.Cluster.Gangs[g.Key()] == g
-		if !exists || s.Job(g) == nil || !s.Job(g).Lacks() {
+		if !exists || s.Job(g) == nil || !s.Job(g).WaitsToStart() {
 			return true
 		}
 	}

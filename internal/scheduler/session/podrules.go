@@ -8,13 +8,15 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// needsRules reports whether other pods affect where a task may run.
-func (s *Session) needsRules(t *model.Task) bool { return s.Neighbours.For(t) != nil }
+// dependsOnPods reports whether other pods affect where a task may run.
+func (s *Session) dependsOnPods(t *model.Task) bool { return s.Neighbours.ProfileFor(t) != nil }
 
-// placedRule and unplacedRule keep the pod counts up to date with the overlay.
-func (s *Session) placedRule(t *model.Task, id model.NodeID) { s.Neighbours.Placed(t, id, 1) }
+// countPlacedPod and uncountPlacedPod keep the pod counts up to date with the overlay.
+func (s *Session) countPlacedPod(t *model.Task, id model.NodeID) { s.Neighbours.CountPlaced(t, id, 1) }
 
-func (s *Session) unplacedRule(t *model.Task, id model.NodeID) { s.Neighbours.Placed(t, id, -1) }
+func (s *Session) uncountPlacedPod(t *model.Task, id model.NodeID) {
+	s.Neighbours.CountPlaced(t, id, -1)
+}
 
 // findByRules is like find, for tasks with rules about other pods or rules of policies about nodes.
 func (s *Session) findByRules(j *framework.Job, t *model.Task, near *interpod.Profile, rules []framework.NodeRule) (node model.NodeID, later, ok bool) {
@@ -25,7 +27,7 @@ func (s *Session) findByRules(j *framework.Job, t *model.Task, near *interpod.Pr
 	if node, ok = s.bestByRules(j, t, near, rules, false); ok {
 		return node, false, true
 	}
-	if s.View.Releasing == 0 && !s.evicting() {
+	if s.View.Releasing == 0 && !s.isEvicting() {
 		return model.NoNode, false, false
 	}
 	node, ok = s.bestByRules(j, t, near, rules, true)
@@ -35,26 +37,26 @@ func (s *Session) findByRules(j *framework.Job, t *model.Task, near *interpod.Pr
 // bestByRules evaluates every node with enough free resources, by name, if policies have rules about single nodes.
 func (s *Session) bestByRules(j *framework.Job, t *model.Task, near *interpod.Profile, rules []framework.NodeRule, later bool) (model.NodeID, bool) {
 	if len(rules) == 0 {
-		return near.Best(later)
+		return near.BestNode(later)
 	}
-	if near == nil && onlyRefuse(rules) {
+	if near == nil && onlyReject(rules) {
 		return s.firstByRules(j, t, rules, later)
 	}
 	var expensive []framework.NodeRule
 	if near == nil {
-		rules, expensive = split(rules, j, t)
+		rules, expensive = splitExpensive(rules, j, t)
 	}
 	nodes, points := s.candidates[:0], s.points[:0]
-	s.Judge.Each(t.Shape.Plain, later, func(id model.NodeID, score int32) {
+	s.Judge.EachFitting(t.Shape.Plain, later, func(id model.NodeID, score int32) {
 		if near != nil {
-			if code, _ := near.Allows(id, later); code != "" {
+			if code, _ := near.CheckNode(id, later); code != "" {
 				return
 			}
 		}
-		if code, _ := allowedBy(rules, j, t, id, later); code != "" {
+		if code, _ := checkRules(rules, j, t, id, later); code != "" {
 			return
 		}
-		if len(expensive) > 0 && !couldBy(expensive, j, t, id, later) {
+		if len(expensive) > 0 && !mightAllow(expensive, j, t, id, later) {
 			return
 		}
 		nodes, points = append(nodes, id), append(points, float64(score))
@@ -64,12 +66,12 @@ func (s *Session) bestByRules(j *framework.Job, t *model.Task, near *interpod.Pr
 		return model.NoNode, false
 	}
 	if near != nil {
-		near.Rank(nodes, points)
+		near.AddPoints(nodes, points)
 	}
 	for i := range points { // policies count in whole points
 		points[i] /= score.Unit
 	}
-	s.rankBy(rules, j, t, nodes, points)
+	s.addRulePoints(rules, j, t, nodes, points)
 	if len(expensive) > 0 {
 		return firstAllowed(expensive, j, t, nodes, points, later)
 	}
@@ -82,8 +84,8 @@ func (s *Session) bestByRules(j *framework.Job, t *model.Task, near *interpod.Pr
 	return nodes[best], true
 }
 
-// onlyRefuse reports whether the rules give no points. Then the best node that none of them rejects is chosen.
-func onlyRefuse(rules []framework.NodeRule) bool {
+// onlyReject reports whether the rules give no points. Then the best node that none of them rejects is chosen.
+func onlyReject(rules []framework.NodeRule) bool {
 	for i := range rules {
 		if r := &rules[i]; r.Points != nil || r.Rank != nil || r.ByDomain != nil {
 			return false
@@ -97,15 +99,15 @@ func onlyRefuse(rules []framework.NodeRule) bool {
 func (s *Session) firstByRules(j *framework.Job, t *model.Task, rules []framework.NodeRule, later bool) (node model.NodeID, ok bool) {
 	var refused *refusals
 	if s.looking > 0 {
-		refused = s.refusals.of(t, len(s.View.Rank))
+		refused = s.refusals.resetForTask(t, len(s.View.Rank))
 	}
 	best := int32(-1) // no score is lower
 	s.Judge.EachBetter(t.Shape.Plain, later, func(id model.NodeID, points int32) int32 {
-		if refused.has(id) {
+		if refused.isRefusedNode(id) {
 			return best
 		}
-		if code, _ := allowedBy(rules, j, t, id, later); code != "" {
-			refused.add(id)
+		if code, _ := checkRules(rules, j, t, id, later); code != "" {
+			refused.addRefused(id)
 			return best
 		}
 		node, best, ok = id, points, true
@@ -124,8 +126,8 @@ type refusals struct {
 	at    []uint32
 }
 
-// of returns the rejections for a task; equal tasks share them.
-func (r *refusals) of(t *model.Task, nodes int) *refusals {
+// resetForTask returns the rejections for a task; equal tasks share them.
+func (r *refusals) resetForTask(t *model.Task, nodes int) *refusals {
 	if len(r.at) < nodes {
 		r.at = append(r.at, make([]uint32, nodes-len(r.at))...)
 	}
@@ -136,12 +138,12 @@ func (r *refusals) of(t *model.Task, nodes int) *refusals {
 	return r
 }
 
-// forget starts another try.
-func (r *refusals) forget() { r.like = nil }
+// startTry starts another try.
+func (r *refusals) startTry() { r.like = nil }
 
-func (r *refusals) has(id model.NodeID) bool { return r != nil && r.at[id] == r.stamp }
+func (r *refusals) isRefusedNode(id model.NodeID) bool { return r != nil && r.at[id] == r.stamp }
 
-func (r *refusals) add(id model.NodeID) {
+func (r *refusals) addRefused(id model.NodeID) {
 	if r != nil {
 		r.at[id] = r.stamp
 	}
@@ -150,16 +152,16 @@ func (r *refusals) add(id model.NodeID) {
 // ruleJudge returns a function that reports why a node with enough free resources is rejected for a task; nil if no
 // rule applies.
 func (s *Session) ruleJudge(j *framework.Job, t *model.Task) func(model.NodeID) (reason.Code, string) {
-	rules, near := s.nodeRules(j, t), s.Neighbours.For(t)
+	rules, near := s.nodeRules(j, t), s.Neighbours.ProfileFor(t)
 	if near == nil && len(rules) == 0 {
 		return nil
 	}
 	return func(id model.NodeID) (reason.Code, string) {
 		if near != nil {
-			if code, detail := near.Allows(id, false); code != "" {
+			if code, detail := near.CheckNode(id, false); code != "" {
 				return code, detail
 			}
 		}
-		return allowedBy(rules, j, t, id, false)
+		return checkRules(rules, j, t, id, false)
 	}
 }

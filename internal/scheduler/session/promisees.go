@@ -55,7 +55,7 @@ func (s *Session) findPromisees(of promisedTo) (found promisees) {
 		return found
 	}
 	for _, j := range s.AllWaiting {
-		if !s.promisedSome(j, index) || of.queue != "" && !j.IsUnder(of.queue) {
+		if !s.hasPromiseOf(j, index) || of.queue != "" && !j.IsUnderQueue(of.queue) {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(found.first, j, s.Rules.CompareJobs)
@@ -72,8 +72,8 @@ func (s *Session) findPromisees(of promisedTo) (found promisees) {
 	return found
 }
 
-// promisedSome reports whether a gang has a promise of a resource.
-func (s *Session) promisedSome(j *framework.Job, index int) bool {
+// hasPromiseOf reports whether a gang has a promise of a resource.
+func (s *Session) hasPromiseOf(j *framework.Job, index int) bool {
 	if j.IsAdmitted() && j.Status.Phase != j.Phase { // admitted in this cycle
 		return j.MinResources.Get(index) > 0
 	}

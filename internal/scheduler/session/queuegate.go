@@ -10,10 +10,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Pass opens the gate for those tasks of a gang that their queue has room for: the minimum together or nothing, and
+// PassQueueGate opens the gate for those tasks of a gang that their queue has room for: the minimum together or nothing, and
 // more as long as there is room. Nodes are not considered. This is the purpose of the gate: autoscalers add no
 // nodes for pods that a queue holds back, but do for the others. The verdict holds the reason if no task passes.
-func (s *Session) Pass(j *framework.Job) explain.Verdict {
+func (s *Session) PassQueueGate(j *framework.Job) explain.Verdict {
 	waiting := j.TasksPastGate()
 	first := len(waiting)
 	waiting = append(waiting, j.AtGate...)
@@ -21,7 +21,7 @@ func (s *Session) Pass(j *framework.Job) explain.Verdict {
 	if s.Rules.Gang {
 		least = max(j.Need(), least)
 	}
-	n, v := s.room(j, waiting, first, least)
+	n, v := s.countAllowed(j, waiting, first, least)
 	switch {
 	case n < least && first >= j.Need() && first > 0: // its minimum has passed and is not placed yet
 		return explain.Verdict{}
@@ -37,39 +37,39 @@ func (s *Session) Pass(j *framework.Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// room counts how many tasks, in order, a gang's queue may hold together besides what it reserves for others. The
+// countAllowed counts how many tasks, in order, a gang's queue may hold together besides what it reserves for others. The
 // verdict is about the first task that it may not hold, with the request of the tasks that must start together.
-func (s *Session) room(j *framework.Job, tasks []*model.Task, first, atLeast int) (n int, v explain.Verdict) {
+func (s *Session) countAllowed(j *framework.Job, tasks []*model.Task, first, atLeast int) (n int, v explain.Verdict) {
 	for ; n < len(tasks); n++ {
 		if v = s.mayAllocate(j, tasks[n].Shape.Request); v.Code != "" {
 			break
 		}
-		if v = s.keptFrom(j, tasks[n]); n >= first && v.Code != "" {
+		if v = s.checkReservedAtGate(j, tasks[n]); n >= first && v.Code != "" {
 			break
 		}
-		j.In.Hold(tasks[n].Shape.Request, 1)
+		j.In.AddAllocated(tasks[n].Shape.Request, 1)
 	}
 	for _, t := range tasks[:n] {
-		j.In.Hold(t.Shape.Request, -1)
+		j.In.AddAllocated(t.Shape.Request, -1)
 	}
-	v.Members = s.members(j, 0)
+	v.Members = s.countMembers(j, 0)
 	if v.Limit == nil {
 		return n, v
 	}
 	if index, ok := s.Cluster.Resources.Find(v.Limit.Resource); ok {
 		limit := *v.Limit
-		limit.Asked = float64(framework.Sum(tasks[:min(atLeast, len(tasks))]).Get(index))
+		limit.Asked = float64(framework.SumRequests(tasks[:min(atLeast, len(tasks))]).Get(index))
 		limit.Least = LeastRequest(tasks, nil, atLeast, index)
-		limit.Held -= float64(framework.Sum(tasks[:n]).Get(index))
+		limit.Held -= float64(framework.SumRequests(tasks[:n]).Get(index))
 		v.Limit = &limit
 	}
 	return n, v
 }
 
-// keptFrom returns a verdict if a queue reserves resources for another gang that a gated task would use. The task's
+// checkReservedAtGate returns a verdict if a queue reserves resources for another gang that a gated task would use. The task's
 // run time does not matter: a task that passed the gate holds its reservation until a node is found for it.
-func (s *Session) keptFrom(j *framework.Job, t *model.Task) explain.Verdict {
-	return s.keptBy(func(r *Reservation) bool { return s.after(r, j) }, j, t)
+func (s *Session) checkReservedAtGate(j *framework.Job, t *model.Task) explain.Verdict {
+	return s.checkReservedBy(func(r *Reservation) bool { return s.isBehind(r, j) }, j, t)
 }
 
 // mayAllocate is Rules.MayAllocate besides what queues reserve for tasks of other gangs that passed their gates.
@@ -82,19 +82,19 @@ func (s *Session) mayHold(q *queue.Queue, asked model.Request, one, two *framewo
 	if s.alone || !s.Cluster.QueueGates() {
 		return s.Rules.MayAllocate(q, asked)
 	}
-	for _, other := range s.passed() {
+	for _, other := range s.passedGangs() {
 		if other == one || other == two {
 			continue
 		}
-		kept := framework.Sum(slices.DeleteFunc(other.TasksPastGate(), func(t *model.Task) bool { return !t.HasPassed() && !slices.Contains(other.Passed, t) }))
-		other.In.Hold(kept, 1)
-		defer other.In.Hold(kept, -1)
+		kept := framework.SumRequests(slices.DeleteFunc(other.TasksPastGate(), func(t *model.Task) bool { return !t.HasPassed() && !slices.Contains(other.Passed, t) }))
+		other.In.AddAllocated(kept, 1)
+		defer other.In.AddAllocated(kept, -1)
 	}
 	return s.Rules.MayAllocate(q, asked)
 }
 
-// passed returns the gangs whose queues reserve resources for tasks that have passed the gate, also in this cycle.
-func (s *Session) passed() []*framework.Job {
+// passedGangs returns the gangs whose queues reserve resources for tasks that have passed the gate, also in this cycle.
+func (s *Session) passedGangs() []*framework.Job {
 	inVain := s.PassedInVain()
 	var out []*framework.Job
 	for _, j := range s.AllWaiting {
@@ -121,7 +121,7 @@ func (s *Session) PassedInVain() map[*framework.Job]bool {
 			passed = append(passed, j)
 		}
 	}
-	s.judgeCould(passed)
+	s.judgeCouldStart(passed)
 	for _, j := range passed {
 		if !s.could[j] {
 			s.inVain[j] = true

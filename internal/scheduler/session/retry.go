@@ -11,32 +11,32 @@ import (
 // although all would fit in another order. Therefore, a gang of several shapes that fails is tried again with the
 // failed shapes first, unless it is clear that no order helps.
 
-// run places what it can. If that is not enough and another order could be better, it tries others. The placements
+// tryOrders places what it can. If that is not enough and another order could be better, it tries others. The placements
 // of the last try stay on the overlay.
-func (r *round) run() {
-	if r.job.Structured() {
-		r.structured()
+func (r *round) tryOrders() {
+	if r.job.IsStructured() {
+		r.placeStructured()
 		return
 	}
 	mark := r.s.View.Mark()
-	r.once()
+	r.placeOnce()
 	r.job.Unsettled = false
-	if len(r.placed) > 0 && r.enough() {
-		r.preferNow(mark)
+	if len(r.placed) > 0 && r.hasEnough() {
+		r.preferStartNow(mark)
 		return
 	}
 	r.fit = len(r.placed)
-	if r.home(mark) {
+	if r.retryPromisedNodes(mark) {
 		return
 	}
-	shapes := r.job.Shapes()
+	shapes := r.job.PendingShapes()
 	if len(shapes) == 1 || r.extra {
-		r.job.Unsettled = slices.ContainsFunc(shapes, r.erratic)
+		r.job.Unsettled = slices.ContainsFunc(shapes, r.isErratic)
 		return
 	}
 	failed := r.failed
-	r.again(mark)
-	if !r.borderline(failed, shapes) {
+	r.startOver(mark)
+	if !r.mayFitReordered(failed, shapes) {
 		return
 	}
 	r.job.Unsettled = true
@@ -51,100 +51,100 @@ func (r *round) run() {
 			return
 		}
 		r.front = append(front, r.front...)
-		r.again(mark)
-		r.once()
+		r.startOver(mark)
+		r.placeOnce()
 		failed = r.failed
-		if len(r.placed) > 0 && r.enough() {
+		if len(r.placed) > 0 && r.hasEnough() {
 			r.job.Unsettled = false
 			return
 		}
 	}
 }
 
-// preferNow places other pods of the gang if some of the placed pods have to wait for resources that are being released,
+// preferStartNow places other pods of the gang if some of the placed pods have to wait for resources that are being released,
 // and other pods are enough to start the gang now.
-func (r *round) preferNow(mark int) {
-	if r.promises == 0 || len(r.placed) == len(r.job.Pending) || len(r.passes()) == 1 {
+func (r *round) preferStartNow(mark int) {
+	if r.promises == 0 || len(r.placed) == len(r.job.Pending) || len(r.releasePasses()) == 1 {
 		return
 	}
 	quiet := r.quiet
 	r.now, r.quiet = true, true
-	r.again(mark)
-	r.once()
+	r.startOver(mark)
+	r.placeOnce()
 	r.now, r.quiet = false, quiet
-	if len(r.placed) > 0 && r.enough() {
+	if len(r.placed) > 0 && r.hasEnough() {
 		return
 	}
-	r.again(mark)
-	r.once()
+	r.startOver(mark)
+	r.placeOnce()
 }
 
-// home tries once more if the gang has promised resources, using the promised nodes. The best node for each pod
+// retryPromisedNodes tries once more if the gang has promised resources, using the promised nodes. The best node for each pod
 // does not always leave room for all of them. If the resources freed by victims were not found again, more victims
 // would be evicted.
-func (r *round) home(mark int) bool {
+func (r *round) retryPromisedNodes(mark int) bool {
 	if len(r.job.Reserved) == 0 || r.extra {
 		return false
 	}
 	failed := r.failed
-	r.again(mark)
+	r.startOver(mark)
 	r.atHome = true
-	r.once()
+	r.placeOnce()
 	r.atHome = false
-	if len(r.placed) > 0 && r.enough() {
+	if len(r.placed) > 0 && r.hasEnough() {
 		return true
 	}
 	r.failed = failed
 	return false
 }
 
-// find returns the node for a task.
-func (r *round) find(t *model.Task) (node model.NodeID, later, ok bool) {
+// findNode returns the node for a task.
+func (r *round) findNode(t *model.Task) (node model.NodeID, later, ok bool) {
 	s := r.s
-	if node, ok = r.freed.find(r, t); ok {
+	if node, ok = r.freed.findNode(r, t); ok {
 		return node, false, true
 	}
-	if node, ok = r.findLent(t); ok {
+	if node, ok = r.findLentNode(t); ok {
 		return node, false, true
 	}
 	if r.atHome && t.Status == model.Pipelined {
-		now, wait := s.looking > 0, s.looking == 0 && (s.View.Releasing > 0 || s.evicting())
-		if node, ok = s.bestOf([]model.NodeID{t.Node}, r.job, t, now); ok {
+		now, wait := s.looking > 0, s.looking == 0 && (s.View.Releasing > 0 || s.isEvicting())
+		if node, ok = s.bestAmong([]model.NodeID{t.Node}, r.job, t, now); ok {
 			return node, false, true
 		}
 		if wait {
-			if node, ok = s.bestOf([]model.NodeID{t.Node}, r.job, t, true); ok {
+			if node, ok = s.bestAmong([]model.NodeID{t.Node}, r.job, t, true); ok {
 				return node, true, true
 			}
 		}
 	}
-	return s.find(r.job, t)
+	return s.findNode(r.job, t)
 }
 
-// again undoes a try and starts over.
-func (r *round) again(mark int) {
-	r.undo(mark)
+// startOver undoes a try and starts over.
+func (r *round) startOver(mark int) {
+	r.undoPlacements(mark)
 	r.placed, r.failed, r.promises = r.placed[:0], nil, 0
 	r.freed.reset()
 }
 
-// erratic reports whether changes of other pods can make more nodes fit for a shape, not only fewer. It also returns
+// isErratic reports whether changes of other pods can make more nodes fit for a shape, not only fewer. It also returns
 // true if this is unknown.
-func (r *round) erratic(shape *model.Shape) bool {
+func (r *round) isErratic(shape *model.Shape) bool {
 	if shape.Slow {
 		return true
 	}
 	for _, t := range r.job.Pending {
 		if t.Shape == shape {
-			return r.s.RuledBy(r.job, t)
+			return r.s.HasNodeRestriction(r.job, t)
 		}
 	}
 	return false
 }
 
-// borderline reports whether each shape alone has room for so many of its pods that together they would be enough.
+// mayFitReordered reports whether each shape alone has room for so many of its pods that together they would be enough.
 // If not, no order helps, and no order helps with fewer free resources either.
-func (r *round) borderline(failed, shapes []*model.Shape) bool {
+func (r *round) mayFitReordered(failed, shapes []*model.Shape) bool {
 	counts := map[*model.Shape]int{}
 	total := 0
 	for _, t := range r.job.Pending {
@@ -156,10 +156,10 @@ func (r *round) borderline(failed, shapes []*model.Shape) bool {
 	dispensable := total - r.job.Need()
 	for _, list := range [][]*model.Shape{failed, shapes} {
 		for _, shape := range list {
-			if counts[shape] == 0 || r.erratic(shape) {
+			if counts[shape] == 0 || r.isErratic(shape) {
 				continue
 			}
-			dispensable -= counts[shape] - r.alone(shape, counts[shape])
+			dispensable -= counts[shape] - r.countAlone(shape, counts[shape])
 			counts[shape] = 0
 			if dispensable < 0 {
 				return false
@@ -169,9 +169,9 @@ func (r *round) borderline(failed, shapes []*model.Shape) bool {
 	return true
 }
 
-// alone returns how many pods of a shape find a node if the gang has no others, up to most. It undoes the
+// countAlone returns how many pods of a shape find a node if the gang has no others, up to most. It undoes the
 // placements.
-func (r *round) alone(shape *model.Shape, most int) int {
+func (r *round) countAlone(shape *model.Shape, most int) int {
 	s, mark := r.s, r.s.View.Mark()
 	n := 0
 	var held []framework.Placed
@@ -179,27 +179,27 @@ func (r *round) alone(shape *model.Shape, most int) int {
 		if n == most || t.Shape != shape {
 			continue
 		}
-		if r.limits.count(s.mayAllocate(r.job, shape.Request)) {
+		if r.limits.appliesTo(s.mayAllocate(r.job, shape.Request)) {
 			break
 		}
-		node, later, ok := s.find(r.job, t)
+		node, later, ok := s.findNode(r.job, t)
 		if !ok {
 			break
 		}
 		p := framework.Placed{Task: t, Node: node, Waits: later || s.mustWait(r.job, shape.Request).Code != ""}
-		s.put(r.job, p)
+		s.takeResources(r.job, p)
 		held = append(held, p)
 		n++
 	}
 	for _, p := range held {
-		r.job.TakeBack(p)
+		r.job.ReleasePlacement(p)
 	}
 	s.View.Rollback(mark)
 	return n
 }
 
-// order returns the pending tasks, the shapes in front first.
-func (r *round) order() []*model.Task {
+// orderedTasks returns the pending tasks, the shapes in front first.
+func (r *round) orderedTasks() []*model.Task {
 	if len(r.front) == 0 {
 		return r.job.Pending
 	}

@@ -28,89 +28,89 @@ const (
 	Capability
 )
 
-// count reports whether a verdict is about a limit that counts.
-func (l Limits) count(v explain.Verdict) bool {
+// appliesTo reports whether a verdict is about a limit that counts.
+func (l Limits) appliesTo(v explain.Verdict) bool {
 	return v.Code != "" && (l == Share || v.Code != reason.OverDeserved)
 }
 
 // Filter selects the tasks that take part in a round; nil for all.
 type Filter func(*model.Task) bool
 
-// Round places as many of a job's tasks as bring it to its minimum, or one more task if it has its minimum. It
+// PlaceGang places as many of a job's tasks as bring it to its minimum, or one more task if it has its minimum. It
 // places all of them or none: after Failed the session is unchanged and the job's verdict holds the reason.
-func (s *Session) Round(j *framework.Job, filter Filter, limits Limits) Outcome {
+func (s *Session) PlaceGang(j *framework.Job, filter Filter, limits Limits) Outcome {
 	s.Tried++
 	if filter == nil {
 		j.Attempts++
 	}
-	mayReserve := limits == Share && s.Overdue(j) // even if it does not fit
+	mayReserve := limits == Share && s.IsOverdue(j) // even if it does not fit
 	if v, known := s.knownFailure(j); known && filter == nil && !mayReserve {
 		j.Unsettled = false
-		s.Verdict(j, v)
+		s.SetVerdict(j, v)
 		return Failed
 	}
 	keepsRoom := filter == nil && limits == Share && s.FirstOverdue() == j
-	defer s.UseKept(j)()
+	defer s.UseHeldResources(j)()
 	if filter == nil {
 		if len(j.Reserved) > 0 && s.trial.Swap == nil { // it may use what it was promised
 			s.trial.Swap = slices.Clone(j.In.Allocated)
 			defer func() { s.trial.Swap = nil }()
 		}
-		s.withdraw(j)
+		s.withdrawPromises(j)
 	}
 	mark := s.View.Mark()
 	r := round{s: s, job: j, filter: filter, limits: limits, placed: s.roundsOf[:0]}
-	r.run()
+	r.tryOrders()
 	s.roundsOf = r.placed
-	if len(r.placed) > 0 && r.enough() {
+	if len(r.placed) > 0 && r.hasEnough() {
 		if v := s.Rules.MayStart(j); v.Code != "" {
-			v.Members = s.members(j, len(r.placed))
-			r.undo(mark)
-			s.giveUp(j)
-			s.Verdict(j, v)
+			v.Members = s.countMembers(j, len(r.placed))
+			r.undoPlacements(mark)
+			s.dropOldPromises(j)
+			s.SetVerdict(j, v)
 			return Failed
 		}
 	}
 	switch {
-	case r.enough() && len(r.placed) > 0 && r.promises == 0:
-		s.keep(j, r.placed)
+	case r.hasEnough() && len(r.placed) > 0 && r.promises == 0:
+		s.commitPlaced(j, r.placed)
 		return Kept
-	case r.enough() && len(r.placed) > 0 && filter == nil:
-		s.reserve(j, r.placed)
+	case r.hasEnough() && len(r.placed) > 0 && filter == nil:
+		s.commitPromised(j, r.placed)
 		return Reserved
 	}
-	v := r.verdict()
-	if keepsRoom && v.Code != reason.TooLarge && s.Overdue(j) {
-		j.Unsettled = true // how many of its pods find resources, and where, may change with fewer resources too
-		if r.part(mark) {  // what is already free is reserved for it
-			v = r.verdict()
+	v := r.failureVerdict()
+	if keepsRoom && v.Code != reason.TooLarge && s.IsOverdue(j) {
+		j.Unsettled = true     // how many of its pods find resources, and where, may change with fewer resources too
+		if r.placePart(mark) { // what is already free is reserved for it
+			v = r.failureVerdict()
 			v.Detail = "nothing needs to be done: it has exceeded its maximum waiting time, so free resources are reserved for it"
-			s.reserve(j, r.placed)
-			s.Verdict(j, v)
+			s.commitPromised(j, r.placed)
+			s.SetVerdict(j, v)
 			return Reserved
 		}
 	}
-	r.undo(mark)
+	r.undoPlacements(mark)
 	if filter != nil && len(j.Promised)+len(j.Reserved) > 0 { // the gang waits for these resources, not for the filtered tasks
 		return Failed
 	}
-	v = s.keptFor(j, s.lingering(j, v, limits), limits)
+	v = s.explainHeld(j, s.explainLingering(j, v, limits), limits)
 	s.cacheFailure(j, &r, v)
 	if filter == nil {
-		s.giveUp(j)
+		s.dropOldPromises(j)
 	}
-	s.Verdict(j, v)
+	s.SetVerdict(j, v)
 	return Failed
 }
 
-// Try runs a round and undoes it. It reports whether the gang would fit now.
-func (s *Session) Try(j *framework.Job) bool {
+// WouldFit runs a round and undoes it. It reports whether the gang would fit now.
+func (s *Session) WouldFit(j *framework.Job) bool {
 	mark := s.View.Mark()
 	r := round{s: s, job: j, placed: s.roundsOf[:0]}
-	r.run()
+	r.tryOrders()
 	s.roundsOf = r.placed
-	ok := r.enough() && len(r.placed) > 0
-	r.undo(mark)
+	ok := r.hasEnough() && len(r.placed) > 0
+	r.undoPlacements(mark)
 	return ok
 }
 
@@ -119,28 +119,28 @@ func (s *Session) Try(j *framework.Job) bool {
 func (s *Session) WouldStart(j *framework.Job, limits Limits) (starts bool, placed int) {
 	unsettled, mark := j.Unsettled, s.View.Mark()
 	r := round{s: s, job: j, quiet: true, limits: limits}
-	r.run()
+	r.tryOrders()
 	placed = len(r.placed)
-	starts = r.enough() && placed > 0 && r.promises == 0
-	r.undo(mark)
+	starts = r.hasEnough() && placed > 0 && r.promises == 0
+	r.undoPlacements(mark)
 	j.Unsettled = unsettled
 	return starts, placed
 }
 
-// part places what can be placed of a gang that does not fit as a whole. It reports whether that is anything.
-func (r *round) part(mark int) bool {
+// placePart places what can be placed of a gang that does not fit as a whole. It reports whether that is anything.
+func (r *round) placePart(mark int) bool {
 	if r.extra {
 		return false
 	}
 	if len(r.placed) == 0 { // the last of several tries was undone
-		r.again(mark)
-		r.once()
+		r.startOver(mark)
+		r.placeOnce()
 	}
 	return len(r.placed) > 0
 }
 
-// members returns the counts for an explanation. more is the number of pods that could be placed now.
-func (s *Session) members(j *framework.Job, more int) explain.Members {
+// countMembers returns the counts for an explanation. more is the number of pods that could be placed now.
+func (s *Session) countMembers(j *framework.Job, more int) explain.Members {
 	held := j.AllocatedTasks() + len(j.Placed)
 	exist := 0
 	for status, n := range j.Count {
@@ -155,7 +155,7 @@ func (s *Session) members(j *framework.Job, more int) explain.Members {
 }
 
 // Members is members for callers outside the package.
-func (s *Session) Members(j *framework.Job, more int) explain.Members { return s.members(j, more) }
+func (s *Session) Members(j *framework.Job, more int) explain.Members { return s.countMembers(j, more) }
 
 // round is one try at placing a gang.
 type round struct {
@@ -182,8 +182,8 @@ type round struct {
 	freed        *freedRoom // resources to use before all others; nil for none
 }
 
-// once tries the participating tasks once.
-func (r *round) once() {
+// placeOnce tries the participating tasks once.
+func (r *round) placeOnce() {
 	r.roleNeeds = r.job.RoleNeeds()
 	r.need = r.job.Need()
 	if !r.s.Rules.Gang {
@@ -191,7 +191,7 @@ func (r *round) once() {
 	}
 	r.extra = r.need == 0 && len(r.roleNeeds) == 0
 	if len(r.roleNeeds) > 0 {
-		r.pass(func(t *model.Task) bool { return r.roleNeeds[t.Role] > 0 })
+		r.placeTasks(func(t *model.Task) bool { return r.roleNeeds[t.Role] > 0 })
 	}
 	done := make(map[*model.Task]bool, 0)
 	if len(r.placed) > 0 {
@@ -199,32 +199,32 @@ func (r *round) once() {
 			done[p.Task] = true
 		}
 	}
-	if r.enough() && len(r.placed) > 0 {
+	if r.hasEnough() && len(r.placed) > 0 {
 		return
 	}
-	r.pass(func(t *model.Task) bool { return len(done) == 0 || !done[t] })
+	r.placeTasks(func(t *model.Task) bool { return len(done) == 0 || !done[t] })
 }
 
-// pass tries the participating tasks in order until enough are placed.
-func (r *round) pass(partOf func(*model.Task) bool) {
-	for _, t := range r.order() {
-		if len(r.placed) > 0 && r.enough() {
+// placeTasks tries the participating tasks in order until enough are placed.
+func (r *round) placeTasks(partOf func(*model.Task) bool) {
+	for _, t := range r.orderedTasks() {
+		if len(r.placed) > 0 && r.hasEnough() {
 			return
 		}
 		if r.filter != nil && !r.filter(t) || !partOf(t) || r.hasFailed(t) {
 			continue
 		}
-		r.try(t)
+		r.placeTask(t)
 	}
 }
 
 // hasFailed reports whether an equal task found no node.
 func (r *round) hasFailed(t *model.Task) bool {
-	return slices.Contains(r.failed, t.Shape) && !r.s.particular(r.job, t)
+	return slices.Contains(r.failed, t.Shape) && !r.s.dependsOnTask(r.job, t)
 }
 
-// enough reports whether enough tasks are placed.
-func (r *round) enough() bool {
+// hasEnough reports whether enough tasks are placed.
+func (r *round) hasEnough() bool {
 	if r.extra {
 		return len(r.placed) > 0
 	}
@@ -239,23 +239,23 @@ func (r *round) enough() bool {
 	return len(r.placed) >= r.need
 }
 
-// try places one task or records why it cannot.
-func (r *round) try(t *model.Task) {
+// placeTask places one task or records why it cannot.
+func (r *round) placeTask(t *model.Task) {
 	s, q := r.s, r.job.In
-	if v := s.mayAllocate(r.job, t.Shape.Request); r.limits.count(v) && !s.swapped(&v, s.heldFor(&v, q), t.Shape.Request) {
-		r.blocked(t, v)
+	if v := s.mayAllocate(r.job, t.Shape.Request); r.limits.appliesTo(v) && !s.mayHoldAgain(&v, s.heldForLimit(&v, q), t.Shape.Request) {
+		r.recordBlocked(t, v)
 		r.failed = append(r.failed, t.Shape)
 		return
 	}
-	if v := s.keptOf(r.job, t); v.Code != "" {
-		r.blocked(t, v)
+	if v := s.checkReservedForTask(r.job, t); v.Code != "" {
+		r.recordBlocked(t, v)
 		r.failed = append(r.failed, t.Shape)
 		return
 	}
 	wait := s.mustWait(r.job, t.Shape.Request)
-	node, later, ok := r.find(t)
+	node, later, ok := r.findNode(t)
 	if wait.Code != "" && ok && !r.mayWait(t) {
-		r.blocked(t, wait)
+		r.recordBlocked(t, wait)
 		r.failed = append(r.failed, t.Shape)
 		return
 	}
@@ -265,7 +265,7 @@ func (r *round) try(t *model.Task) {
 	}
 	if !ok {
 		if !r.quiet {
-			r.unplaced(t)
+			r.recordUnplaced(t)
 		}
 		r.failed = append(r.failed, t.Shape)
 		return
@@ -274,24 +274,24 @@ func (r *round) try(t *model.Task) {
 		r.promises++
 	}
 	p := framework.Placed{Task: t, Node: node, Waits: later}
-	s.put(r.job, p)
-	s.placedRule(t, node)
-	s.followPlaced(r.job, t, node, 1)
+	s.takeResources(r.job, p)
+	s.countPlacedPod(t, node)
+	s.notifyPlaced(r.job, t, node, 1)
 	r.placed = append(r.placed, p)
 	if n, ok := r.roleNeeds[t.Role]; ok {
 		r.roleNeeds[t.Role] = n - 1
 	}
 }
 
-// put reserves a task's resources on its node and in its queue.
-func (s *Session) put(j *framework.Job, p framework.Placed) {
-	j.In.Hold(p.Task.Shape.Request, 1)
+// takeResources reserves a task's resources on its node and in its queue.
+func (s *Session) takeResources(j *framework.Job, p framework.Placed) {
+	j.In.AddAllocated(p.Task.Shape.Request, 1)
 	if p.Waits {
-		s.View.Promise(p.Node, p.Task)
+		s.View.PromiseReleasing(p.Node, p.Task)
 		return
 	}
-	s.View.Take(p.Node, p.Task)
-	j.In.Occupy(p.Task.Shape.Request, 1)
+	s.View.AssignIdle(p.Node, p.Task)
+	j.In.AddOccupied(p.Task.Shape.Request, 1)
 }
 
 // mustWait returns why a gang's queue must wait for its own pods to end before it may hold more. In a forecast
@@ -301,7 +301,7 @@ func (s *Session) mustWait(j *framework.Job, asked model.Request) explain.Verdic
 		return explain.Verdict{}
 	}
 	v := s.Rules.MustWait(j.In, asked)
-	if own := v.Limit != nil && v.Limit.Queue == j.In.Name; own && s.swapped(&v, j.In.Occupied, asked) {
+	if own := v.Limit != nil && v.Limit.Queue == j.In.Name; own && s.mayHoldAgain(&v, j.In.Occupied, asked) {
 		return explain.Verdict{} // its queue exceeds its capability, and holds no more than before
 	}
 	return v
@@ -313,31 +313,31 @@ func (r *round) mayWait(t *model.Task) bool {
 	return !r.now && (!r.extra || r.s.trial.Grow || t.Status == model.Pipelined)
 }
 
-// unplaced records why a task found no node. The first reason is kept. A task that is too large for every node is
+// recordUnplaced records why a task found no node. The first reason is kept. A task that is too large for every node is
 // reported only if there is no other reason, because the gang may not need it.
-func (r *round) unplaced(t *model.Task) {
-	if r.unknown(t) {
+func (r *round) recordUnplaced(t *model.Task) {
+	if r.needsReason(t) {
 		r.nodeVerdict = r.s.JudgeNodes(r.job, t)
 	}
 }
 
-// unknown reports whether the reason of a task that found no node must be recorded.
-func (r *round) unknown(t *model.Task) bool {
-	return r.nodeVerdict.Code == "" || r.nodeVerdict.Code == reason.TooLarge && !r.s.TooLarge(t.Shape)
+// needsReason reports whether the reason of a task that found no node must be recorded.
+func (r *round) needsReason(t *model.Task) bool {
+	return r.nodeVerdict.Code == "" || r.nodeVerdict.Code == reason.TooLarge && !r.s.IsTooLarge(t.Shape)
 }
 
-// blocked records a limit of the queue that a task exceeds. If the limit is the whole cluster, the nodes are short
+// recordBlocked records a limit of the queue that a task exceeds. If the limit is the whole cluster, the nodes are short
 // of resources, and their reason is more specific.
-func (r *round) blocked(t *model.Task, v explain.Verdict) {
+func (r *round) recordBlocked(t *model.Task, v explain.Verdict) {
 	if r.quiet {
 		return
 	}
-	if r.s.TooLarge(t.Shape) {
-		r.unplaced(t)
+	if r.s.IsTooLarge(t.Shape) {
+		r.recordUnplaced(t)
 		return
 	}
 	if v.Limit != nil && v.Limit.Cluster {
-		if r.unknown(t) {
+		if r.needsReason(t) {
 			if n := r.s.JudgeNodes(r.job, t); n.Tally.Fit == 0 {
 				r.nodeVerdict = n
 				return
@@ -347,13 +347,13 @@ func (r *round) blocked(t *model.Task, v explain.Verdict) {
 		}
 	}
 	if r.queueVerdict.Code == "" {
-		r.queueVerdict = r.forAll(v)
+		r.queueVerdict = r.forWholeGang(v)
 	}
 }
 
-// forAll converts a limit that a task exceeds to its meaning for the gang: what this try had placed counts as
+// forWholeGang converts a limit that a task exceeds to its meaning for the gang: what this try had placed counts as
 // requested, not as held.
-func (r *round) forAll(v explain.Verdict) explain.Verdict {
+func (r *round) forWholeGang(v explain.Verdict) explain.Verdict {
 	if v.Limit == nil || v.Limit.Quota != "" || v.Limit.Node {
 		return v
 	}
@@ -367,51 +367,53 @@ func (r *round) forAll(v explain.Verdict) explain.Verdict {
 			limit.Held -= float64(p.Task.Shape.Request.Get(index))
 		}
 	}
-	limit.Asked = max(limit.Asked, float64(r.asked().Get(index)))
-	limit.Least = r.least(index) // smaller pods, or other pods than this one, may fit
+	limit.Asked = max(limit.Asked, float64(r.requestedTotal().Get(index)))
+	limit.Least = r.leastRequest(index) // smaller pods, or other pods than this one, may fit
 	v.Limit = &limit
 	return v
 }
 
 // LeastRequest returns what the smallest pods that would bring the gang to its minimum request of a resource.
-func (r *round) least(index int) float64 { return LeastRequest(r.job.Pending, r.filter, r.need, index) }
+func (r *round) leastRequest(index int) float64 {
+	return LeastRequest(r.job.Pending, r.filter, r.need, index)
+}
 
-func (r *round) undo(mark int) {
-	r.s.refusals.forget()
+func (r *round) undoPlacements(mark int) {
+	r.s.refusals.startTry()
 	for i := len(r.placed) - 1; i >= 0; i-- {
-		r.s.followPlaced(r.job, r.placed[i].Task, r.placed[i].Node, -1)
-		r.s.unplacedRule(r.placed[i].Task, r.placed[i].Node)
-		r.job.TakeBack(r.placed[i])
+		r.s.notifyPlaced(r.job, r.placed[i].Task, r.placed[i].Node, -1)
+		r.s.uncountPlacedPod(r.placed[i].Task, r.placed[i].Node)
+		r.job.ReleasePlacement(r.placed[i])
 	}
 	r.s.View.Rollback(mark)
 }
 
-// verdict returns why the round failed.
-func (r *round) verdict() explain.Verdict {
+// failureVerdict returns why the round failed.
+func (r *round) failureVerdict() explain.Verdict {
 	v := r.nodeVerdict
 	if v.Code == "" || r.queueVerdict.Code != "" && (max(r.fit, len(r.placed)) == 0 || v.Code == reason.TooLarge) {
 		if r.queueVerdict.Code != "" {
 			v = r.queueVerdict
 		}
 	}
-	if never, ok := r.s.Never(r.job); ok {
+	if never, ok := r.s.NeverStarts(r.job); ok {
 		if v.Code == reason.TooLarge && never.Limit != nil { // pods of other shapes may be too large for other reasons
 			v.Limit, v.More = never.Limit, never.More
 		} else if v.Code != reason.TooLarge {
 			v = never
 		}
 	}
-	v = r.s.reservedVerdict(r.job, v)
+	v = r.s.explainReserved(r.job, v)
 	if r.filter == nil && !r.extra {
-		r.s.beyond(r.job, &v)
+		r.s.explainExceeded(r.job, &v)
 	}
-	v.Members = r.s.members(r.job, max(r.fit, len(r.placed)))
-	v.Asked = r.asked()
+	v.Members = r.s.countMembers(r.job, max(r.fit, len(r.placed)))
+	v.Asked = r.requestedTotal()
 	return v
 }
 
-// asked returns the total request of the tasks that the round wanted to place.
-func (r *round) asked() model.Vec {
+// requestedTotal returns the total request of the tasks that the round wanted to place.
+func (r *round) requestedTotal() model.Vec {
 	var sum model.Vec
 	n := 0
 	limit := max(r.need, 1)

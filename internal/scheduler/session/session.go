@@ -117,7 +117,7 @@ type Session struct {
 	refusals refusals   // of the current try in a forecast
 	trial    Trial
 	yields   map[ranked]yield
-	// starving caches Starving. attacked holds the gangs for which evictions were tried.
+	// starving caches StarvingJobs. attacked holds the gangs for which evictions were tried.
 	starving      []*framework.Job
 	starvingKnown bool
 	attacked      map[*framework.Job]bool
@@ -131,8 +131,8 @@ func Open(now time.Time, c *model.Cluster, view *overlay.Overlay, judge *equival
 	}
 }
 
-// Load updates a job from its gang.
-func (s *Session) Load(j *framework.Job) { j.Load(s.Ledger.Of(j.Gang.Queue), &s.Rules) }
+// LoadJob updates a job from its gang.
+func (s *Session) LoadJob(j *framework.Job) { j.LoadFromGang(s.Ledger.Of(j.Gang.Queue), &s.Rules) }
 
 // Job returns the session's view of a gang; nil if the gang is not tracked.
 func (s *Session) Job(g *model.Gang) *framework.Job { return s.jobOf(g) }
@@ -144,13 +144,13 @@ func (s *Session) WakeAt(at time.Time) {
 	}
 }
 
-// Verdict sets the job's reason to wait. A later verdict replaces an earlier one.
-func (s *Session) Verdict(j *framework.Job, v explain.Verdict) {
+// SetVerdict sets the job's reason to wait. A later verdict replaces an earlier one.
+func (s *Session) SetVerdict(j *framework.Job, v explain.Verdict) {
 	v.EvictedBy = j.EvictedBy
 	if v.Members == (explain.Members{}) { // the caller did not set it
-		v.Members = s.members(j, 0)
+		v.Members = s.countMembers(j, 0)
 	}
-	v.Extra = j.AllocatedTasks() > 0 && j.Satisfied()
+	v.Extra = j.AllocatedTasks() > 0 && j.IsSatisfied()
 	if !v.Extra {
 		s.addImpossible(j, &v)
 	}
@@ -166,5 +166,5 @@ func (s *Session) Touch(j *framework.Job) {
 	}
 }
 
-// evicting reports whether this cycle is trying evictions.
-func (s *Session) evicting() bool { return s.Trying > 0 }
+// isEvicting reports whether this cycle is trying evictions.
+func (s *Session) isEvicting() bool { return s.Trying > 0 }

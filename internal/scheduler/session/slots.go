@@ -20,7 +20,7 @@ type slots struct {
 func (f *forecaster) countSlots() {
 	f.slots = map[*model.Shape]*slots{}
 	for _, j := range f.jobs {
-		for _, shape := range j.Shapes() {
+		for _, shape := range j.PendingShapes() {
 			if f.slots[shape] == nil {
 				f.slots[shape] = f.s.slotsOf(shape)
 			}
@@ -38,11 +38,11 @@ func (s *Session) slotsOf(shape *model.Shape) *slots {
 	return n
 }
 
-// slotsFor counts the slots that reservations leave to a gang.
-func (s *Session) slotsFor(j *framework.Job, shape *model.Shape) *slots {
+// slotsLeftFor counts the slots that reservations leave to a gang.
+func (s *Session) slotsLeftFor(j *framework.Job, shape *model.Shape) *slots {
 	n := &slots{at: make([]int32, len(s.View.Order))}
 	for _, r := range s.Reservations {
-		if slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return t.Shape == shape && !s.bound(r, j, t) }) {
+		if slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return t.Shape == shape && !s.restrictsTask(r, j, t) }) {
 			continue
 		}
 		if n.most == nil {
@@ -55,13 +55,13 @@ func (s *Session) slotsFor(j *framework.Job, shape *model.Shape) *slots {
 		}
 	}
 	for _, id := range s.View.Order {
-		n.recount(s, shape, id)
+		n.recountNode(s, shape, id)
 	}
 	return n
 }
 
-// recount updates the count for a node whose free resources changed.
-func (n *slots) recount(s *Session, shape *model.Shape, id model.NodeID) {
+// recountNode updates the count for a node whose free resources changed.
+func (n *slots) recountNode(s *Session, shape *model.Shape, id model.NodeID) {
 	rank := s.View.Rank[id]
 	if rank < 0 {
 		return
@@ -74,16 +74,16 @@ func (n *slots) recount(s *Session, shape *model.Shape, id model.NodeID) {
 	n.at[rank] = now
 }
 
-// recount updates the counts of all shapes for a node whose free resources changed.
-func (f *forecaster) recount(id model.NodeID) {
+// recountNode updates the counts of all shapes for a node whose free resources changed.
+func (f *forecaster) recountNode(id model.NodeID) {
 	for shape, n := range f.slots {
-		n.recount(f.s, shape, id)
+		n.recountNode(f.s, shape, id)
 	}
 }
 
 // slotsOn returns how many tasks of a shape a node has room for.
 func (s *Session) slotsOn(shape *model.Shape, id model.NodeID) int32 {
-	if !s.Judge.Allowed(shape, id) {
+	if !s.Judge.IsAllowed(shape, id) {
 		return 0
 	}
 	return SlotsIn(shape.Request, s.View.Nodes.Row(s.View.Idle, id), s.View.Nodes.Row(s.View.Future, id))
@@ -99,10 +99,10 @@ func SlotsIn(request model.Request, idle, future []int64) int32 {
 	return int32(max(most, 0))
 }
 
-// roomy reports whether a gang may fit, as far as the nodes' free resources show.
-func (f *forecaster) roomy(j *framework.Job) bool {
+// nodesMayFit reports whether a gang may fit, as far as the nodes' free resources show.
+func (f *forecaster) nodesMayFit(j *framework.Job) bool {
 	sum := 0
-	for _, shape := range j.Shapes() {
+	for _, shape := range j.PendingShapes() {
 		if sum += f.slots[shape].sum; sum >= j.Need() {
 			return true
 		}
@@ -110,36 +110,36 @@ func (f *forecaster) roomy(j *framework.Job) bool {
 	return false
 }
 
-// allowed reports whether the limits of its queue leave room for a gang's minimum, as far as a quick check shows:
+// queueMayAllow reports whether the limits of its queue leave room for a gang's minimum, as far as a quick check shows:
 // it returns true for gangs with different pods.
-func (s *Session) allowed(j *framework.Job) bool {
-	return len(j.Shapes()) != 1 || s.Rules.MayAllocate(j.In, j.MinimumRequest()).Code == ""
+func (s *Session) queueMayAllow(j *framework.Job) bool {
+	return len(j.PendingShapes()) != 1 || s.Rules.MayAllocate(j.In, j.MinimumRequest()).Code == ""
 }
 
-// roomy advances the forecast until the nodes have room for a gang, counting each pod separately, and its queue has
+// advanceToCapacity advances the forecast until the nodes have room for a gang, counting each pod separately, and its queue has
 // too. It reports whether this happens. Before that time the gang cannot fit.
-func (l *lookahead) roomy(j *framework.Job) bool {
-	shapes := j.Shapes()
+func (l *lookahead) advanceToCapacity(j *framework.Job) bool {
+	shapes := j.PendingShapes()
 	counts := make([]*slots, len(shapes))
 	enough := func() bool {
 		sum := 0
 		for _, n := range counts {
 			sum += n.sum
 		}
-		return sum >= j.Need() && l.s.allowed(j)
+		return sum >= j.Need() && l.s.queueMayAllow(j)
 	}
 	for i, shape := range shapes {
-		counts[i] = l.s.slotsFor(j, shape)
+		counts[i] = l.s.slotsLeftFor(j, shape)
 	}
 	for !enough() {
 		if l.next == len(l.endings) {
 			return false
 		}
 		first := l.next
-		l.until(l.endings[first].At)
+		l.advanceTo(l.endings[first].At)
 		for i := first; i < l.next; i++ {
 			for k, shape := range shapes {
-				counts[k].recount(l.s, shape, l.endings[i].Node)
+				counts[k].recountNode(l.s, shape, l.endings[i].Node)
 			}
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// Starving returns the jobs that could not be placed and for which evictions may be tried: the jobs of this cycle,
+// StarvingJobs returns the jobs that could not be placed and for which evictions may be tried: the jobs of this cycle,
 // and parked ones if queues have changed since or a protection of others has ended.
-func (s *Session) Starving() []*framework.Job {
+func (s *Session) StarvingJobs() []*framework.Job {
 	if s.starvingKnown {
 		return s.starving
 	}
@@ -34,8 +34,8 @@ func (s *Session) AttackAt(j *framework.Job, at time.Time) {
 	s.WakeAt(at)
 }
 
-// FirstAttack reports whether this is the first attempt in this cycle to evict pods for a job.
-func (s *Session) FirstAttack(j *framework.Job) bool {
+// MarkFirstAttack reports whether this is the first attempt in this cycle to evict pods for a job.
+func (s *Session) MarkFirstAttack(j *framework.Job) bool {
 	if s.attacked[j] {
 		return false
 	}
@@ -48,7 +48,7 @@ func (s *Session) FirstAttack(j *framework.Job) bool {
 
 // GangsByQueue returns the known gangs that hold nodes, by queue, in the reverse order of turns.
 func (s *Session) GangsByQueue() map[*model.Queue][]*model.Gang {
-	gangs := s.holders()
+	gangs := s.holdersByQueue()
 	if !s.gangsSorted {
 		s.gangsSorted = true
 		for _, list := range gangs {
@@ -58,8 +58,8 @@ func (s *Session) GangsByQueue() map[*model.Queue][]*model.Gang {
 	return gangs
 }
 
-// holders returns the known gangs that hold nodes, by queue, in no order.
-func (s *Session) holders() map[*model.Queue][]*model.Gang {
+// holdersByQueue returns the known gangs that hold nodes, by queue, in no order.
+func (s *Session) holdersByQueue() map[*model.Queue][]*model.Gang {
 	if s.gangs != nil {
 		return s.gangs
 	}

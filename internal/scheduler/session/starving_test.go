@@ -16,7 +16,7 @@ func TestSumOfHugeTasksIsBounded(t *testing.T) {
 	for i := range 9000 {
 		c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("p-%d", i)).Gang("g").Memory("1000Ti").Obj(), true))
 	}
-	if got := framework.Sum(c.Gangs[make.Namespace+"/g"].Tasks).Get(model.Memory); got != model.MaxSum {
+	if got := framework.SumRequests(c.Gangs[make.Namespace+"/g"].Tasks).Get(model.Memory); got != model.MaxSum {
 		t.Errorf("sum %d, want the bound %d", got, model.MaxSum)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Strict returns the parked gangs of strict queues that must take their turn with the gangs that are tried. inside
+// StrictGangs returns the parked gangs of strict queues that must take their turn with the gangs that are tried. inside
 // selects admitted gangs, or gangs that wait for admission.
-func (s *Session) Strict(inside bool) []*framework.Job {
+func (s *Session) StrictGangs(inside bool) []*framework.Job {
 	heads := map[*queue.Queue]*framework.Job{} // the first parked gang
 	for _, j := range s.AllWaiting {
 		if j.In.Fifo && j.Parked && j.HasTurn(inside) && (heads[j.In] == nil || s.Rules.CompareJobs(j, heads[j.In]) < 0) {
@@ -28,12 +28,12 @@ func (s *Session) Strict(inside bool) []*framework.Job {
 		switch {
 		case !j.In.Fifo || !j.Parked:
 		case j.HasTurn(inside):
-			if moved[j.In] || head.IsBehindOthers() || !s.Blocks(head) {
+			if moved[j.In] || head.IsBehindOthers() || !s.BlocksOthers(head) {
 				out = append(out, j)
 			}
 		case inside && j.WantsBeyondMinimum() && j.IsBehindOthers():
 			// The order may have changed, too. With its minimum the gang is not a head.
-			if head == nil || moved[j.In] || !s.Blocks(head) || s.Rules.CompareJobs(head, j) > 0 {
+			if head == nil || moved[j.In] || !s.BlocksOthers(head) || s.Rules.CompareJobs(head, j) > 0 {
 				out = append(out, j)
 			}
 		}
@@ -41,32 +41,32 @@ func (s *Session) Strict(inside bool) []*framework.Job {
 	return out
 }
 
-// Resume makes a gang ready that was not tried because others came before it. It reports whether it did.
-func (s *Session) Resume(j *framework.Job) bool {
+// ResumeGang makes a gang ready that was not tried because others came before it. It reports whether it did.
+func (s *Session) ResumeGang(j *framework.Job) bool {
 	if !j.Parked || !j.IsBehindOthers() {
 		return false
 	}
 	j.Parked = false
-	s.Refresh(j)
+	s.RefreshQueue(j)
 	s.Ready = append(s.Ready, j)
 	return true
 }
 
-// Blocks reports whether the other gangs of a strict queue must wait for a gang that has not started. It is false
+// BlocksOthers reports whether the other gangs of a strict queue must wait for a gang that has not started. It is false
 // if the gang could not start even on an empty cluster.
-func (s *Session) Blocks(j *framework.Job) bool {
-	if !j.In.Fifo || j.IsAdmitted() && j.Satisfied() || j.Verdict.Never() {
+func (s *Session) BlocksOthers(j *framework.Job) bool {
+	if !j.In.Fifo || j.IsAdmitted() && j.IsSatisfied() || j.Verdict.Never() {
 		return false
 	}
 	asked := j.MinResources
 	if j.IsAdmitted() {
 		asked = j.MinimumRequest()
 	}
-	return !exceeds(asked, j.In) && s.CouldStart(j)
+	return !exceedsCapability(asked, j.In) && s.CouldStart(j)
 }
 
-// exceeds reports whether a request is more than a queue or one of its ancestors may ever hold.
-func exceeds(asked model.Request, q *queue.Queue) bool {
+// exceedsCapability reports whether a request is more than a queue or one of its ancestors may ever hold.
+func exceedsCapability(asked model.Request, q *queue.Queue) bool {
 	for ; q != nil; q = q.Parent {
 		for _, t := range asked {
 			if float64(t.Value) > q.Capability[t.Index]+queue.Epsilon {
@@ -77,7 +77,7 @@ func exceeds(asked model.Request, q *queue.Queue) bool {
 	return false
 }
 
-// Arriving reports whether the other gangs of a strict queue wait for a gang whose pods may still be created.
-func (s *Session) Arriving(j *framework.Job) bool {
-	return j.In.Fifo && j.IsAdmitted() && j.Verdict.Code == reason.NotEnoughPods && s.arriving(j) && s.templatesFit(j)
+// BlocksUntilCreated reports whether the other gangs of a strict queue wait for a gang whose pods may still be created.
+func (s *Session) BlocksUntilCreated(j *framework.Job) bool {
+	return j.In.Fifo && j.IsAdmitted() && j.Verdict.Code == reason.NotEnoughPods && s.mayStillArrive(j) && s.templatesFit(j)
 }

@@ -10,9 +10,9 @@ import (
 // mayRunOn reports whether pods that do not exist yet may run on a node, ignoring other pods.
 func (s *Session) mayRunOn(id model.NodeID, d *framework.Template) bool {
 	if d.Placements == nil {
-		return s.takesCandidates(id, d.Request)
+		return s.acceptsCandidates(id, d.Request)
 	}
-	return slices.ContainsFunc(d.Placements, func(p *model.Shape) bool { return s.Judge.Allowed(p, id) })
+	return slices.ContainsFunc(d.Placements, func(p *model.Shape) bool { return s.Judge.IsAllowed(p, id) })
 }
 
 // templatesFit reports whether the pods of a gang without pods would find nodes if no gang ran, counting each task
@@ -29,7 +29,7 @@ func (s *Session) templatesFit(j *framework.Job) bool {
 }
 
 func (s *Session) countTemplates(j *framework.Job) bool {
-	list, exact := j.Templates()
+	list, exact := j.PodTemplates()
 	if !exact {
 		return true
 	}

@@ -34,8 +34,8 @@ type EndingLog struct {
 	hasChanged []model.NodeID
 }
 
-// update updates the log from the model at a time.
-func (l *EndingLog) update(s *Session) {
+// updateFrom updates the log from the model at a time.
+func (l *EndingLog) updateFrom(s *Session) {
 	c := s.Cluster
 	if len(l.changed) < c.Nodes.Len() {
 		l.changed = make([]bool, c.Nodes.Len())
@@ -61,19 +61,19 @@ func (l *EndingLog) update(s *Session) {
 	l.fresh = l.fresh[:0]
 	for _, id := range l.hasChanged {
 		if s.View.Rank[id] >= 0 {
-			l.collect(s, id)
+			l.collectNode(s, id)
 		}
 	}
 	slices.SortFunc(l.fresh, compareEndings)
-	l.merge()
+	l.mergeFresh()
 	for _, id := range l.hasChanged {
 		l.changed[id] = false
 	}
 	l.hasChanged = l.hasChanged[:0]
 }
 
-// collect reads the tasks of one node.
-func (l *EndingLog) collect(s *Session, id model.NodeID) {
+// collectNode reads the tasks of one node.
+func (l *EndingLog) collectNode(s *Session, id model.NodeID) {
 	for _, t := range s.View.Nodes.Tasks[id] {
 		e := Ending{At: s.Now, Task: t, Node: id}
 		switch {
@@ -93,8 +93,8 @@ func (l *EndingLog) collect(s *Session, id model.NodeID) {
 	}
 }
 
-// merge inserts the collected endings.
-func (l *EndingLog) merge() {
+// mergeFresh inserts the collected endings.
+func (l *EndingLog) mergeFresh() {
 	kept := l.list[:0]
 	for i := range l.list {
 		if !l.changed[l.list[i].Node] {
@@ -115,9 +115,9 @@ func (l *EndingLog) merge() {
 	l.list = kept
 }
 
-// Endings returns the tasks that end at known times, in order. Tasks placed in this cycle start now; evicted ones
+// KnownEndings returns the tasks that end at known times, in order. Tasks placed in this cycle start now; evicted ones
 // leave. The list is computed once per cycle and again after changes of the overlay.
-func (s *Session) Endings() []Ending {
+func (s *Session) KnownEndings() []Ending {
 	if s.endings != nil && s.endingsAt == s.View.Mark() {
 		return s.endings
 	}
@@ -125,7 +125,7 @@ func (s *Session) Endings() []Ending {
 		s.EndingLog = &EndingLog{}
 	}
 	if !s.endingsKnown {
-		s.EndingLog.update(s)
+		s.EndingLog.updateFrom(s)
 		s.endingsKnown = true
 	}
 	s.endingsAt = s.View.Mark()
@@ -137,7 +137,7 @@ func (s *Session) Endings() []Ending {
 			own = append(own, Ending{At: s.Now, Task: t, Node: t.Node, leaving: true})
 		}
 	}
-	own = s.endKept(own)
+	own = s.appendHeldEndings(own)
 	for _, j := range s.Bound {
 		for _, p := range j.Placed {
 			if at, known := p.Task.End(s.Now); known {
@@ -190,111 +190,111 @@ type held struct {
 	framework.Placed
 }
 
-// ahead starts a forecast. Tasks that are being released have ended in it.
-func (s *Session) ahead() *lookahead {
-	l := &lookahead{s: s, endings: s.Endings(), mark: s.View.Mark()}
+// startLookahead starts a forecast. Tasks that are being released have ended in it.
+func (s *Session) startLookahead() *lookahead {
+	l := &lookahead{s: s, endings: s.KnownEndings(), mark: s.View.Mark()}
 	s.looking++
-	l.until(s.Now)
+	l.advanceTo(s.Now)
 	return l
 }
 
-// until ends the tasks that end by a time.
-func (l *lookahead) until(at time.Time) {
+// advanceTo ends the tasks that end by a time.
+func (l *lookahead) advanceTo(at time.Time) {
 	for l.next < len(l.endings) && !l.endings[l.next].At.After(at) {
-		l.end(&l.endings[l.next], 1)
+		l.countAsEnded(&l.endings[l.next], 1)
 		l.next++
 	}
 }
 
-// end counts a task as ended, or undoes this (-1) except on the overlay, which is rolled back as a whole.
-func (l *lookahead) end(e *Ending, sign float64) {
+// countAsEnded counts a task as ended, or undoes this (-1) except on the overlay, which is rolled back as a whole.
+func (l *lookahead) countAsEnded(e *Ending, sign float64) {
 	l.s.Walked++
 	if sign > 0 {
 		switch {
 		case e.promised:
-			l.s.View.Withdraw(e.Node, e.Task)
+			l.s.View.WithdrawPromise(e.Node, e.Task)
 		default:
-			l.s.View.End(e.Node, e.Task, e.leaving)
+			l.s.View.AssumeEnded(e.Node, e.Task, e.leaving)
 		}
 	}
 	if e.in != nil && !e.leaving { // leaving tasks no longer count in their queue
-		e.in.Hold(e.Task.Shape.Request, -sign)
+		e.in.AddAllocated(e.Task.Shape.Request, -sign)
 	}
 	switch {
 	case e.Task.Node == model.NoNode: // placed by the forecast itself
-		l.s.Neighbours.Placed(e.Task, e.Node, -int(sign))
+		l.s.Neighbours.CountPlaced(e.Task, e.Node, -int(sign))
 	case !e.promised && !l.remembers:
-		l.s.FollowEvicted(e.Task, int(sign))
+		l.s.NotifyEvicted(e.Task, int(sign))
 	}
 }
 
-// back undoes endings until only the first n have ended.
-func (l *lookahead) back(n, mark int) {
+// rewindTo undoes endings until only the first n have ended.
+func (l *lookahead) rewindTo(n, mark int) {
 	for l.next > n {
 		l.next--
-		l.end(&l.endings[l.next], -1)
+		l.countAsEnded(&l.endings[l.next], -1)
 	}
 	l.s.View.Rollback(mark)
 }
 
 // close restores the session.
 func (l *lookahead) close() {
-	l.back(0, l.mark)
+	l.rewindTo(0, l.mark)
 	for i := len(l.placed) - 1; i >= 0; i-- {
-		l.unplace(&l.placed[i])
+		l.undoPlacement(&l.placed[i])
 	}
 	l.s.looking--
 }
 
-func (l *lookahead) unplace(h *held) {
-	l.s.followPlaced(h.job, h.Task, h.Node, -1)
-	l.s.unplacedRule(h.Task, h.Node)
-	h.job.TakeBack(h.Placed)
+func (l *lookahead) undoPlacement(h *held) {
+	l.s.notifyPlaced(h.job, h.Task, h.Node, -1)
+	l.s.uncountPlacedPod(h.Task, h.Node)
+	h.job.ReleasePlacement(h.Placed)
 }
 
-// place places a gang's minimum if it fits now. If it returns false, nothing changed.
-func (l *lookahead) place(j *framework.Job, limits Limits) ([]framework.Placed, bool) {
-	return l.placeFirst(j, limits, nil)
+// placeMinimum places a gang's minimum if it fits now. If it returns false, nothing changed.
+func (l *lookahead) placeMinimum(j *framework.Job, limits Limits) ([]framework.Placed, bool) {
+	return l.placePreferring(j, limits, nil)
 }
 
-// placeFirst is place with some resources to be used before all others; nil for none.
-func (l *lookahead) placeFirst(j *framework.Job, limits Limits, first *freedRoom) ([]framework.Placed, bool) {
+// placePreferring is place with some resources to be used before all others; nil for none.
+func (l *lookahead) placePreferring(j *framework.Job, limits Limits, first *freedRoom) ([]framework.Placed, bool) {
 	s := l.s
 	mark := s.View.Mark()
 	r := round{s: s, job: j, limits: limits, quiet: true, freed: first}
 	unsettled := j.Unsettled // results of a forecast do not apply to the current state
-	s.refusals.forget()
-	r.run()
+	s.refusals.startTry()
+	r.tryOrders()
 	j.Unsettled = unsettled
 	s.Looked += len(r.placed) + 1
-	if !r.enough() || len(r.placed) == 0 {
-		r.undo(mark)
+	if !r.hasEnough() || len(r.placed) == 0 {
+		r.undoPlacements(mark)
 		return nil, false
 	}
 	return r.placed, true
 }
 
-// fits reports whether a gang's minimum fits now.
-func (l *lookahead) fits(j *framework.Job, limits Limits) bool {
+// wouldFit reports whether a gang's minimum fits now.
+func (l *lookahead) wouldFit(j *framework.Job, limits Limits) bool {
 	mark := l.s.View.Mark()
-	placed, ok := l.place(j, limits)
+	placed, ok := l.placeMinimum(j, limits)
 	if ok {
-		(&round{s: l.s, job: j, placed: placed}).undo(mark)
+		(&round{s: l.s, job: j, placed: placed}).undoPlacements(mark)
 	}
 	return ok
 }
 
-// earliest advances to the earliest time at which a gang fits; false if it never fits. It searches with doubling
+// findEarliestStart advances to the earliest time at which a gang fits; false if it never fits. It searches with doubling
 // steps and then bisects the last step.
-func (l *lookahead) earliest(j *framework.Job, limits Limits) (time.Time, bool) {
+func (l *lookahead) findEarliestStart(j *framework.Job, limits Limits) (time.Time, bool) {
 	at := l.s.Now
 	if l.next > 0 {
-		at = maxTime(at, l.endings[l.next-1].At)
+		at = laterTime(at, l.endings[l.next-1].At)
 	}
-	if l.roomy(j) && l.next > 0 {
-		at = maxTime(at, l.endings[l.next-1].At)
+	if l.advanceToCapacity(j) && l.next > 0 {
+		at = laterTime(at, l.endings[l.next-1].At)
 	}
-	if l.fits(j, limits) {
+	if l.wouldFit(j, limits) {
 		return at, true
 	}
 	low, lowMark := l.next, l.s.View.Mark() // the gang does not fit here
@@ -303,35 +303,35 @@ func (l *lookahead) earliest(j *framework.Job, limits Limits) (time.Time, bool) 
 			return at, false
 		}
 		high := min(low+step, len(l.endings))
-		l.until(l.endings[high-1].At)
+		l.advanceTo(l.endings[high-1].At)
 		high = l.next
-		if !l.fits(j, limits) {
+		if !l.wouldFit(j, limits) {
 			low, lowMark = high, l.s.View.Mark()
 			continue
 		}
-		for l.nextTime(low) < high { // it fits at high but not at low, and there are times in between
-			middle := l.nextTime((low + high) / 2)
+		for l.endingsThrough(low) < high { // it fits at high but not at low, and there are times in between
+			middle := l.endingsThrough((low + high) / 2)
 			if middle >= high {
-				middle = l.nextTime(low)
+				middle = l.endingsThrough(low)
 			}
-			l.back(low, lowMark)
-			l.until(l.endings[middle-1].At)
-			if l.fits(j, limits) {
+			l.rewindTo(low, lowMark)
+			l.advanceTo(l.endings[middle-1].At)
+			if l.wouldFit(j, limits) {
 				high = middle
 			} else {
 				low, lowMark = l.next, l.s.View.Mark()
 			}
 		}
 		if l.next != high {
-			l.back(min(low, l.next), lowMark)
-			l.until(l.endings[high-1].At)
+			l.rewindTo(min(low, l.next), lowMark)
+			l.advanceTo(l.endings[high-1].At)
 		}
 		return l.endings[high-1].At, true
 	}
 }
 
-// nextTime returns the number of endings up to and including the time of ending n.
-func (l *lookahead) nextTime(n int) int {
+// endingsThrough returns the number of endings up to and including the time of ending n.
+func (l *lookahead) endingsThrough(n int) int {
 	if n >= len(l.endings) {
 		return len(l.endings)
 	}
@@ -345,7 +345,7 @@ func (l *lookahead) nextTime(n int) int {
 	return n + more
 }
 
-func maxTime(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

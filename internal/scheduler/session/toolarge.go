@@ -12,23 +12,23 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// TooLarge reports whether a shape is larger than every node that its selector, affinity and tolerations permit.
-func (s *Session) TooLarge(shape *model.Shape) bool {
-	tooLarge, _ := s.sizes.TooLarge(shape)
+// IsTooLarge reports whether a shape is larger than every node that its selector, affinity and tolerations permit.
+func (s *Session) IsTooLarge(shape *model.Shape) bool {
+	tooLarge, _ := s.sizes.IsTooLarge(shape)
 	return tooLarge
 }
 
-// tooLarge sets a verdict to TooLarge, with the resources that no node has enough of.
-func tooLarge(v *explain.Verdict, limits []explain.Limit) {
+// setTooLarge sets a verdict to IsTooLarge, with the resources that no node has enough of.
+func setTooLarge(v *explain.Verdict, limits []explain.Limit) {
 	v.Code, v.Limit, v.More = reason.TooLarge, nil, nil
 	if len(limits) > 0 {
 		v.Limit, v.More = &limits[0], limits[1:]
 	}
 }
 
-// Never returns why a gang can never start: so many of its pods are larger than every node that the rest is less
+// NeverStarts returns why a gang can never start: so many of its pods are larger than every node that the rest is less
 // than its minimum.
-func (s *Session) Never(j *framework.Job) (explain.Verdict, bool) {
+func (s *Session) NeverStarts(j *framework.Job) (explain.Verdict, bool) {
 	if j.Need() == 0 || len(s.View.Order) == 0 {
 		return explain.Verdict{}, false
 	}
@@ -37,7 +37,7 @@ func (s *Session) Never(j *framework.Job) (explain.Verdict, bool) {
 	}
 	var large []*model.Task
 	for _, t := range j.Pending {
-		if s.TooLarge(t.Shape) {
+		if s.IsTooLarge(t.Shape) {
 			large = append(large, t)
 		}
 	}
@@ -45,8 +45,8 @@ func (s *Session) Never(j *framework.Job) (explain.Verdict, bool) {
 		return explain.Verdict{}, false
 	}
 	v := s.JudgeNodes(j, large[0])
-	tooLarge(&v, s.lowestLimits(large))
-	v.Members = s.members(j, 0)
+	setTooLarge(&v, s.lowestLimits(large))
+	v.Members = s.countMembers(j, 0)
 	return v, true
 }
 
@@ -55,7 +55,7 @@ func (s *Session) Never(j *framework.Job) (explain.Verdict, bool) {
 func (s *Session) lowestLimits(tasks []*model.Task) []explain.Limit {
 	lowest := map[string]explain.Limit{}
 	for _, t := range tasks {
-		_, limits := s.sizes.TooLarge(t.Shape)
+		_, limits := s.sizes.IsTooLarge(t.Shape)
 		for _, limit := range limits {
 			if known, is := lowest[limit.Resource]; !is || limit.Limit < known.Limit {
 				lowest[limit.Resource] = limit
@@ -65,9 +65,9 @@ func (s *Session) lowestLimits(tasks []*model.Task) []explain.Limit {
 	return slices.SortedFunc(maps.Values(lowest), func(a, b explain.Limit) int { return strings.Compare(a.Resource, b.Resource) })
 }
 
-// beyond changes the verdict of a gang that does not fit, or exceeds its queue's share, if its minimum is more than
+// explainExceeded changes the verdict of a gang that does not fit, or exceeds its queue's share, if its minimum is more than
 // the capability of its queue or the capacity of the whole cluster.
-func (s *Session) beyond(j *framework.Job, v *explain.Verdict) {
+func (s *Session) explainExceeded(j *framework.Job, v *explain.Verdict) {
 	if !s.Rules.Gang || v.Code != reason.OverDeserved && (v.Code != reason.GangDoesNotFit || v.Limit != nil) {
 		return
 	}
@@ -76,15 +76,15 @@ func (s *Session) beyond(j *framework.Job, v *explain.Verdict) {
 		return
 	}
 	var limit *explain.Limit
-	cluster := s.clusterFor(j.In)
-	for i, sum := range s.firstAsked(j) {
+	cluster := s.clusterCapacityFor(j.In)
+	for i, sum := range s.requestedTogether(j) {
 		total := cluster[i]
-		if float64(sum) <= total+queue.Epsilon || s.View.Left(i) || i == model.Pods {
+		if float64(sum) <= total+queue.Epsilon || s.View.IsExcluded(i) || i == model.Pods {
 			continue
 		}
 		name := s.Cluster.Resources.Name(i)
 		if least := LeastRequest(slices.Concat(j.Pending, j.AtGate), nil, j.Need(), i); least > total+queue.Epsilon && (limit == nil || name < limit.Resource) {
-			limit = &explain.Limit{Queue: j.In.Name, Resource: name, Asked: least, Limit: total, Cluster: true, Kept: s.keptForGuarantees(j.In, name)}
+			limit = &explain.Limit{Queue: j.In.Name, Resource: name, Asked: least, Limit: total, Cluster: true, Kept: s.reservedForGuarantees(j.In, name)}
 		}
 	}
 	if limit != nil {
@@ -123,12 +123,12 @@ func (s *Session) neverByMinimum(j *framework.Job) (explain.Verdict, bool) {
 	if !j.HasMinResources || j.AllocatedTasks() > 0 || sum <= j.MinMember {
 		return explain.Verdict{}, false
 	}
-	limits := s.sizes.Exceeding(j.MinResources, j.MinMember, s.sizes.Largest())
+	limits := s.sizes.ExceededLimits(j.MinResources, j.MinMember, s.sizes.LargestAmounts())
 	if len(limits) == 0 {
 		return explain.Verdict{}, false
 	}
-	v := explain.Verdict{Members: s.members(j, 0)}
-	tooLarge(&v, limits)
+	v := explain.Verdict{Members: s.countMembers(j, 0)}
+	setTooLarge(&v, limits)
 	return v, true
 }
 
@@ -144,7 +144,7 @@ func (s *Session) neverByTasks(j *framework.Job) (explain.Verdict, bool) {
 	needed, large := false, 0
 	for _, task := range slices.Sorted(maps.Keys(j.MinTaskMember)) {
 		request, known := j.TaskRequests[task]
-		limits := s.sizes.Exceeding(request, 1, s.sizes.LargestFor(j.Placement(task)))
+		limits := s.sizes.ExceededLimits(request, 1, s.sizes.LargestPermitted(j.Placement(task)))
 		if !known || len(limits) == 0 {
 			continue
 		}
@@ -157,7 +157,7 @@ func (s *Session) neverByTasks(j *framework.Job) (explain.Verdict, bool) {
 	if allLarge := large == len(j.MinTaskMember); large == 0 || !needed && !allLarge {
 		return explain.Verdict{}, false
 	}
-	v := explain.Verdict{Members: s.members(j, 0), OfTask: true}
-	tooLarge(&v, first)
+	v := explain.Verdict{Members: s.countMembers(j, 0), OfTask: true}
+	setTooLarge(&v, first)
 	return v, true
 }

@@ -42,7 +42,7 @@ func (t *Tree) Open(c *model.Cluster, o *overlay.Overlay) {
 	t.view.Stamp++
 }
 
-// Purpose selects the domains that Domains returns, and their order.
+// Purpose selects the domains that CandidateDomains returns, and their order.
 type Purpose int
 
 // The purposes: to place a gang, narrow domains first; to evict for it, wide domains first, up to a maximum number.
@@ -51,10 +51,10 @@ const (
 	ToEvict
 )
 
-// Domains returns the domains that a gang may be placed in, best first. nil stands for the whole cluster. The
+// CandidateDomains returns the domains that a gang may be placed in, best first. nil stands for the whole cluster. The
 // verdict holds the reason if there is no domain.
-func (s *Session) Domains(j *framework.Job, purpose Purpose) ([]*model.Domain, explain.Verdict) {
-	tiers, v := s.tiers(j.Topology, s.nodesOf(j, nil), nil)
+func (s *Session) CandidateDomains(j *framework.Job, purpose Purpose) ([]*model.Domain, explain.Verdict) {
+	tiers, v := s.permittedTiers(j.Topology, s.nodesOf(j, nil), nil)
 	if v.Code != "" {
 		return nil, v
 	}
@@ -63,7 +63,7 @@ func (s *Session) Domains(j *framework.Job, purpose Purpose) ([]*model.Domain, e
 		slices.Reverse(tiers)
 	}
 	for _, tier := range tiers {
-		s.byScore(tier, j, j.MinimumRequest())
+		s.sortByScore(tier, j, j.MinimumRequest())
 		out = append(out, tier...)
 	}
 	if purpose == ToEvict {
@@ -98,8 +98,8 @@ func (s *Session) nodesOf(j *framework.Job, g *framework.Group) []model.NodeID {
 	return nodes
 }
 
-// around returns the lowest domain that contains all nodes; nil if there are no nodes.
-func (s *Session) around(nodes []model.NodeID) *model.Domain {
+// lowestCommonDomain returns the lowest domain that contains all nodes; nil if there are no nodes.
+func (s *Session) lowestCommonDomain(nodes []model.NodeID) *model.Domain {
 	var d *model.Domain
 	for _, id := range nodes {
 		d = s.Tree.Topology.Common(d, s.Tree.Topology.Lowest(id))
@@ -107,21 +107,21 @@ func (s *Session) around(nodes []model.NodeID) *model.Domain {
 	return d
 }
 
-// Around returns the name of the lowest HyperNode that contains all pods of a job; "" if no HyperNode does.
-func (s *Session) Around(j *framework.Job) string {
+// CommonHyperNode returns the name of the lowest HyperNode that contains all pods of a job; "" if no HyperNode does.
+func (s *Session) CommonHyperNode(j *framework.Job) string {
 	if s.Tree == nil || s.Tree.Topology == nil {
 		return ""
 	}
-	if d := s.around(s.nodesOf(j, nil)); d != nil {
+	if d := s.lowestCommonDomain(s.nodesOf(j, nil)); d != nil {
 		return d.Name
 	}
 	return ""
 }
 
-// tiers returns the domains, by tier from the lowest, that a topology permits for pods besides the ones that
+// permittedTiers returns the domains, by tier from the lowest, that a topology permits for pods besides the ones that
 // already hold nodes. They are inside from, where nil means the whole cluster. Without a topology it returns from
 // alone.
-func (s *Session) tiers(spec *model.TopologySpec, held []model.NodeID, from *model.Domain) ([][]*model.Domain, explain.Verdict) {
+func (s *Session) permittedTiers(spec *model.TopologySpec, held []model.NodeID, from *model.Domain) ([][]*model.Domain, explain.Verdict) {
 	if spec == nil {
 		return [][]*model.Domain{{from}}, explain.Verdict{}
 	}
@@ -135,19 +135,19 @@ func (s *Session) tiers(spec *model.TopologySpec, held []model.NodeID, from *mod
 	if from == nil {
 		from = t.Root
 	}
-	limit, v := s.limit(spec, from)
+	limit, v := s.highestTier(spec, from)
 	if v.Code != "" {
 		return nil, v
 	}
 	var domains []*model.Domain
-	if around := s.around(held); around != nil { // new pods stay with the others
+	if around := s.lowestCommonDomain(held); around != nil { // new pods stay with the others
 		for d := around; d != nil; d = d.Parent {
 			if d.Tier <= limit && d.Inside(from) {
 				domains = append(domains, d)
 			}
 		}
 		if len(domains) == 0 {
-			return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("its pods already run in %s, which has tier %d", where(around), around.Tier)}
+			return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("its pods already run in %s, which has tier %d", describeDomain(around), around.Tier)}
 		}
 	} else {
 		for _, d := range t.Domains {
@@ -157,24 +157,24 @@ func (s *Session) tiers(spec *model.TopologySpec, held []model.NodeID, from *mod
 		}
 	}
 	if len(domains) == 0 {
-		return nil, s.noDomain(limit)
+		return nil, s.whyNoDomain(limit)
 	}
 	if s.Rules.WideOnly {
 		narrow := func(d *model.Domain) bool { return slices.Contains(domains, d.Parent) }
 		domains = slices.DeleteFunc(slices.Clone(domains), narrow)
 	}
-	return byTier(domains), explain.Verdict{}
+	return groupByTier(domains), explain.Verdict{}
 }
 
-func where(d *model.Domain) string {
+func describeDomain(d *model.Domain) string {
 	if d.Name == "" {
 		return "the whole cluster"
 	}
 	return "hyperNode " + d.Name
 }
 
-// limit returns the highest tier that a topology permits.
-func (s *Session) limit(spec *model.TopologySpec, from *model.Domain) (int, explain.Verdict) {
+// highestTier returns the highest tier that a topology permits.
+func (s *Session) highestTier(spec *model.TopologySpec, from *model.Domain) (int, explain.Verdict) {
 	switch {
 	case !spec.Hard:
 		return from.Tier, explain.Verdict{}
@@ -190,7 +190,7 @@ func (s *Session) limit(spec *model.TopologySpec, from *model.Domain) (int, expl
 	return tier, explain.Verdict{}
 }
 
-func (s *Session) noDomain(limit int) explain.Verdict {
+func (s *Session) whyNoDomain(limit int) explain.Verdict {
 	for _, d := range s.Tree.Topology.Domains {
 		if !d.Usable() && d.Tier <= limit {
 			return explain.Verdict{Code: reason.HyperNodeInvalid, Topology: d.Problem, HyperNode: d.Name}
@@ -202,7 +202,7 @@ func (s *Session) noDomain(limit int) explain.Verdict {
 	return explain.Verdict{Code: reason.NoHyperNode, Topology: "no HyperNode can be used"}
 }
 
-func byTier(domains []*model.Domain) [][]*model.Domain {
+func groupByTier(domains []*model.Domain) [][]*model.Domain {
 	slices.SortStableFunc(domains, func(a, b *model.Domain) int { return cmp.Compare(a.Tier, b.Tier) })
 	var tiers [][]*model.Domain
 	for i, d := range domains {
@@ -214,9 +214,9 @@ func byTier(domains []*model.Domain) [][]*model.Domain {
 	return tiers
 }
 
-// byScore sorts the domains of a tier: by the points of policies, then the gang's previous domain first, then by
+// sortByScore sorts the domains of a tier: by the points of policies, then the gang's previous domain first, then by
 // name.
-func (s *Session) byScore(tier []*model.Domain, j *framework.Job, asked model.Request) {
+func (s *Session) sortByScore(tier []*model.Domain, j *framework.Job, asked model.Request) {
 	if len(tier) < 2 {
 		return
 	}

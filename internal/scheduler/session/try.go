@@ -21,16 +21,16 @@ type Trial struct {
 	First *model.Task
 }
 
-// Fits reports whether a gang would be placed now. It undoes the placement.
-func (s *Session) Fits(j *framework.Job, trial Trial) bool {
+// FitsInTrial reports whether a gang would be placed now. It undoes the placement.
+func (s *Session) FitsInTrial(j *framework.Job, trial Trial) bool {
 	s.trial = trial
-	ok := s.Try(j) && s.tried(trial.First)
+	ok := s.WouldFit(j) && s.wasPlaced(trial.First)
 	s.trial = Trial{}
 	return ok
 }
 
-// tried reports whether the last try placed a task; a nil task counts as placed.
-func (s *Session) tried(t *model.Task) bool {
+// wasPlaced reports whether the last try placed a task; a nil task counts as placed.
+func (s *Session) wasPlaced(t *model.Task) bool {
 	for i := range s.roundsOf {
 		if s.roundsOf[i].Task == t {
 			return true
@@ -39,17 +39,17 @@ func (s *Session) tried(t *model.Task) bool {
 	return t == nil
 }
 
-// Settle is Round after evictions: it promises the resources found by Fits.
-func (s *Session) Settle(j *framework.Job, trial Trial) Outcome {
+// PlaceAfterEvictions is PlaceGang after evictions: it promises the resources found by FitsInTrial.
+func (s *Session) PlaceAfterEvictions(j *framework.Job, trial Trial) Outcome {
 	s.trial = trial
 	defer func() { s.trial = Trial{} }()
-	s.Forget()
-	return s.Round(j, nil, Share)
+	s.ForgetFailures()
+	return s.PlaceGang(j, nil, Share)
 }
 
-// heldFor returns what a queue holds with respect to a limit. Lingering pods count against a capability, but not
+// heldForLimit returns what a queue holds with respect to a limit. Lingering pods count against a capability, but not
 // against a share.
-func (s *Session) heldFor(v *explain.Verdict, q *queue.Queue) []float64 {
+func (s *Session) heldForLimit(v *explain.Verdict, q *queue.Queue) []float64 {
 	if v.Code != reason.OverCapability || v.Limit == nil || v.Limit.Ending == 0 {
 		return q.Allocated
 	}
@@ -60,8 +60,8 @@ func (s *Session) heldFor(v *explain.Verdict, q *queue.Queue) []float64 {
 	return held
 }
 
-// swapped reports whether a queue may hold the requested amount because it held it before.
-func (s *Session) swapped(v *explain.Verdict, held []float64, asked model.Request) bool {
+// mayHoldAgain reports whether a queue may hold the requested amount because it held it before.
+func (s *Session) mayHoldAgain(v *explain.Verdict, held []float64, asked model.Request) bool {
 	if s.trial.Swap == nil || v.Limit == nil || v.Limit.Resource == "" {
 		return false
 	}

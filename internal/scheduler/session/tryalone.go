@@ -18,21 +18,21 @@ func (s *Session) tryAlone(jobs ...*framework.Job) {
 	s.Rules.Nodes, s.Reservations = rules[:len(rules)-len(reservations):len(rules)-len(reservations)], nil
 	var undos []func()
 	for _, q := range s.Ledger.Queues {
-		undos = append(undos, q.Vacate())
+		undos = append(undos, q.SimulateEmpty())
 	}
-	l := s.vacate(nil, false)
+	l := s.simulateAllEnded(nil, false)
 	for _, j := range jobs {
 		if j.AllocatedTasks() == 0 {
-			s.noteCould(j, l.fits(j, Capability))
+			s.cacheCouldStart(j, l.wouldFit(j, Capability))
 		}
 	}
 	l.close()
 	for _, j := range jobs {
 		if j.AllocatedTasks() > 0 { // its own pods stay
-			s.noteCould(j, s.fitsAlone(j, false))
+			s.cacheCouldStart(j, s.fitsAlone(j, false))
 		}
-		if !s.could[j] && s.nearOthers(j) {
-			s.noteCould(j, s.fitsAlone(j, true))
+		if !s.could[j] && s.dependsOnOthers(j) {
+			s.cacheCouldStart(j, s.fitsAlone(j, true))
 		}
 	}
 	for _, undo := range undos {
@@ -45,29 +45,29 @@ func (s *Session) tryAlone(jobs ...*framework.Job) {
 
 // fitsAlone reports whether a gang fits if no other gang runs, besides its own pods.
 func (s *Session) fitsAlone(j *framework.Job, remembered bool) bool {
-	s.holdOwn(j, 1)
-	l := s.vacate(j, remembered)
-	fits := l.fits(j, Capability)
+	s.holdOwnPods(j, 1)
+	l := s.simulateAllEnded(j, remembered)
+	fits := l.wouldFit(j, Capability)
 	l.close()
-	s.holdOwn(j, -1)
+	s.holdOwnPods(j, -1)
 	return fits
 }
 
-// nearOthers reports whether the nodes for the gang's tasks depend on other pods.
-func (s *Session) nearOthers(j *framework.Job) bool {
+// dependsOnOthers reports whether the nodes for the gang's tasks depend on other pods.
+func (s *Session) dependsOnOthers(j *framework.Job) bool {
 	_, first := j.WaitingShapes()
 	for _, t := range first {
-		if t.Shape.Slow || s.Neighbours.For(t) != nil {
+		if t.Shape.Slow || s.Neighbours.ProfileFor(t) != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// vacate simulates the end of all pods that run for gangs, except for one gang, which may be nil. Pods without a
+// simulateAllEnded simulates the end of all pods that run for gangs, except for one gang, which may be nil. Pods without a
 // gang stay, because their end is unknown. If remembered is true, ended pods still count in pod affinity rules. The
 // caller handles what queues hold.
-func (s *Session) vacate(stays *framework.Job, remembered bool) *lookahead {
+func (s *Session) simulateAllEnded(stays *framework.Job, remembered bool) *lookahead {
 	evicted := map[*model.Task]bool{}
 	for i := range s.Out.Evicts {
 		if t := s.Cluster.Task(s.Out.Evicts[i].Pod.UID); t != nil {
@@ -97,13 +97,13 @@ func (s *Session) vacate(stays *framework.Job, remembered bool) *lookahead {
 		}
 	}
 	kept := len(endings)
-	endings = s.endKept(endings)
+	endings = s.appendHeldEndings(endings)
 	for i := range endings[kept:] {
 		endings[kept+i].At, endings[kept+i].in = s.Now, nil
 	}
 	l := &lookahead{s: s, endings: endings, mark: s.View.Mark(), remembers: remembered}
 	s.looking++
-	l.until(s.Now)
+	l.advanceTo(s.Now)
 	return l
 }
 

@@ -32,17 +32,17 @@ type point struct {
 	failed                 int
 }
 
-func (r *round) point() point {
+func (r *round) currentPoint() point {
 	return point{r.s.View.Mark(), len(r.placed), r.promises, len(r.failed)}
 }
 
-// back undoes the placements after a point.
-func (r *round) back(p point) {
+// rollBackTo undoes the placements after a point.
+func (r *round) rollBackTo(p point) {
 	for i := len(r.placed) - 1; i >= p.placed; i-- {
 		t := r.placed[i].Task
-		r.s.followPlaced(r.job, t, r.placed[i].Node, -1)
-		r.s.unplacedRule(t, r.placed[i].Node)
-		r.job.TakeBack(r.placed[i])
+		r.s.notifyPlaced(r.job, t, r.placed[i].Node, -1)
+		r.s.uncountPlacedPod(t, r.placed[i].Node)
+		r.job.ReleasePlacement(r.placed[i])
 		delete(r.sub.done, t)
 		if g := r.job.GroupOf(t); g != nil {
 			r.sub.placed[g]--
@@ -58,8 +58,8 @@ func (r *round) back(p point) {
 	}
 }
 
-// structured places a structured gang in the first domain that has room for it.
-func (r *round) structured() {
+// placeStructured places a structured gang in the first domain that has room for it.
+func (r *round) placeStructured() {
 	s, j := r.s, r.job
 	outer := s.scope
 	defer func() { s.scope = outer }()
@@ -68,50 +68,50 @@ func (r *round) structured() {
 		from = outer.domain
 	}
 	held := s.nodesOf(j, nil)
-	tiers, v := s.tiers(j.Topology, held, from)
+	tiers, v := s.permittedTiers(j.Topology, held, from)
 	if v.Code != "" {
-		r.begin()
+		r.countMissing()
 		r.nodeVerdict = v
 		return
 	}
-	start := r.point()
+	start := r.currentPoint()
 	j.Unsettled = false
 	near, quiet := nearest{fit: -1}, r.quiet
-	_, shape, count := r.wanted(r.minimum())
-	wanted, _, _ := r.wanted(r.taking())
+	_, shape, count := r.countByShape(r.minimumTasks())
+	wanted, _, _ := r.countByShape(r.candidateTasks())
 	r.quiet = true
 	for _, tier := range tiers {
-		s.byScore(tier, j, j.MinimumRequest())
-		for _, now := range r.passes() {
+		s.sortByScore(tier, j, j.MinimumRequest())
+		for _, now := range r.releasePasses() {
 			r.now = now
 			for _, d := range tier {
 				if d != nil {
-					if fit := r.bound(d, wanted); fit < count {
-						near.note(d, fit)
+					if fit := r.upperBound(d, wanted); fit < count {
+						near.recordFit(d, fit)
 						continue
 					}
 				}
-				r.enter(d, held, shape, count)
-				r.attempt()
+				r.enterDomain(d, held, shape, count)
+				r.placeMissing()
 				j.Unsettled = true // another order may fit with fewer free resources
-				if r.enough() && len(r.placed) > 0 {
+				if r.hasEnough() && len(r.placed) > 0 {
 					r.quiet, j.Unsettled = quiet, false
 					return
 				}
-				near.note(d, len(r.placed))
-				r.back(start)
+				near.recordFit(d, len(r.placed))
+				r.rollBackTo(start)
 			}
 		}
 	}
 	r.now, r.quiet = false, quiet
-	if v, ok := r.broken(wanted, count); ok {
-		r.begin()
+	if v, ok := r.findBrokenHyperNode(wanted, count); ok {
+		r.countMissing()
 		r.nodeVerdict = v
 		return
 	}
-	r.enter(near.domain, held, shape, count)
-	r.attempt()
-	r.blame(near.domain)
+	r.enterDomain(near.domain, held, shape, count)
+	r.placeMissing()
+	r.nameShortage(near.domain)
 }
 
 // nearest is the domain that could take the largest part of a gang, the widest among equals.
@@ -120,24 +120,24 @@ type nearest struct {
 	fit    int
 }
 
-func (n *nearest) note(d *model.Domain, fit int) {
+func (n *nearest) recordFit(d *model.Domain, fit int) {
 	if fit > n.fit || fit == n.fit && d != nil && n.domain != nil && d.Tier > n.domain.Tier {
 		n.domain, n.fit = d, fit
 	}
 }
 
-// passes returns the passes over a tier: if resources are being released, the first pass does not wait for them.
-func (r *round) passes() []bool {
-	if r.s.View.Releasing > 0 && !r.s.evicting() && r.s.looking == 0 {
+// releasePasses returns the passes over a tier: if resources are being released, the first pass does not wait for them.
+func (r *round) releasePasses() []bool {
+	if r.s.View.Releasing > 0 && !r.s.isEvicting() && r.s.looking == 0 {
 		return []bool{true, false}
 	}
 	return []bool{false}
 }
 
-// minimum returns the tasks that the round must place together.
-func (r *round) minimum() []*model.Task {
+// minimumTasks returns the tasks that the round must place together.
+func (r *round) minimumTasks() []*model.Task {
 	var tasks []*model.Task
-	for _, t := range r.job.Minimum() {
+	for _, t := range r.job.MinimumTasks() {
 		if r.filter == nil || r.filter(t) {
 			tasks = append(tasks, t)
 		}
@@ -145,16 +145,16 @@ func (r *round) minimum() []*model.Task {
 	return tasks
 }
 
-// taking returns the tasks that the round may place. If a task of the minimum finds no node, another may replace it.
-func (r *round) taking() []*model.Task {
+// candidateTasks returns the tasks that the round may place. If a task of the minimum finds no node, another may replace it.
+func (r *round) candidateTasks() []*model.Task {
 	if r.filter == nil {
 		return r.job.Pending
 	}
 	return slices.DeleteFunc(slices.Clone(r.job.Pending), func(t *model.Task) bool { return !r.filter(t) })
 }
 
-// wanted counts tasks by shape, and returns the most frequent shape.
-func (r *round) wanted(tasks []*model.Task) (counts map[*model.Shape]int, most *model.Shape, total int) {
+// countByShape counts tasks by shape, and returns the most frequent shape.
+func (r *round) countByShape(tasks []*model.Task) (counts map[*model.Shape]int, most *model.Shape, total int) {
 	counts = map[*model.Shape]int{}
 	if !r.s.Rules.Gang {
 		return counts, nil, 0
@@ -170,8 +170,8 @@ func (r *round) wanted(tasks []*model.Task) (counts map[*model.Shape]int, most *
 	return counts, most, len(tasks)
 }
 
-// begin counts what the gang lacks.
-func (r *round) begin() {
+// countMissing counts what the gang lacks.
+func (r *round) countMissing() {
 	j := r.job
 	r.roleNeeds, r.need = maps.Clone(j.RoleNeeds()), j.Need()
 	r.sub = &structure{
@@ -189,29 +189,29 @@ func (r *round) begin() {
 	r.extra = r.need == 0 && len(r.roleNeeds) == 0 && len(r.sub.missing) == 0
 }
 
-// attempt places what the gang lacks, in the current scope: first groups that must start, then tasks of roles below
+// placeMissing places what the gang lacks, in the current scope: first groups that must start, then tasks of roles below
 // their minimum, then the rest.
-func (r *round) attempt() {
-	r.begin()
+func (r *round) placeMissing() {
+	r.countMissing()
 	for _, g := range r.job.GroupsInOrder() {
-		if r.sub.missing[g.Policy] > 0 && r.short(g) > 0 {
-			r.whole(g)
+		if r.sub.missing[g.Policy] > 0 && r.missingPods(g) > 0 {
+			r.placeWholeGroup(g)
 		}
 	}
 	if len(r.sub.missing) > 0 {
 		return
 	}
 	if len(r.roleNeeds) > 0 {
-		r.units(func(t *model.Task) bool { return r.roleNeeds[t.Role] > 0 })
+		r.placeUnits(func(t *model.Task) bool { return r.roleNeeds[t.Role] > 0 })
 	}
-	r.units(func(*model.Task) bool { return true })
+	r.placeUnits(func(*model.Task) bool { return true })
 }
 
-// units tries tasks in order until enough are placed. Tasks without a group, and tasks whose group has its size,
+// placeUnits tries tasks in order until enough are placed. Tasks without a group, and tasks whose group has its size,
 // are tried alone, others with their group.
-func (r *round) units(partOf func(*model.Task) bool) {
+func (r *round) placeUnits(partOf func(*model.Task) bool) {
 	for _, t := range r.job.Pending {
-		if len(r.placed) > 0 && r.enough() {
+		if len(r.placed) > 0 && r.hasEnough() {
 			return
 		}
 		if r.filter != nil && !r.filter(t) || !partOf(t) || r.sub.done[t] || r.hasFailed(t) {
@@ -219,21 +219,21 @@ func (r *round) units(partOf func(*model.Task) bool) {
 		}
 		switch g := r.job.GroupOf(t); {
 		case g == nil:
-			r.one(t)
-		case r.short(g) > 0 && r.s.Rules.Gang:
-			r.whole(g)
+			r.placeOne(t)
+		case r.missingPods(g) > 0 && r.s.Rules.Gang:
+			r.placeWholeGroup(g)
 		case g.Policy.Topology == nil:
-			r.one(t)
+			r.placeOne(t)
 		default:
-			r.inGroup(g, []*model.Task{t})
+			r.placeInGroup(g, []*model.Task{t})
 		}
 	}
 }
 
-// one tries one task.
-func (r *round) one(t *model.Task) bool {
+// placeOne tries one task.
+func (r *round) placeOne(t *model.Task) bool {
 	before := len(r.placed)
-	r.try(t)
+	r.placeTask(t)
 	if len(r.placed) == before {
 		return false
 	}
@@ -244,12 +244,12 @@ func (r *round) one(t *model.Task) bool {
 	return true
 }
 
-// short returns how many pods a group still lacks.
-func (r *round) short(g *framework.Group) int { return max(g.Short()-r.sub.placed[g], 0) }
+// missingPods returns how many pods a group still lacks.
+func (r *round) missingPods(g *framework.Group) int { return max(g.MissingTasks()-r.sub.placed[g], 0) }
 
-// whole places the pods that a group lacks to its size, all or none.
-func (r *round) whole(g *framework.Group) bool {
-	n := r.short(g)
+// placeWholeGroup places the pods that a group lacks to its size, all or none.
+func (r *round) placeWholeGroup(g *framework.Group) bool {
+	n := r.missingPods(g)
 	var tasks []*model.Task
 	for _, t := range r.sub.pending[g] {
 		if len(tasks) < n && !r.sub.done[t] {
@@ -259,10 +259,10 @@ func (r *round) whole(g *framework.Group) bool {
 	if len(tasks) < n {
 		return false
 	}
-	if least, failed := r.sub.hopeless[g.Policy]; failed && n >= least && len(g.Policy.Keys) > 0 && r.alike(tasks) {
+	if least, failed := r.sub.hopeless[g.Policy]; failed && n >= least && len(g.Policy.Keys) > 0 && r.allSameShape(tasks) {
 		return false
 	}
-	if r.inGroup(g, tasks) {
+	if r.placeInGroup(g, tasks) {
 		switch missing := r.sub.missing[g.Policy]; {
 		case missing > 1:
 			r.sub.missing[g.Policy] = missing - 1
@@ -271,7 +271,7 @@ func (r *round) whole(g *framework.Group) bool {
 		}
 		return true
 	}
-	if r.alike(tasks) && len(r.s.nodesOf(r.job, g)) == 0 {
+	if r.allSameShape(tasks) && len(r.s.nodesOf(r.job, g)) == 0 {
 		r.sub.hopeless[g.Policy] = n
 	}
 	if r.sub.short == nil {
@@ -280,21 +280,21 @@ func (r *round) whole(g *framework.Group) bool {
 	return false
 }
 
-// alike reports whether the tasks, and all other pending tasks, have the same shape.
-func (r *round) alike(tasks []*model.Task) bool {
+// allSameShape reports whether the tasks, and all other pending tasks, have the same shape.
+func (r *round) allSameShape(tasks []*model.Task) bool {
 	for _, t := range tasks {
 		if t.Shape != tasks[0].Shape || t.Shape.Slow {
 			return false
 		}
 	}
-	return len(r.job.Shapes()) == 1
+	return len(r.job.PendingShapes()) == 1
 }
 
-// inGroup places some tasks of a group together, where the group's own topology permits it.
-func (r *round) inGroup(g *framework.Group, tasks []*model.Task) bool {
+// placeInGroup places some tasks of a group together, where the group's own topology permits it.
+func (r *round) placeInGroup(g *framework.Group, tasks []*model.Task) bool {
 	s := r.s
 	if g.Policy.Topology == nil {
-		return r.all(tasks)
+		return r.placeAll(tasks)
 	}
 	outer := s.scope
 	defer func() { s.scope = outer }()
@@ -308,7 +308,7 @@ func (r *round) inGroup(g *framework.Group, tasks []*model.Task) bool {
 			held = append(held, p.Node)
 		}
 	}
-	tiers, v := s.tiers(g.Policy.Topology, held, from)
+	tiers, v := s.permittedTiers(g.Policy.Topology, held, from)
 	if v.Code != "" {
 		if r.nodeVerdict.Code == "" {
 			v.SubGroup = g.Name
@@ -316,51 +316,51 @@ func (r *round) inGroup(g *framework.Group, tasks []*model.Task) bool {
 		}
 		return false
 	}
-	wanted, shape, _ := r.wanted(tasks)
+	wanted, shape, _ := r.countByShape(tasks)
 	near, quiet := nearest{fit: -1}, r.quiet
 	r.quiet = true
 	defer func() { r.quiet = quiet }()
 	for _, tier := range tiers {
-		s.byScore(tier, r.job, framework.Sum(tasks))
+		s.sortByScore(tier, r.job, framework.SumRequests(tasks))
 		for _, d := range tier {
 			if d != nil {
-				if fit := r.left(d.All, wanted); fit < len(tasks) {
-					near.note(d, fit)
+				if fit := r.countFreeSlots(d.All, wanted); fit < len(tasks) {
+					near.recordFit(d, fit)
 					continue
 				}
 			}
-			r.enter(d, held, shape, len(tasks))
+			r.enterDomain(d, held, shape, len(tasks))
 			failed := r.failed
 			r.failed = nil // failures elsewhere do not count here
-			done := r.all(tasks)
+			done := r.placeAll(tasks)
 			if r.failed = failed; done {
 				return true
 			}
-			near.note(d, 0)
+			near.recordFit(d, 0)
 		}
 	}
 	if r.quiet = quiet; near.domain != nil && r.nodeVerdict.Code == "" && !quiet {
-		r.enter(near.domain, held, shape, len(tasks))
-		r.all(tasks)
+		r.enterDomain(near.domain, held, shape, len(tasks))
+		r.placeAll(tasks)
 		r.sub.shortIn = near.domain.Name
 	}
 	return false
 }
 
-// left returns how many of some tasks the nodes currently have room for, by resources alone, counting each shape
+// countFreeSlots returns how many of some tasks the nodes currently have room for, by resources alone, counting each shape
 // separately.
-func (r *round) left(nodes []model.NodeID, wanted map[*model.Shape]int) int {
+func (r *round) countFreeSlots(nodes []model.NodeID, wanted map[*model.Shape]int) int {
 	total := 0
-	later := r.s.View.Releasing > 0 || r.s.evicting() || r.s.looking > 0
+	later := r.s.View.Releasing > 0 || r.s.isEvicting() || r.s.looking > 0
 	for shape, n := range wanted {
-		ranking := r.s.Judge.Ranking(shape, later, &r.s.Tree.view)
+		ranking := r.s.Judge.RankingFor(shape, later, &r.s.Tree.view)
 		sum := 0
 		for _, id := range nodes {
 			if sum >= n {
 				break
 			}
-			if _, fits := ranking.At(r.s.View.Rank[id]); fits {
-				sum += r.s.times(shape, id, later)
+			if _, fits := ranking.ScoreAt(r.s.View.Rank[id]); fits {
+				sum += r.s.fittingPods(shape, id, later)
 			}
 		}
 		total += min(n, sum)
@@ -368,20 +368,20 @@ func (r *round) left(nodes []model.NodeID, wanted map[*model.Shape]int) int {
 	return total
 }
 
-// all places tasks together or not at all.
-func (r *round) all(tasks []*model.Task) bool {
-	start := r.point()
+// placeAll places tasks together or not at all.
+func (r *round) placeAll(tasks []*model.Task) bool {
+	start := r.currentPoint()
 	for _, t := range tasks {
-		if r.hasFailed(t) || !r.one(t) {
-			r.back(start)
+		if r.hasFailed(t) || !r.placeOne(t) {
+			r.rollBackTo(start)
 			return false
 		}
 	}
 	return true
 }
 
-// blame adds the domain and the group that fell short to the verdict.
-func (r *round) blame(d *model.Domain) {
+// nameShortage adds the domain and the group that fell short to the verdict.
+func (r *round) nameShortage(d *model.Domain) {
 	v := &r.nodeVerdict
 	if v.Code == "" {
 		return
@@ -397,8 +397,8 @@ func (r *round) blame(d *model.Domain) {
 	}
 }
 
-// broken returns a verdict if the gang might fit in a HyperNode that cannot be used.
-func (r *round) broken(wanted map[*model.Shape]int, count int) (explain.Verdict, bool) {
+// findBrokenHyperNode returns a verdict if the gang might fit in a HyperNode that cannot be used.
+func (r *round) findBrokenHyperNode(wanted map[*model.Shape]int, count int) (explain.Verdict, bool) {
 	if r.s.Tree == nil || r.s.Tree.Topology == nil {
 		return explain.Verdict{}, false
 	}
@@ -410,12 +410,12 @@ func (r *round) broken(wanted map[*model.Shape]int, count int) (explain.Verdict,
 		if spec == nil || !spec.Hard {
 			continue
 		}
-		limit, v := r.s.limit(spec, r.s.Tree.Topology.Root)
+		limit, v := r.s.highestTier(spec, r.s.Tree.Topology.Root)
 		if v.Code != "" {
 			return v, true
 		}
 		for _, d := range r.s.Tree.Topology.Domains {
-			if !d.Usable() && d.Tier <= limit && r.left(d.All, wanted) >= count {
+			if !d.Usable() && d.Tier <= limit && r.countFreeSlots(d.All, wanted) >= count {
 				return explain.Verdict{Code: reason.HyperNodeInvalid, Topology: d.Problem, HyperNode: d.Name}, true
 			}
 		}

@@ -28,8 +28,8 @@ type leafShape struct {
 	later bool
 }
 
-// Within runs f with only the nodes of a domain; nil for all nodes.
-func (s *Session) Within(d *model.Domain, f func()) {
+// RunWithin runs f with only the nodes of a domain; nil for all nodes.
+func (s *Session) RunWithin(d *model.Domain, f func()) {
 	before := s.scope
 	s.scope = nil
 	if d != nil && s.Tree != nil {
@@ -45,7 +45,7 @@ func (s *Session) findWithin(j *framework.Job, t *model.Task) (node model.NodeID
 	if node, ok = s.bestWithin(sc, j, t, s.looking > 0); ok {
 		return node, false, true
 	}
-	if sc.now || s.looking > 0 || s.View.Releasing == 0 && !s.evicting() {
+	if sc.now || s.looking > 0 || s.View.Releasing == 0 && !s.isEvicting() {
 		return model.NoNode, false, false
 	}
 	node, ok = s.bestWithin(sc, j, t, true)
@@ -53,20 +53,20 @@ func (s *Session) findWithin(j *framework.Job, t *model.Task) (node model.NodeID
 }
 
 func (s *Session) bestWithin(sc *scope, j *framework.Job, t *model.Task, later bool) (model.NodeID, bool) {
-	near, rules := s.Neighbours.For(t), s.nodeRules(j, t)
+	near, rules := s.Neighbours.ProfileFor(t), s.nodeRules(j, t)
 	plain := near == nil && len(rules) == 0
 	view := &s.Tree.view
-	ranking := s.Judge.Ranking(t.Shape, later, view)
+	ranking := s.Judge.RankingFor(t.Shape, later, view)
 	for _, leaf := range sc.leaves {
 		key := leafShape{leaf, t.Shape, later}
 		if sc.full[key] {
 			continue
 		}
-		if _, any := ranking.Top(leaf.Index); any {
+		if _, any := ranking.TopScore(leaf.Index); any {
 			if plain {
-				return s.View.Order[ranking.First(leaf.Index)], true
+				return s.View.Order[ranking.FirstTopRank(leaf.Index)], true
 			}
-			if node, ok := s.bestOf(leaf.Own, j, t, later); ok {
+			if node, ok := s.bestAmong(leaf.Own, j, t, later); ok {
 				return node, true
 			}
 		}
@@ -80,26 +80,26 @@ func (s *Session) bestWithin(sc *scope, j *framework.Job, t *model.Task, later b
 	return model.NoNode, false
 }
 
-// bestOf returns the best of some nodes by all rules.
-func (s *Session) bestOf(among []model.NodeID, j *framework.Job, t *model.Task, later bool) (model.NodeID, bool) {
-	near, rules := s.Neighbours.For(t), s.nodeRules(j, t)
+// bestAmong returns the best of some nodes by all rules.
+func (s *Session) bestAmong(among []model.NodeID, j *framework.Job, t *model.Task, later bool) (model.NodeID, bool) {
+	near, rules := s.Neighbours.ProfileFor(t), s.nodeRules(j, t)
 	var view *equivalence.View
 	if s.Tree != nil {
 		view = &s.Tree.view
 	}
-	ranking := s.Judge.Ranking(t.Shape, later, view)
+	ranking := s.Judge.RankingFor(t.Shape, later, view)
 	nodes, points := s.candidates[:0], s.points[:0]
 	for _, id := range among {
-		value, fits := ranking.At(s.View.Rank[id])
+		value, fits := ranking.ScoreAt(s.View.Rank[id])
 		if !fits {
 			continue
 		}
 		if near != nil {
-			if code, _ := near.Allows(id, later); code != "" {
+			if code, _ := near.CheckNode(id, later); code != "" {
 				continue
 			}
 		}
-		if code, _ := allowedBy(rules, j, t, id, later); code == "" {
+		if code, _ := checkRules(rules, j, t, id, later); code == "" {
 			nodes, points = append(nodes, id), append(points, float64(value))
 		}
 	}
@@ -108,12 +108,12 @@ func (s *Session) bestOf(among []model.NodeID, j *framework.Job, t *model.Task, 
 		return model.NoNode, false
 	}
 	if near != nil {
-		near.Rank(nodes, points)
+		near.AddPoints(nodes, points)
 	}
 	for i := range points {
 		points[i] /= score.Unit
 	}
-	s.rankBy(rules, j, t, nodes, points)
+	s.addRulePoints(rules, j, t, nodes, points)
 	best := 0
 	for i := range points {
 		if points[i] > points[best] {
@@ -123,23 +123,23 @@ func (s *Session) bestOf(among []model.NodeID, j *framework.Job, t *model.Task, 
 	return nodes[best], true
 }
 
-// slots returns, for each leaf, how many pods of the given shape fit on its nodes, considering resources only. This is
+// slotsByLeaf returns, for each leaf, how many pods of the given shape fit on its nodes, considering resources only. This is
 // an upper bound on the number of pods that can be placed.
-func (s *Session) slots(shape *model.Shape) []int {
+func (s *Session) slotsByLeaf(shape *model.Shape) []int {
 	t := s.Tree.Topology
 	out := make([]int, len(t.Domains))
-	later := s.View.Releasing > 0 || s.evicting() || s.looking > 0
-	ranking := s.Judge.Ranking(shape, later, &s.Tree.view)
+	later := s.View.Releasing > 0 || s.isEvicting() || s.looking > 0
+	ranking := s.Judge.RankingFor(shape, later, &s.Tree.view)
 	for rank, id := range s.View.Order {
-		if _, fits := ranking.At(int32(rank)); fits {
-			out[t.Lowest(id).Index] += s.times(shape, id, later)
+		if _, fits := ranking.ScoreAt(int32(rank)); fits {
+			out[t.Lowest(id).Index] += s.fittingPods(shape, id, later)
 		}
 	}
 	return out
 }
 
-// times returns how many pods of a shape fit on a node by resources alone.
-func (s *Session) times(shape *model.Shape, id model.NodeID, later bool) int {
+// fittingPods returns how many pods of a shape fit on a node by resources alone.
+func (s *Session) fittingPods(shape *model.Shape, id model.NodeID, later bool) int {
 	future, idle := s.View.Nodes.Row(s.View.Future, id), s.View.Nodes.Row(s.View.Idle, id)
 	n := int64(math.MaxInt32)
 	for _, t := range shape.Request {
@@ -155,23 +155,23 @@ func (s *Session) times(shape *model.Shape, id model.NodeID, later bool) int {
 	return int(max(n, 0))
 }
 
-// bound returns an upper bound for how many of some tasks a domain has room for, counting each shape separately.
-func (r *round) bound(d *model.Domain, wanted map[*model.Shape]int) int {
+// upperBound returns an upper bound for how many of some tasks a domain has room for, counting each shape separately.
+func (r *round) upperBound(d *model.Domain, wanted map[*model.Shape]int) int {
 	total := 0
 	for shape, n := range wanted {
-		total += min(n, r.room(d, shape))
+		total += min(n, r.domainSlots(d, shape))
 	}
 	return total
 }
 
-// room returns how many pods of a shape a domain has room for by resources alone.
-func (r *round) room(d *model.Domain, shape *model.Shape) int {
+// domainSlots returns how many pods of a shape a domain has room for by resources alone.
+func (r *round) domainSlots(d *model.Domain, shape *model.Shape) int {
 	if shape.Impossible {
 		return 0
 	}
 	by := r.slots[shape]
 	if by == nil {
-		by = r.s.slots(shape)
+		by = r.s.slotsByLeaf(shape)
 		if r.slots == nil {
 			r.slots = map[*model.Shape][]int{}
 		}
@@ -184,10 +184,10 @@ func (r *round) room(d *model.Domain, shape *model.Shape) int {
 	return total
 }
 
-// enter restricts the round to a domain and sets the order in which its leaves are filled with n pods of a shape.
+// enterDomain restricts the round to a domain and sets the order in which its leaves are filled with n pods of a shape.
 // Leaves with pods of the gang come first. Otherwise it is the smallest subtree that has room for all remaining
 // pods, or the largest subtree.
-func (r *round) enter(d *model.Domain, held []model.NodeID, shape *model.Shape, n int) {
+func (r *round) enterDomain(d *model.Domain, held []model.NodeID, shape *model.Shape, n int) {
 	if d == nil {
 		r.s.scope = nil
 		return
@@ -204,9 +204,9 @@ func (r *round) enter(d *model.Domain, held []model.NodeID, shape *model.Shape, 
 		}
 	}
 	if shape != nil && !shape.Impossible { // shapes that fit nowhere are not counted
-		r.room(d, shape)
+		r.domainSlots(d, shape)
 		sc.leaves = make([]*model.Domain, 0, len(d.Leaves))
-		r.fill(d, shape, n, mine, &sc.leaves)
+		r.orderLeaves(d, shape, n, mine, &sc.leaves)
 		return
 	}
 	distance := func(leaf *model.Domain) int {
@@ -223,7 +223,7 @@ func (r *round) enter(d *model.Domain, held []model.NodeID, shape *model.Shape, 
 	})
 }
 
-func (r *round) fill(d *model.Domain, shape *model.Shape, n int, mine map[*model.Domain]int, out *[]*model.Domain) int {
+func (r *round) orderLeaves(d *model.Domain, shape *model.Shape, n int, mine map[*model.Domain]int, out *[]*model.Domain) int {
 	left := n
 	if len(d.Own) > 0 {
 		*out = append(*out, d)
@@ -236,7 +236,7 @@ func (r *round) fill(d *model.Domain, shape *model.Shape, n int, mine map[*model
 	parts := make([]part, 0, len(d.Children))
 	for _, child := range d.Children {
 		if len(child.Leaves) > 0 {
-			parts = append(parts, part{child, r.room(child, shape)})
+			parts = append(parts, part{child, r.domainSlots(child, shape)})
 		}
 	}
 	for len(parts) > 0 && left > 0 {
@@ -254,14 +254,14 @@ func (r *round) fill(d *model.Domain, shape *model.Shape, n int, mine map[*model
 				best = i
 			}
 		}
-		left = r.fill(parts[best].d, shape, left, mine, out)
+		left = r.orderLeaves(parts[best].d, shape, left, mine, out)
 		parts = slices.Delete(parts, best, best+1)
 	}
 	slices.SortStableFunc(parts, func(a, b part) int {
 		return cmp.Or(-cmp.Compare(mine[a.d], mine[b.d]), -cmp.Compare(a.room, b.room))
 	})
 	for _, p := range parts { // in case some of the others cannot be used
-		r.fill(p.d, shape, 0, mine, out)
+		r.orderLeaves(p.d, shape, 0, mine, out)
 	}
 	return left
 }
@@ -281,7 +281,7 @@ func (s *Session) findByDomain(t *model.Task, rules []framework.NodeRule) (node 
 	if node, ok = s.bestByDomain(t, rules, s.looking > 0); ok || s.looking > 0 {
 		return node, false, ok
 	}
-	if s.View.Releasing == 0 && !s.evicting() {
+	if s.View.Releasing == 0 && !s.isEvicting() {
 		return model.NoNode, false, false
 	}
 	node, ok = s.bestByDomain(t, rules, true)
@@ -289,13 +289,13 @@ func (s *Session) findByDomain(t *model.Task, rules []framework.NodeRule) (node 
 }
 
 func (s *Session) bestByDomain(t *model.Task, rules []framework.NodeRule, later bool) (model.NodeID, bool) {
-	ranking := s.Judge.Ranking(t.Shape, later, &s.Tree.view)
+	ranking := s.Judge.RankingFor(t.Shape, later, &s.Tree.view)
 	best, most := int32(-1), math.Inf(-1)
 	for i := range rules {
-		s.domainPoints(i, rules[i].ByDomain(t))
+		s.sumDomainPoints(i, rules[i].ByDomain(t))
 	}
 	for _, leaf := range s.Tree.Topology.Root.Leaves {
-		top, any := ranking.Top(leaf.Index)
+		top, any := ranking.TopScore(leaf.Index)
 		if !any {
 			continue
 		}
@@ -303,7 +303,7 @@ func (s *Session) bestByDomain(t *model.Task, rules []framework.NodeRule, later 
 		if points < most {
 			continue
 		}
-		if first := ranking.First(leaf.Index); points > most || first < best {
+		if first := ranking.FirstTopRank(leaf.Index); points > most || first < best {
 			best, most = first, points
 		}
 	}
@@ -313,8 +313,8 @@ func (s *Session) bestByDomain(t *model.Task, rules []framework.NodeRule, later 
 	return s.View.Order[best], true
 }
 
-// domainPoints sums the points of domains over the rules.
-func (s *Session) domainPoints(i int, by []float64) {
+// sumDomainPoints sums the points of domains over the rules.
+func (s *Session) sumDomainPoints(i int, by []float64) {
 	if i == 0 {
 		s.points = append(s.points[:0], by...)
 		return

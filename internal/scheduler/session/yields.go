@@ -19,12 +19,12 @@ func (s *Session) MayEnqueue(j *framework.Job) explain.Verdict {
 	if v.Code == "" {
 		return v
 	}
-	yields := s.Yields(j)
+	yields := s.PreemptibleMinimums(j)
 	if len(yields) == 0 {
 		return v
 	}
-	j.In.Hold(yields, -1)
-	defer j.In.Hold(yields, 1)
+	j.In.AddAllocated(yields, -1)
+	defer j.In.AddAllocated(yields, 1)
 	if s.Rules.MayEnqueue(j).Code == "" {
 		return explain.Verdict{}
 	}
@@ -37,14 +37,16 @@ type yield struct {
 	all      model.Request
 }
 
-// Yields returns what gangs of a job's own queue hold for their minimums that the job may preempt; nil if there is
+// PreemptibleMinimums returns what gangs of a job's own queue hold for their minimums that the job may preempt; nil if there is
 // nothing, or if no action preempts.
-func (s *Session) Yields(j *framework.Job) model.Request { return s.yieldsTo(j).minimums }
+func (s *Session) PreemptibleMinimums(j *framework.Job) model.Request {
+	return s.preemptibleFor(j).minimums
+}
 
-// Takeable is like Yields, but includes what these gangs hold beyond their minimums.
-func (s *Session) Takeable(j *framework.Job) model.Request { return s.yieldsTo(j).all }
+// PreemptibleAmounts is like PreemptibleMinimums, but includes what these gangs hold beyond their minimums.
+func (s *Session) PreemptibleAmounts(j *framework.Job) model.Request { return s.preemptibleFor(j).all }
 
-func (s *Session) yieldsTo(j *framework.Job) yield {
+func (s *Session) preemptibleFor(j *framework.Job) yield {
 	if !s.Preempts || len(s.Rules.Outranks) == 0 {
 		return yield{}
 	}
@@ -53,19 +55,19 @@ func (s *Session) yieldsTo(j *framework.Job) yield {
 		return sum
 	}
 	var minimums, all model.Vec
-	for _, g := range s.holders()[j.Gang.Queue] {
-		if s.outranks(j, s.Job(g)) {
-			addYield(&minimums, &all, g)
+	for _, g := range s.holdersByQueue()[j.Gang.Queue] {
+		if s.mayPreempt(j, s.Job(g)) {
+			addPreemptible(&minimums, &all, g)
 		}
 	}
 	if s.yields == nil {
 		s.yields = map[ranked]yield{}
 	}
-	s.yields[key] = yield{request(minimums), request(all)}
+	s.yields[key] = yield{toRequest(minimums), toRequest(all)}
 	return s.yields[key]
 }
 
-func (s *Session) outranks(taker, victim *framework.Job) bool {
+func (s *Session) mayPreempt(taker, victim *framework.Job) bool {
 	for _, f := range s.Rules.Outranks {
 		if !f(taker, victim) {
 			return false
@@ -74,22 +76,22 @@ func (s *Session) outranks(taker, victim *framework.Job) bool {
 	return true
 }
 
-// addYield adds what a gang's evictable tasks hold to all, and the part for its minimum to minimums. What is beyond
+// addPreemptible adds what a gang's evictable tasks hold to all, and the part for its minimum to minimums. What is beyond
 // the minimum blocks no queue.
-func addYield(minimums, all *model.Vec, g *model.Gang) {
+func addPreemptible(minimums, all *model.Vec, g *model.Gang) {
 	var held model.Vec
 	for _, t := range g.Tasks {
 		if (t.Status == model.Running || t.Status == model.Bound) && !t.Protected() && !t.Critical {
 			held.Add(t.Shape.Request)
 		}
 	}
-	all.Add(request(held))
-	held.Sub(request(g.Sums.Elastic))
-	minimums.Add(request(held))
+	all.Add(toRequest(held))
+	held.Sub(toRequest(g.Sums.Elastic))
+	minimums.Add(toRequest(held))
 }
 
-// request returns a vector without its zeros.
-func request(v model.Vec) model.Request {
+// toRequest returns a vector without its zeros.
+func toRequest(v model.Vec) model.Request {
 	var r model.Request
 	for i, amount := range v {
 		if amount > 0 {

@@ -29,15 +29,15 @@ type usableNode struct{ left, own model.Vec }
 // what each queue deserves and may have. A simulation calls divide again if it lets pods use other nodes.
 func (u *Capacity) DivideUsable(s *session.Session, divide func()) {
 	divideUsable := func(more []*model.Shape) {
-		s.Ledger.Usable = u.sum(s, s.Ledger.Usable, more)
+		s.Ledger.Usable = u.sumUsable(s, s.Ledger.Usable, more)
 		divide()
 	}
 	divideUsable(nil)
 	s.Rules.Divisions = append(s.Rules.Divisions, framework.Division{Divide: divideUsable})
 }
 
-// sum returns the resources that queues can use if pods of more shapes wait in queues. It reuses buffer.
-func (u *Capacity) sum(s *session.Session, buffer []float64, more []*model.Shape) []float64 {
+// sumUsable returns the resources that queues can use if pods of more shapes wait in queues. It reuses buffer.
+func (u *Capacity) sumUsable(s *session.Session, buffer []float64, more []*model.Shape) []float64 {
 	nodes := &s.Cluster.Nodes
 	u.nodes.Update(s.Cluster, func(id model.NodeID) usableNode { return usableOf(nodes, id) }, nil)
 	total := append(buffer[:0], s.Ledger.Total...)
@@ -46,7 +46,7 @@ func (u *Capacity) sum(s *session.Session, buffer []float64, more []*model.Shape
 	for _, id := range s.View.Order {
 		from := u.nodes.Values[id]
 		sum := from.own
-		if open.takes(nodes.Info[id]) {
+		if open.permitsNode(nodes.Info[id]) {
 			sum = from.left
 		}
 		for i, v := range sum {
@@ -97,8 +97,8 @@ type tainted struct {
 	open     bool
 }
 
-func (o *openNodes) takes(info *model.NodeInfo) bool {
-	if o.all || !info.Unschedulable && !slices.ContainsFunc(info.Taints, keepsOff) {
+func (o *openNodes) permitsNode(info *model.NodeInfo) bool {
+	if o.all || !info.Unschedulable && !slices.ContainsFunc(info.Taints, repelsPods) {
 		return true
 	}
 	same := func(a corev1.Taint, b corev1.Taint) bool {
@@ -114,10 +114,10 @@ func (o *openNodes) takes(info *model.NodeInfo) bool {
 		all.Taints = append(slices.Clip(info.Taints), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 	}
 	open := slices.ContainsFunc(o.shapes, func(shape *model.Shape) bool {
-		return shape != nil && shape.InQueues() && fit.Tolerates(shape, &all)
-	}) || slices.ContainsFunc(o.more, func(shape *model.Shape) bool { return fit.Tolerates(shape, &all) })
+		return shape != nil && shape.InQueues() && fit.ToleratesNode(shape, &all)
+	}) || slices.ContainsFunc(o.more, func(shape *model.Shape) bool { return fit.ToleratesNode(shape, &all) })
 	o.known = append(o.known, tainted{info.Taints, info.Unschedulable, open})
 	return open
 }
 
-func keepsOff(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }
+func repelsPods(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }

@@ -1,6 +1,6 @@
 // Package backfill places tasks without resource requests. A queue's share does not limit these tasks, because they
 // request nothing, but the queue's limit on the number of pods does, and so does the order of a strict queue. If the
-// action is configured, gangs that cannot start get reservations: see session.Reserve.
+// action is configured, gangs that cannot start get reservations: see session.MakeReservation.
 package backfill
 
 import (
@@ -30,30 +30,32 @@ func (a Action) Easy() bool { return !a.strict }
 
 // Run places the remaining best-effort tasks, gang by gang.
 func (Action) Run(s *session.Session) {
-	line := s.Line()
-	turns := s.Turns(s.Ready, func(j *framework.Job) bool { return wants(s, j) && (s.Passable(j.In) || !line.Behind(j)) })
+	line := s.NewStrictLine()
+	turns := s.NewTurns(s.Ready, func(j *framework.Job) bool {
+		return wantsBestEffort(s, j) && (s.MayPassHead(j.In) || !line.IsBehind(j))
+	})
 	for {
 		turn, job, ok := turns.Next()
 		if !ok {
 			return
 		}
-		for len(job.Pending) > 0 && s.Round(job, bestEffort, session.Capability) == session.Kept {
+		for len(job.Pending) > 0 && s.PlaceGang(job, isBestEffort, session.Capability) == session.Kept {
 			continue
 		}
-		turns.Back(turn, nil)
+		turns.ReturnTurn(turn, nil)
 	}
 }
 
-func bestEffort(t *model.Task) bool { return t.Shape.BestEffort && t.Status == model.Pending }
+func isBestEffort(t *model.Task) bool { return t.Shape.BestEffort && t.Status == model.Pending }
 
-// wants reports whether the gang could make progress with its best-effort tasks alone.
-func wants(s *session.Session, j *framework.Job) bool {
-	if !j.IsAdmitted() || !s.Tryable(j) || j.Gang.PendingBestEffort == 0 {
+// wantsBestEffort reports whether the gang could make progress with its best-effort tasks alone.
+func wantsBestEffort(s *session.Session, j *framework.Job) bool {
+	if !j.IsAdmitted() || !s.IsTryable(j) || j.Gang.PendingBestEffort == 0 {
 		return false
 	}
 	n := 0
 	for _, t := range j.Pending {
-		if bestEffort(t) {
+		if isBestEffort(t) {
 			n++
 		}
 	}

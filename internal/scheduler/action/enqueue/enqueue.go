@@ -18,10 +18,10 @@ func (Action) Name() string { return "enqueue" }
 
 // Run tries to admit the pending gangs, in the order of queues and gangs.
 func (Action) Run(s *session.Session) {
-	s.AtGate()
+	s.WakeAdmissionHeads()
 	var pending []*framework.Job
-	for _, j := range append(s.Strict(false), s.Ready...) {
-		if !j.IsAdmitted() && (j.Parked || s.Gate(j)) {
+	for _, j := range append(s.StrictGangs(false), s.Ready...) {
+		if !j.IsAdmitted() && (j.Parked || s.CheckQueueOpen(j)) {
 			pending = append(pending, j)
 		}
 	}
@@ -29,37 +29,37 @@ func (Action) Run(s *session.Session) {
 	first := map[*queue.Queue]*framework.Job{} // for each strict queue, the first gang that cannot be admitted
 	for _, j := range pending {
 		if head := first[j.In]; head != nil {
-			s.Behind([]*framework.Job{j}, head)
+			s.RecordBehind([]*framework.Job{j}, head)
 			continue
 		}
-		if j.Parked && !s.Resume(j) || !admit(s, j) {
-			if s.Blocks(j) {
+		if j.Parked && !s.ResumeGang(j) || !admitGang(s, j) {
+			if s.BlocksOthers(j) {
 				first[j.In] = j
 			}
 		}
 	}
 }
 
-// admit admits a gang, or records why it cannot be admitted.
-func admit(s *session.Session, j *framework.Job) bool {
-	if !s.Gate(j) {
+// admitGang admits a gang, or records why it cannot be admitted.
+func admitGang(s *session.Session, j *framework.Job) bool {
+	if !s.CheckQueueOpen(j) {
 		return false
 	}
-	if v, never := s.Never(j); never && !j.In.Grows() { // it would only take room from other gangs
-		s.Verdict(j, v)
+	if v, never := s.NeverStarts(j); never && !j.In.Grows() { // it would only take room from other gangs
+		s.SetVerdict(j, v)
 		return false
 	}
 	if j.HasMinResources {
 		if v := s.MayEnqueue(j); v.Code != "" && !s.AdmitAhead(j, v.Code) {
 			s.NamePromisees(&v)
 			v.Members = s.Members(j, 0)
-			s.Verdict(j, v)
+			s.SetVerdict(j, v)
 			return false
 		}
 		for _, enqueued := range s.Rules.Enqueued {
 			enqueued(j)
 		}
-		s.Rules.Admit(j)
+		s.Rules.NotifyAdmitted(j)
 	}
 	j.Phase = schedulingv1beta1.PodGroupInqueue
 	s.ForgetPromisees()

@@ -30,6 +30,6 @@ func (Action) Reads() []string { return manual.Reads().Arguments }
 
 // Configured returns a copy of the action with the given arguments applied.
 func (a Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
-	a.Domains, a.SurplusOnly = evict.Bundles(arguments, warn)
+	a.Domains, a.SurplusOnly = evict.ParseBundles(arguments, warn)
 	return a
 }

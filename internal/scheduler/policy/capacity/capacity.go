@@ -88,7 +88,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.conf.Enabled("enableJobEnqueued") {
 		r.Vote(rules.enqueueable)
-		r.Enqueued = append(r.Enqueued, func(j *framework.Job) { j.In.Promise(j.MinResources, 1) })
+		r.Enqueued = append(r.Enqueued, func(j *framework.Job) { j.In.AddInqueue(j.MinResources, 1) })
 	}
 	if p.conf.Enabled("enablePreemptive") {
 		r.Preemptive = append(r.Preemptive, rules.preemptive)
@@ -135,10 +135,10 @@ func (r *rules) order(a, b *queue.Queue) int {
 	}
 	x, y := a, b
 	if r.tree {
-		if c := before(a.Leaf(), b.Leaf()); c != 0 {
+		if c := before(a.IsLeaf(), b.IsLeaf()); c != 0 {
 			return c
 		}
-		x, y = queue.Apart(a, b)
+		x, y = queue.DivergingAncestors(a, b)
 	}
 	if c := cmp.Or(cmp.Compare(x.Share, y.Share), before(deserving(x), deserving(y))); c != 0 || x == y {
 		return c

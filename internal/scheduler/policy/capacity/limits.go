@@ -17,7 +17,7 @@ func (r *rules) placed(q *queue.Queue) verdict {
 		return verdict{}
 	case q.Fault != "":
 		return verdict{Code: reason.QueueInvalid, Limit: &explain.Limit{Queue: q.Name}, Blocker: []string{q.Fault}}
-	case !q.Leaf():
+	case !q.IsLeaf():
 		return verdict{Code: reason.QueueNotLeaf, Limit: &explain.Limit{Queue: q.Name}}
 	}
 	return verdict{}
@@ -39,7 +39,7 @@ func (r *rules) allocatable(q *queue.Queue, asked model.Request) (v verdict) {
 	}
 	r.chain(q, func(p *queue.Queue) bool {
 		held := r.sums(p).Allocated
-		if i := queue.Over(r.resources, held, asked, p.RealCapability); i >= 0 {
+		if i := queue.FindExceeded(r.resources, held, asked, p.RealCapability); i >= 0 {
 			v = r.blame(p, i, asked, false)
 		} else if i := r.sums(p).OverCapability(r.resources, asked, p.Capability); i >= 0 {
 			v = r.unended(p, i, asked, held[i]+r.sums(p).Lingering[i], r.sums(p).Lingering[i])

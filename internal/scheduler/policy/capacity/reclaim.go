@@ -17,7 +17,7 @@ func (r *rules) preemptive(q *queue.Queue, asked model.Request) verdict {
 	if v := r.usable(q); v.Code != "" {
 		return v
 	}
-	if i := queue.Over(r.resources, r.sums(q).Allocated, asked, q.RealCapability); i >= 0 {
+	if i := queue.FindExceeded(r.resources, r.sums(q).Allocated, asked, q.RealCapability); i >= 0 {
 		return r.blame(q, i, asked, false)
 	}
 	over := r.overDeserved(q, asked)
@@ -86,7 +86,7 @@ func (r *rules) entitle(a *framework.Attack) framework.Guard {
 			if p == nil || p.Name == keys.RootQueue {
 				break
 			}
-			if !a.Taker.In.Within(p) && !r.exceeds(p, a.Asked, victims) {
+			if !a.Taker.In.IsWithin(p) && !r.exceeds(p, a.Asked, victims) {
 				return false, "queue " + p.Name
 			}
 		}
@@ -105,7 +105,7 @@ func (r *rules) kin(q *queue.Queue, a *framework.Attack) bool {
 		}
 	}
 	for n := 1; n <= r.levels; n++ {
-		if p := q.Ancestor(n); p != nil && p.Name != keys.RootQueue && a.Taker.In.Within(p) {
+		if p := q.Ancestor(n); p != nil && p.Name != keys.RootQueue && a.Taker.In.IsWithin(p) {
 			return true
 		}
 	}
@@ -153,10 +153,10 @@ func (r *rules) guard(a *framework.Attack) framework.Guard {
 			return true, ""
 		}
 		r.chain(q, func(p *queue.Queue) bool {
-			if a.Taker != nil && a.Taker.In.Within(p) {
+			if a.Taker != nil && a.Taker.In.IsWithin(p) {
 				return false
 			}
-			if i := queue.Under(r.sums(p).Allocated, victims, p.Guarantee); i >= 0 {
+			if i := queue.FindShortfall(r.sums(p).Allocated, victims, p.Guarantee); i >= 0 {
 				why = fmt.Sprintf("queue %s, %s", p.Name, r.resources.Name(i))
 			}
 			return why == ""

@@ -77,7 +77,7 @@ func guarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
 	}
 	for k := len(l.TopDown) - 1; k >= 0; k-- {
 		q := l.TopDown[k]
-		if q.Leaf() {
+		if q.IsLeaf() {
 			continue
 		}
 		sum := make([]float64, n)
@@ -100,7 +100,7 @@ func deserve(l *queue.Ledger, guaranteed map[*queue.Queue][]float64, tree bool) 
 		for _, t := range q.Queue.Deserved {
 			q.Deserved[t.Index], q.Named[t.Index] = float64(t.Value), true
 		}
-		if tree && !q.Leaf() && len(q.Queue.Deserved) == 0 {
+		if tree && !q.IsLeaf() && len(q.Queue.Deserved) == 0 {
 			for _, child := range q.Children {
 				plus(q.Deserved, child.Deserved)
 				for i, named := range child.Named {
@@ -161,7 +161,7 @@ func (w warner) parent(i int) {
 	if p := q.Parent; p != nil && len(q.HasCapability) > 0 && slices.Contains(q.HasCapability, int32(i)) && q.Capability[i] > p.Capability[i]+queue.Epsilon {
 		w.say("capability %s %s is more than that of its parent %s, %s, which applies", name, w.amount(i, q.Capability[i]), p.Name, w.amount(i, p.Capability[i]))
 	}
-	if q.Leaf() {
+	if q.IsLeaf() {
 		return
 	}
 	deserved, guarantee := 0.0, 0.0

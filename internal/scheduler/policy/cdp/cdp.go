@@ -35,7 +35,7 @@ func (*Policy) Reads() config.Reads {
 func (p *Policy) Open(s *session.Session) {
 	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
 	s.Rules.Guard(func(a *framework.Attack) framework.Guard {
-		if !a.Guarding(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable")) {
+		if !a.NeedsGuard(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable")) {
 			return framework.Guard{}
 		}
 		return framework.Guard{Code: reason.InCooldown, May: func(victims []*model.Task) (bool, string) {

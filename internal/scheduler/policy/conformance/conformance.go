@@ -29,7 +29,7 @@ func (*Policy) Reads() config.Reads {
 // Open registers the guard.
 func (p *Policy) Open(s *session.Session) {
 	s.Rules.Guard(func(a *framework.Attack) framework.Guard {
-		if !a.Guarding(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable")) {
+		if !a.NeedsGuard(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable")) {
 			return framework.Guard{}
 		}
 		return framework.Guard{Code: reason.SystemPod, Static: true, May: func(victims []*model.Task) (bool, string) {

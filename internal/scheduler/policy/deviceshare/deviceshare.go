@@ -158,7 +158,7 @@ func (p *Policy) Open(s *session.Session) {
 			indexes = append(indexes, i)
 		}
 	}
-	s.View.Leave(indexes)
+	s.View.ExcludeResources(indexes)
 	if p.vgpu {
 		p.tellFigures()
 	}
@@ -209,10 +209,10 @@ func (p *Policy) ask(s *model.Shape) *ask {
 }
 
 // node returns the current state of a node's cards.
-func (p *Policy) node(id model.NodeID) *node { return p.nodes.At(id, p.load) }
+func (p *Policy) node(id model.NodeID) *node { return p.nodes.GetOrLoad(id, p.load) }
 
 // change is like node, for a node whose cards this cycle changes.
-func (p *Policy) change(id model.NodeID) *node { return p.nodes.Change(id, p.load) }
+func (p *Policy) change(id model.NodeID) *node { return p.nodes.GetForChange(id, p.load) }
 
 func (p *Policy) allows(_ *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	n := p.node(id)

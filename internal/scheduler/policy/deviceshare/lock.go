@@ -31,7 +31,7 @@ func (p *Policy) followLocks() {
 		return until
 	}, func(id model.NodeID, old, now time.Time) {
 		if !old.IsZero() && now.IsZero() {
-			p.s.View.Stir(id, true)
+			p.s.View.MarkChanged(id, true)
 		}
 	})
 	for id, until := range p.locks.Values {
@@ -41,7 +41,7 @@ func (p *Policy) followLocks() {
 			p.s.WakeAt(until)
 		default: // the devices were never allocated
 			p.locks.Values[id] = time.Time{}
-			p.s.View.Stir(model.NodeID(id), true)
+			p.s.View.MarkChanged(model.NodeID(id), true)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (p *Policy) Open(s *session.Session) {
 		s.Rules.GroupOrder = append(s.Rules.GroupOrder, begunFirst)
 	}
 	if p.conf.Enabled("enableJobStarving") {
-		s.Rules.Starve((*framework.Job).Starving)
+		s.Rules.Starve((*framework.Job).IsStarving)
 	}
 	p.keepMinimums(&s.Rules)
 	p.releaseBroken(s)
@@ -90,7 +90,7 @@ func contentment(j *framework.Job) int {
 	switch {
 	case j.Need() == 0 && (len(j.SubGroups) == 0 || len(j.GroupNeeds()) == 0):
 		return 2
-	case j.Broken():
+	case j.IsBroken():
 		return 0
 	}
 	return 1
@@ -156,7 +156,7 @@ func shortGroups(s *session.Session, j *framework.Job, more []*model.Task) expla
 	}
 	text := fmt.Sprintf("%d of %d sub-groups of %s have their %d pods", have, policy.Min, policy.Name, policy.Size)
 	if group != nil {
-		text += fmt.Sprintf("; %s has %d", group.Name, j.Has(group))
+		text += fmt.Sprintf("; %s has %d", group.Name, j.CountGroupPods(group))
 	}
 	return explain.Verdict{Code: reason.NotEnoughPods, SubGroup: text, Members: s.Members(j, 0)}
 }

@@ -99,7 +99,7 @@ func holdings(j *framework.Job) (tasks []*model.Task) {
 // partial reports whether only part of a gang was bound, the gang never reached its minimum, and the rest does not
 // fit. A gang with too few pods does not count: it waits for the missing pods.
 func (p *Policy) partial(s *session.Session, j *framework.Job) bool {
-	if !j.Broken() || j.ReadyTasks() > j.AllocatedTasks() || j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, held) {
+	if !j.IsBroken() || j.ReadyTasks() > j.AllocatedTasks() || j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, held) {
 		return false
 	}
 	switch j.Verdict.Code {
@@ -133,7 +133,7 @@ func (p *Policy) partial(s *session.Session, j *framework.Job) bool {
 
 // due reports whether a gang has been broken for too long, counted from when its PodGroup was marked unschedulable.
 func (p *Policy) due(s *session.Session, j *framework.Job) bool {
-	if !j.Broken() || j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, held) {
+	if !j.IsBroken() || j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, held) {
 		return false
 	}
 	for i := range j.Status.Conditions {

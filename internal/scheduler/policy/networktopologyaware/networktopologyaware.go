@@ -106,7 +106,7 @@ func (p *Policy) Open(s *session.Session) {
 	if p.normal && p.conf.Enabled("enableNodeOrder") {
 		s.Rules.Nodes = append(s.Rules.Nodes, framework.NodeRule{
 			Name:     p.Name(),
-			Applies:  func(j *framework.Job, _ *model.Task) bool { return !j.Structured() },
+			Applies:  func(j *framework.Job, _ *model.Task) bool { return !j.IsStructured() },
 			ByDomain: func(t *model.Task) []float64 { return f.points(t.Shape.Request) },
 			Placed:   func(_ *framework.Job, t *model.Task, id model.NodeID, sign int) { f.placed(t, id, int64(sign)) },
 			Evicted:  func(t *model.Task, sign int) { f.placed(t, t.Node, -int64(sign)) },

@@ -93,7 +93,7 @@ func (p *Policy) wake() {
 	p.words = words
 	p.held = nodecache.Table[holding]{} // recompute the used amounts, which cover only queues with limits
 	for _, id := range p.s.View.Order {
-		p.s.View.Stir(id, true)
+		p.s.View.MarkChanged(id, true)
 	}
 }
 

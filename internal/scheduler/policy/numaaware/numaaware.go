@@ -173,11 +173,11 @@ func (n *node) promise(t *model.Task, cpus model.CPUSet) {
 }
 
 // node returns the current state of a node's CPUs.
-func (p *Policy) node(id model.NodeID) *node { return p.nodes.At(id, p.load) }
+func (p *Policy) node(id model.NodeID) *node { return p.nodes.GetOrLoad(id, p.load) }
 
 // change is like node, for a node whose CPUs this cycle changes.
 func (p *Policy) change(id model.NodeID) *node {
-	n := p.nodes.Change(id, p.load)
+	n := p.nodes.GetForChange(id, p.load)
 	n.answers = n.answers[:0]
 	return n
 }

@@ -128,7 +128,7 @@ func (g *gate) vote(j *framework.Job) (framework.Vote, explain.Verdict) {
 // unused cluster, over returns only these.
 func (g *gate) over(j *framework.Job) []explain.Limit {
 	var exceeded, impossible []explain.Limit
-	yields := g.s.Takeable(j)
+	yields := g.s.PreemptibleAmounts(j)
 	for _, t := range j.MinResources {
 		i := int(t.Index)
 		if !g.exceeds(i, float64(t.Value), float64(yields.Get(i))) {

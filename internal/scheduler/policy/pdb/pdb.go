@@ -37,7 +37,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	l := &ledger{cluster: s.Cluster, covering: map[*model.Task][]*account{}}
 	s.Rules.Guard(func(a *framework.Attack) framework.Guard {
-		on := a.Guarding(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable"))
+		on := a.NeedsGuard(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable"))
 		if a.Kind == framework.Shuffle {
 			on = p.conf.Enabled("enabledVictim")
 		}

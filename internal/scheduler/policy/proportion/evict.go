@@ -39,7 +39,7 @@ func (r rules) guard(a *framework.Attack) framework.Guard {
 		if q == nil || len(q.Guarantee) == 0 || a.Taker != nil && a.Taker.In == q {
 			return true, ""
 		}
-		if i := queue.Under(q.Own.Allocated, victims, q.Guarantee); i >= 0 {
+		if i := queue.FindShortfall(q.Own.Allocated, victims, q.Guarantee); i >= 0 {
 			return false, fmt.Sprintf("queue %s, %s", q.Name, r.resources.Name(i))
 		}
 		return true, ""
@@ -69,9 +69,9 @@ func (r rules) hasNothing(a *framework.Attack) bool {
 // that they hold. The queue can then not take the resources back on the grounds that it has nothing.
 func (r rules) canSpare(q *queue.Queue, victims []*model.Task) bool {
 	surplus := r.s.Job(victims[0].Gang).Surplus()
-	lost := framework.Sum(victims)
+	lost := framework.SumRequests(victims)
 	for _, t := range victims {
-		if !surplus.Take(t) {
+		if !surplus.TakeTask(t) {
 			return false
 		}
 	}

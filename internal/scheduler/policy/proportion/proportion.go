@@ -69,7 +69,7 @@ func (p *Policy) Open(s *session.Session) {
 	if p.conf.Enabled("enableJobEnqueued") {
 		r.Vote(rules.enqueueable)
 		r.Enqueued = append(r.Enqueued, func(j *framework.Job) {
-			j.In.Promise(j.MinResources, 1)
+			j.In.AddInqueue(j.MinResources, 1)
 		})
 	}
 	if p.conf.Enabled("enablePreemptive") {
@@ -147,7 +147,7 @@ func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict 
 	if !q.Open {
 		return explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
 	}
-	if i := queue.Over(r.resources, q.Own.Allocated, asked, q.RealCapability); i >= 0 {
+	if i := queue.FindExceeded(r.resources, q.Own.Allocated, asked, q.RealCapability); i >= 0 {
 		return r.capability(q, i, asked, q.Own.Allocated[i])
 	}
 	if i := q.Own.OverCapability(r.resources, asked, q.Capability); i >= 0 {
@@ -213,7 +213,7 @@ func (r rules) startable(q *queue.Queue, asked model.Request) explain.Verdict {
 	return v
 }
 
-// over is like queue.Over, but ignores the number of pods, because pods are not divided among queues.
+// over is like queue.FindExceeded, but ignores the number of pods, because pods are not divided among queues.
 func over(resources *model.Resources, held []float64, asked model.Request, limit []float64) int {
 	best := -1
 	for _, t := range asked {

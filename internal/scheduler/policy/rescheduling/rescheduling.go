@@ -73,12 +73,12 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 			say("argument strategies[%d].name: unknown strategy %v; use lowNodeUtilization", i, fields["name"])
 			continue
 		}
-		config.Arguments(fields).Unknown(fmt.Sprintf("strategies[%d]", i), warn, "name", "params")
+		config.Arguments(fields).WarnUnknown(fmt.Sprintf("strategies[%d]", i), warn, "name", "params")
 		params, isMap := fields["params"].(map[string]any)
 		if given := fields["params"]; given != nil && !isMap {
 			say("argument strategies[%d].params: must be keys and values, not %v; ignored", i, given)
 		}
-		config.Arguments(params).Unknown(fmt.Sprintf("strategies[%d].params", i), warn, "thresholds", "targetThresholds", "thresholdPriorityClassName", "nodeFit")
+		config.Arguments(params).WarnUnknown(fmt.Sprintf("strategies[%d].params", i), warn, "thresholds", "targetThresholds", "thresholdPriorityClassName", "nodeFit")
 		for _, key := range []string{"thresholdPriorityClassName", "nodeFit"} {
 			if _, given := params[key]; given {
 				say("argument strategies[%d].params.%s has no effect, as in Volcano", i, key)
@@ -99,8 +99,8 @@ func percentages(value any, where string, warn func(string)) load {
 		warn(fmt.Sprintf("argument %s: must be keys and values, not %v; ignored", where, value))
 	}
 	of := config.Arguments(fields)
-	of.Unknown(where, warn, "cpu", "memory")
-	inside := config.Within(where, warn)
+	of.WarnUnknown(where, warn, "cpu", "memory")
+	inside := config.PrefixWarnings(where, warn)
 	return load{of.Percent("cpu", 100, inside), of.Percent("memory", 100, inside)}
 }
 

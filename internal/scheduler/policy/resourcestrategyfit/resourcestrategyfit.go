@@ -78,7 +78,7 @@ func remarks(j *framework.Job) (texts []string) {
 			continue
 		}
 		last = t.Shape
-		if _, _, err := score.Override(t.Shape.Notes); err != nil {
+		if _, _, err := score.ParseOverride(t.Shape.Notes); err != nil {
 			texts = append(texts, err.Error()+"; the pod is placed by the configured strategy")
 		}
 	}
@@ -115,7 +115,7 @@ func (r reader) resources(raw any) map[string]score.Term {
 	clear(out)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		entry := r.section("resources."+name, given[name])
-		entry.Unknown("resources."+name, r.warn, "type", "weight")
+		entry.WarnUnknown("resources."+name, r.warn, "type", "weight")
 		kind := entry.String("type", "", r.warn)
 		switch star := strings.IndexByte(name, '*'); {
 		case name == "*", star >= 0 && star < len(name)-1:
@@ -135,14 +135,14 @@ func (r reader) resources(raw any) map[string]score.Term {
 }
 
 func (r reader) scarce(sra config.Arguments) (out score.Scarce) {
-	sra.Unknown("sra", r.warn, "enable", "resources", "weight", "resourceWeight")
+	sra.WarnUnknown("sra", r.warn, "enable", "resources", "weight", "resourceWeight")
 	names := list(sra.String("resources", "", r.warn))
 	if !sra.Bool("enable", false, r.warn) || len(names) == 0 {
 		return out
 	}
 	out.Weight = float64(max(sra.Int("weight", defaultWeight, r.warn), 0))
 	weights := r.section("sra.resourceWeight", sra["resourceWeight"])
-	weights.Unknown("sra.resourceWeight", r.warn, names...)
+	weights.WarnUnknown("sra.resourceWeight", r.warn, names...)
 	out.Resources = map[string]float64{}
 	for _, name := range names {
 		weight := weights.Int(name, 1, r.warn)
@@ -157,7 +157,7 @@ func (r reader) scarce(sra config.Arguments) (out score.Scarce) {
 // proportions parses the amounts of cpu (in cores) and memory (in GB) to reserve for each idle piece of a scarce
 // resource.
 func (r reader) proportions(section config.Arguments) (out []*fit.Proportion) {
-	section.Unknown("proportional", r.warn, "enable", "resources", "resourceProportion")
+	section.WarnUnknown("proportional", r.warn, "enable", "resources", "resourceProportion")
 	if !section.Bool("enable", false, r.warn) {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (r reader) proportions(section config.Arguments) (out []*fit.Proportion) {
 	for _, name := range names {
 		known = append(known, name+".cpu", name+".memory")
 	}
-	rates.Unknown("proportional.resourceProportion", r.warn, known...)
+	rates.WarnUnknown("proportional.resourceProportion", r.warn, known...)
 	for _, name := range names {
 		cpu, memory := rates.Float(name+".cpu", 0, r.warn), rates.Float(name+".memory", 0, r.warn)
 		if cpu < 0 || memory < 0 || cpu == 0 && memory == 0 {

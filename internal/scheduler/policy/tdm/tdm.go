@@ -184,7 +184,7 @@ func (p *Policy) judge(id model.NodeID) {
 	if shut != p.shut.At[id] || lent != p.lent.At[id] || bonus != p.bonus.Points[id] {
 		p.shut.At[id], p.lent.At[id], p.bonus.Points[id] = shut, lent, bonus
 		if int(id) < len(p.s.View.Rank) {
-			p.s.View.Stir(id, !shut)
+			p.s.View.MarkChanged(id, !shut)
 		}
 	}
 }

@@ -18,9 +18,9 @@ type estimator struct {
 }
 
 func newEstimator(a config.Arguments, warn func(string)) estimator {
-	a.Unknown("estimator", warn, "request_ratio", "burst_ratio", "risk_threshold", "risk_factor", "be_cpu", "be_mem")
+	a.WarnUnknown("estimator", warn, "request_ratio", "burst_ratio", "risk_threshold", "risk_factor", "be_cpu", "be_mem")
 	ratio := func(key string, def float64) float64 {
-		v := a.Float(key, def, config.Within("estimator", warn))
+		v := a.Float(key, def, config.PrefixWarnings("estimator", warn))
 		if v >= 0 {
 			return v
 		}

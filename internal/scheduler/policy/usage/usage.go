@@ -66,8 +66,8 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	}
 	p.weight, p.cpuWeight, p.memoryWeight = weight("usage.weight", 5), weight("cpu.weight", 1), weight("memory.weight", 1)
 	limits := section(conf.Arguments["thresholds"], "thresholds", warn)
-	limits.Unknown("thresholds", warn, "cpu", "mem")
-	inside := config.Within("thresholds", warn)
+	limits.WarnUnknown("thresholds", warn, "cpu", "mem")
+	inside := config.PrefixWarnings("thresholds", warn)
 	p.cpuPercent, p.memoryPercent = limits.Percent("cpu", 80, inside), limits.Percent("mem", 80, inside)
 	p.guess = newEstimator(section(conf.Arguments["estimator"], "estimator", warn), warn)
 	p.closing.Why = p.why
@@ -201,7 +201,7 @@ func (p *Policy) judge(id model.NodeID) {
 		opened := p.closing.At[id] && !closed
 		p.closing.At[id], p.bonus.Points[id] = closed, points
 		if int(id) < len(p.s.View.Rank) {
-			p.s.View.Stir(id, opened)
+			p.s.View.MarkChanged(id, opened)
 		}
 	}
 }
