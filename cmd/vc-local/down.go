@@ -32,7 +32,7 @@ simulated pods go on where they were.`,
 			if err != nil {
 				return err
 			}
-			stopped, err := local.Down(cmd.Context(), dir, purge)
+			stopped, err := local.StopCluster(cmd.Context(), dir, purge)
 			if err != nil {
 				return err
 			}

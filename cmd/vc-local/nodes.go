@@ -160,7 +160,7 @@ func clientFor(path string) (*local.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	record, running, err := local.Find(dir)
+	record, running, err := local.FindRecord(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func newStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			status, err := local.Look(cmd.Context(), dir)
+			status, err := local.ReadClusterStatus(cmd.Context(), dir)
 			if err != nil {
 				return err
 			}
@@ -123,9 +123,9 @@ func amount(name corev1.ResourceName, text string) string {
 	case err != nil:
 		return text
 	case name == corev1.ResourceCPU:
-		return render.Amount(name, quantity.MilliValue())
+		return render.FormatAmount(name, quantity.MilliValue())
 	}
-	return render.Amount(name, quantity.Value())
+	return render.FormatAmount(name, quantity.Value())
 }
 
 func yesNo(yes bool) string {

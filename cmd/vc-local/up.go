@@ -113,7 +113,7 @@ func (o *upOptions) up(ctx context.Context, dir local.Dir, progress reporter) er
 	if err := dir.Check(); err != nil {
 		return err
 	}
-	if record, running, err := local.Find(dir); err != nil {
+	if record, running, err := local.FindRecord(dir); err != nil {
 		return err
 	} else if running {
 		return o.alreadyRunning(ctx, dir, record, progress)
@@ -263,7 +263,7 @@ func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record lo
 		}
 		var running bool
 		var err error
-		if record, running, err = local.Find(dir); err != nil {
+		if record, running, err = local.FindRecord(dir); err != nil {
 			return err
 		} else if !running {
 			return &local.Error{What: fmt.Sprintf("the cluster in %s was being started by another process, which ended", dir), Hint: "see " + dir.ControlPlaneLog() + " and try again"}

@@ -99,7 +99,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.MaxReplicas == 0 {
 		o.MaxReplicas = batchv1alpha1.DefaultMaxReplicas
 	}
-	known := slices.Sorted(maps.Keys((&hooks{}).handlers()))
+	known := slices.Sorted(maps.Keys((&hooks{}).handlersByPath()))
 	for _, path := range o.Enabled {
 		if !slices.Contains(known, path) {
 			return o, fmt.Errorf("admission: there is no webhook %q; there are %s", path, strings.Join(known, ", "))
@@ -150,7 +150,7 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	if err != nil {
 		return fmt.Errorf("admission: listen on %s: %w", options.ListenAddress, err)
 	}
-	where, hosts, err := endpoint(options, listener.Addr())
+	where, hosts, err := webhookEndpoint(options, listener.Addr())
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -161,16 +161,16 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	keeper := newCertificateKeeper(options, client, hosts)
 	hooks := &hooks{queues: queues, jobs: jobs, namespaces: client.CoreV1().Namespaces(), schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues, reviews: client.AuthorizationV1().SubjectAccessReviews(),
 		maxReplicas: options.MaxReplicas, requireClassUse: options.RequirePriorityClassUse}
-	handler, err := hooks.handler(klog.FromContext(ctx).WithName("admission"))
+	handler, err := hooks.newHandler(klog.FromContext(ctx).WithName("admission"))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	return serve(ctx, &service{
+	return serveWebhooks(ctx, &service{
 		listener: listener, handler: handler, keeper: keeper, queues: queues,
 		watch: func(ctx context.Context, changed func()) error { return watchConfigurations(ctx, client, changed) },
 		install: func(ctx context.Context, caBundle []byte) ([]string, error) {
 			mutating, validating := options.enabledRules(pods)
-			return install(ctx, client.AdmissionregistrationV1(), configurations(where, caBundle, mutating, validating))
+			return installWebhooks(ctx, client.AdmissionregistrationV1(), webhookConfigsFor(where, caBundle, mutating, validating))
 		},
 		clients: clients,
 		pods:    pods,
@@ -181,7 +181,7 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 
 // enabledRules returns the webhooks to install. Webhooks that are not enabled are marked as off.
 func (o *Options) enabledRules(pods *podRules) (mutating, validating []rule) {
-	mutating, validating = append(mutatingRules(), pods.rule()), validatingRules(o.SchedulerNames)
+	mutating, validating = append(mutatingRules(), pods.webhookRule()), validatingRules(o.SchedulerNames)
 	for _, rules := range [][]rule{mutating, validating} {
 		for i := range rules {
 			rules[i].off = rules[i].off || len(o.Enabled) > 0 && !slices.Contains(o.Enabled, rules[i].path)
@@ -206,19 +206,19 @@ type service struct {
 	now     func() time.Time
 }
 
-func serve(ctx context.Context, s *service) error {
+func serveWebhooks(ctx context.Context, s *service) error {
 	group, ctx := errgroup.WithContext(ctx)
 	server := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
 		// A failed handshake is a problem of the client. There are many while a new authority is being distributed.
 		ErrorLog:  slog.NewLogLogger(logr.ToSlogHandler(klog.FromContext(ctx).WithName("admission")), slog.LevelDebug),
-		TLSConfig: s.clients.require(&tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.keeper.get, NextProtos: []string{"h2", "http/1.1"}}),
+		TLSConfig: s.clients.requireClientCert(&tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.keeper.getCertificate, NextProtos: []string{"h2", "http/1.1"}}),
 	}
-	if _, err := s.keeper.refresh(ctx); err != nil {
+	if _, err := s.keeper.refreshCertificate(ctx); err != nil {
 		return errors.Join(fmt.Errorf("admission: certificate: %w", err), s.listener.Close())
 	}
-	group.Go(func() error { return s.queues.run(ctx) })
+	group.Go(func() error { return s.queues.watchQueues(ctx) })
 	group.Go(func() error {
 		if err := server.ServeTLS(s.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("admission: serve: %w", err)
@@ -242,33 +242,33 @@ func serve(ctx context.Context, s *service) error {
 		group.Go(func() error {
 			ticker := time.NewTicker(groupsPoll)
 			defer ticker.Stop()
-			s.pods.follow(ctx, ticker.C, wake)
+			s.pods.followFile(ctx, ticker.C, wake)
 			return nil
 		})
 	}
 	group.Go(func() error { return s.watch(ctx, wake) })
-	group.Go(func() error { return s.maintain(ctx, changed) })
+	group.Go(func() error { return s.maintainWebhooks(ctx, changed) })
 	return group.Wait()
 }
 
-// maintain installs the webhooks, reports that they are ready, renews their certificate in time, and repairs their
+// maintainWebhooks installs the webhooks, reports that they are ready, renews their certificate in time, and repairs their
 // configurations after a change by another client: a wrong configuration would leave jobs unchecked or prevent their
 // creation.
-func (s *service) maintain(ctx context.Context, changed <-chan struct{}) error {
+func (s *service) maintainWebhooks(ctx context.Context, changed <-chan struct{}) error {
 	log := klog.FromContext(ctx).WithName("admission")
-	if !s.queues.wait(ctx) {
+	if !s.queues.waitForSync(ctx) {
 		return nil
 	}
 	installed := false
 	for ctx.Err() == nil {
-		next, err := s.keeper.refresh(ctx)
+		next, err := s.keeper.refreshCertificate(ctx)
 		var corrected []string
 		if err == nil {
 			corrected, err = s.install(ctx, s.keeper.caBundle())
 		}
 		if installed && len(corrected) > 0 {
 			log.Info("Webhook configurations had been changed and were restored", "configurations", corrected)
-			sleep(ctx, repairPause)
+			sleepContext(ctx, repairPause)
 		}
 		wait := min(max(next.Sub(s.now()), renewalRetry), renewalCheck)
 		switch {
@@ -301,9 +301,9 @@ type target struct {
 	serviceNamespace, serviceName string
 }
 
-// endpoint returns the address at which the API server reaches the listener, and the hosts that the certificate must be
+// webhookEndpoint returns the address at which the API server reaches the listener, and the hosts that the certificate must be
 // valid for.
-func endpoint(options Options, address net.Addr) (target, []string, error) {
+func webhookEndpoint(options Options, address net.Addr) (target, []string, error) {
 	if options.ServiceName != "" {
 		name, namespace := options.ServiceName, options.ServiceNamespace
 		return target{serviceNamespace: namespace, serviceName: name}, []string{

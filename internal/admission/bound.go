@@ -20,7 +20,7 @@ const (
 	shortestReview = 16 << 10
 	// reviewBytes is the maximum size of all bodies in memory.
 	reviewBytes = 8 << 20
-	// workBytes is the maximum memory for the objects being processed, as estimated by memoryOf.
+	// workBytes is the maximum memory for the objects being processed, as estimated by estimateMemory.
 	workBytes = 64 << 20
 	// memoryPerByte and memoryPerObject estimate the memory that an object needs while it is decoded, defaulted,
 	// compared and checked.
@@ -35,8 +35,8 @@ func newBounds() *bounds {
 	return &bounds{bodies: semaphore.NewWeighted(reviewBytes), work: semaphore.NewWeighted(workBytes)}
 }
 
-// handler limits the total size of the bodies in memory.
-func (b *bounds) handler(next http.Handler) http.Handler {
+// limitBodies limits the total size of the bodies in memory.
+func (b *bounds) limitBodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		size := max(r.ContentLength, shortestReview)
 		if r.ContentLength < 0 || size > longestReview {
@@ -51,16 +51,16 @@ func (b *bounds) handler(next http.Handler) http.Handler {
 	})
 }
 
-// limit limits the memory of the objects that webhooks process. A defaulting webhook allows an object that is too
+// limitObjects limits the memory of the objects that webhooks process. A defaulting webhook allows an object that is too
 // large: the schema checks it next, and the controllers fill in missing defaults.
-func (b *bounds) limit(handle admission.HandlerFunc, defaults bool) admission.HandlerFunc {
+func (b *bounds) limitObjects(handle admission.HandlerFunc, defaults bool) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
-		need := memoryOf(request.Object.Raw) + memoryOf(request.OldObject.Raw)
+		need := estimateMemory(request.Object.Raw) + estimateMemory(request.OldObject.Raw)
 		switch {
 		case need > workBytes && defaults:
 			return admission.Allowed("")
 		case need > workBytes:
-			return tooLarge(&request)
+			return rejectTooLarge(&request)
 		case b.work.Acquire(ctx, need) != nil:
 			return admission.Errored(http.StatusServiceUnavailable, fmt.Errorf("too many reviews at once: %w", ctx.Err()))
 		}
@@ -69,8 +69,8 @@ func (b *bounds) limit(handle admission.HandlerFunc, defaults bool) admission.Ha
 	}
 }
 
-// tooLarge rejects an object that cannot be checked within the limits.
-func tooLarge(request *admission.Request) admission.Response {
+// rejectTooLarge rejects an object that cannot be checked within the limits.
+func rejectTooLarge(request *admission.Request) admission.Response {
 	raw := request.Object.Raw
 	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusRequestEntityTooLarge, Reason: metav1.StatusReasonRequestEntityTooLarge,
@@ -79,8 +79,8 @@ func tooLarge(request *admission.Request) admission.Response {
 	}}}
 }
 
-// memoryOf estimates the memory in bytes that an object needs while a webhook processes it.
-func memoryOf(raw []byte) int64 {
+// estimateMemory estimates the memory in bytes that an object needs while a webhook processes it.
+func estimateMemory(raw []byte) int64 {
 	return int64(len(raw))*memoryPerByte + int64(countObjects(raw))*memoryPerObject
 }
 

@@ -71,7 +71,7 @@ func TestManyLargeReviewsAtOnceNeedLittleMemory(t *testing.T) { //nolint:paralle
 	} {
 		t.Run(name, func(t *testing.T) { //nolint:paralleltest // it measures memory
 			h := &hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{cached: []*schedulingv1beta1.Queue{queue("default", "")}}}
-			handler, err := h.handler(logr.Discard())
+			handler, err := h.newHandler(logr.Discard())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,16 +117,16 @@ func TestAnObjectThatIsTooLargeToBeCheckedIsRejected(t *testing.T) {
 	h := &hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{}}
 	huge := request(admissionv1.Create, "Job", jobOfTasks(26_000, 20), "")
 	bounds := newBounds()
-	answer := bounds.limit(h.validate(jobKind), false)(t.Context(), huge)
+	answer := bounds.limitObjects(h.validateHandler(jobKind), false)(t.Context(), huge)
 	if answer.Allowed || answer.Result.Code != http.StatusRequestEntityTooLarge || !strings.Contains(answer.Result.Message, "the object is too large to be checked: ") {
 		t.Errorf("checked: %+v", answer)
 	}
-	answer = bounds.limit(h.mutateJob, true)(t.Context(), huge)
+	answer = bounds.limitObjects(h.mutateJob, true)(t.Context(), huge)
 	if !answer.Allowed || len(answer.Patches) > 0 {
 		t.Errorf("defaulted: allowed %v, %d patches; want it left to the schema", answer.Allowed, len(answer.Patches))
 	}
 	ordinary := request(admissionv1.Create, "Job", jobOfTasks(500, 100), "")
-	if answer = bounds.limit(h.mutateJob, true)(t.Context(), ordinary); len(answer.Patches) == 0 {
+	if answer = bounds.limitObjects(h.mutateJob, true)(t.Context(), ordinary); len(answer.Patches) == 0 {
 		t.Error("a job of 500 tasks is not defaulted")
 	}
 }
@@ -136,7 +136,7 @@ func TestReviewsWaitForEachOther(t *testing.T) {
 	bounds := newBounds()
 	large := request(admissionv1.Create, "Job", `{"x":"`+strings.Repeat("y", 5<<20)+`"}`, "")
 	entered, leave := make(chan struct{}), make(chan struct{})
-	handle := bounds.limit(func(ctx context.Context, _ admission.Request) admission.Response {
+	handle := bounds.limitObjects(func(ctx context.Context, _ admission.Request) admission.Response {
 		entered <- struct{}{}
 		<-leave
 		return admission.Allowed("")

@@ -32,9 +32,9 @@ type certificates struct {
 	Key      []byte
 }
 
-// issue creates an authority and a serving certificate for hosts (DNS names or addresses). The authority's key is not
+// issueCertificates creates an authority and a serving certificate for hosts (DNS names or addresses). The authority's key is not
 // stored: the next rotation creates another authority.
-func issue(now time.Time, hosts []string) (certificates, error) {
+func issueCertificates(now time.Time, hosts []string) (certificates, error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return certificates{}, fmt.Errorf("authority key: %w", err)
@@ -99,7 +99,7 @@ func certificateTemplate(name string, now time.Time, lifetime time.Duration) (*x
 // renewAt returns the time to replace the serving certificate: after two thirds of its lifetime. The zero time means
 // now, because the certificate is unreadable or not valid for one of the hosts.
 func (c certificates) renewAt(hosts []string) time.Time {
-	leaf, err := c.leaf()
+	leaf, err := c.leafCertificate()
 	if err != nil {
 		return time.Time{}
 	}
@@ -111,7 +111,7 @@ func (c certificates) renewAt(hosts []string) time.Time {
 	return leaf.NotBefore.Add(leaf.NotAfter.Sub(leaf.NotBefore) * 2 / 3)
 }
 
-func (c certificates) leaf() (*x509.Certificate, error) {
+func (c certificates) leafCertificate() (*x509.Certificate, error) {
 	pair, err := c.keyPair()
 	if err != nil {
 		return nil, err
@@ -127,9 +127,9 @@ func (c certificates) keyPair() (tls.Certificate, error) {
 	return pair, nil
 }
 
-// succeed returns next with the valid authorities of c added to its bundle, newest first, so that replicas that serve
+// withPreviousCAs returns next with the valid authorities of c added to its bundle, newest first, so that replicas that serve
 // the old certificate are trusted until they load the new one.
-func (c certificates) succeed(next certificates, now time.Time) certificates {
+func (c certificates) withPreviousCAs(next certificates, now time.Time) certificates {
 	bundle := append([]byte(nil), next.CABundle...)
 	const keep = 2
 	kept := 0

@@ -22,11 +22,11 @@ var (
 
 func TestACertificateIsTrustedForItsHostsAndItsTime(t *testing.T) {
 	t.Parallel()
-	certs, err := issue(epoch, hosts)
+	certs, err := issueCertificates(epoch, hosts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf, err := certs.leaf()
+	leaf, err := certs.leafCertificate()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestACertificateIsTrustedForItsHostsAndItsTime(t *testing.T) {
 
 func TestACertificateIsRenewedAfterTwoThirdsOfItsLifeAndForNewHosts(t *testing.T) {
 	t.Parallel()
-	certs, err := issue(epoch, hosts)
+	certs, err := issueCertificates(epoch, hosts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestReplicasShareOneCertificateThroughTheSecret(t *testing.T) {
 	for i := range keepers {
 		keepers[i] = newCertificateKeeper(options, client, hosts)
 		starting.Go(func() {
-			if _, err := keepers[i].refresh(context.Background()); err != nil {
+			if _, err := keepers[i].refreshCertificate(context.Background()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -99,17 +99,17 @@ func TestAfterARenewalTheOldAuthorityIsStillTrusted(t *testing.T) {
 			now := epoch
 			options.Now = func() time.Time { return now }
 			keeper := newCertificateKeeper(options, fake.NewClientset(), hosts)
-			due, err := keeper.refresh(context.Background())
+			due, err := keeper.refreshCertificate(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
 			first := keeper.caBundle()
 			now = due.Add(-time.Minute)
-			if _, err := keeper.refresh(context.Background()); err != nil || !bytes.Equal(first, keeper.caBundle()) {
+			if _, err := keeper.refreshCertificate(context.Background()); err != nil || !bytes.Equal(first, keeper.caBundle()) {
 				t.Fatalf("renewed too early: %v", err)
 			}
 			now = due
-			if _, err := keeper.refresh(context.Background()); err != nil {
+			if _, err := keeper.refreshCertificate(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 			second := keeper.caBundle()
@@ -118,7 +118,7 @@ func TestAfterARenewalTheOldAuthorityIsStillTrusted(t *testing.T) {
 			}
 			for range 4 {
 				now = now.Add(servingLifetime)
-				if _, err := keeper.refresh(context.Background()); err != nil {
+				if _, err := keeper.refreshCertificate(context.Background()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -136,10 +136,10 @@ func TestASecretOfOthersIsReplacedWhenItIsOfNoUse(t *testing.T) {
 		Data:       map[string][]byte{"tls.crt": []byte("x"), "tls.key": []byte("y")},
 	})
 	keeper := newCertificateKeeper(Options{SecretNamespace: "volcano-system", Now: func() time.Time { return epoch }}, client, hosts)
-	if _, err := keeper.refresh(context.Background()); err != nil {
+	if _, err := keeper.refreshCertificate(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if pair, err := keeper.get(nil); err != nil || len(pair.Certificate) == 0 {
+	if pair, err := keeper.getCertificate(nil); err != nil || len(pair.Certificate) == 0 {
 		t.Errorf("nothing is served: %v", err)
 	}
 }
@@ -163,7 +163,7 @@ func TestWhereTheAPIServerFindsTheWebhooks(t *testing.T) {
 		"at a URL":                           {Options{URL: "https://door.example:8443/"}, "0.0.0.0:1", "https://door.example:8443", "door.example"},
 		"behind a Service":                   {Options{ServiceName: "s", ServiceNamespace: "n"}, "0.0.0.0:1", "", "s.n.svc"},
 	} {
-		where, hosts, err := endpoint(test.options, address(test.listen))
+		where, hosts, err := webhookEndpoint(test.options, address(test.listen))
 		if err != nil || where.url != test.url || hosts[0] != test.host {
 			t.Errorf("%s: %+v %v %v", name, where, hosts, err)
 		}

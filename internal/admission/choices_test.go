@@ -47,7 +47,7 @@ func TestRulesOfQueuesThatAnInstallationChooses(t *testing.T) {
 		"three deep, by what every client knows": {schedulingv1beta1.LooseQueueRules(), lower, ""},
 	} {
 		h := &hooks{schedulers: []string{"volcano"}, queues: queues, queueRules: test.rules}
-		response := h.validate(queueKind)(t.Context(), test.request)
+		response := h.validateHandler(queueKind)(t.Context(), test.request)
 		code := int32(0)
 		if test.what != "" {
 			code = http.StatusUnprocessableEntity
@@ -61,7 +61,7 @@ func TestPodsOfOthersAreLetAlone(t *testing.T) {
 	h := &hooks{schedulers: []string{"volcano", "mine"}, queues: &fakeQueues{}}
 	for scheduler, code := range map[string]int32{"volcano": 422, "mine": 422, "default-scheduler": 0, "": 0} {
 		pod := `{"metadata":{"name":"p","annotations":{"volcano.sh/jdb-min-available":"0"}},"spec":{"schedulerName":"` + scheduler + `"}}`
-		requireResponse(t, h.validate(podKind)(t.Context(), request(admissionv1.Create, "Pod", pod, "")), code, "positive integer")
+		requireResponse(t, h.validateHandler(podKind)(t.Context(), request(admissionv1.Create, "Pod", pod, "")), code, "positive integer")
 	}
 }
 
@@ -140,7 +140,7 @@ func TestNumbersOfJobsAtTheDoor(t *testing.T) {
 // TestWhatIsNoReviewIsAnsweredWithAText sends requests to a webhook that no API server sends.
 func TestWhatIsNoReviewIsAnsweredWithAText(t *testing.T) {
 	t.Parallel()
-	handler, err := (&hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{}}).handler(logr.Discard())
+	handler, err := (&hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{}}).newHandler(logr.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}

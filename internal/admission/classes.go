@@ -47,8 +47,8 @@ type classHolder struct {
 	} `json:"spec"`
 }
 
-// add collects the classes that a spec names, each with the path of the first field that names it.
-func (s *classSpec) add(named map[string]*field.Path, at *field.Path) {
+// collectClasses collects the classes that a spec names, each with the path of the first field that names it.
+func (s *classSpec) collectClasses(named map[string]*field.Path, at *field.Path) {
 	note := func(class string, at *field.Path) {
 		if class != "" && named[class] == nil {
 			named[class] = at
@@ -60,38 +60,38 @@ func (s *classSpec) add(named map[string]*field.Path, at *field.Path) {
 	}
 }
 
-// classesOf returns the PriorityClasses that an object names, each with the path of the first field that names it, and
+// classesNamedBy returns the PriorityClasses that an object names, each with the path of the first field that names it, and
 // whether the object has a controller.
-func classesOf(raw []byte) (named map[string]*field.Path, hasController bool) {
+func classesNamedBy(raw []byte) (named map[string]*field.Path, hasController bool) {
 	var object classHolder
 	if len(raw) == 0 || json.Unmarshal(raw, &object) != nil {
 		return nil, false // reported where the object is checked
 	}
 	named = map[string]*field.Path{}
 	spec := field.NewPath("spec")
-	object.Spec.add(named, spec)
-	object.Spec.JobTemplate.Spec.add(named, spec.Child("jobTemplate", "spec"))
+	object.Spec.collectClasses(named, spec)
+	object.Spec.JobTemplate.Spec.collectClasses(named, spec.Child("jobTemplate", "spec"))
 	for i := range object.Spec.Flows {
-		object.Spec.Flows[i].Patch.JobSpec.add(named, spec.Child("flows").Index(i).Child("patch", "jobSpec"))
+		object.Spec.Flows[i].Patch.JobSpec.collectClasses(named, spec.Child("flows").Index(i).Child("patch", "jobSpec"))
 	}
 	return named, metav1.GetControllerOf(&object.ObjectMeta) != nil
 }
 
-// usesClasses rejects an object that names PriorityClasses which its author may not use, if that permission is
+// rejectForbiddenClasses rejects an object that names PriorityClasses which its author may not use, if that permission is
 // required. Objects created by the controllers are exempt, because their sources were checked when users created them.
 // An owner reference alone is no proof of that, since every user can write one.
-func (h *hooks) usesClasses(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
+func (h *hooks) rejectForbiddenClasses(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
 	if !h.requireClassUse {
 		return nil, nil
 	}
-	named, hasController := classesOf(request.Object.Raw)
-	before, _ := classesOf(request.OldObject.Raw)
+	named, hasController := classesNamedBy(request.Object.Raw)
+	before, _ := classesNamedBy(request.OldObject.Raw)
 	maps.DeleteFunc(named, func(class string, _ *field.Path) bool { return before[class] != nil })
 	if len(named) == 0 {
 		return nil, nil
 	}
 	if hasController {
-		controls, err := may(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
+		controls, err := isPermitted(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
 			Verb: "update", Group: batchv1alpha1.GroupName, Resource: "jobs", Subresource: "status", Namespace: request.Namespace,
 		})
 		if err != nil || controls {
@@ -100,7 +100,7 @@ func (h *hooks) usesClasses(ctx context.Context, request *admission.Request) (fi
 	}
 	var errs field.ErrorList
 	for _, class := range slices.Sorted(maps.Keys(named)) {
-		allowed, err := may(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
+		allowed, err := isPermitted(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
 			Verb: "use", Group: schedulingv1.GroupName, Resource: "priorityclasses", Name: class, Namespace: request.Namespace,
 		})
 		if err != nil {

@@ -56,7 +56,7 @@ func TestAPriorityClassIsNamedByWhoMayUseItWhereThatIsRequired(t *testing.T) {
 			if test.says != "" {
 				code = http.StatusUnprocessableEntity
 			}
-			requireResponse(t, h.validate(kind)(t.Context(), r), code, test.says)
+			requireResponse(t, h.validateHandler(kind)(t.Context(), r), code, test.says)
 		})
 	}
 }
@@ -72,7 +72,7 @@ func TestEveryPlaceThatNamesAPriorityClassIsFound(t *testing.T) {
 		"a step of a JobFlow":       {`{"spec":{"flows":[{},{"patch":{"jobSpec":{"priorityClassName":"urgent"}}}]}}`, "spec.flows[1].patch.jobSpec.priorityClassName"},
 		"a task in a step's change": {`{"spec":{"flows":[{"patch":{"jobSpec":{` + tasks + `}}}]}}`, "spec.flows[0].patch.jobSpec.tasks[1].template.spec.priorityClassName"},
 	} {
-		named, _ := classesOf([]byte(c.object))
+		named, _ := classesNamedBy([]byte(c.object))
 		if len(named) != 1 || named["urgent"] == nil || named["urgent"].String() != c.at {
 			t.Errorf("%s: found %v, want urgent at %s", name, named, c.at)
 		}

@@ -28,11 +28,11 @@ func newClients(options *Options) (*clients, error) {
 		}
 		return c, nil
 	}
-	return c, c.read()
+	return c, c.readAuthorities()
 }
 
-// read loads the authorities from their file.
-func (c *clients) read() error {
+// readAuthorities loads the authorities from their file.
+func (c *clients) readAuthorities() error {
 	text, err := os.ReadFile(c.path)
 	if err != nil {
 		return fmt.Errorf("admission: authority of clients: %w", err)
@@ -45,24 +45,24 @@ func (c *clients) read() error {
 	return nil
 }
 
-// require returns a TLS configuration that requires a client certificate. It reads the file again for each connection,
+// requireClientCert returns a TLS configuration that requires a client certificate. It reads the file again for each connection,
 // so that authorities can be replaced; if that fails, the last authorities stay valid.
-func (c *clients) require(config *tls.Config) *tls.Config {
+func (c *clients) requireClientCert(config *tls.Config) *tls.Config {
 	if c.path == "" {
 		return config
 	}
 	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		_ = c.read()
+		_ = c.readAuthorities()
 		one := config.Clone()
 		one.GetConfigForClient = nil
-		one.ClientAuth, one.ClientCAs, one.VerifyConnection = tls.RequireAndVerifyClientCert, c.pool.Load(), c.verify
+		one.ClientAuth, one.ClientCAs, one.VerifyConnection = tls.RequireAndVerifyClientCert, c.pool.Load(), c.verifyName
 		return one, nil
 	}
 	return config
 }
 
-// verify rejects a client whose certificate has another name.
-func (c *clients) verify(state tls.ConnectionState) error {
+// verifyName rejects a client whose certificate has another name.
+func (c *clients) verifyName(state tls.ConnectionState) error {
 	if len(c.names) == 0 {
 		return nil
 	}

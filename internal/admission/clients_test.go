@@ -93,7 +93,7 @@ func TestOnlyTheAPIServerMaySendReviews(t *testing.T) {
 			server.StartTLS()
 			defer server.Close()
 			base := server.TLS.Clone()
-			server.TLS.GetConfigForClient = clients.require(base).GetConfigForClient
+			server.TLS.GetConfigForClient = clients.requireClientCert(base).GetConfigForClient
 			transport := server.Client().Transport.(*http.Transport)
 			transport.TLSClientConfig.Certificates = test.client
 			response, err := server.Client().Get(server.URL) //nolint:noctx // a test's own server

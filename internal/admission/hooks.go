@@ -65,54 +65,54 @@ type hooks struct {
 	requireClassUse bool
 }
 
-// handlers returns the webhooks by path.
-func (h *hooks) handlers() map[string]admission.HandlerFunc {
+// handlersByPath returns the webhooks by path.
+func (h *hooks) handlersByPath() map[string]admission.HandlerFunc {
 	return map[string]admission.HandlerFunc{
 		pathMutateJob:         h.mutateJob,
-		pathValidateJob:       h.validate(batchv1alpha1.GroupVersion.WithKind("Job")),
+		pathValidateJob:       h.validateHandler(batchv1alpha1.GroupVersion.WithKind("Job")),
 		pathMutateQueue:       h.mutateQueue,
-		pathValidateQueue:     h.validate(schedulingv1beta1.GroupVersion.WithKind("Queue")),
+		pathValidateQueue:     h.validateHandler(schedulingv1beta1.GroupVersion.WithKind("Queue")),
 		pathMutatePodGroup:    h.mutatePodGroup,
-		pathValidatePodGroup:  h.validate(schedulingv1beta1.GroupVersion.WithKind("PodGroup")),
-		pathValidateHyperNode: h.validate(topologyv1alpha1.GroupVersion.WithKind("HyperNode")),
-		pathValidateCronJob:   h.validate(batchv1alpha1.GroupVersion.WithKind("CronJob")),
-		pathValidateJobFlow:   h.validate(flowv1alpha1.GroupVersion.WithKind("JobFlow")),
-		pathValidateTemplate:  h.validate(flowv1alpha1.GroupVersion.WithKind("JobTemplate")),
-		pathValidatePod:       h.validate(corev1.SchemeGroupVersion.WithKind("Pod")),
+		pathValidatePodGroup:  h.validateHandler(schedulingv1beta1.GroupVersion.WithKind("PodGroup")),
+		pathValidateHyperNode: h.validateHandler(topologyv1alpha1.GroupVersion.WithKind("HyperNode")),
+		pathValidateCronJob:   h.validateHandler(batchv1alpha1.GroupVersion.WithKind("CronJob")),
+		pathValidateJobFlow:   h.validateHandler(flowv1alpha1.GroupVersion.WithKind("JobFlow")),
+		pathValidateTemplate:  h.validateHandler(flowv1alpha1.GroupVersion.WithKind("JobTemplate")),
+		pathValidatePod:       h.validateHandler(corev1.SchemeGroupVersion.WithKind("Pod")),
 		pathMutatePod:         h.mutatePod,
 	}
 }
 
-// handler returns an HTTP handler that serves all webhooks.
-func (h *hooks) handler(log logr.Logger) (http.Handler, error) {
+// newHandler returns an HTTP handler that serves all webhooks.
+func (h *hooks) newHandler(log logr.Logger) (http.Handler, error) {
 	mux, bounds := http.NewServeMux(), newBounds()
-	for path, handle := range h.handlers() {
-		handle = bounds.limit(handle, strings.HasSuffix(path, "/mutate"))
+	for path, handle := range h.handlersByPath() {
+		handle = bounds.limitObjects(handle, strings.HasSuffix(path, "/mutate"))
 		hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handle}, admission.StandaloneOptions{Logger: log, MetricsPath: path})
 		if err != nil {
 			return nil, fmt.Errorf("admission: webhook %s: %w", path, err)
 		}
 		mux.Handle("POST "+path, hook)
 	}
-	return bounds.handler(mux), nil
+	return bounds.limitBodies(mux), nil
 }
 
 func (h *hooks) mutateJob(ctx context.Context, request admission.Request) admission.Response {
-	return mutate(request, func(job *batchv1alpha1.Job) {
+	return responseWithPatch(request, func(job *batchv1alpha1.Job) {
 		if len(job.Spec.Tasks) > 0 {
 			batchv1alpha1.DefaultJob(job, h.schedulers[0])
 		}
-		h.number(ctx, request, job)
-		h.noteNamespaces(ctx, &request, job)
+		h.assignNumber(ctx, request, job)
+		h.annotateNamespaces(ctx, &request, job)
 	})
 }
 
 func (h *hooks) mutateQueue(_ context.Context, request admission.Request) admission.Response {
-	return mutate(request, schedulingv1beta1.DefaultQueue)
+	return responseWithPatch(request, schedulingv1beta1.DefaultQueue)
 }
 
 func (h *hooks) mutatePodGroup(ctx context.Context, request admission.Request) admission.Response {
-	return mutate(request, func(group *schedulingv1beta1.PodGroup) {
+	return responseWithPatch(request, func(group *schedulingv1beta1.PodGroup) {
 		namespaceQueue := ""
 		if group.Spec.Queue == "" || group.Spec.Queue == keys.DefaultQueue {
 			// If the namespace cannot be read, no queue is filled in: defaulting fails open.
@@ -124,8 +124,8 @@ func (h *hooks) mutatePodGroup(ctx context.Context, request admission.Request) a
 	})
 }
 
-// decode parses the object of a request, and for an update its old version.
-func decode[T any](request admission.Request) (object, old *T, err error) {
+// decodeObjects parses the object of a request, and for an update its old version.
+func decodeObjects[T any](request admission.Request) (object, old *T, err error) {
 	object, old = new(T), new(T)
 	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", strings.ToLower(request.Kind.Kind), err)
@@ -138,9 +138,9 @@ func decode[T any](request admission.Request) (object, old *T, err error) {
 	return object, old, nil
 }
 
-// mutate returns the patch for the changes that change makes. The patch is computed between two encodings of the Go
+// responseWithPatch returns the patch for the changes that change makes. The patch is computed between two encodings of the Go
 // type, so that it does not affect fields unknown to the type.
-func mutate[T any](request admission.Request, change func(*T)) admission.Response {
+func responseWithPatch[T any](request admission.Request, change func(*T)) admission.Response {
 	object, errs := check.Decode[T](request.Object.Raw)
 	if len(errs) > 0 {
 		return admission.Allowed("") // the schema, or the check of the object, reports the errors
@@ -171,8 +171,8 @@ func mutate[T any](request admission.Request, change func(*T)) admission.Respons
 	return admission.Patched("", operations...)
 }
 
-// answer allows an object, or rejects it with all errors as text and, for clients, with their fields.
-func answer(kind schema.GroupKind, name string, errs field.ErrorList) admission.Response {
+// responseFor allows an object, or rejects it with all errors as text and, for clients, with their fields.
+func responseFor(kind schema.GroupKind, name string, errs field.ErrorList) admission.Response {
 	if len(errs) == 0 {
 		return admission.Allowed("")
 	}

@@ -36,7 +36,7 @@ type fakeQueues struct {
 }
 
 func (f *fakeQueues) lookup(context.Context) *queueLookup {
-	known := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byParent: parentOf})
+	known := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byParent: parentIndexValue})
 	for _, q := range f.cached {
 		if err := known.Add(q); err != nil {
 			panic(err)
@@ -143,7 +143,7 @@ func TestJobsAtTheDoor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := &hooks{queues: test.queues, schedulers: []string{"volcano"}}
-			response := h.validate(jobKind)(t.Context(), request(admissionv1.Create, "Job", `{"metadata":{"name":"x"},"spec":`+test.spec+`}`, ""))
+			response := h.validateHandler(jobKind)(t.Context(), request(admissionv1.Create, "Job", `{"metadata":{"name":"x"},"spec":`+test.spec+`}`, ""))
 			requireResponse(t, response, test.code, test.what)
 			if len(response.Warnings) != test.warnings {
 				t.Errorf("want %d warnings, got %q", test.warnings, response.Warnings)
@@ -155,7 +155,7 @@ func TestJobsAtTheDoor(t *testing.T) {
 func TestARefusalNamesItsFieldsForClients(t *testing.T) {
 	t.Parallel()
 	h := &hooks{queues: &fakeQueues{}, schedulers: []string{"volcano"}}
-	response := h.validate(jobKind)(t.Context(), request(admissionv1.Create, "Job", `{"metadata":{"name":"x"},"spec":{"minAvailable":9,"tasks":[`+goodTask+`]}}`, ""))
+	response := h.validateHandler(jobKind)(t.Context(), request(admissionv1.Create, "Job", `{"metadata":{"name":"x"},"spec":{"minAvailable":9,"tasks":[`+goodTask+`]}}`, ""))
 	details := response.Result.Details
 	if details == nil || len(details.Causes) != 2 || details.Causes[0].Field != "spec.minAvailable" || details.Causes[1].Field != "spec.queue" {
 		t.Errorf("%+v", details)
@@ -170,18 +170,18 @@ func TestQueuesGroupsAndPodsAtTheDoor(t *testing.T) {
 	h := &hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{cached: []*schedulingv1beta1.Queue{queue("default", ""), busy}}}
 	remove := request(admissionv1.Delete, "Queue", "", `{}`)
 	remove.Name = "default"
-	requireResponse(t, h.validate(queueKind)(t.Context(), remove), 422, "`default` queue can not be deleted")
+	requireResponse(t, h.validateHandler(queueKind)(t.Context(), remove), 422, "`default` queue can not be deleted")
 	remove.Name = "busy"
-	response := h.validate(queueKind)(t.Context(), remove)
+	response := h.validateHandler(queueKind)(t.Context(), remove)
 	requireResponse(t, response, 0, "")
 	if len(response.Warnings) != 1 {
 		t.Errorf("want a warning that pods still run, got %q", response.Warnings)
 	}
-	requireResponse(t, h.validate(queueKind)(t.Context(), request(admissionv1.Create, "Queue", `{"metadata":{"name":"x"},"spec":{"parent":"x"}}`, "")), 422, "spec.parent")
-	requireResponse(t, h.validate(queueKind)(t.Context(), request(admissionv1.Update, "Queue", `{"metadata":{"name":"x"},"spec":{"weight":2}}`, `{"metadata":{"name":"x"},"spec":{"weight":1}}`)), 0, "")
-	requireResponse(t, h.validate(groupKind)(t.Context(), request(admissionv1.Create, "PodGroup", `{"spec":{"queue":"nowhere"}}`, "")), 422, "unable to find queue")
+	requireResponse(t, h.validateHandler(queueKind)(t.Context(), request(admissionv1.Create, "Queue", `{"metadata":{"name":"x"},"spec":{"parent":"x"}}`, "")), 422, "spec.parent")
+	requireResponse(t, h.validateHandler(queueKind)(t.Context(), request(admissionv1.Update, "Queue", `{"metadata":{"name":"x"},"spec":{"weight":2}}`, `{"metadata":{"name":"x"},"spec":{"weight":1}}`)), 0, "")
+	requireResponse(t, h.validateHandler(groupKind)(t.Context(), request(admissionv1.Create, "PodGroup", `{"spec":{"queue":"nowhere"}}`, "")), 422, "unable to find queue")
 	pod := `{"metadata":{"annotations":{"volcano.sh/jdb-min-available":"0"}},"spec":{"schedulerName":"volcano"}}`
-	requireResponse(t, h.validate(podKind)(t.Context(), request(admissionv1.Create, "Pod", pod, "")), 422, "positive integer")
+	requireResponse(t, h.validateHandler(podKind)(t.Context(), request(admissionv1.Create, "Pod", pod, "")), 422, "positive integer")
 }
 
 // TestAParentMayGoRightAfterItsChildren covers a cache that still contains a deleted child, or a child that has another
@@ -210,7 +210,7 @@ func TestAParentMayGoRightAfterItsChildren(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := &hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{cached: cached, live: test.live, down: test.down}}
-			requireResponse(t, h.validate(queueKind)(t.Context(), remove), test.code, test.says)
+			requireResponse(t, h.validateHandler(queueKind)(t.Context(), remove), test.code, test.says)
 		})
 	}
 }

@@ -75,21 +75,21 @@ type rule struct {
 
 // mutatingRules returns the webhooks that default the project's kinds. They fail open, see the package comment.
 func mutatingRules() []rule {
-	job, queue, group := ourKinds()
+	job, queue, group := kindsToReview()
 	job.path, job.operations, job.failOpen = pathMutateJob, createAndUpdate(), true
 	job.sideEffects = true // job numbers are used up, except by a dry run
 	queue.path, queue.operations, queue.failOpen = pathMutateQueue, createAndUpdate(), true
-	group.path, group.operations, group.failOpen = pathMutatePodGroup, create(), true
+	group.path, group.operations, group.failOpen = pathMutatePodGroup, createOnly(), true
 	return []rule{job, queue, group}
 }
 
 // validatingRules returns the webhooks that check the project's kinds, and pods with a disruption budget and one of the
 // given schedulers.
 func validatingRules(schedulerNames []string) []rule {
-	job, queue, group := ourKinds()
+	job, queue, group := kindsToReview()
 	job.path, job.operations = pathValidateJob, createAndUpdate()
 	queue.path, queue.operations = pathValidateQueue, append(createAndUpdate(), admissionregistrationv1.Delete)
-	group.path, group.operations = pathValidatePodGroup, create()
+	group.path, group.operations = pathValidatePodGroup, createOnly()
 	// The controllers create the groups of plain pods, and must be able to do so while the webhooks are not available.
 	ofPods := group
 	ofPods.failOpen, ofPods.suffix = true, "ofpods"
@@ -102,9 +102,9 @@ func validatingRules(schedulerNames []string) []rule {
 	}
 	pod := rule{
 		path: pathValidatePod, groups: "", version: "v1", resource: "pods", scope: admissionregistrationv1.NamespacedScope,
-		operations: create(), failOpen: true, selector: notOfAJob(),
+		operations: createOnly(), failOpen: true, selector: excludeJobPods(),
 		conditions: []admissionregistrationv1.MatchCondition{
-			{Name: "our-scheduler", Expression: isOurs(schedulerNames)},
+			{Name: "our-scheduler", Expression: isOurConfiguration(schedulerNames)},
 			{Name: "has-a-disruption-budget", Expression: fmt.Sprintf("has(object.metadata.annotations) && ('%s' in object.metadata.annotations || '%s' in object.metadata.annotations)",
 				keys.JDBMinAvailable, keys.JDBMaxUnavailable)},
 		},
@@ -119,13 +119,13 @@ func validatingRules(schedulerNames []string) []rule {
 	return []rule{job, queue, group, hyperNode, cron, flow, template, pod}
 }
 
-// notOfAJob excludes pods of jobs: their budgets were checked with the Job.
-func notOfAJob() metav1.LabelSelector {
+// excludeJobPods excludes pods of jobs: their budgets were checked with the Job.
+func excludeJobPods() metav1.LabelSelector {
 	return metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: keys.JobName, Operator: metav1.LabelSelectorOpDoesNotExist}}}
 }
 
-// isOurs returns a CEL expression that matches pods of these schedulers.
-func isOurs(schedulerNames []string) string {
+// isOurConfiguration returns a CEL expression that matches pods of these schedulers.
+func isOurConfiguration(schedulerNames []string) string {
 	quoted := make([]string, len(schedulerNames))
 	for i, name := range schedulerNames {
 		quoted[i] = fmt.Sprintf("%q", name)
@@ -133,7 +133,7 @@ func isOurs(schedulerNames []string) string {
 	return fmt.Sprintf("object.spec.schedulerName in [%s]", strings.Join(quoted, ", "))
 }
 
-func ourKinds() (job, queue, group rule) {
+func kindsToReview() (job, queue, group rule) {
 	job = rule{groups: batchv1alpha1.GroupName, version: batchv1alpha1.GroupVersion.Version, resource: "jobs", scope: admissionregistrationv1.NamespacedScope}
 	queue = rule{groups: schedulingv1beta1.GroupName, version: schedulingv1beta1.GroupVersion.Version, resource: "queues", scope: admissionregistrationv1.ClusterScope}
 	group = rule{groups: schedulingv1beta1.GroupName, version: schedulingv1beta1.GroupVersion.Version, resource: "podgroups", scope: admissionregistrationv1.NamespacedScope}
@@ -147,12 +147,12 @@ func onlySpecChanged() []admissionregistrationv1.MatchCondition {
 	return []admissionregistrationv1.MatchCondition{{Name: "spec-changed", Expression: specChanged}}
 }
 
-func create() []admissionregistrationv1.OperationType {
+func createOnly() []admissionregistrationv1.OperationType {
 	return []admissionregistrationv1.OperationType{admissionregistrationv1.Create}
 }
 
 func createAndUpdate() []admissionregistrationv1.OperationType {
-	return append(create(), admissionregistrationv1.Update)
+	return append(createOnly(), admissionregistrationv1.Update)
 }
 
 // webhookConfigurations holds all configurations to install.
@@ -161,16 +161,16 @@ type webhookConfigurations struct {
 	validating []*admissionregistrationv1.ValidatingWebhookConfiguration
 }
 
-// configurations returns the configurations of the webhooks at the target, whose certificate caBundle verifies.
-func configurations(where target, caBundle []byte, mutating, validating []rule) webhookConfigurations {
+// webhookConfigsFor returns the configurations of the webhooks at the target, whose certificate caBundle verifies.
+func webhookConfigsFor(where target, caBundle []byte, mutating, validating []rule) webhookConfigurations {
 	var all webhookConfigurations
 	for _, r := range mutating {
-		configuration := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: r.meta()}
+		configuration := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: r.objectMeta()}
 		if !r.off {
 			configuration.Webhooks = []admissionregistrationv1.MutatingWebhook{{
-				Name:                    r.name(),
-				ClientConfig:            where.client(r.path, caBundle),
-				Rules:                   r.rules(),
+				Name:                    r.webhookName(),
+				ClientConfig:            where.clientConfig(r.path, caBundle),
+				Rules:                   r.operationRules(),
 				FailurePolicy:           r.failurePolicy(),
 				MatchPolicy:             new(admissionregistrationv1.Equivalent),
 				NamespaceSelector:       ordinaryNamespaces(),
@@ -185,21 +185,21 @@ func configurations(where target, caBundle []byte, mutating, validating []rule) 
 		all.mutating = append(all.mutating, configuration)
 	}
 	for _, r := range validating {
-		configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: r.meta()}
+		configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: r.objectMeta()}
 		for hook := &r; hook != nil && !hook.off; hook = hook.twin {
-			configuration.Webhooks = append(configuration.Webhooks, hook.validating(where, caBundle))
+			configuration.Webhooks = append(configuration.Webhooks, hook.validatingWebhook(where, caBundle))
 		}
 		all.validating = append(all.validating, configuration)
 	}
 	return all
 }
 
-// validating returns the configuration of a validating webhook.
-func (r *rule) validating(where target, caBundle []byte) admissionregistrationv1.ValidatingWebhook {
+// validatingWebhook returns the configuration of a validating webhook.
+func (r *rule) validatingWebhook(where target, caBundle []byte) admissionregistrationv1.ValidatingWebhook {
 	return admissionregistrationv1.ValidatingWebhook{
-		Name:                    r.name(),
-		ClientConfig:            where.client(r.path, caBundle),
-		Rules:                   r.rules(),
+		Name:                    r.webhookName(),
+		ClientConfig:            where.clientConfig(r.path, caBundle),
+		Rules:                   r.operationRules(),
 		FailurePolicy:           r.failurePolicy(),
 		MatchPolicy:             new(admissionregistrationv1.Equivalent),
 		NamespaceSelector:       ordinaryNamespaces(),
@@ -211,17 +211,17 @@ func (r *rule) validating(where target, caBundle []byte) admissionregistrationv1
 	}
 }
 
-// name returns the name of Volcano's webhook: mutatejob.volcano.sh for /jobs/mutate.
-func (r rule) name() string {
+// webhookName returns the name of Volcano's webhook: mutatejob.volcano.sh for /jobs/mutate.
+func (r rule) webhookName() string {
 	noun, verb, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
 	return verb + strings.TrimSuffix(noun, "s") + r.suffix + ".volcano.sh"
 }
 
-func (r rule) meta() metav1.ObjectMeta {
+func (r rule) objectMeta() metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: ConfigurationPrefix + strings.ReplaceAll(strings.TrimPrefix(r.path, "/"), "/", "-")}
 }
 
-func (r rule) rules() []admissionregistrationv1.RuleWithOperations {
+func (r rule) operationRules() []admissionregistrationv1.RuleWithOperations {
 	return []admissionregistrationv1.RuleWithOperations{{
 		Operations: r.operations,
 		Rule: admissionregistrationv1.Rule{
@@ -251,8 +251,8 @@ func ordinaryNamespaces() *metav1.LabelSelector {
 	}}}
 }
 
-// client returns the client configuration with which the API server calls one webhook.
-func (t target) client(path string, caBundle []byte) admissionregistrationv1.WebhookClientConfig {
+// clientConfig returns the client configuration with which the API server calls one webhook.
+func (t target) clientConfig(path string, caBundle []byte) admissionregistrationv1.WebhookClientConfig {
 	if t.url != "" {
 		return admissionregistrationv1.WebhookClientConfig{URL: new(t.url + path), CABundle: caBundle}
 	}
@@ -261,8 +261,8 @@ func (t target) client(path string, caBundle []byte) admissionregistrationv1.Web
 	}}
 }
 
-// install creates or corrects the configurations, and returns the names of the written ones.
-func install(ctx context.Context, client admissionregistrationv1client.AdmissionregistrationV1Interface, all webhookConfigurations) ([]string, error) {
+// installWebhooks creates or corrects the configurations, and returns the names of the written ones.
+func installWebhooks(ctx context.Context, client admissionregistrationv1client.AdmissionregistrationV1Interface, all webhookConfigurations) ([]string, error) {
 	var written []string
 	for _, want := range all.mutating {
 		wrote, err := createOrCorrect(ctx, client.MutatingWebhookConfigurations(), want, func(have *admissionregistrationv1.MutatingWebhookConfiguration) bool {

@@ -20,7 +20,7 @@ func described(t *testing.T, options Options, bundle string) webhookConfiguratio
 		t.Fatal(err)
 	}
 	mutating, validating := options.enabledRules(pods)
-	return configurations(target{url: "https://127.0.0.1:1"}, []byte(bundle), mutating, validating)
+	return webhookConfigsFor(target{url: "https://127.0.0.1:1"}, []byte(bundle), mutating, validating)
 }
 
 func TestWhatIsInstalled(t *testing.T) {
@@ -87,7 +87,7 @@ func TestWhatAnEarlierVolcanoLeftIsTakenOver(t *testing.T) {
 	})
 	api := client.AdmissionregistrationV1()
 	for _, bundle := range []string{"first", "second", "second"} {
-		if _, err := install(ctx, api, described(t, Options{SchedulerNames: []string{"volcano"}}, bundle)); err != nil {
+		if _, err := installWebhooks(ctx, api, described(t, Options{SchedulerNames: []string{"volcano"}}, bundle)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := api.ValidatingWebhookConfigurations().Get(ctx, "volcano-admission-service-jobs-validate", metav1.GetOptions{})
@@ -99,7 +99,7 @@ func TestWhatAnEarlierVolcanoLeftIsTakenOver(t *testing.T) {
 		}
 	}
 	client.ClearActions()
-	if _, err := install(ctx, api, described(t, Options{SchedulerNames: []string{"volcano"}}, "second")); err != nil {
+	if _, err := installWebhooks(ctx, api, described(t, Options{SchedulerNames: []string{"volcano"}}, "second")); err != nil {
 		t.Fatal(err)
 	}
 	for _, action := range client.Actions() {

@@ -62,13 +62,13 @@ func (l *jobLookup) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 			return nil
 		}
 		for i := range jobs.Items {
-			if job := &jobs.Items[i]; l.readable(job.Namespace, job.Name) {
+			if job := &jobs.Items[i]; l.isReadable(job.Namespace, job.Name) {
 				return job
 			}
 		}
 		return nil
 	}
-	if !l.readable(r.Namespace, r.Name) {
+	if !l.isReadable(r.Namespace, r.Name) {
 		return nil
 	}
 	job := &batchv1alpha1.Job{}
@@ -82,22 +82,22 @@ func (l *jobLookup) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 	return job
 }
 
-// noteNamespaces stores in an annotation of a job the other namespaces in which it may wait for jobs: the namespaces of
+// annotateNamespaces stores in an annotation of a job the other namespaces in which it may wait for jobs: the namespaces of
 // the jobs that its dependency names and that its author may read. It replaces a value set by the user. While the
 // dependency does not change, neither does the annotation.
-func (h *hooks) noteNamespaces(ctx context.Context, request *admission.Request, job *batchv1alpha1.Job) {
+func (h *hooks) annotateNamespaces(ctx context.Context, request *admission.Request, job *batchv1alpha1.Job) {
 	if len(request.OldObject.Raw) > 0 {
-		if _, old, err := decode[batchv1alpha1.Job](*request); err == nil && old.Annotations[keys.Dependency] == job.Annotations[keys.Dependency] {
-			setNote(job, old.Annotations[keys.DependencyNamespaces])
+		if _, old, err := decodeObjects[batchv1alpha1.Job](*request); err == nil && old.Annotations[keys.Dependency] == job.Annotations[keys.Dependency] {
+			setAnnotation(job, old.Annotations[keys.DependencyNamespaces])
 			return
 		}
 	}
 	d, err := batchv1alpha1.ParseDependency(job.Annotations[keys.Dependency], request.Namespace)
 	if err != nil || h.jobs == nil {
-		setNote(job, "") // an invalid dependency is rejected where the job is checked
+		setAnnotation(job, "") // an invalid dependency is rejected where the job is checked
 		return
 	}
-	lookup := h.lookUpJobs(ctx, request)
+	lookup := h.newJobLookup(ctx, request)
 	namespaces := map[string]bool{}
 	for _, term := range d.Terms {
 		if term.Kind == batchv1alpha1.Singleton {
@@ -107,11 +107,11 @@ func (h *hooks) noteNamespaces(ctx context.Context, request *admission.Request, 
 			namespaces[found.Namespace] = true
 		}
 	}
-	setNote(job, strings.Join(slices.Sorted(maps.Keys(namespaces)), ","))
+	setAnnotation(job, strings.Join(slices.Sorted(maps.Keys(namespaces)), ","))
 }
 
-// setNote sets the annotation of noteNamespaces, or removes it if note is empty.
-func setNote(job *batchv1alpha1.Job, note string) {
+// setAnnotation sets the annotation of annotateNamespaces, or removes it if note is empty.
+func setAnnotation(job *batchv1alpha1.Job, note string) {
 	if note == "" {
 		delete(job.Annotations, keys.DependencyNamespaces)
 		return

@@ -16,12 +16,12 @@ import (
 	"github.com/vc-batch/vc/internal/podtemplate"
 )
 
-// validate returns the handler that checks objects of a kind when they are created, updated or deleted.
-func (h *hooks) validate(kind schema.GroupVersionKind) admission.HandlerFunc {
+// validateHandler returns the handler that checks objects of a kind when they are created, updated or deleted.
+func (h *hooks) validateHandler(kind schema.GroupVersionKind) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		queues := h.queues.lookup(ctx)
-		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, MaxReplicas: h.maxReplicas, Template: podtemplate.Validate}
-		jobs := h.lookUpJobs(ctx, &request)
+		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, MaxReplicas: h.maxReplicas, Template: podtemplate.ValidateTemplate}
+		jobs := h.newJobLookup(ctx, &request)
 		if h.jobs != nil {
 			around.Jobs, around.JobTemplate = jobs, h.jobTemplates(ctx)
 		}
@@ -36,24 +36,24 @@ func (h *hooks) validate(kind schema.GroupVersionKind) admission.HandlerFunc {
 			verdict = check.Create(kind, request.Object.Raw, around)
 		}
 		if isJob := kind == batchv1alpha1.GroupVersion.WithKind("Job"); isJob && len(verdict.Errors) == 0 {
-			released, err := h.releases(ctx, &request)
-			verdict.Errors = append(released, jobs.denied(request.Object.Raw)...)
+			released, err := h.rejectHoldRelease(ctx, &request)
+			verdict.Errors = append(released, jobs.rejectUnreadable(request.Object.Raw)...)
 			jobs.err = errors.Join(jobs.err, err)
 		}
 		if request.Operation != admissionv1.Delete {
-			unusable, err := h.usesClasses(ctx, &request)
+			unusable, err := h.rejectForbiddenClasses(ctx, &request)
 			verdict.Errors = append(verdict.Errors, unusable...)
 			jobs.err = errors.Join(jobs.err, err)
 		}
 		if err := errors.Join(queues.err, jobs.err); err != nil {
 			return admission.Errored(http.StatusInternalServerError, err)
 		}
-		return answer(kind.GroupKind(), request.Name, verdict.Errors).WithWarnings(verdict.Warnings...)
+		return responseFor(kind.GroupKind(), request.Name, verdict.Errors).WithWarnings(verdict.Warnings...)
 	}
 }
 
-// lookUpJobs returns the lookup of other jobs for a request.
-func (h *hooks) lookUpJobs(ctx context.Context, request *admission.Request) *jobLookup {
+// newJobLookup returns the lookup of other jobs for a request.
+func (h *hooks) newJobLookup(ctx context.Context, request *admission.Request) *jobLookup {
 	var object identity
 	owned := json.Unmarshal(request.Object.Raw, &object) == nil && metav1.GetControllerOf(&object.ObjectMeta) != nil
 	return &jobLookup{ctx: ctx, reader: h.jobs, namespace: request.Namespace, user: &request.UserInfo, created: owned, reviews: h.reviews}

@@ -44,8 +44,8 @@ func newCertificateKeeper(options Options, client kubernetes.Interface, hosts []
 	return keeper
 }
 
-// get returns the certificate for a TLS handshake.
-func (k *certificateKeeper) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+// getCertificate returns the certificate for a TLS handshake.
+func (k *certificateKeeper) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if pair := k.serving.Load(); pair != nil {
 		return pair, nil
 	}
@@ -60,8 +60,8 @@ func (k *certificateKeeper) caBundle() []byte {
 	return nil
 }
 
-// refresh loads the certificate from the Secret, renews it if it is due, and returns when it is due next.
-func (k *certificateKeeper) refresh(ctx context.Context) (time.Time, error) {
+// refreshCertificate loads the certificate from the Secret, renews it if it is due, and returns when it is due next.
+func (k *certificateKeeper) refreshCertificate(ctx context.Context) (time.Time, error) {
 	if k.secrets == nil {
 		return k.refreshInMemory()
 	}
@@ -83,11 +83,11 @@ func (k *certificateKeeper) refreshInMemory() (time.Time, error) {
 	if due := held.renewAt(k.hosts); now.Before(due) {
 		return due, nil
 	}
-	fresh, err := issue(now, k.hosts)
+	fresh, err := issueCertificates(now, k.hosts)
 	if err != nil {
 		return time.Time{}, err
 	}
-	return k.use(held.succeed(fresh, now))
+	return k.useCertificates(held.withPreviousCAs(fresh, now))
 }
 
 func (k *certificateKeeper) refreshSecret(ctx context.Context) (time.Time, error) {
@@ -101,14 +101,14 @@ func (k *certificateKeeper) refreshSecret(ctx context.Context) (time.Time, error
 	if !missing {
 		held = certificates{CABundle: secret.Data[caBundleKey], Cert: secret.Data[corev1.TLSCertKey], Key: secret.Data[corev1.TLSPrivateKeyKey]}
 		if now.Before(held.renewAt(k.hosts)) {
-			return k.use(held)
+			return k.useCertificates(held)
 		}
 	}
-	fresh, err := issue(now, k.hosts)
+	fresh, err := issueCertificates(now, k.hosts)
 	if err != nil {
 		return time.Time{}, err
 	}
-	next := held.succeed(fresh, now)
+	next := held.withPreviousCAs(fresh, now)
 	data := map[string][]byte{caBundleKey: next.CABundle, corev1.TLSCertKey: next.Cert, corev1.TLSPrivateKeyKey: next.Key}
 	if missing {
 		_, err = k.secrets.Create(ctx, &corev1.Secret{
@@ -124,11 +124,11 @@ func (k *certificateKeeper) refreshSecret(ctx context.Context) (time.Time, error
 	if err != nil {
 		return time.Time{}, err
 	}
-	return k.use(next)
+	return k.useCertificates(next)
 }
 
-// use starts serving certs.
-func (k *certificateKeeper) use(certs certificates) (time.Time, error) {
+// useCertificates starts serving certs.
+func (k *certificateKeeper) useCertificates(certs certificates) (time.Time, error) {
 	if held := k.bundle.Load(); held == nil || !bytes.Equal(held.Cert, certs.Cert) {
 		pair, err := certs.keyPair()
 		if err != nil {

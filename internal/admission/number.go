@@ -16,9 +16,9 @@ type JobIDs interface {
 	Take(ctx context.Context, n int) (int64, error)
 }
 
-// number assigns a number to a new job and keeps the number of an existing one. It removes a number in the manifest of
+// assignNumber assigns a number to a new job and keeps the number of an existing one. It removes a number in the manifest of
 // a new job, because it was copied from another job. If no number is available, the controller assigns one later.
-func (h *hooks) number(ctx context.Context, request admission.Request, job *batchv1alpha1.Job) {
+func (h *hooks) assignNumber(ctx context.Context, request admission.Request, job *batchv1alpha1.Job) {
 	switch request.Operation {
 	case admissionv1.Create:
 		delete(job.Labels, keys.JobID)
@@ -31,7 +31,7 @@ func (h *hooks) number(ctx context.Context, request admission.Request, job *batc
 		}
 	case admissionv1.Update:
 		// A manifest that replaces the job does not contain its number.
-		_, old, err := decode[batchv1alpha1.Job](request)
+		_, old, err := decodeObjects[batchv1alpha1.Job](request)
 		if err != nil {
 			return // reported where the job is checked
 		}

@@ -42,12 +42,12 @@ func newPodRules(options Options) (*podRules, error) {
 	if rules.path == "" {
 		return rules, nil
 	}
-	_, err := rules.read()
+	_, err := rules.readRulesFile()
 	return rules, err
 }
 
-// read loads the file if it has changed. If the file is invalid, the previous rules stay in force.
-func (r *podRules) read() (changed bool, err error) {
+// readRulesFile loads the file if it has changed. If the file is invalid, the previous rules stay in force.
+func (r *podRules) readRulesFile() (changed bool, err error) {
 	text, err := os.ReadFile(r.path)
 	if err != nil {
 		return false, fmt.Errorf("admission: %w", err)
@@ -64,8 +64,8 @@ func (r *podRules) read() (changed bool, err error) {
 	return true, nil
 }
 
-// follow reads the file at each tick of poll until ctx ends, and calls changed after it has loaded another version.
-func (r *podRules) follow(ctx context.Context, poll <-chan time.Time, changed func()) {
+// followFile reads the file at each tick of poll until ctx ends, and calls changed after it has loaded another version.
+func (r *podRules) followFile(ctx context.Context, poll <-chan time.Time, changed func()) {
 	log := klog.FromContext(ctx).WithName("admission")
 	wasUnreadable := false
 	for {
@@ -74,7 +74,7 @@ func (r *podRules) follow(ctx context.Context, poll <-chan time.Time, changed fu
 			return
 		case <-poll:
 		}
-		news, err := r.read()
+		news, err := r.readRulesFile()
 		var problem *fs.PathError
 		isUnreadable := errors.As(err, &problem)
 		isRepeated := isUnreadable && wasUnreadable // an invalid file is reported once for each version of its text
@@ -91,11 +91,11 @@ func (r *podRules) follow(ctx context.Context, poll <-chan time.Time, changed fu
 
 // mutatePod applies the resource groups to a pod and adds the scheduling gate if the pod requests it.
 func (h *hooks) mutatePod(_ context.Context, request admission.Request) admission.Response {
-	return mutate(request, func(pod *corev1.Pod) { h.pods.change(pod, request.Namespace) })
+	return responseWithPatch(request, func(pod *corev1.Pod) { h.pods.applyToPod(pod, request.Namespace) })
 }
 
-func (r *podRules) change(pod *corev1.Pod, namespace string) {
-	r.groups.Load().Apply(pod, namespace)
+func (r *podRules) applyToPod(pod *corev1.Pod, namespace string) {
+	r.groups.Load().ApplyFirstGroup(pod, namespace)
 	if !r.gate || pod.Annotations[keys.QueueAllocationGate] != "true" || !slices.Contains(r.schedulers, pod.Spec.SchedulerName) {
 		return
 	}
@@ -105,18 +105,18 @@ func (r *podRules) change(pod *corev1.Pod, namespace string) {
 	}
 }
 
-// rule returns the webhook for the pods that may have to be changed. It fails open.
-func (r *podRules) rule() rule {
+// webhookRule returns the webhook for the pods that may have to be changed. It fails open.
+func (r *podRules) webhookRule() rule {
 	var terms []string
 	if condition := r.groups.Load().Condition(); condition != "" {
 		terms = append(terms, condition)
 	}
 	if r.gate {
-		terms = append(terms, fmt.Sprintf("object.metadata.?annotations[?'%s'] == optional.of('true') && %s", keys.QueueAllocationGate, isOurs(r.schedulers)))
+		terms = append(terms, fmt.Sprintf("object.metadata.?annotations[?'%s'] == optional.of('true') && %s", keys.QueueAllocationGate, isOurConfiguration(r.schedulers)))
 	}
 	return rule{
 		path: pathMutatePod, groups: "", version: "v1", resource: "pods", scope: admissionregistrationv1.NamespacedScope,
-		operations: create(), failOpen: true,
+		operations: createOnly(), failOpen: true,
 		conditions: []admissionregistrationv1.MatchCondition{{Name: "asks-for-a-change", Expression: strings.Join(terms, " || ")}},
 		off:        len(terms) == 0,
 	}

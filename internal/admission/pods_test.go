@@ -61,20 +61,20 @@ func TestTheFileOfResourceGroupsIsFollowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !rules.rule().off {
+	if !rules.webhookRule().off {
 		t.Error("without groups pods are sent to us")
 	}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		poll, changes := make(chan time.Time), 0
-		go rules.follow(ctx, poll, func() { changes++ })
+		go rules.followFile(ctx, poll, func() { changes++ })
 		turn := func(text string, want int, off bool) {
 			t.Helper()
 			write(text)
 			poll <- time.Time{}
 			synctest.Wait()
-			if changes != want || rules.rule().off != off {
-				t.Errorf("after %q: %d changes, want %d; off is %v", text, changes, want, rules.rule().off)
+			if changes != want || rules.webhookRule().off != off {
+				t.Errorf("after %q: %d changes, want %d; off is %v", text, changes, want, rules.webhookRule().off)
 			}
 		}
 		turn("", 0, true)
@@ -104,7 +104,7 @@ func TestAPodOfAGroupIsPatched(t *testing.T) {
 	if len(response.Patches) != 1 || response.Patches[0].Path != "/spec/nodeSelector" {
 		t.Errorf("%v", response.Patches)
 	}
-	if condition := pods.rule().conditions[0].Expression; condition != `request.namespace in ["nlp"]` {
+	if condition := pods.webhookRule().conditions[0].Expression; condition != `request.namespace in ["nlp"]` {
 		t.Errorf("condition %s", condition)
 	}
 }

@@ -48,7 +48,7 @@ func newQueueCache(config *rest.Config) (*queueCache, error) {
 		return nil, fmt.Errorf("admission: client of queues: %w", err)
 	}
 	watch := cache.NewListWatchFromClient(client, "queues", metav1.NamespaceAll, fields.Everything())
-	informer := cache.NewSharedIndexInformer(watch, &schedulingv1beta1.Queue{}, 0, cache.Indexers{byParent: parentOf})
+	informer := cache.NewSharedIndexInformer(watch, &schedulingv1beta1.Queue{}, 0, cache.Indexers{byParent: parentIndexValue})
 	if err := informer.SetTransform(func(object any) (any, error) {
 		if accessor, err := meta.Accessor(object); err == nil {
 			accessor.SetManagedFields(nil)
@@ -60,22 +60,22 @@ func newQueueCache(config *rest.Config) (*queueCache, error) {
 	return &queueCache{client: client, informer: informer}, nil
 }
 
-// parentOf returns the index value of a queue: its parent.
-func parentOf(object any) ([]string, error) {
+// parentIndexValue returns the index value of a queue: its parent.
+func parentIndexValue(object any) ([]string, error) {
 	if queue, ok := object.(*schedulingv1beta1.Queue); ok && queue.ParentName() != "" {
 		return []string{queue.ParentName()}, nil
 	}
 	return nil, nil
 }
 
-// run watches the queues until ctx ends.
-func (c *queueCache) run(ctx context.Context) error {
+// watchQueues watches the queues until ctx ends.
+func (c *queueCache) watchQueues(ctx context.Context) error {
 	c.informer.RunWithContext(ctx)
 	return nil
 }
 
-// wait waits until the cache holds all queues. It returns false if ctx ends before.
-func (c *queueCache) wait(ctx context.Context) bool {
+// waitForSync waits until the cache holds all queues. It returns false if ctx ends before.
+func (c *queueCache) waitForSync(ctx context.Context) bool {
 	return cache.WaitForCacheSync(ctx.Done(), c.informer.HasSynced)
 }
 
@@ -84,12 +84,12 @@ func (c *queueCache) lookup(ctx context.Context) *queueLookup {
 	return &queueLookup{
 		known: c.informer.GetIndexer(),
 		live:  map[string]*schedulingv1beta1.Queue{},
-		read:  func(name string) (*schedulingv1beta1.Queue, error) { return c.read(ctx, name) },
+		read:  func(name string) (*schedulingv1beta1.Queue, error) { return c.readLiveQueue(ctx, name) },
 	}
 }
 
-// read returns a queue from the API server, or nil if it does not exist.
-func (c *queueCache) read(ctx context.Context, name string) (*schedulingv1beta1.Queue, error) {
+// readLiveQueue returns a queue from the API server, or nil if it does not exist.
+func (c *queueCache) readLiveQueue(ctx context.Context, name string) (*schedulingv1beta1.Queue, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveReadTimeout)
 	defer cancel()
 	queue := &schedulingv1beta1.Queue{}
@@ -141,14 +141,14 @@ func (l *queueLookup) Children(name string) []string {
 		return nil
 	}
 	slices.Sort(children)
-	for l.sure && len(children) > 0 && !l.stillBelow(children[0], name) {
+	for l.sure && len(children) > 0 && !l.isStillChild(children[0], name) {
 		children = children[1:] // one existing child is sufficient; the others need no check
 	}
 	return children
 }
 
-// stillBelow reports whether the API server has a queue with this parent. It returns true if the read fails.
-func (l *queueLookup) stillBelow(name, parent string) bool {
+// isStillChild reports whether the API server has a queue with this parent. It returns true if the read fails.
+func (l *queueLookup) isStillChild(name, parent string) bool {
 	queue, err := l.read(name)
 	if err != nil {
 		l.err = err

@@ -50,7 +50,7 @@ func TestAnInstallationLimitsThePodsOfAJob(t *testing.T) {
 			if test.says != "" {
 				code = http.StatusUnprocessableEntity
 			}
-			requireResponse(t, h.validate(kind)(t.Context(), test.request), code, test.says)
+			requireResponse(t, h.validateHandler(kind)(t.Context(), test.request), code, test.says)
 		})
 	}
 }

@@ -25,8 +25,8 @@ type accessReviewer interface {
 	Create(ctx context.Context, review *authorizationv1.SubjectAccessReview, options metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error)
 }
 
-// may reports whether a user has a permission.
-func may(ctx context.Context, reviews accessReviewer, user *authenticationv1.UserInfo, what authorizationv1.ResourceAttributes) (bool, error) {
+// isPermitted reports whether a user has a permission.
+func isPermitted(ctx context.Context, reviews accessReviewer, user *authenticationv1.UserInfo, what authorizationv1.ResourceAttributes) (bool, error) {
 	if reviews == nil {
 		return true, nil // without a reviewer there is no check
 	}
@@ -57,9 +57,9 @@ type identity struct {
 	} `json:"spec"`
 }
 
-// releases rejects an update that removes an administrator's hold from a job, unless its author may update the job's
+// rejectHoldRelease rejects an update that removes an administrator's hold from a job, unless its author may update the job's
 // queue.
-func (h *hooks) releases(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
+func (h *hooks) rejectHoldRelease(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
 	if request.Operation != admissionv1.Update {
 		return nil, nil
 	}
@@ -74,7 +74,7 @@ func (h *hooks) releases(ctx context.Context, request *admission.Request) (field
 	if queue == "" {
 		queue = keys.DefaultQueue
 	}
-	allowed, err := may(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
+	allowed, err := isPermitted(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
 		Verb: "update", Group: schedulingv1beta1.GroupName, Resource: "queues", Name: queue,
 	})
 	if err != nil || allowed {
@@ -84,10 +84,10 @@ func (h *hooks) releases(ctx context.Context, request *admission.Request) (field
 		"the job is held by an administrator: only users who may update queue %s may release it", queue))}, nil
 }
 
-// readable reports whether the author of the request may read a job. Every author may read jobs of the namespace in
+// isReadable reports whether the author of the request may read a job. Every author may read jobs of the namespace in
 // which their own job is created. An object that the controllers create for a CronJob or a JobFlow has no user, and may
 // wait only for jobs of its own namespace.
-func (l *jobLookup) readable(namespace, name string) bool {
+func (l *jobLookup) isReadable(namespace, name string) bool {
 	if namespace == l.namespace || l.reviews == nil {
 		return true
 	}
@@ -102,7 +102,7 @@ func (l *jobLookup) readable(namespace, name string) bool {
 		l.known[key] = false
 		return false
 	}
-	allowed, err := may(l.ctx, l.reviews, l.user, authorizationv1.ResourceAttributes{
+	allowed, err := isPermitted(l.ctx, l.reviews, l.user, authorizationv1.ResourceAttributes{
 		Verb: "get", Group: batchv1alpha1.GroupName, Resource: "jobs", Namespace: namespace, Name: name,
 	})
 	if err != nil {
@@ -112,9 +112,9 @@ func (l *jobLookup) readable(namespace, name string) bool {
 	return l.known[key]
 }
 
-// denied rejects a job that names a job of another namespace that its author may not read, whether or not that job
+// rejectUnreadable rejects a job that names a job of another namespace that its author may not read, whether or not that job
 // exists. A job number that its author may not read is treated as unknown.
-func (l *jobLookup) denied(raw []byte) field.ErrorList {
+func (l *jobLookup) rejectUnreadable(raw []byte) field.ErrorList {
 	var object identity
 	if json.Unmarshal(raw, &object) != nil {
 		return nil // reported where the job is checked
@@ -123,7 +123,7 @@ func (l *jobLookup) denied(raw []byte) field.ErrorList {
 	if err != nil {
 		return nil
 	}
-	errs := l.unnoted(&object.ObjectMeta)
+	errs := l.rejectUnannotated(&object.ObjectMeta)
 	for _, term := range d.Terms {
 		namesOneJob := term.Job.ID == 0 && term.Kind != batchv1alpha1.Singleton
 		readable, asked := l.known[term.Job.Namespace+"/"+term.Job.Name]
@@ -137,9 +137,9 @@ func (l *jobLookup) denied(raw []byte) field.ErrorList {
 	return errs
 }
 
-// unnoted rejects a job that may wait for jobs of another namespace but lacks the annotation for it: the controllers
+// rejectUnannotated rejects a job that may wait for jobs of another namespace but lacks the annotation for it: the controllers
 // would treat these jobs as missing.
-func (l *jobLookup) unnoted(object *metav1.ObjectMeta) field.ErrorList {
+func (l *jobLookup) rejectUnannotated(object *metav1.ObjectMeta) field.ErrorList {
 	job := &batchv1alpha1.Job{ObjectMeta: *object}
 	job.Namespace = l.namespace
 	var errs field.ErrorList

@@ -91,7 +91,7 @@ func TestJobsOfOtherNamespacesAreKnownOnlyToWhoMayReadThem(t *testing.T) {
 				if test.says != "" {
 					code = http.StatusUnprocessableEntity
 				}
-				requireResponse(t, guarded(t).validate(jobKind)(t.Context(), r), code, test.says)
+				requireResponse(t, guarded(t).validateHandler(jobKind)(t.Context(), r), code, test.says)
 			}
 		})
 	}
@@ -121,7 +121,7 @@ func TestAnAdministratorsHoldIsTakenOffByAdministrators(t *testing.T) {
 			if test.says != "" {
 				code = http.StatusUnprocessableEntity
 			}
-			requireResponse(t, guarded(t).validate(jobKind)(t.Context(), r), code, test.says)
+			requireResponse(t, guarded(t).validateHandler(jobKind)(t.Context(), r), code, test.says)
 		})
 	}
 }
@@ -156,7 +156,7 @@ func TestTheNamespacesInWhichAJobMayWaitAreNoted(t *testing.T) {
 			if err := json.Unmarshal([]byte(test.object), job); err != nil {
 				t.Fatal(err)
 			}
-			guarded(t).noteNamespaces(t.Context(), &r, job)
+			guarded(t).annotateNamespaces(t.Context(), &r, job)
 			if got := job.Annotations[keys.DependencyNamespaces]; got != test.want {
 				t.Errorf("noted %q, want %q", got, test.want)
 			}
@@ -199,7 +199,7 @@ func TestADependencyIsNotJudgedWhereNobodyAnswers(t *testing.T) {
 			c.damage(h)
 			r := request(admissionv1.Create, "Job", waiting(fmt.Sprintf("%q:%q", keys.Dependency, c.dependency), ""), "")
 			r.UserInfo = authenticationv1.UserInfo{Username: "bob"}
-			requireResponse(t, h.validate(jobKind)(t.Context(), r), http.StatusInternalServerError, "no answer")
+			requireResponse(t, h.validateHandler(jobKind)(t.Context(), r), http.StatusInternalServerError, "no answer")
 		})
 	}
 }

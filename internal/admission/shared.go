@@ -20,11 +20,13 @@ func NewCertificate(secrets corev1client.SecretInterface, secret string, hosts [
 
 // Get returns the certificate for a TLS handshake.
 func (c *Certificate) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	return c.keeper.get(hello)
+	return c.keeper.getCertificate(hello)
 }
 
 // CABundle returns the authorities that clients should trust, as PEM.
 func (c *Certificate) CABundle() []byte { return c.keeper.caBundle() }
 
-// Refresh issues or renews the certificate if that is due, and returns when it is due next.
-func (c *Certificate) Refresh(ctx context.Context) (time.Time, error) { return c.keeper.refresh(ctx) }
+// RefreshIfDue issues or renews the certificate if that is due, and returns when it is due next.
+func (c *Certificate) RefreshIfDue(ctx context.Context) (time.Time, error) {
+	return c.keeper.refreshCertificate(ctx)
+}

@@ -50,8 +50,8 @@ type Governor struct {
 	booked  time.Time // the same for reserved remarks
 }
 
-// Answered records a write and its response time.
-func (g *Governor) Answered(now time.Time, took time.Duration) {
+// RecordWrite records a write and its response time.
+func (g *Governor) RecordWrite(now time.Time, took time.Duration) {
 	if g == nil {
 		return
 	}
@@ -73,59 +73,59 @@ func (g *Governor) Answered(now time.Time, took time.Duration) {
 	g.last = now
 }
 
-// Pressed reports whether the API server is under pressure.
-func (g *Governor) Pressed(now time.Time) bool {
+// IsUnderPressure reports whether the API server is under pressure.
+func (g *Governor) IsUnderPressure(now time.Time) bool {
 	if g == nil {
 		return false
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.pressed(now)
+	return g.hasSlowResponses(now)
 }
 
-func (g *Governor) pressed(now time.Time) bool {
+func (g *Governor) hasSlowResponses(now time.Time) bool {
 	return g.latency > max(Slower*g.floor, Quick) && now.Sub(g.last) < stale
 }
 
-// Remark requests the next slot for a remark. If it returns 0, the remark may be written now; otherwise the caller
+// RequestSlot requests the next slot for a remark. If it returns 0, the remark may be written now; otherwise the caller
 // should ask again after that time.
-func (g *Governor) Remark(now time.Time) (wait time.Duration) {
+func (g *Governor) RequestSlot(now time.Time) (wait time.Duration) {
 	if g == nil {
 		return 0
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.pressed(now) {
+	if !g.hasSlowResponses(now) {
 		return 0
 	}
 	if wait := g.next.Sub(now); wait > 0 {
 		return wait
 	}
-	g.next = g.after(g.next, now)
+	g.next = g.slotFollowing(g.next, now)
 	return 0
 }
 
-// Reserve reserves the next slot for a remark and returns the time until then, at most longest.
-func (g *Governor) Reserve(now time.Time, longest time.Duration) (wait time.Duration) {
+// ReserveSlot reserves the next slot for a remark and returns the time until then, at most longest.
+func (g *Governor) ReserveSlot(now time.Time, longest time.Duration) (wait time.Duration) {
 	if g == nil {
 		return 0
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.pressed(now) {
+	if !g.hasSlowResponses(now) {
 		return 0
 	}
 	wait = max(g.booked.Sub(now), 0)
 	if wait > longest {
 		return longest
 	}
-	g.booked = g.after(g.booked, now)
+	g.booked = g.slotFollowing(g.booked, now)
 	return wait
 }
 
-// after returns the slot that follows place or, if place has passed, now. The distance between two slots is the time for
+// slotFollowing returns the slot that follows place or, if place has passed, now. The distance between two slots is the time for
 // Share writes.
-func (g *Governor) after(place, now time.Time) time.Time {
+func (g *Governor) slotFollowing(place, now time.Time) time.Time {
 	if place.Before(now) {
 		place = now
 	}

@@ -9,10 +9,10 @@ import (
 func busy(took, gap time.Duration) (*Governor, time.Time) {
 	g := &Governor{}
 	now := time.Unix(1000, 0)
-	g.Answered(now, 4*time.Millisecond)
+	g.RecordWrite(now, 4*time.Millisecond)
 	for range 20 * memory {
 		now = now.Add(gap)
-		g.Answered(now, took)
+		g.RecordWrite(now, took)
 	}
 	return g, now
 }
@@ -20,10 +20,10 @@ func busy(took, gap time.Duration) (*Governor, time.Time) {
 func TestARemarkIsFreeWhileTheServerAnswersQuickly(t *testing.T) {
 	g, now := busy(5*time.Millisecond, time.Millisecond)
 	for range 100 {
-		if wait := g.Remark(now); wait != 0 {
+		if wait := g.RequestSlot(now); wait != 0 {
 			t.Fatalf("a remark has to wait %s", wait)
 		}
-		if wait := g.Reserve(now, time.Minute); wait != 0 {
+		if wait := g.ReserveSlot(now, time.Minute); wait != 0 {
 			t.Fatalf("a place is only free in %s", wait)
 		}
 	}
@@ -34,9 +34,9 @@ func TestAServerThatIsAlwaysSlowIsNotUnderPressure(t *testing.T) {
 	now := time.Unix(1000, 0)
 	for range 1000 {
 		now = now.Add(time.Millisecond)
-		g.Answered(now, 50*time.Millisecond)
+		g.RecordWrite(now, 50*time.Millisecond)
 	}
-	if g.Pressed(now) {
+	if g.IsUnderPressure(now) {
 		t.Error("50 ms are pressure for one that never took less")
 	}
 }
@@ -46,10 +46,10 @@ func TestUnderPressureOneWriteInEightIsARemark(t *testing.T) {
 	remarks, writes := 0, 0
 	for range 8000 {
 		now = now.Add(2 * time.Millisecond)
-		if g.Remark(now) == 0 {
+		if g.RequestSlot(now) == 0 {
 			remarks++
 		}
-		g.Answered(now, 200*time.Millisecond)
+		g.RecordWrite(now, 200*time.Millisecond)
 		writes++
 	}
 	if least, most := writes/Share*8/10, writes/Share*11/10; remarks < least || remarks > most {
@@ -61,7 +61,7 @@ func TestPlacesAreGivenInOrderAndNoneIsTooFarOff(t *testing.T) {
 	g, now := busy(200*time.Millisecond, 2*time.Millisecond)
 	last := time.Duration(-1)
 	for i := range 1000 {
-		wait := g.Reserve(now, 5*time.Second)
+		wait := g.ReserveSlot(now, 5*time.Second)
 		if wait < last || wait > 5*time.Second {
 			t.Fatalf("place %d is in %s, the one before in %s", i, wait, last)
 		}
@@ -74,18 +74,18 @@ func TestPlacesAreGivenInOrderAndNoneIsTooFarOff(t *testing.T) {
 
 func TestPressureEndsWithSilence(t *testing.T) {
 	g, now := busy(200*time.Millisecond, 2*time.Millisecond)
-	if !g.Pressed(now) {
+	if !g.IsUnderPressure(now) {
 		t.Fatal("slow answers are no pressure")
 	}
-	if now = now.Add(stale); g.Pressed(now) || g.Remark(now) != 0 {
+	if now = now.Add(stale); g.IsUnderPressure(now) || g.RequestSlot(now) != 0 {
 		t.Error("pressure lasts though nothing has been written for a second")
 	}
 }
 
 func TestNobodyIsNeverInTheWay(t *testing.T) {
 	var g *Governor
-	g.Answered(time.Now(), time.Hour)
-	if g.Pressed(time.Now()) || g.Remark(time.Now()) != 0 || g.Reserve(time.Now(), time.Hour) != 0 {
+	g.RecordWrite(time.Now(), time.Hour)
+	if g.IsUnderPressure(time.Now()) || g.RequestSlot(time.Now()) != 0 || g.ReserveSlot(time.Now(), time.Hour) != 0 {
 		t.Error("a governor that is not there holds something up")
 	}
 }

@@ -28,8 +28,8 @@ type Info struct {
 	Platform string `json:"platform"`
 }
 
-// Self describes this program.
-func Self() Info {
+// DescribeProgram describes this program.
+func DescribeProgram() Info {
 	i := Info{Version: Version, GitSHA: GitSHA, BuiltAt: BuiltAt, GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if recorded, ok := debug.ReadBuildInfo(); ok {
 		for _, setting := range recorded.Settings {

@@ -11,7 +11,7 @@ import (
 func Cells(values []any) []any {
 	cells := make([]any, len(values))
 	for i, value := range values {
-		cells[i] = printable.Line(fmt.Sprint(value))
+		cells[i] = printable.EscapeLine(fmt.Sprint(value))
 	}
 	return cells
 }

@@ -96,7 +96,7 @@ func (c *customColumns) PrintObj(object runtime.Object, _ io.Writer) error {
 	}
 	row := make([]string, len(c.paths))
 	for i, path := range c.paths {
-		row[i] = render.OrNone(pathText(path, plain))
+		row[i] = render.TextOrNone(pathText(path, plain))
 	}
 	c.table.Rows = append(c.table.Rows, row)
 	return nil

@@ -47,14 +47,14 @@ func broken(paragraph string) string {
 	if !tooWide || strings.Contains(paragraph, "  ") {
 		return paragraph
 	}
-	return strings.Join(render.Wrap(paragraph, HelpWidth), "\n")
+	return strings.Join(render.WrapAtBlanks(paragraph, HelpWidth), "\n")
 }
 
 // Examples formats comments and commands for help. It indents them by two spaces and replaces "vcctl" with the
 // program name that the user typed. If a line is wider than HelpWidth, it continues on the next line; commands are
 // continued with a backslash, so that users can copy them.
 func (f *Factory) Examples(raw string) string {
-	lines := strings.Split(render.Commands(unindented(raw), f.Program), "\n")
+	lines := strings.Split(render.ReplaceProgramName(unindented(raw), f.Program), "\n")
 	for i, line := range lines {
 		if line != "" {
 			lines[i] = "  " + strings.Join(exampleLines(line, HelpWidth-2), "\n  ")
@@ -70,7 +70,7 @@ func exampleLines(line string, width int) []string {
 		return []string{line}
 	}
 	if comment, is := strings.CutPrefix(line, "# "); is {
-		lines := render.Wrap(comment, width-len("# "))
+		lines := render.WrapAtBlanks(comment, width-len("# "))
 		for i := range lines {
 			lines[i] = "# " + lines[i]
 		}

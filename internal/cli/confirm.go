@@ -38,7 +38,7 @@ func (c *Confirm) Ask(ctx context.Context, f *Factory, what string, effects []st
 	}
 	fmt.Fprintf(s.Err, "%s:\n", what)
 	for _, effect := range effects {
-		fmt.Fprintf(s.Err, "  %s\n", printable.Line(effect))
+		fmt.Fprintf(s.Err, "  %s\n", printable.EscapeLine(effect))
 	}
 	fmt.Fprint(s.Err, "Continue? [y/N] ")
 	answer, err := readLine(ctx, s.In)

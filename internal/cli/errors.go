@@ -130,12 +130,12 @@ func Report(out io.Writer, err error, where Connection) int {
 			continue
 		}
 		human := Humanize(one, where)
-		fmt.Fprintf(out, "error: %s\n", indent(printable.Text(PlainWords(human.What)), "       "))
+		fmt.Fprintf(out, "error: %s\n", indent(printable.EscapeText(PlainWords(human.What)), "       "))
 		if human.Hint != "" {
-			fmt.Fprintf(out, "hint:  %s\n", indent(printable.Text(render.Commands(human.Hint, where.Program)), "       "))
+			fmt.Fprintf(out, "hint:  %s\n", indent(printable.EscapeText(render.ReplaceProgramName(human.Hint, where.Program)), "       "))
 		}
 		if human.At != "" {
-			fmt.Fprintf(out, "at:    %s\n", printable.Line(human.At))
+			fmt.Fprintf(out, "at:    %s\n", printable.EscapeLine(human.At))
 		}
 		code = firstCode(code, human.Code)
 	}

@@ -15,11 +15,11 @@ const MaxEvents = 20
 // EventTable returns a table of the last MaxEvents events. object formats the object that an event is about.
 func EventTable(events []corev1.Event, now time.Time, object func(*corev1.Event) string) render.Table {
 	table := render.Table{Header: []string{"AGE", "TYPE", "REASON", "OBJECT", "MESSAGE"}, FreeText: true}
-	table.CanSpare("OBJECT", "TYPE")
+	table.SetSpareColumns("OBJECT", "TYPE")
 	events = events[max(0, len(events)-MaxEvents):]
 	for i := range events {
 		event := &events[i]
-		age := render.Age(now, EventTime(event).Time)
+		age := render.FormatAgeSince(now, EventTime(event).Time)
 		if count := EventCount(event); count > 1 {
 			age += fmt.Sprintf(" (x%d)", count)
 		}

@@ -139,10 +139,10 @@ type warningLines struct{ f *Factory }
 func (w warningLines) Write(line []byte) (int, error) {
 	const theirs = "Warning: "
 	if len(line) > len(theirs) && string(line[:len(theirs)]) == theirs {
-		_, err := fmt.Fprintf(w.f.Streams.Err, "warning: %s", printable.Text(string(line[len(theirs):])))
+		_, err := fmt.Fprintf(w.f.Streams.Err, "warning: %s", printable.EscapeText(string(line[len(theirs):])))
 		return len(line), err
 	}
-	_, err := io.WriteString(w.f.Streams.Err, printable.Text(string(line)))
+	_, err := io.WriteString(w.f.Streams.Err, printable.EscapeText(string(line)))
 	return len(line), err
 }
 
@@ -154,7 +154,7 @@ func (f *Factory) Warnf(format string, args ...any) {
 }
 
 func (f *Factory) note(before, format string, args ...any) {
-	fmt.Fprintln(f.Streams.Err, before+printable.Text(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(f.Streams.Err, before+printable.EscapeText(fmt.Sprintf(format, args...)))
 }
 
 // Scheme returns a scheme that contains Kubernetes' and vc's kinds.

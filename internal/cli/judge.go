@@ -20,7 +20,7 @@ import (
 // context includes the existing queues. If ask is false, or if the queues cannot be read, checks that involve queues
 // are left to the server, as are the rules that an installation can configure.
 func (f *Factory) Around(ctx context.Context, ask bool) *check.Around {
-	around := &check.Around{Template: podtemplate.Validate, QueueRules: schedulingv1beta1.LooseQueueRules()}
+	around := &check.Around{Template: podtemplate.ValidateTemplate, QueueRules: schedulingv1beta1.LooseQueueRules()}
 	if !ask {
 		return around
 	}

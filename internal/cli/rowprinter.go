@@ -115,11 +115,11 @@ func (p *rowPrinter[T]) table(items []T) error {
 		table.Rows = append(table.Rows, row)
 	}
 	if p.kept == nil && table.MaxWidth > 0 {
-		table.CanSpare(p.list.Spare...)
-		p.kept = table.Fit()
-		table.Keep(p.kept)
+		table.SetSpareColumns(p.list.Spare...)
+		p.kept = table.FitColumns()
+		table.KeepColumns(p.kept)
 	}
-	p.titled, p.widths = true, table.Widths()
+	p.titled, p.widths = true, table.ColumnWidths()
 	if table.FreeText && len(p.widths) > 0 {
 		p.widths[len(p.widths)-1] = 0
 	}

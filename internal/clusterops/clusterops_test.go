@@ -110,7 +110,7 @@ func TestEachVerbDoesToJobsWhatItSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, c := cluster(t, tc.job)
-			if got := told(c.Jobs(t.Context(), tc.verb, []*batchv1alpha1.Job{tc.job})); got != tc.said {
+			if got := told(c.ApplyToJobs(t.Context(), tc.verb, []*batchv1alpha1.Job{tc.job})); got != tc.said {
 				t.Errorf("said %q, want %q", got, tc.said)
 			}
 			var asked []string
@@ -139,7 +139,7 @@ func TestWhatHalfSucceedsIsToldWithBothHalves(t *testing.T) {
 	objects := []client.Object{job("a", batchv1alpha1.Running), job("b", batchv1alpha1.Running), job("c", batchv1alpha1.Pending), job("d", batchv1alpha1.Running)}
 	s, c := cluster(t, objects...)
 	s.Refuse(http.MethodDelete, "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs/c", http.StatusForbidden, metav1.StatusReasonForbidden, "jobs c is forbidden")
-	if got, want := told(c.Jobs(t.Context(), clusterops.Delete, asJobs(objects))), "3 jobs deleted | jobs c is forbidden"; got != want {
+	if got, want := told(c.ApplyToJobs(t.Context(), clusterops.Delete, asJobs(objects))), "3 jobs deleted | jobs c is forbidden"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if n := len(s.Objects("/apis/batch.volcano.sh/v1alpha1/jobs")); n != 1 {
@@ -158,7 +158,7 @@ func TestANamesakeOfAJobIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, verb := range []*clusterops.Verb{clusterops.Hold, clusterops.Delete} {
-		if _, err := c.Job(t.Context(), verb, seen); err != nil {
+		if _, err := c.ApplyToJob(t.Context(), verb, seen); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -269,12 +269,12 @@ func TestAManifestHasItsKindAndNotWhoWroteIt(t *testing.T) {
 	n.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
 	_, c := cluster(t, n, job("train", batchv1alpha1.Running), queue("nlp", "root", schedulingv1beta1.QueueStateOpen))
 	for kind, name := range map[string]string{"Node": "n1", "Job": "train", "Queue": "nlp"} {
-		text, err := c.Manifest(t.Context(), kind, map[string]string{"Job": "nlp"}[kind], name)
+		text, err := c.ReadManifest(t.Context(), kind, map[string]string{"Job": "nlp"}[kind], name)
 		if err != nil || !strings.Contains(text, "kind: "+kind+"\n") || strings.Contains(text, "managedFields") {
 			t.Errorf("%s: %v\n%s", kind, err, text)
 		}
 	}
-	if _, err := c.Manifest(t.Context(), "Secret", "nlp", "s"); err == nil {
+	if _, err := c.ReadManifest(t.Context(), "Secret", "nlp", "s"); err == nil {
 		t.Error("a secret was shown")
 	}
 }
@@ -287,7 +287,7 @@ func TestASheetHasAllThatIsToldOfAJobAndItsPods(t *testing.T) {
 		return &corev1.Event{ObjectMeta: object(name), Reason: name, InvolvedObject: corev1.ObjectReference{UID: about.GetUID()}, LastTimestamp: metav1.NewTime(time.Now().Add(-ago))}
 	}
 	s, c := cluster(t, train, pod, event("Pulling", pod, time.Minute), event("Created", train, time.Hour), event("Foreign", node(false), 0))
-	sheet, err := c.Sheet(t.Context(), "nlp", "train")
+	sheet, err := c.ReadJobSheet(t.Context(), "nlp", "train")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestASheetHasAllThatIsToldOfAJobAndItsPods(t *testing.T) {
 	}
 	s.Refuse(http.MethodGet, "/api/v1/namespaces/nlp/events", http.StatusForbidden, metav1.StatusReasonForbidden, "events is forbidden")
 	s.Refuse(http.MethodGet, "/apis/scheduling.volcano.sh/v1beta1/namespaces/nlp/podgroups", http.StatusForbidden, metav1.StatusReasonForbidden, "podgroups is forbidden")
-	if sheet, err = c.Sheet(t.Context(), "nlp", "train"); err != nil || !sheet.Unreadable || len(sheet.Events) != 0 || len(sheet.Pods) != 1 {
+	if sheet, err = c.ReadJobSheet(t.Context(), "nlp", "train"); err != nil || !sheet.Unreadable || len(sheet.Events) != 0 || len(sheet.Pods) != 1 {
 		t.Errorf("with few rights: %+v, %v", sheet, err)
 	}
 }
@@ -321,7 +321,7 @@ func TestTheEventsOfManyPodsAreThoseOfAllOfThem(t *testing.T) {
 	objects = append(objects, &corev1.Event{ObjectMeta: object("foreign"), Reason: "Foreign", InvolvedObject: corev1.ObjectReference{UID: "foreign"}})
 	s, c := cluster(t, objects...)
 	before := len(s.Requests())
-	sheet, err := c.Sheet(t.Context(), "nlp", "train", known...)
+	sheet, err := c.ReadJobSheet(t.Context(), "nlp", "train", known...)
 	if err != nil || len(sheet.Events) != 30 {
 		t.Fatalf("%d events, %v", len(sheet.Events), err)
 	}

@@ -5,7 +5,7 @@
 //
 // # Invariants
 //
-//   - Pure functions (Verb.Judge, SwitchRefused) check whether an action is possible, before any request is sent.
+//   - Pure functions (Verb.CheckApplicable, SwitchRefused) check whether an action is possible, before any request is sent.
 //   - An action applies to the job that the caller read: requests contain its UID, so that a newer job with the same
 //     name is not affected.
 //   - There are no retries; a partial success is reported together with its errors.

@@ -42,12 +42,12 @@ const RetryAfter = 5 * time.Second
 // podsPerPage is the page size for listing pods.
 const podsPerPage = 500
 
-// helper returns kubectl's drain, which decides which pods go and evicts them.
-func (d *Drain) helper(ctx context.Context) *drain.Helper {
+// newHelper returns kubectl's drain, which decides which pods go and evicts them.
+func (d *Drain) newHelper(ctx context.Context) *drain.Helper {
 	helper := &drain.Helper{
 		Ctx: ctx, Client: d.Typed, Out: io.Discard, ErrOut: io.Discard,
 		Force: d.Force, IgnoreAllDaemonSets: d.IgnoreDaemonSets, DeleteEmptyDirData: d.DeleteEmptyDirData, GracePeriodSeconds: d.GracePeriod,
-		ChunkSize: podsPerPage, EvictErrorRetryDelay: d.RetryAfter, AdditionalFilters: []drain.PodFilter{leaveEnded},
+		ChunkSize: podsPerPage, EvictErrorRetryDelay: d.RetryAfter, AdditionalFilters: []drain.PodFilter{skipEndedPods},
 	}
 	if d.ServerDryRun {
 		helper.DryRunStrategy = cmdutil.DryRunServer
@@ -55,18 +55,18 @@ func (d *Drain) helper(ctx context.Context) *drain.Helper {
 	return helper
 }
 
-// leaveEnded keeps pods that have ended on their node: they use nothing, and their logs may still be read.
-func leaveEnded(pod corev1.Pod) drain.PodDeleteStatus {
-	if jobstatus.PodEnded(&pod) {
+// skipEndedPods keeps pods that have ended on their node: they use nothing, and their logs may still be read.
+func skipEndedPods(pod corev1.Pod) drain.PodDeleteStatus {
+	if jobstatus.HasPodEnded(&pod) {
 		return drain.MakePodDeleteStatusSkip()
 	}
 	return drain.MakePodDeleteStatusOkay()
 }
 
-// Leaving returns the pods of a node that a drain evicts, and warnings about these and about pods that stay. It returns
+// PodsToEvict returns the pods of a node that a drain evicts, and warnings about these and about pods that stay. It returns
 // an error for each kind of pods that need a flag that is not set.
-func (d *Drain) Leaving(ctx context.Context, node string) (pods []corev1.Pod, warnings string, err error) {
-	list, errs := d.helper(ctx).GetPodsForDeletion(node)
+func (d *Drain) PodsToEvict(ctx context.Context, node string) (pods []corev1.Pod, warnings string, err error) {
+	list, errs := d.newHelper(ctx).GetPodsForDeletion(node)
 	if len(errs) > 0 {
 		// kubectl returns them in the order of a map.
 		slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
@@ -89,9 +89,9 @@ type Unfinished struct {
 
 func (u *Unfinished) Error() string { return u.What }
 
-// Evict evicts pods of a node and waits until they are gone. It returns as soon as ctx ends, with an Unfinished that
+// EvictAndWait evicts pods of a node and waits until they are gone. It returns as soon as ctx ends, with an Unfinished that
 // names the pods that are left.
-func (d *Drain) Evict(ctx context.Context, node string, pods []corev1.Pod) error {
+func (d *Drain) EvictAndWait(ctx context.Context, node string, pods []corev1.Pod) error {
 	if len(pods) == 0 {
 		return nil
 	}
@@ -99,8 +99,8 @@ func (d *Drain) Evict(ctx context.Context, node string, pods []corev1.Pod) error
 	for i := range pods {
 		p.left[pods[i].UID] = pods[i].Namespace + "/" + pods[i].Name
 	}
-	helper := d.helper(ctx)
-	helper.OnPodDeletionOrEvictionStarted, helper.OnPodDeletionOrEvictionFinished = p.start, p.finish
+	helper := d.newHelper(ctx)
+	helper.OnPodDeletionOrEvictionStarted, helper.OnPodDeletionOrEvictionFinished = p.countAttempt, p.recordGonePod
 	ended := make(chan error, 1)
 	go func() { ended <- helper.DeleteOrEvictPods(pods) }()
 	var err error
@@ -112,29 +112,29 @@ func (d *Drain) Evict(ctx context.Context, node string, pods []corev1.Pod) error
 	if deadline, limited := ctx.Deadline(); err != nil && limited && !time.Now().Before(deadline) {
 		<-ctx.Done() // the client may notice the deadline a moment before the context does
 	}
-	left := p.close()
+	left := p.closeEviction()
 	switch {
 	case err == nil && d.ServerDryRun:
 		for i := range pods {
-			d.evicted(&pods[i])
+			d.reportEvicted(&pods[i])
 		}
 		return nil
 	case ctx.Err() != nil:
-		return d.unfinished(ctx, node, left)
+		return d.unfinishedError(ctx, node, left)
 	case err != nil:
 		return fmt.Errorf("node %q: %w", node, err)
 	}
 	return nil
 }
 
-func (d *Drain) evicted(pod *corev1.Pod) {
+func (d *Drain) reportEvicted(pod *corev1.Pod) {
 	if d.Evicted != nil {
 		d.Evicted(pod)
 	}
 }
 
-// unfinished returns the error of a drain that was interrupted, or that reached its time limit.
-func (d *Drain) unfinished(ctx context.Context, node string, left []string) *Unfinished {
+// unfinishedError returns the error of a drain that was interrupted, or that reached its time limit.
+func (d *Drain) unfinishedError(ctx context.Context, node string, left []string) *Unfinished {
 	u := &Unfinished{Interrupted: !errors.Is(ctx.Err(), context.DeadlineExceeded),
 		Hint: "the node stays cordoned; drain it again, or allow pods on it with `vcctl node uncordon " + node + "`"}
 	why := fmt.Sprintf("ended after %s", d.Timeout)
@@ -156,8 +156,8 @@ type eviction struct {
 	closed   bool
 }
 
-// start is called before every attempt to evict a pod. A second one means that the pod may not be evicted yet.
-func (e *eviction) start(pod *corev1.Pod, _ bool) {
+// countAttempt is called before every attempt to evict a pod. A second one means that the pod may not be evicted yet.
+func (e *eviction) countAttempt(pod *corev1.Pod, _ bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.attempts[pod.UID]++
@@ -166,19 +166,19 @@ func (e *eviction) start(pod *corev1.Pod, _ bool) {
 	}
 }
 
-// finish is called when a pod is gone.
-func (e *eviction) finish(pod *corev1.Pod, _ bool, err error) {
+// recordGonePod is called when a pod is gone.
+func (e *eviction) recordGonePod(pod *corev1.Pod, _ bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err != nil || e.closed {
 		return
 	}
 	delete(e.left, pod.UID)
-	e.d.evicted(pod)
+	e.d.reportEvicted(pod)
 }
 
-// close ends the calls of Retried and Evicted, and returns the names of the pods that are left.
-func (e *eviction) close() []string {
+// closeEviction ends the calls of Retried and Evicted, and returns the names of the pods that are left.
+func (e *eviction) closeEviction() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true

@@ -30,9 +30,9 @@ type Cluster struct {
 // atOnce is the maximum number of writes in progress.
 const atOnce = 8
 
-// Jobs applies a verb to jobs, and describes how many of them it changed. A failure for one job does not stop the
+// ApplyToJobs applies a verb to jobs, and describes how many of them it changed. A failure for one job does not stop the
 // others; the error contains all failures.
-func (c *Cluster) Jobs(ctx context.Context, v *Verb, jobs []*batchv1alpha1.Job) (said string, err error) {
+func (c *Cluster) ApplyToJobs(ctx context.Context, v *Verb, jobs []*batchv1alpha1.Job) (said string, err error) {
 	var (
 		done     []*batchv1alpha1.Job
 		idle     []string
@@ -48,7 +48,7 @@ func (c *Cluster) Jobs(ctx context.Context, v *Verb, jobs []*batchv1alpha1.Job) 
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			ends[i].already, ends[i].err = c.Job(ctx, v, job)
+			ends[i].already, ends[i].err = c.ApplyToJob(ctx, v, job)
 		})
 	}
 	running.Wait()
@@ -62,18 +62,18 @@ func (c *Cluster) Jobs(ctx context.Context, v *Verb, jobs []*batchv1alpha1.Job) 
 			done = append(done, job)
 		}
 	}
-	return sentence(v, done, idle), errors.Join(problems...)
+	return describeResult(v, done, idle), errors.Join(problems...)
 }
 
-// sentence describes the result: "2 jobs are to be cancelled; a is not suspended".
-func sentence(v *Verb, done []*batchv1alpha1.Job, idle []string) string {
+// describeResult describes the result: "2 jobs are to be cancelled; a is not suspended".
+func describeResult(v *Verb, done []*batchv1alpha1.Job, idle []string) string {
 	var parts []string
 	switch len(done) {
 	case 0:
 	case 1:
-		parts = append(parts, fmt.Sprintf("job %s/%s %s", done[0].Namespace, done[0].Name, v.Told(false)))
+		parts = append(parts, fmt.Sprintf("job %s/%s %s", done[0].Namespace, done[0].Name, v.ResultText(false)))
 	default:
-		parts = append(parts, fmt.Sprintf("%d jobs %s", len(done), v.Told(true)))
+		parts = append(parts, fmt.Sprintf("%d jobs %s", len(done), v.ResultText(true)))
 	}
 	switch {
 	case len(idle) == 1:
@@ -84,20 +84,20 @@ func sentence(v *Verb, done []*batchv1alpha1.Job, idle []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// Job applies a verb to a job. already is not empty if there was nothing to do. The error is a Refused if the action is
+// ApplyToJob applies a verb to a job. already is not empty if there was nothing to do. The error is a Refused if the action is
 // not possible.
-func (c *Cluster) Job(ctx context.Context, v *Verb, job *batchv1alpha1.Job) (already string, err error) {
-	refused, already := v.Judge(job)
+func (c *Cluster) ApplyToJob(ctx context.Context, v *Verb, job *batchv1alpha1.Job) (already string, err error) {
+	refused, already := v.CheckApplicable(job)
 	if refused != "" {
 		return "", &Refused{What: fmt.Sprintf("job %q: %s", job.Name, refused), Why: refused}
 	}
 	if already != "" {
 		return already, nil
 	}
-	return "", c.do(ctx, v, job)
+	return "", c.performVerb(ctx, v, job)
 }
 
-func (c *Cluster) do(ctx context.Context, v *Verb, job *batchv1alpha1.Job) error {
+func (c *Cluster) performVerb(ctx context.Context, v *Verb, job *batchv1alpha1.Job) error {
 	switch {
 	case v.Action != "":
 		return c.Client.Create(ctx, JobCommand(job, v.Action))

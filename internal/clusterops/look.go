@@ -18,8 +18,8 @@ import (
 	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
-// Manifest returns an object as YAML, without its managed fields. The kind is Job, Queue, Node, Pod or PodGroup.
-func (c *Cluster) Manifest(ctx context.Context, kind, namespace, name string) (string, error) {
+// ReadManifest returns an object as YAML, without its managed fields. The kind is Job, Queue, Node, Pod or PodGroup.
+func (c *Cluster) ReadManifest(ctx context.Context, kind, namespace, name string) (string, error) {
 	var object client.Object
 	group := corev1.SchemeGroupVersion
 	switch kind {
@@ -45,35 +45,35 @@ func (c *Cluster) Manifest(ctx context.Context, kind, namespace, name string) (s
 	return string(text), err
 }
 
-// Sheet reads a job, its PodGroup, and the events about these and its pods. If known contains the UIDs of the pods, it
+// ReadJobSheet reads a job, its PodGroup, and the events about these and its pods. If known contains the UIDs of the pods, it
 // reads the pods only when the job and its PodGroup do not explain enough by themselves: there may be thousands of
 // pods, and each is large.
-func (c *Cluster) Sheet(ctx context.Context, namespace, name string, known ...types.UID) (*jobstatus.Sheet, error) {
+func (c *Cluster) ReadJobSheet(ctx context.Context, namespace, name string, known ...types.UID) (*jobstatus.Sheet, error) {
 	job := &batchv1alpha1.Job{}
 	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, job); err != nil {
 		return nil, err
 	}
-	group, err := GroupOf(ctx, c.Client, job)
+	group, err := PodGroupOfJob(ctx, c.Client, job)
 	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}
 	sheet := &jobstatus.Sheet{Job: job, Group: group, Unreadable: err != nil}
-	if _, enough := jobstatus.Alone(sheet); !enough || len(known) == 0 {
-		return SheetAround(ctx, c.Client, sheet, true)
+	if _, enough := jobstatus.NewAccountWithoutPods(sheet); !enough || len(known) == 0 {
+		return CompleteSheet(ctx, c.Client, sheet, true)
 	}
 	about := []types.UID{job.UID}
 	if group != nil {
 		about = append(about, group.UID)
 	}
-	sheet.Events, err = eventsOf(ctx, c.Client, job, append(about, known...))
+	sheet.Events, err = eventsOfJob(ctx, c.Client, job, append(about, known...))
 	return sheet, err
 }
 
-// SheetAround adds the pods and, if events is set, the events to a sheet that has the job and its PodGroup. It skips
+// CompleteSheet adds the pods and, if events is set, the events to a sheet that has the job and its PodGroup. It skips
 // objects that the user may not read.
-func SheetAround(ctx context.Context, c client.Reader, s *jobstatus.Sheet, events bool) (*jobstatus.Sheet, error) {
+func CompleteSheet(ctx context.Context, c client.Reader, s *jobstatus.Sheet, events bool) (*jobstatus.Sheet, error) {
 	var err error
-	if s.Pods, err = PodsOf(ctx, c, s.Job); err != nil && !apierrors.IsForbidden(err) {
+	if s.Pods, err = PodsOfJob(ctx, c, s.Job); err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}
 	if !events {
@@ -86,24 +86,24 @@ func SheetAround(ctx context.Context, c client.Reader, s *jobstatus.Sheet, event
 	for _, pod := range s.Pods {
 		about = append(about, pod.UID)
 	}
-	s.Events, err = eventsOf(ctx, c, s.Job, about)
+	s.Events, err = eventsOfJob(ctx, c, s.Job, about)
 	return s, err
 }
 
-// eventsOf returns the events about a job and all its current and former objects. Only for a job that lost pods does it
+// eventsOfJob returns the events about a job and all its current and former objects. Only for a job that lost pods does it
 // match the names of objects, which requires reading all events of the namespace.
-func eventsOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job, about []types.UID) ([]corev1.Event, error) {
-	if !jobstatus.LostPods(job) {
-		return eventsAbout(ctx, c, job.Namespace, about, nil)
+func eventsOfJob(ctx context.Context, c client.Reader, job *batchv1alpha1.Job, about []types.UID) ([]corev1.Event, error) {
+	if !jobstatus.HasLostPods(job) {
+		return eventsAboutUIDs(ctx, c, job.Namespace, about, nil)
 	}
-	return eventsAbout(ctx, c, job.Namespace, about, func(e *corev1.Event) bool { return jobstatus.IsAbout(job, e) })
+	return eventsAboutUIDs(ctx, c, job.Namespace, about, func(e *corev1.Event) bool { return jobstatus.IsAbout(job, e) })
 }
 
-// PodsOf returns the pods of a job, by task and index.
-func PodsOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) ([]*corev1.Pod, error) {
+// PodsOfJob returns the pods of a job, by task and index.
+func PodsOfJob(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) ([]*corev1.Pod, error) {
 	var pods []*corev1.Pod
 	page := &corev1.PodList{}
-	err := pages(ctx, c, page, func() {
+	err := listInPages(ctx, c, page, func() {
 		for i := range page.Items {
 			pods = append(pods, page.Items[i].DeepCopy())
 		}
@@ -115,8 +115,8 @@ func PodsOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) ([]*co
 // pageSize is the maximum number of objects per list request.
 const pageSize = 500
 
-// pages lists objects page by page into list, and calls visit after each page.
-func pages(ctx context.Context, c client.Reader, list client.ObjectList, visit func(), options ...client.ListOption) error {
+// listInPages lists objects page by page into list, and calls visit after each page.
+func listInPages(ctx context.Context, c client.Reader, list client.ObjectList, visit func(), options ...client.ListOption) error {
 	for more := ""; ; {
 		if err := c.List(ctx, list, append(slices.Clone(options), client.Limit(pageSize), client.Continue(more))...); err != nil {
 			return err
@@ -128,12 +128,12 @@ func pages(ctx context.Context, c client.Reader, list client.ObjectList, visit f
 	}
 }
 
-// GroupOf returns the PodGroup of a job, by its usual name or else by its owner. It may return nil.
-func GroupOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, error) {
+// PodGroupOfJob returns the PodGroup of a job, by its usual name or else by its owner. It may return nil.
+func PodGroupOfJob(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, error) {
 	for _, name := range []string{job.Name + "-" + string(job.UID), job.Name} {
 		group := &schedulingv1beta1.PodGroup{}
 		err := c.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: name}, group)
-		if err == nil && ownedBy(group, job.UID) {
+		if err == nil && isOwnedByUID(group, job.UID) {
 			return group, nil
 		}
 		if err != nil && !apierrors.IsNotFound(err) {
@@ -143,19 +143,19 @@ func GroupOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) (*sch
 	return nil, nil
 }
 
-// GroupOfJobNamed returns the PodGroup of the job with this name: the group's own name contains the job's UID. It
+// PodGroupOfJobNamed returns the PodGroup of the job with this name: the group's own name contains the job's UID. It
 // returns nil if the job does not exist or has no PodGroup.
-func GroupOfJobNamed(ctx context.Context, c client.Reader, job types.NamespacedName) (*schedulingv1beta1.PodGroup, error) {
+func PodGroupOfJobNamed(ctx context.Context, c client.Reader, job types.NamespacedName) (*schedulingv1beta1.PodGroup, error) {
 	owner := &batchv1alpha1.Job{}
 	if err := c.Get(ctx, job, owner); apierrors.IsNotFound(err) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	return GroupOf(ctx, c, owner)
+	return PodGroupOfJob(ctx, c, owner)
 }
 
-func ownedBy(object client.Object, uid types.UID) bool {
+func isOwnedByUID(object client.Object, uid types.UID) bool {
 	for _, owner := range object.GetOwnerReferences() {
 		if owner.UID == uid {
 			return true
@@ -169,19 +169,19 @@ func ownedBy(object client.Object, uid types.UID) bool {
 // transfers less.
 const maxAskedOneByOne = 5
 
-// EventsAbout returns the events about objects, oldest first. It matches the UID of the object, so that events about
+// EventsAboutObjects returns the events about objects, oldest first. It matches the UID of the object, so that events about
 // earlier objects with the same name are excluded. It returns nil if the user may not read events.
-func EventsAbout(ctx context.Context, c client.Reader, namespace string, about ...client.Object) ([]corev1.Event, error) {
+func EventsAboutObjects(ctx context.Context, c client.Reader, namespace string, about ...client.Object) ([]corev1.Event, error) {
 	uids := make([]types.UID, len(about))
 	for i, object := range about {
 		uids[i] = object.GetUID()
 	}
-	return eventsAbout(ctx, c, namespace, uids, nil)
+	return eventsAboutUIDs(ctx, c, namespace, uids, nil)
 }
 
-// eventsAbout returns the events about the objects with the given UIDs, and the events that match also, which may be
+// eventsAboutUIDs returns the events about the objects with the given UIDs, and the events that match also, which may be
 // nil.
-func eventsAbout(ctx context.Context, c client.Reader, namespace string, about []types.UID, also func(*corev1.Event) bool) ([]corev1.Event, error) {
+func eventsAboutUIDs(ctx context.Context, c client.Reader, namespace string, about []types.UID, also func(*corev1.Event) bool) ([]corev1.Event, error) {
 	wanted := make(map[types.UID]bool, len(about))
 	questions := make([]fields.Selector, 0, maxAskedOneByOne)
 	for _, uid := range about {
@@ -195,7 +195,7 @@ func eventsAbout(ctx context.Context, c client.Reader, namespace string, about [
 	var err error
 	page := &corev1.EventList{}
 	for i := 0; i < len(questions) && err == nil; i++ {
-		err = pages(ctx, c, page, func() {
+		err = listInPages(ctx, c, page, func() {
 			for i := range page.Items {
 				if e := &page.Items[i]; wanted[e.InvolvedObject.UID] || also != nil && also(e) {
 					events = append(events, page.Items[i])

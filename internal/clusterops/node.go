@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
-// Cordon sets whether new pods may be scheduled on a node.
-func (c *Cluster) Cordon(ctx context.Context, name string, cordoned bool) (said string, err error) {
+// SetCordoned sets whether new pods may be scheduled on a node.
+func (c *Cluster) SetCordoned(ctx context.Context, name string, cordoned bool) (said string, err error) {
 	node := &corev1.Node{}
 	if err := c.Client.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
 		return "", err
@@ -38,10 +38,10 @@ func CordonPatch(cordoned bool) client.Patch {
 // drainWithin is the time limit of a drain. Pods that are not gone by then are reported.
 const drainWithin = 2 * time.Minute
 
-// Drain cordons a node, evicts its pods and waits until they are gone, as `vcctl node drain` does with all its flags:
+// CordonAndDrain cordons a node, evicts its pods and waits until they are gone, as `vcctl node drain` does with all its flags:
 // pods without a controller and data in emptyDir volumes are lost. Even with an error, said describes what was done.
-func (c *Cluster) Drain(ctx context.Context, name string) (said string, err error) {
-	if _, err := c.Cordon(ctx, name, true); err != nil {
+func (c *Cluster) CordonAndDrain(ctx context.Context, name string) (said string, err error) {
+	if _, err := c.SetCordoned(ctx, name, true); err != nil {
 		return "", err
 	}
 	gone := 0
@@ -49,23 +49,23 @@ func (c *Cluster) Drain(ctx context.Context, name string) (said string, err erro
 		Typed: c.Typed, IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true, GracePeriod: -1, RetryAfter: RetryAfter, Timeout: drainWithin,
 		Evicted: func(*corev1.Pod) { gone++ },
 	}
-	pods, _, err := d.Leaving(ctx, name)
+	pods, _, err := d.PodsToEvict(ctx, name)
 	if err != nil {
 		return fmt.Sprintf("node %s cordoned; no pod was evicted", name), err
 	}
 	within, stop := context.WithTimeout(ctx, drainWithin)
 	defer stop()
-	err = d.Evict(within, name, pods)
+	err = d.EvictAndWait(within, name, pods)
 	done := "drained"
 	if err != nil {
 		done = "cordoned"
 	}
-	return fmt.Sprintf("node %s %s; %s", name, done, evictedText(gone)), err
+	return fmt.Sprintf("node %s %s; %s", name, done, describeEvicted(gone)), err
 }
 
-func evictedText(pods int) string {
+func describeEvicted(pods int) string {
 	if pods == 0 {
 		return "no pod was evicted"
 	}
-	return jobstatus.Count(pods, "pod") + " evicted"
+	return jobstatus.CountWithNoun(pods, "pod") + " evicted"
 }

@@ -65,7 +65,7 @@ func TestADrainEvictsWhatDoesNotStay(t *testing.T) {
 	for _, pod := range podsOnANode() {
 		s.Set(pod)
 	}
-	if got, want := told(c.Drain(t.Context(), "n1")), "node n1 drained; 4 pods evicted"; got != want {
+	if got, want := told(c.CordonAndDrain(t.Context(), "n1")), "node n1 drained; 4 pods evicted"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := evicted(s); !slices.Equal(got, []string{"alone", "data", "of-job", "of-others-daemonset"}) {
@@ -76,7 +76,7 @@ func TestADrainEvictsWhatDoesNotStay(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaidToStayAtADrainStays checks that jobstatus.StaysAtDrain, which uses no client, agrees with the drain.
+// TestWhatIsSaidToStayAtADrainStays checks that jobstatus.StaysDuringDrain, which uses no client, agrees with the drain.
 func TestWhatIsSaidToStayAtADrainStays(t *testing.T) {
 	t.Parallel()
 	s, c := cluster(t, node(false), &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "d", Namespace: "nlp"}})
@@ -84,13 +84,13 @@ func TestWhatIsSaidToStayAtADrainStays(t *testing.T) {
 		s.Set(pod)
 	}
 	d := &clusterops.Drain{Typed: c.Typed, IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true}
-	leaving, _, err := d.Leaving(t.Context(), "n1")
+	leaving, _, err := d.PodsToEvict(t.Context(), "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, pod := range podsOnANode() {
 		goes := slices.ContainsFunc(leaving, func(p corev1.Pod) bool { return p.Name == name })
-		if stays := jobstatus.StaysAtDrain(pod); stays == goes {
+		if stays := jobstatus.StaysDuringDrain(pod); stays == goes {
 			t.Errorf("%s: it is said that it stays: %t; it is evicted: %t", name, stays, goes)
 		}
 	}
@@ -102,7 +102,7 @@ func TestADrainWithoutFlagsNamesThePodsThatNeedThem(t *testing.T) {
 	for _, pod := range podsOnANode() {
 		s.Set(pod)
 	}
-	pods, _, err := (&clusterops.Drain{Typed: c.Typed}).Leaving(t.Context(), "n1")
+	pods, _, err := (&clusterops.Drain{Typed: c.Typed}).PodsToEvict(t.Context(), "n1")
 	if err == nil || len(pods) > 0 {
 		t.Fatalf("%d pods would be evicted: %v", len(pods), err)
 	}
@@ -148,7 +148,7 @@ func TestADrainTellsWhatItDidAndWhyItEnded(t *testing.T) {
 			t.Parallel()
 			s, c := cluster(t, node(false), onNode("a", nil), onNode("b", nil), onNode("c", nil))
 			tc.refuse(s)
-			if got := told(c.Drain(t.Context(), "n1")); got != tc.want {
+			if got := told(c.CordonAndDrain(t.Context(), "n1")); got != tc.want {
 				t.Errorf("%q\nwant %q", got, tc.want)
 			}
 		})
@@ -164,7 +164,7 @@ func TestADrainThatIsInterruptedNamesThePodsThatAreLeft(t *testing.T) {
 	if c.Typed, err = kubernetes.NewForConfig(c.Config); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := told(c.Drain(ctx, "n1")), `node n1 cordoned; no pod was evicted | the drain of node "n1" was interrupted: remaining pods: nlp/a, nlp/b`; got != want {
+	if got, want := told(c.CordonAndDrain(ctx, "n1")), `node n1 cordoned; no pod was evicted | the drain of node "n1" was interrupted: remaining pods: nlp/a, nlp/b`; got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 }
@@ -182,12 +182,12 @@ func TestADrainReportsPodsThatADisruptionBudgetProtects(t *testing.T) {
 			retried = append(retried, p.Name)
 			stop()
 		}}
-	pods, _, err := d.Leaving(ctx, "n1")
+	pods, _, err := d.PodsToEvict(ctx, "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var unfinished *clusterops.Unfinished
-	if err := d.Evict(ctx, "n1", pods); !errors.As(err, &unfinished) || !strings.HasSuffix(unfinished.What, "nlp/b") || !slices.Equal(retried, []string{"b"}) {
+	if err := d.EvictAndWait(ctx, "n1", pods); !errors.As(err, &unfinished) || !strings.HasSuffix(unfinished.What, "nlp/b") || !slices.Equal(retried, []string{"b"}) {
 		t.Errorf("%v; evicted %v, retried %v", err, gone, retried)
 	}
 }
@@ -212,12 +212,12 @@ func TestANodeIsCordonedOnceAndUncordoned(t *testing.T) {
 	s, c := cluster(t, node(false))
 	var got []string
 	for _, cordoned := range []bool{true, true, false, false} {
-		got = append(got, told(c.Cordon(t.Context(), "n1", cordoned)))
+		got = append(got, told(c.SetCordoned(t.Context(), "n1", cordoned)))
 	}
 	if diff := cmp.Diff([]string{"node n1 cordoned", "node n1 is already cordoned", "node n1 uncordoned", "node n1 is already uncordoned"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := c.Cordon(t.Context(), "n9", true); err == nil {
+	if _, err := c.SetCordoned(t.Context(), "n9", true); err == nil {
 		t.Error("a node that is not there was cordoned")
 	}
 	if n := strings.Count(strings.Join(s.Requests(), "\n"), http.MethodPatch); n != 2 {

@@ -24,7 +24,7 @@ const queueCommands = "default"
 
 // QueueCommand returns the Command for an action on a queue. As in Volcano, the queue is both its owner and its target.
 func QueueCommand(q *schedulingv1beta1.Queue, action busv1alpha1.Action) *busv1alpha1.Command {
-	return command(metav1.NewControllerRef(q, schedulingv1beta1.GroupVersion.WithKind("Queue")), queueCommands, action)
+	return newCommand(metav1.NewControllerRef(q, schedulingv1beta1.GroupVersion.WithKind("Queue")), queueCommands, action)
 }
 
 // SwitchRefused returns the reason why the queue controller would not open or close a queue, which it would report only
@@ -72,8 +72,8 @@ type QueueEdit struct {
 	Capability, Deserved, Guarantee string
 }
 
-// Apply changes a queue's spec.
-func (e *QueueEdit) Apply(spec *schedulingv1beta1.QueueSpec) error {
+// ApplyToSpec changes a queue's spec.
+func (e *QueueEdit) ApplyToSpec(spec *schedulingv1beta1.QueueSpec) error {
 	if e.Weight != "" {
 		weight, err := ParseWeight(e.Weight)
 		if err != nil {
@@ -141,7 +141,7 @@ func (c *Cluster) EditQueue(ctx context.Context, name string, edit QueueEdit) (s
 		return "", err
 	}
 	before := q.DeepCopy()
-	if err := edit.Apply(&q.Spec); err != nil {
+	if err := edit.ApplyToSpec(&q.Spec); err != nil {
 		return "", err
 	}
 	if err := c.Client.Patch(ctx, q, client.MergeFrom(before)); err != nil {

@@ -21,9 +21,9 @@ var (
 	}
 )
 
-// Rerun returns a new job with the spec, labels and annotations of another one. It contains no status, no start
+// CopyForRerun returns a new job with the spec, labels and annotations of another one. It contains no status, no start
 // conditions of the other job, and no claims that were created for it: the new job gets its own claims.
-func Rerun(job *batchv1alpha1.Job, name string) *batchv1alpha1.Job {
+func CopyForRerun(job *batchv1alpha1.Job, name string) *batchv1alpha1.Job {
 	old := job.DeepCopy()
 	again := &batchv1alpha1.Job{
 		TypeMeta:   old.TypeMeta,
@@ -53,14 +53,14 @@ func Rerun(job *batchv1alpha1.Job, name string) *batchv1alpha1.Job {
 func RerunName(job *batchv1alpha1.Job, n int) string {
 	base := job.Name
 	first := job.Annotations[keys.RerunOf]
-	if stem, number, ok := cutNumber(job.Name); ok && first != "" && strings.HasPrefix(first, stem) {
+	if stem, number, ok := splitNumber(job.Name); ok && first != "" && strings.HasPrefix(first, stem) {
 		base, n = stem, number+n-1
 	}
 	return base + "-" + batchv1alpha1.FormatJobID(int64(n))
 }
 
-// cutNumber splits train-2 into train and 2.
-func cutNumber(name string) (stem string, number int, ok bool) {
+// splitNumber splits train-2 into train and 2.
+func splitNumber(name string) (stem string, number int, ok bool) {
 	at := strings.LastIndexByte(name, '-')
 	if at <= 0 {
 		return name, 0, false

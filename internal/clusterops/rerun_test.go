@@ -33,7 +33,7 @@ func TestARerunHasTheSpecAndNothingThatHappenedToItsJob(t *testing.T) {
 	}
 	want.Spec.Volumes[0].VolumeClaimName = ""
 	before := old.DeepCopy()
-	if diff := cmp.Diff(want, clusterops.Rerun(old, "again")); diff != "" {
+	if diff := cmp.Diff(want, clusterops.CopyForRerun(old, "again")); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(before, old); diff != "" {

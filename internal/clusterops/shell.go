@@ -26,26 +26,26 @@ type Shell struct {
 	Sizes remotecommand.TerminalSizeQueue
 }
 
-// Shell connects a terminal until its command ends.
-func (c *Cluster) Shell(ctx context.Context, s Shell) error {
-	executor, err := c.executor(s)
+// ConnectShell connects a terminal until its command ends.
+func (c *Cluster) ConnectShell(ctx context.Context, s Shell) error {
+	executor, err := c.shellExecutor(s)
 	if err != nil {
 		return err
 	}
 	return executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: s.In, Stdout: s.Out, Tty: true, TerminalSizeQueue: s.Sizes})
 }
 
-// executor connects to a new command, or to the main process of the container.
-func (c *Cluster) executor(s Shell) (remotecommand.Executor, error) {
+// shellExecutor connects to a new command, or to the main process of the container.
+func (c *Cluster) shellExecutor(s Shell) (remotecommand.Executor, error) {
 	if len(s.Command) > 0 {
-		return Executor(c.Config, c.Typed, s.Namespace, s.Pod, "exec", &corev1.PodExecOptions{Container: s.Container, Command: s.Command, Stdin: true, Stdout: true, TTY: true})
+		return NewExecutor(c.Config, c.Typed, s.Namespace, s.Pod, "exec", &corev1.PodExecOptions{Container: s.Container, Command: s.Command, Stdin: true, Stdout: true, TTY: true})
 	}
-	return Executor(c.Config, c.Typed, s.Namespace, s.Pod, "attach", &corev1.PodAttachOptions{Container: s.Container, Stdin: true, Stdout: true, TTY: true})
+	return NewExecutor(c.Config, c.Typed, s.Namespace, s.Pod, "attach", &corev1.PodAttachOptions{Container: s.Container, Stdin: true, Stdout: true, TTY: true})
 }
 
-// Executor streams through a subresource of a pod, exec or attach, with its options. It uses WebSocket, or SPDY with
+// NewExecutor streams through a subresource of a pod, exec or attach, with its options. It uses WebSocket, or SPDY with
 // older servers.
-func Executor(config *rest.Config, typed kubernetes.Interface, namespace, pod, subresource string, options runtime.Object) (remotecommand.Executor, error) {
+func NewExecutor(config *rest.Config, typed kubernetes.Interface, namespace, pod, subresource string, options runtime.Object) (remotecommand.Executor, error) {
 	request := typed.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource(subresource).VersionedParams(options, scheme.ParameterCodec)
 	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", request.URL())
 	if err != nil {

@@ -25,9 +25,9 @@ type Verb struct {
 	reached func(before, now *batchv1alpha1.Job) bool
 }
 
-// Told returns the sentence about the result for one job or many. A Command is only a request to the controller; other
+// ResultText returns the sentence about the result for one job or many. A Command is only a request to the controller; other
 // actions take effect immediately.
-func (v *Verb) Told(many bool) string {
+func (v *Verb) ResultText(many bool) string {
 	switch {
 	case v.Action != "" && many:
 		return "will be " + v.Done
@@ -37,9 +37,9 @@ func (v *Verb) Told(many bool) string {
 	return v.Done
 }
 
-// Judge returns why the action on a job is impossible, or why there is nothing to do. Both are "" if it should be
+// CheckApplicable returns why the action on a job is impossible, or why there is nothing to do. Both are "" if it should be
 // carried out.
-func (v *Verb) Judge(job *batchv1alpha1.Job) (refused, already string) {
+func (v *Verb) CheckApplicable(job *batchv1alpha1.Job) (refused, already string) {
 	if v.refuse != nil {
 		refused = v.refuse(job)
 	}
@@ -49,35 +49,35 @@ func (v *Verb) Judge(job *batchv1alpha1.Job) (refused, already string) {
 	return refused, already
 }
 
-// Reached reports whether the action has taken effect, given the job before and now.
-func (v *Verb) Reached(before, now *batchv1alpha1.Job) bool {
+// HasTakenEffect reports whether the action has taken effect, given the job before and now.
+func (v *Verb) HasTakenEffect(before, now *batchv1alpha1.Job) bool {
 	return v.reached == nil || v.reached(before, now)
 }
 
-// Suspended reports whether a job in this phase is suspended or about to be.
-func Suspended(phase batchv1alpha1.JobPhase) bool {
+// IsSuspended reports whether a job in this phase is suspended or about to be.
+func IsSuspended(phase batchv1alpha1.JobPhase) bool {
 	return phase == batchv1alpha1.Aborted || phase == batchv1alpha1.Aborting
 }
 
-// inPhase returns a condition that the job has reached one of these phases.
-func inPhase(wanted ...batchv1alpha1.JobPhase) func(before, now *batchv1alpha1.Job) bool {
-	return func(_, now *batchv1alpha1.Job) bool { return slices.Contains(wanted, jobstatus.Phase(now)) }
+// hasReachedPhase returns a condition that the job has reached one of these phases.
+func hasReachedPhase(wanted ...batchv1alpha1.JobPhase) func(before, now *batchv1alpha1.Job) bool {
+	return func(_, now *batchv1alpha1.Job) bool { return slices.Contains(wanted, jobstatus.PhaseOrPending(now)) }
 }
 
-// afterEnd rejects jobs that have ended, with an alternative.
-func afterEnd(instead string) func(*batchv1alpha1.Job) string {
+// rejectEnded rejects jobs that have ended, with an alternative.
+func rejectEnded(instead string) func(*batchv1alpha1.Job) string {
 	return func(job *batchv1alpha1.Job) string {
-		if jobstatus.Finished(jobstatus.Phase(job)) {
+		if jobstatus.IsFinishedPhase(jobstatus.PhaseOrPending(job)) {
 			return "it has ended; " + instead
 		}
 		return ""
 	}
 }
 
-// when returns text for jobs whose phase satisfies a condition.
-func when(holds func(batchv1alpha1.JobPhase) bool, text string) func(*batchv1alpha1.Job) string {
+// textIfPhase returns text for jobs whose phase satisfies a condition.
+func textIfPhase(holds func(batchv1alpha1.JobPhase) bool, text string) func(*batchv1alpha1.Job) string {
 	return func(job *batchv1alpha1.Job) string {
-		if holds(jobstatus.Phase(job)) {
+		if holds(jobstatus.PhaseOrPending(job)) {
 			return text
 		}
 		return ""
@@ -87,38 +87,38 @@ func when(holds func(batchv1alpha1.JobPhase) bool, text string) func(*batchv1alp
 // The verbs.
 var (
 	Suspend = &Verb{
-		Name: "suspend", Done: "suspended", Action: busv1alpha1.AbortJobAction, reached: inPhase(batchv1alpha1.Aborted),
-		refuse: afterEnd("there is nothing to suspend"), already: when(Suspended, "is already suspended"),
+		Name: "suspend", Done: "suspended", Action: busv1alpha1.AbortJobAction, reached: hasReachedPhase(batchv1alpha1.Aborted),
+		refuse: rejectEnded("there is nothing to suspend"), already: textIfPhase(IsSuspended, "is already suspended"),
 	}
 	Resume = &Verb{
 		Name: "resume", Done: "resumed", Action: busv1alpha1.ResumeJobAction,
-		reached: inPhase(batchv1alpha1.Pending, batchv1alpha1.Running, batchv1alpha1.Restarting, batchv1alpha1.Completing, batchv1alpha1.Completed),
-		refuse:  afterEnd("run it again"),
-		already: when(func(phase batchv1alpha1.JobPhase) bool { return !Suspended(phase) }, "is not suspended"),
+		reached: hasReachedPhase(batchv1alpha1.Pending, batchv1alpha1.Running, batchv1alpha1.Restarting, batchv1alpha1.Completing, batchv1alpha1.Completed),
+		refuse:  rejectEnded("run it again"),
+		already: textIfPhase(func(phase batchv1alpha1.JobPhase) bool { return !IsSuspended(phase) }, "is not suspended"),
 	}
 	Restart = &Verb{
 		Name: "restart", Done: "restarted", Action: busv1alpha1.RestartJobAction,
 		reached: func(before, now *batchv1alpha1.Job) bool {
-			return now.Status.Version > before.Status.Version && jobstatus.Phase(now) != batchv1alpha1.Restarting
+			return now.Status.Version > before.Status.Version && jobstatus.PhaseOrPending(now) != batchv1alpha1.Restarting
 		},
 		refuse: func(job *batchv1alpha1.Job) string {
-			if Suspended(jobstatus.Phase(job)) {
+			if IsSuspended(jobstatus.PhaseOrPending(job)) {
 				return "it is suspended; resume it"
 			}
-			return afterEnd("run it again")(job)
+			return rejectEnded("run it again")(job)
 		},
-		already: when(func(phase batchv1alpha1.JobPhase) bool { return phase == batchv1alpha1.Restarting }, "is already being restarted"),
+		already: textIfPhase(func(phase batchv1alpha1.JobPhase) bool { return phase == batchv1alpha1.Restarting }, "is already being restarted"),
 	}
 	Cancel = &Verb{
-		Name: "cancel", Done: "cancelled", Action: busv1alpha1.TerminateJobAction, reached: inPhase(batchv1alpha1.Terminated),
-		already: when(func(phase batchv1alpha1.JobPhase) bool {
-			return jobstatus.Finished(phase) || phase == batchv1alpha1.Terminating
+		Name: "cancel", Done: "cancelled", Action: busv1alpha1.TerminateJobAction, reached: hasReachedPhase(batchv1alpha1.Terminated),
+		already: textIfPhase(func(phase batchv1alpha1.JobPhase) bool {
+			return jobstatus.IsFinishedPhase(phase) || phase == batchv1alpha1.Terminating
 		}, "has already ended"),
 	}
 	Hold = &Verb{
 		Name: "hold", Done: "held",
 		refuse: func(job *batchv1alpha1.Job) string {
-			if phase := jobstatus.Phase(job); phase != batchv1alpha1.Pending && job.Annotations[keys.Hold] == "" {
+			if phase := jobstatus.PhaseOrPending(job); phase != batchv1alpha1.Pending && job.Annotations[keys.Hold] == "" {
 				return "only pending jobs can be held; use suspend to stop a running job"
 			}
 			return ""
@@ -146,7 +146,7 @@ var (
 
 // JobCommand returns the Command for an action on a job. As in Volcano, the job is both its owner and its target.
 func JobCommand(job *batchv1alpha1.Job, action busv1alpha1.Action) *busv1alpha1.Command {
-	c := command(metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job")), job.Namespace, action)
+	c := newCommand(metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job")), job.Namespace, action)
 	for _, verb := range []*Verb{Suspend, Resume, Restart, Cancel} {
 		if verb.Action == action {
 			c.Message = verb.Done + " by a user" // the job's status shows this message
@@ -155,7 +155,7 @@ func JobCommand(job *batchv1alpha1.Job, action busv1alpha1.Action) *busv1alpha1.
 	return c
 }
 
-func command(target *metav1.OwnerReference, namespace string, action busv1alpha1.Action) *busv1alpha1.Command {
+func newCommand(target *metav1.OwnerReference, namespace string, action busv1alpha1.Action) *busv1alpha1.Command {
 	return &busv1alpha1.Command{
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName:    fmt.Sprintf("%s-%s-", target.Name, strings.ToLower(string(action))),

@@ -24,16 +24,16 @@ func CacheOptions(config *rest.Config) (cache.Options, error) {
 		return cache.Options{}, err
 	}
 	slim := func(f func(any)) cache.ByObject {
-		return cache.ByObject{Transform: transform(f)}
+		return cache.ByObject{Transform: newTransform(f)}
 	}
 	return cache.Options{
-		NewInformer:      informers.make,
-		DefaultTransform: transform(func(any) {}),
+		NewInformer:      informers.newInformer,
+		DefaultTransform: newTransform(func(any) {}),
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.ConfigMap{}: hypernode.ConfigMapScope(),
 			&corev1.Pod{}: slim(func(o any) {
 				if pod, ok := o.(*corev1.Pod); ok {
-					slimPod(pod)
+					reducePod(pod)
 				}
 			}),
 			&appsv1.ReplicaSet{}: slim(func(o any) {
@@ -50,8 +50,8 @@ func CacheOptions(config *rest.Config) (cache.Options, error) {
 	}, nil
 }
 
-// transform returns a transform function that removes the managed fields and then calls f.
-func transform(f func(any)) toolscache.TransformFunc {
+// newTransform returns a transform function that removes the managed fields and then calls f.
+func newTransform(f func(any)) toolscache.TransformFunc {
 	strip := cache.TransformStripManagedFields()
 	return func(o any) (any, error) {
 		o, err := strip(o)
@@ -62,10 +62,10 @@ func transform(f func(any)) toolscache.TransformFunc {
 	}
 }
 
-// slimPod removes the fields that the controllers do not use. A pod that belongs to a job loses almost its whole
+// reducePod removes the fields that the controllers do not use. A pod that belongs to a job loses almost its whole
 // spec, because the job contains the template; any other pod keeps only its resource requests. The status loses its
 // details.
-func slimPod(pod *corev1.Pod) {
+func reducePod(pod *corev1.Pod) {
 	pod.Status.Conditions = slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type != corev1.DisruptionTarget })
 	if len(pod.Status.Conditions) == 0 {
 		pod.Status.Conditions = nil
@@ -84,11 +84,11 @@ func slimPod(pod *corev1.Pod) {
 	pod.Spec = corev1.PodSpec{
 		SchedulerName: pod.Spec.SchedulerName, NodeName: pod.Spec.NodeName, PriorityClassName: pod.Spec.PriorityClassName,
 		Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources,
-		InitContainers: slimContainers(pod.Spec.InitContainers), Containers: slimContainers(pod.Spec.Containers),
+		InitContainers: reduceContainers(pod.Spec.InitContainers), Containers: reduceContainers(pod.Spec.Containers),
 	}
 }
 
-func slimContainers(containers []corev1.Container) []corev1.Container {
+func reduceContainers(containers []corev1.Container) []corev1.Container {
 	slim := make([]corev1.Container, len(containers))
 	for i := range containers {
 		c := &containers[i]

@@ -63,7 +63,7 @@ func Add(mgr manager.Manager, o Options) error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if err := index.Register(context.Background(), mgr.GetFieldIndexer()); err != nil {
+	if err := index.RegisterAll(context.Background(), mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
 	api, err := newClient(mgr, o.QPS)
@@ -80,7 +80,7 @@ func Add(mgr manager.Manager, o Options) error {
 	}{
 		{jobController, func() error {
 			return job.Add(mgr, job.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: reconcilers, Writers: cmp.Or(o.Writers, 64),
-				Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !o.Selection.On(gcController), MaxRequeue: o.MaxRequeue, Now: o.Now})
+				Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !o.Selection.IsEnabled(gcController), MaxRequeue: o.MaxRequeue, Now: o.Now})
 		}},
 		{podGroupController, func() error {
 			return podgroup.Add(mgr, podgroup.Options{Cache: cache, API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: reconcilers,
@@ -102,7 +102,7 @@ func Add(mgr manager.Manager, o Options) error {
 			return hypernode.Add(mgr, hypernode.Options{Cache: cache, API: api, Recorder: recorder, ConfigMap: hypernode.ConfigMapName(), Now: o.Now})
 		}},
 	} {
-		if !o.Selection.On(c.name) {
+		if !o.Selection.IsEnabled(c.name) {
 			continue
 		}
 		if err := c.add(); err != nil {

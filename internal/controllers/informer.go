@@ -50,7 +50,7 @@ func newInformers(config *rest.Config) (*informers, error) {
 	for _, kind := range busy {
 		metav1.AddToGroupVersion(scheme, kind.version)
 	}
-	codecs := watchjson.Codecs(scheme)
+	codecs := watchjson.NewCodecs(scheme)
 	for _, kind := range busy {
 		own := rest.CopyConfig(config)
 		own.APIPath, own.GroupVersion, own.NegotiatedSerializer = "/apis", &kind.version, codecs
@@ -65,10 +65,10 @@ func newInformers(config *rest.Config) (*informers, error) {
 	return all, nil
 }
 
-// make creates an informer. It serves as NewInformer in cache.Options.
-func (i *informers) make(source toolscache.ListerWatcher, sample runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+// newInformer creates an informer. It serves as NewInformer in cache.Options.
+func (i *informers) newInformer(source toolscache.ListerWatcher, sample runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	if quick, ok := i.quick[reflect.TypeOf(sample)]; ok {
 		source = quick
 	}
-	return toolscache.NewSharedIndexInformer(i.patience.source(source), sample, resync, indexers)
+	return toolscache.NewSharedIndexInformer(i.patience.wrapSource(source), sample, resync, indexers)
 }

@@ -73,7 +73,7 @@ func (l *lean) Create(ctx context.Context, o client.Object, options ...client.Cr
 	}
 	switch o := o.(type) {
 	case *corev1.Pod:
-		if err := send(ctx, l.pods.Post().Resource("pods").Namespace(o.Namespace).Body(o), &o.ObjectMeta); err != nil {
+		if err := sendRequest(ctx, l.pods.Post().Resource("pods").Namespace(o.Namespace).Body(o), &o.ObjectMeta); err != nil {
 			return err
 		}
 		if o.Status.Phase == "" {
@@ -81,13 +81,13 @@ func (l *lean) Create(ctx context.Context, o client.Object, options ...client.Cr
 		}
 		return nil
 	case *scheduling.PodGroup:
-		return send(ctx, l.groups.Post().Resource("podgroups").Namespace(o.Namespace).Body(o), &o.ObjectMeta)
+		return sendRequest(ctx, l.groups.Post().Resource("podgroups").Namespace(o.Namespace).Body(o), &o.ObjectMeta)
 	}
 	return l.Client.Create(ctx, o)
 }
 
-// send sends a request and stores the metadata of the written object in into.
-func send(ctx context.Context, request *rest.Request, into *metav1.ObjectMeta) error {
+// sendRequest sends a request and stores the metadata of the written object in into.
+func sendRequest(ctx context.Context, request *rest.Request, into *metav1.ObjectMeta) error {
 	var answer metav1.PartialObjectMetadata
 	if err := request.SetHeader("Accept", metadataOnly).Do(ctx).Into(&answer); err != nil {
 		return err
@@ -137,5 +137,5 @@ func (s statuses) Update(ctx context.Context, o client.Object, options ...client
 		return fmt.Errorf("status of job %s: %w", job.Name, err)
 	}
 	put := s.jobs.Put().Resource("jobs").Namespace(job.Namespace).Name(job.Name).SubResource("status").SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body)
-	return send(ctx, put, &job.ObjectMeta)
+	return sendRequest(ctx, put, &job.ObjectMeta)
 }

@@ -37,8 +37,8 @@ type patience struct {
 	since   time.Time
 }
 
-// begins logs that the API server cannot be reached, unless another source is already waiting.
-func (p *patience) begins(ctx context.Context, err error) {
+// beginWaiting logs that the API server cannot be reached, unless another source is already waiting.
+func (p *patience) beginWaiting(ctx context.Context, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.waiting++; p.waiting == 1 {
@@ -47,8 +47,8 @@ func (p *patience) begins(ctx context.Context, err error) {
 	}
 }
 
-// ends logs that the API server can be reached again, once no source is waiting.
-func (p *patience) ends(ctx context.Context) {
+// endWaiting logs that the API server can be reached again, once no source is waiting.
+func (p *patience) endWaiting(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.waiting--; p.waiting == 0 && ctx.Err() == nil {
@@ -56,28 +56,28 @@ func (p *patience) ends(ctx context.Context) {
 	}
 }
 
-// source wraps a source of objects. While the API server cannot be reached, the wrapper retries by itself. It passes
+// wrapSource wraps a source of objects. While the API server cannot be reached, the wrapper retries by itself. It passes
 // on all other results unchanged.
-func (p *patience) source(of toolscache.ListerWatcher) *toolscache.ListWatch {
+func (p *patience) wrapSource(of toolscache.ListerWatcher) *toolscache.ListWatch {
 	s := toolscache.ToListerWatcherWithContext(of)
 	return &toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			return untilReached(ctx, p, func() (runtime.Object, error) { return s.ListWithContext(ctx, o) })
+			return retryUntilReached(ctx, p, func() (runtime.Object, error) { return s.ListWithContext(ctx, o) })
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return untilReached(ctx, p, func() (watch.Interface, error) { return s.WatchWithContext(ctx, o) })
+			return retryUntilReached(ctx, p, func() (watch.Interface, error) { return s.WatchWithContext(ctx, o) })
 		},
 	}
 }
 
-// untilReached calls ask until the API server responds or ctx ends.
-func untilReached[T any](ctx context.Context, p *patience, ask func() (T, error)) (T, error) {
+// retryUntilReached calls ask until the API server responds or ctx ends.
+func retryUntilReached[T any](ctx context.Context, p *patience, ask func() (T, error)) (T, error) {
 	answer, err := ask()
-	if err == nil || !away(err) {
+	if err == nil || !isUnavailable(err) {
 		return answer, err
 	}
-	p.begins(ctx, err)
-	defer p.ends(ctx)
+	p.beginWaiting(ctx, err)
+	defer p.endWaiting(ctx)
 	pauses := wait.Backoff{Duration: firstPause, Factor: 2, Jitter: 0.25, Steps: 6, Cap: longestPause}
 	for {
 		pause := pauses.Step()
@@ -91,16 +91,16 @@ func untilReached[T any](ctx context.Context, p *patience, ask func() (T, error)
 			return answer, err
 		case <-timer.C:
 		}
-		if answer, err = ask(); err == nil || !away(err) {
+		if answer, err = ask(); err == nil || !isUnavailable(err) {
 			return answer, err
 		}
 	}
 }
 
-// away reports whether an error means that the API server is temporarily unavailable, because there was no
+// isUnavailable reports whether an error means that the API server is temporarily unavailable, because there was no
 // connection, or because the server is starting or overloaded. An invalid certificate or an unknown host name is a
 // permanent error, so it is reported.
-func away(err error) bool {
+func isUnavailable(err error) bool {
 	if apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) {
 		return true
 	}

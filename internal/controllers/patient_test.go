@@ -131,7 +131,7 @@ func TestOnlyWhoIsAwayIsWaitedFor(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				began := time.Now()
-				_, err := untilReached(ctx, &patience{}, func() (int, error) { return 0, test.err })
+				_, err := retryUntilReached(ctx, &patience{}, func() (int, error) { return 0, test.err })
 				if waited := time.Since(began) > 0; waited != test.away || !errors.Is(err, test.err) {
 					t.Errorf("waited %v, %v", time.Since(began), err)
 				}
@@ -156,7 +156,7 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 		var sources sync.WaitGroup
 		for i := range 8 {
 			sources.Go(func() {
-				_, err := untilReached(ctx, p, func() (int, error) {
+				_, err := retryUntilReached(ctx, p, func() (int, error) {
 					if time.Since(began) < time.Minute+time.Duration(i)*time.Second {
 						return 0, refused
 					}
@@ -180,7 +180,7 @@ func TestAServerThatNamesItsPauseGetsIt(t *testing.T) {
 	for asked, want := range map[int]time.Duration{20: 20 * time.Second, 3600: longestAsked} {
 		synctest.Test(t, func(t *testing.T) {
 			began, busy := time.Now(), true
-			_, _ = untilReached(t.Context(), &patience{}, func() (int, error) {
+			_, _ = retryUntilReached(t.Context(), &patience{}, func() (int, error) {
 				if busy {
 					busy = false
 					return 0, apierrors.NewTooManyRequests("later", asked)

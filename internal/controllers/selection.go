@@ -32,12 +32,12 @@ func DefaultSelection() []string { return []string{"*", "-sharding-controller"} 
 // Selection determines which controllers run. The zero value selects all controllers.
 type Selection struct{ off map[string]bool }
 
-// On reports whether a controller runs.
-func (s Selection) On(name string) bool { return !s.off[name] }
+// IsEnabled reports whether a controller runs.
+func (s Selection) IsEnabled(name string) bool { return !s.off[name] }
 
-// Select parses the value of --controllers. NAME and +NAME turn a controller on, and -NAME turns it off. All other
+// ParseSelection parses the value of --controllers. NAME and +NAME turn a controller on, and -NAME turns it off. All other
 // controllers are on if the list contains * or is empty. Duplicate and unknown names are errors.
-func Select(list []string) (Selection, error) {
+func ParseSelection(list []string) (Selection, error) {
 	s := Selection{off: map[string]bool{}}
 	said := map[string]bool{}
 	rest := len(list) == 0

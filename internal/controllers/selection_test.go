@@ -26,18 +26,18 @@ func TestSelect(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := Select(strings.Fields(c.list))
+			s, err := ParseSelection(strings.Fields(c.list))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, n := range known {
-				if want := slices.Contains(strings.Fields(c.on), n); s.On(n) != want {
-					t.Errorf("%s is on: %v, want %v", n, s.On(n), want)
+				if want := slices.Contains(strings.Fields(c.on), n); s.IsEnabled(n) != want {
+					t.Errorf("%s is on: %v, want %v", n, s.IsEnabled(n), want)
 				}
 			}
 		})
 	}
-	if !(Selection{}).On(jobController) {
+	if !(Selection{}).IsEnabled(jobController) {
 		t.Error("by default nothing runs")
 	}
 }
@@ -53,7 +53,7 @@ func TestSelectionsThatCannotBe(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := Select(strings.Fields(c.list)); err == nil || !strings.Contains(err.Error(), c.says) {
+			if _, err := ParseSelection(strings.Fields(c.list)); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want an error that says %q", err, c.says)
 			}
 		})

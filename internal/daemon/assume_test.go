@@ -26,7 +26,7 @@ func TestTheLoopKnowsWhatItHasDecided(t *testing.T) {
 	h.put(model.TaskSet{UID: "p", Namespace: "n", Name: "p", Ours: true})
 	l := &loop{source: h, effects: nowhere{}, engine: engine, cluster: model.New(), period: time.Second, beat: func(time.Time) {}, log: logr.Discard()}
 	for range 2 {
-		l.cycle(time.Now())
+		l.runOneCycle(time.Now())
 	}
 	if len(engine.seen) != 2 || engine.seen[0] || !engine.seen[1] {
 		t.Errorf("whether the cycles saw the pod on a node: %v, want no and then yes", engine.seen)

@@ -38,8 +38,8 @@ type confFile struct {
 	teller *confTeller
 }
 
-// load reads the file at startup, when it must exist and be valid.
-func (f *confFile) load() error {
+// loadAtStartup reads the file at startup, when it must exist and be valid.
+func (f *confFile) loadAtStartup() error {
 	if f.path == "" {
 		f.good = config.Default()
 		f.metrics.Store(&f.good.Metrics)
@@ -52,14 +52,14 @@ func (f *confFile) load() error {
 	if err != nil {
 		return withHint(fmt.Errorf("scheduler configuration: %w", err), "specify the path of a file with --scheduler-conf, or omit the flag for the built-in configuration")
 	}
-	if _, err := f.take(data); err != nil {
+	if _, err := f.takeContent(data); err != nil {
 		return withHint(err, "correct the file, or leave --scheduler-conf out for the built-in configuration")
 	}
 	return nil
 }
 
-// take makes the content the current configuration if it is valid.
-func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
+// takeContent makes the content the current configuration if it is valid.
+func (f *confFile) takeContent(data []byte) (*scheduler.Engine, error) {
 	f.last = data
 	c, warnings, err := config.Parse(data)
 	if err != nil {
@@ -69,7 +69,7 @@ func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scheduler configuration %s: %w", f.path, err)
 	}
-	engine.Watch = watchStages
+	engine.Watch = measureStages
 	for _, w := range append(warnings, engine.Warnings...) {
 		f.log.Info("Scheduler configuration has an oddity", "file", f.path, "warning", w)
 	}
@@ -81,18 +81,18 @@ func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
 	return engine, nil
 }
 
-// engine creates an engine from the last valid configuration.
-func (f *confFile) engine() (*scheduler.Engine, error) {
+// newEngine creates an engine from the last valid configuration.
+func (f *confFile) newEngine() (*scheduler.Engine, error) {
 	e, err := scheduler.New(f.good, scheduler.WithAttacher(kube.New()))
 	if err != nil {
 		return nil, fmt.Errorf("scheduler configuration: %w", err)
 	}
-	e.Watch = watchStages
+	e.Watch = measureStages
 	return e, nil
 }
 
-// thinker creates an engine for simulations from the last valid configuration. The metrics do not include it.
-func (f *confFile) thinker() (*scheduler.Engine, error) {
+// newWhatIfEngine creates an engine for simulations from the last valid configuration. The metrics do not include it.
+func (f *confFile) newWhatIfEngine() (*scheduler.Engine, error) {
 	e, err := scheduler.New(f.inForce.Load(), scheduler.WithAttacher(kube.New()))
 	if err != nil {
 		return nil, fmt.Errorf("scheduler configuration: %w", err)
@@ -100,9 +100,9 @@ func (f *confFile) thinker() (*scheduler.Engine, error) {
 	return e, nil
 }
 
-// follow sends a new engine whenever the file changes to a valid configuration.
-func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine) {
-	f.teller.tell(ctx, f.state)
+// followFile sends a new engine whenever the file changes to a valid configuration.
+func (f *confFile) followFile(ctx context.Context, engines chan<- *scheduler.Engine) {
+	f.teller.publishState(ctx, f.state)
 	if f.path == "" {
 		return
 	}
@@ -119,7 +119,7 @@ func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine)
 		if err != nil {
 			// A file that is being replaced may be missing for a moment.
 			if missed++; missed == confMisses {
-				f.refuse(ctx, fmt.Errorf("scheduler configuration: %w", err))
+				f.reportRefused(ctx, fmt.Errorf("scheduler configuration: %w", err))
 			}
 			continue
 		}
@@ -128,14 +128,14 @@ func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine)
 		if bytes.Equal(data, f.last) && !back {
 			continue
 		}
-		engine, err := f.take(data)
+		engine, err := f.takeContent(data)
 		if err != nil {
-			f.refuse(ctx, err)
+			f.reportRefused(ctx, err)
 			continue
 		}
 		confReloads.WithLabelValues("taken").Inc()
 		f.log.Info("Scheduler configuration is taken over", "file", f.path)
-		f.teller.tell(ctx, f.state)
+		f.teller.publishState(ctx, f.state)
 		select {
 		case engines <- engine:
 		case <-ctx.Done():
@@ -144,11 +144,11 @@ func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine)
 	}
 }
 
-// refuse reports that the new configuration is invalid and that the last valid one stays in use.
-func (f *confFile) refuse(ctx context.Context, why error) {
+// reportRefused reports that the new configuration is invalid and that the last valid one stays in use.
+func (f *confFile) reportRefused(ctx context.Context, why error) {
 	confReloads.WithLabelValues("refused").Inc()
 	confValid.Set(0)
 	f.log.Error(why, "Scheduler configuration is refused; the last good one stays")
 	f.state.refused = why.Error()
-	f.teller.tell(ctx, f.state)
+	f.teller.publishState(ctx, f.state)
 }

@@ -26,22 +26,22 @@ func TestConfigurationFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := (&confFile{path: path, log: logr.Discard()}).load(); err == nil || Hint(err) == "" {
+	if err := (&confFile{path: path, log: logr.Discard()}).loadAtStartup(); err == nil || HintOfError(err) == "" {
 		t.Errorf("a missing file at the start: got %v, want an error with a hint", err)
 	}
 	write("actions: \"fly\"\n")
-	if err := (&confFile{path: path, log: logr.Discard()}).load(); err == nil || Hint(err) == "" {
+	if err := (&confFile{path: path, log: logr.Discard()}).loadAtStartup(); err == nil || HintOfError(err) == "" {
 		t.Errorf("an unknown action at the start: got %v, want an error with a hint", err)
 	}
 	write(goodConf)
 	f := &confFile{path: path, log: logr.Discard()}
-	if err := f.load(); err != nil {
+	if err := f.loadAtStartup(); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		engines := make(chan *scheduler.Engine, 10)
-		go f.follow(ctx, engines)
+		go f.followFile(ctx, engines)
 		steps := []struct {
 			what, text string
 			engines    int
@@ -83,7 +83,7 @@ func TestThePasswordIsNotTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &confFile{path: path, log: logr.Discard()}
-	if err := f.load(); err != nil {
+	if err := f.loadAtStartup(); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(f.state.text, "swordfish") || !strings.Contains(f.state.text, "elasticsearch") {
@@ -99,7 +99,7 @@ func TestWhatHasNoEffectIsLogged(t *testing.T) {
 	log := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
 	f := &confFile{path: "volcano-scheduler.conf", log: log}
 	text := "actions: allocate\ntiers: [{plugins: [{name: magic}, {name: proportion, arguments: {nonsense: 5}}]}]\n"
-	if _, err := f.take([]byte(text)); err != nil {
+	if _, err := f.takeContent([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"unknown policy", "proportion: nonsense has no effect"} {

@@ -41,29 +41,29 @@ func newConfTeller(config *rest.Config, namespace, component string, log logr.Lo
 	return &confTeller{client: c, namespace: namespace, component: component, log: log}, nil
 }
 
-// tell writes the state if it has changed. A failure is only logged, because scheduling can go on without it.
-func (t *confTeller) tell(ctx context.Context, s confState) {
+// publishState writes the state if it has changed. A failure is only logged, because scheduling can go on without it.
+func (t *confTeller) publishState(ctx context.Context, s confState) {
 	if t == nil {
 		return
 	}
-	changed, err := t.write(ctx, s)
+	changed, err := t.writeState(ctx, s)
 	if err == nil && changed {
-		err = t.event(ctx, s)
+		err = t.recordEvent(ctx, s)
 	}
 	if err != nil && ctx.Err() == nil {
 		t.log.Error(err, "State of the scheduler configuration cannot be reported", "configMap", t.namespace+"/"+keys.ConfigurationName)
 	}
 }
 
-func (t *confTeller) write(ctx context.Context, s confState) (changed bool, err error) {
-	data := map[string]string{keys.ConfigurationText: s.text, keys.ConfigurationSource: s.source, keys.ConfigurationVersion: build.Self().Version}
+func (t *confTeller) writeState(ctx context.Context, s confState) (changed bool, err error) {
+	data := map[string]string{keys.ConfigurationText: s.text, keys.ConfigurationSource: s.source, keys.ConfigurationVersion: build.DescribeProgram().Version}
 	if len(s.warnings) > 0 {
 		data[keys.ConfigurationWarnings] = strings.Join(s.warnings, "\n")
 	}
 	if s.refused != "" {
 		data[keys.ConfigurationRefused] = s.refused
 	}
-	fresh := &corev1.ConfigMap{ObjectMeta: metaFor(t.namespace, keys.ConfigurationName), Data: data}
+	fresh := &corev1.ConfigMap{ObjectMeta: newObjectMeta(t.namespace, keys.ConfigurationName), Data: data}
 	var old corev1.ConfigMap
 	err = t.client.Get(ctx, client.ObjectKeyFromObject(fresh), &old)
 	switch {
@@ -93,7 +93,7 @@ func equalData(a, b map[string]string) bool {
 // maxMessage is the API server's limit for the length of an event's message.
 const maxMessage = 1024
 
-func (t *confTeller) event(ctx context.Context, s confState) error {
+func (t *confTeller) recordEvent(ctx context.Context, s confState) error {
 	kind, why, message := corev1.EventTypeNormal, "ConfigurationTaken", "the scheduler decides by "+s.source
 	if len(s.warnings) > 0 {
 		kind = corev1.EventTypeWarning

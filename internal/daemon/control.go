@@ -46,22 +46,22 @@ func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
 		if o.Listing.ListenAddress != "" {
 			return joblist.Run(ctx, o.Config, o.Listing, lists)
 		}
-		if err := joblist.Withdraw(ctx, o.Config); err != nil {
+		if err := joblist.RemoveRegistration(ctx, o.Config); err != nil {
 			log.V(1).Info("Cannot read whether lists of jobs are still registered", "reason", err.Error())
 		}
 		return nil
 	})
 	group.Go(func() error {
 		var once sync.Once
-		return terms(ctx, o, controllersLease, log, func(ctx context.Context, fence func() error) error {
-			return controlTerm(ctx, o, fence, log, lists, func() { once.Do(func() { o.Ready(Controllers) }) })
+		return runTermsUntilDone(ctx, o, controllersLease, log, func(ctx context.Context, fence func() error) error {
+			return runManagerTerm(ctx, o, fence, log, lists, func() { once.Do(func() { o.Ready(Controllers) }) })
 		})
 	})
 	return group.Wait()
 }
 
-// controlTerm runs one manager, whose caches start empty. The term ends as soon as a write finds the fence closed.
-func controlTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, lists *joblist.Source, ready func()) error {
+// runManagerTerm runs one manager, whose caches start empty. The term ends as soon as a write finds the fence closed.
+func runManagerTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, lists *joblist.Source, ready func()) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	mgr, err := newControlManager(fencedConfig(o.Config, fence, end), log)
@@ -81,7 +81,7 @@ func controlTerm(ctx context.Context, o *Options, fence func() error, log logr.L
 		if o.Listing.ListenAddress == "" {
 			return nil
 		}
-		if err := lists.Use(ctx, mgr.GetCache(), mgr.GetAPIReader()); err != nil {
+		if err := lists.ServeFromCache(ctx, mgr.GetCache(), mgr.GetAPIReader()); err != nil {
 			log.Error(err, "Lists of jobs are not served from memory")
 		}
 		return nil

@@ -37,15 +37,15 @@ func Run(ctx context.Context, o Options) error {
 	o.Config = rest.CopyConfig(o.Config)
 	o.Config.QPS, o.Config.RateLimiter = -1, nil
 	o.pressure = watchPressure(o.Config)
-	if err := o.numberJobs(); err != nil {
+	if err := o.newJobIDAllocator(); err != nil {
 		return err
 	}
 
 	h := newHealth(o.Components)
 	tell := o.Ready
 	o.Ready = func(component string) {
-		h.started(component)
-		giveBack()
+		h.markStarted(component)
+		returnStartMemory()
 		log.Info("Component is ready", "component", component)
 		tell(component)
 	}
@@ -61,14 +61,14 @@ func Run(ctx context.Context, o Options) error {
 // the process.
 func serveEndpoints(ctx context.Context, group *errgroup.Group, o *Options, h *health) error {
 	if o.MetricsAddress != "" {
-		run, err := serve(o.MetricsAddress, "metrics", "--listen-address", metricsHandler(o.Pprof))
+		run, err := listenAndServe(o.MetricsAddress, "metrics", "--listen-address", metricsHandler(o.Pprof))
 		if err != nil {
 			return err
 		}
 		group.Go(func() error { return run(ctx) })
 	}
 	if o.HealthAddress != "" {
-		run, err := serve(o.HealthAddress, "health", "--healthz-address", h.handler())
+		run, err := listenAndServe(o.HealthAddress, "health", "--healthz-address", h.newHandler())
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func serveEndpoints(ctx context.Context, group *errgroup.Group, o *Options, h *h
 }
 
 func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) error {
-	if err := awaitKinds(ctx, o.Config, log); err != nil {
+	if err := waitForKinds(ctx, o.Config, log); err != nil {
 		return err
 	}
 	if slices.Contains(o.Components, Scheduler) {
@@ -92,7 +92,7 @@ func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) 
 	for _, component := range o.Components {
 		log := log.WithName(component)
 		if o.LeaderElect && component != Admission {
-			h.started(component) // a component that waits for leadership counts as started
+			h.markStarted(component) // a component that waits for leadership counts as started
 		}
 		group.Go(func() error {
 			var err error
@@ -135,8 +135,8 @@ func runAdmission(ctx context.Context, o *Options) error {
 	return admission.Run(ctx, o.Config, options)
 }
 
-// hintFor returns a hint for an error of the API server: the kinds are not installed, or the server cannot be reached.
-func hintFor(err error) string {
+// hintForAPIError returns a hint for an error of the API server: the kinds are not installed, or the server cannot be reached.
+func hintForAPIError(err error) string {
 	if apierrors.IsNotFound(err) {
 		return "install the kinds first: kubectl apply -f deploy/install.yaml"
 	}
@@ -148,9 +148,9 @@ const (
 	kindsPause = 100 * time.Millisecond
 )
 
-// awaitKinds waits until the API server serves our kinds. During an installation, the kinds may be created after this
+// waitForKinds waits until the API server serves our kinds. During an installation, the kinds may be created after this
 // process starts.
-func awaitKinds(ctx context.Context, config *rest.Config, log logr.Logger) error {
+func waitForKinds(ctx context.Context, config *rest.Config, log logr.Logger) error {
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return fmt.Errorf("client for discovery: %w", err)
@@ -178,7 +178,7 @@ func awaitKinds(ctx context.Context, config *rest.Config, log logr.Logger) error
 		case <-time.After(kindsPause):
 		}
 		if try == kindsTries-1 {
-			return withHint(fmt.Errorf("group %s: %w", missing, err), hintFor(err))
+			return withHint(fmt.Errorf("group %s: %w", missing, err), hintForAPIError(err))
 		}
 	}
 	return nil

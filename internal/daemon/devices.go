@@ -9,15 +9,15 @@ import (
 
 // Volcano's gauges of shared cards.
 var (
-	cardShared    = cardGauge("shared_number", "Containers that share a card")
-	cardMemory    = cardGauge("allocated_memory", "Memory of a card that is given away, in MiB")
-	cardCores     = cardGauge("allocated_cores", "Part of a card's cores that is given away, in percent")
-	cardLimit     = cardGauge("memory_limit", "Memory of a card, in MiB")
-	cardPodMemory = cardGauge("memory_allocation_for_a_certain_pod", "Memory of a card that a pod has, in MiB", "podName")
-	cardPodCores  = cardGauge("core_allocation_for_a_certain_pod", "Part of a card's cores that a pod has, in percent", "podName")
+	cardShared    = newCardGauge("shared_number", "Containers that share a card")
+	cardMemory    = newCardGauge("allocated_memory", "Memory of a card that is given away, in MiB")
+	cardCores     = newCardGauge("allocated_cores", "Part of a card's cores that is given away, in percent")
+	cardLimit     = newCardGauge("memory_limit", "Memory of a card, in MiB")
+	cardPodMemory = newCardGauge("memory_allocation_for_a_certain_pod", "Memory of a card that a pod has, in MiB", "podName")
+	cardPodCores  = newCardGauge("core_allocation_for_a_certain_pod", "Part of a card's cores that a pod has, in percent", "podName")
 )
 
-func cardGauge(name, help string, labels ...string) *prometheus.GaugeVec {
+func newCardGauge(name, help string, labels ...string) *prometheus.GaugeVec {
 	return prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_vgpu_device_" + name, Help: help + ".",
 	}, append([]string{"devID", "NodeName"}, labels...))

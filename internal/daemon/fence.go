@@ -25,7 +25,7 @@ type fencedTransport struct {
 
 // RoundTrip sends a request, or returns the error of the closed fence.
 func (t *fencedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	if err := t.refuse(request.Method); err != nil {
+	if err := t.checkMethod(request.Method); err != nil {
 		if request.Body != nil {
 			_ = request.Body.Close() // a RoundTripper must close the body in any case
 		}
@@ -34,8 +34,8 @@ func (t *fencedTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	return t.next.RoundTrip(request)
 }
 
-// refuse returns an error if a request with this method may not be sent.
-func (t *fencedTransport) refuse(method string) error {
+// checkMethod returns an error if a request with this method may not be sent.
+func (t *fencedTransport) checkMethod(method string) error {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return nil

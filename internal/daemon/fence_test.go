@@ -61,7 +61,7 @@ func TestAControllersLeaderThatWasPausedWritesNothing(t *testing.T) {
 		})
 		server := &recordedServer{}
 		ctx, stop := context.WithCancel(t.Context())
-		err := electionOf(leases, "a").lead(ctx, func(ctx context.Context, fence func() error) error {
+		err := electionOf(leases, "a").leadOneTerm(ctx, func(ctx context.Context, fence func() error) error {
 			defer stop()
 			defer close(thawed)
 			ended := 0

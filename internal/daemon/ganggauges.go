@@ -29,9 +29,9 @@ var (
 		Name: "volcano_e2e_job_scheduling_latency_milliseconds", Buckets: prometheus.ExponentialBuckets(1, 4, 14), // 1 ms to 18 h
 		Help: "Time from a gang's creation to the decision that gives it its minimum.",
 	})
-	gangDuration = gangTime("duration", "Time from a gang's creation to the decision that gave it its minimum, in milliseconds")
-	gangCreated  = gangTime("start_time", "When a gang was created, in seconds since 1970")
-	gangPlaced   = gangTime("last_time", "When a gang last was given its minimum, in seconds since 1970")
+	gangDuration = newGangTimeGauge("duration", "Time from a gang's creation to the decision that gave it its minimum, in milliseconds")
+	gangCreated  = newGangTimeGauge("start_time", "When a gang was created, in seconds since 1970")
+	gangPlaced   = newGangTimeGauge("last_time", "When a gang last was given its minimum, in seconds since 1970")
 
 	evictionTransactions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_eviction_transactions_total", Help: "Gangs that pods were evicted for, by action.",
@@ -40,7 +40,7 @@ var (
 	gangs = map[string]bool{} // gangs with series of their own
 )
 
-func gangTime(what, help string) *prometheus.GaugeVec {
+func newGangTimeGauge(what, help string) *prometheus.GaugeVec {
 	return prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_e2e_job_scheduling_" + what, Help: help + ".",
 	}, []string{"job_name", "queue", "job_namespace"})
@@ -50,8 +50,8 @@ func init() {
 	metrics.Registry.MustRegister(gangUnready, gangTries, gangShare, gangLatency, gangDuration, gangCreated, gangPlaced, evictionTransactions)
 }
 
-// shown reports whether a gang has series of its own. A new gang gets them if there is space.
-func shown(gang string) bool {
+// claimOwnSeries reports whether a gang has series of its own. A new gang gets them if there is space.
+func claimOwnSeries(gang string) bool {
 	if !gangs[gang] && len(gangs) < mostGangs {
 		gangs[gang] = true
 	}
@@ -62,13 +62,13 @@ func shown(gang string) bool {
 func observeGangs(s *decision.Stats, now time.Time) {
 	for _, gone := range s.GangsGone {
 		if gangs[gone.Key()] {
-			dropGang(gone)
+			deleteGangSeries(gone)
 		}
 	}
 	for i := range s.Gangs {
 		g := &s.Gangs[i]
 		key := g.Gang.Key()
-		if !shown(key) {
+		if !claimOwnSeries(key) {
 			continue
 		}
 		if g.Unready > 0 {
@@ -83,18 +83,18 @@ func observeGangs(s *decision.Stats, now time.Time) {
 	}
 	for i := range s.Starts {
 		start := &s.Starts[i]
-		took := milliseconds(now.Sub(start.Created))
+		took := toMilliseconds(now.Sub(start.Created))
 		gangLatency.Observe(took)
-		if shown(start.Gang.Key()) {
+		if claimOwnSeries(start.Gang.Key()) {
 			labels := []string{start.Gang.Name, start.Queue, start.Gang.Namespace}
 			gangDuration.WithLabelValues(labels...).Set(took)
-			gangCreated.WithLabelValues(labels...).Set(seconds(start.Created))
-			gangPlaced.WithLabelValues(labels...).Set(seconds(now))
+			gangCreated.WithLabelValues(labels...).Set(unixSeconds(start.Created))
+			gangPlaced.WithLabelValues(labels...).Set(unixSeconds(now))
 		}
 	}
 }
 
-func dropGang(g decision.Object) {
+func deleteGangSeries(g decision.Object) {
 	gangUnready.DeleteLabelValues(g.Key())
 	gangTries.DeleteLabelValues(g.Key())
 	gangShare.DeleteLabelValues(g.Namespace, g.Name)
@@ -104,9 +104,9 @@ func dropGang(g decision.Object) {
 	delete(gangs, g.Key())
 }
 
-// forgetGangs removes the series of all gangs. It runs when leadership ends, because this process no longer has current
+// deleteAllGangSeries removes the series of all gangs. It runs when leadership ends, because this process no longer has current
 // values.
-func forgetGangs() {
+func deleteAllGangSeries() {
 	for _, vec := range []interface{ Reset() }{gangUnready, gangTries, gangShare, gangDuration, gangCreated, gangPlaced} {
 		vec.Reset()
 	}
@@ -126,4 +126,4 @@ func observeEvictions(evicts []decision.Evict) {
 	}
 }
 
-func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+func unixSeconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -23,34 +23,34 @@ func newHealth(components []string) *health {
 	return h
 }
 
-func (h *health) beat(now time.Time) {
+func (h *health) recordBeat(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.last = now
 }
 
-// watch starts to expect a cycle within each allowed interval.
-func (h *health) watch(allowed time.Duration) {
+// expectCycles starts to expect a cycle within each allowed interval.
+func (h *health) expectCycles(allowed time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.last, h.allowed = time.Now(), allowed
 }
 
-func (h *health) unwatch() {
+func (h *health) stopExpecting() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.allowed = 0
 }
 
-// started records that a component serves or waits for leadership.
-func (h *health) started(component string) {
+// markStarted records that a component serves or waits for leadership.
+func (h *health) markStarted(component string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.waiting, component)
 }
 
-// live returns an error if the scheduler's loop is stuck.
-func (h *health) live(now time.Time) error {
+// checkLiveness returns an error if the scheduler's loop is stuck.
+func (h *health) checkLiveness(now time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.allowed > 0 && now.Sub(h.last) > h.allowed {
@@ -59,18 +59,18 @@ func (h *health) live(now time.Time) error {
 	return nil
 }
 
-// ready returns an error if a component has not started or the scheduler's loop is stuck.
-func (h *health) ready(now time.Time) error {
+// checkReadiness returns an error if a component has not started or the scheduler's loop is stuck.
+func (h *health) checkReadiness(now time.Time) error {
 	h.mu.Lock()
 	for c := range h.waiting {
 		h.mu.Unlock()
 		return fmt.Errorf("%s: not started yet", c)
 	}
 	h.mu.Unlock()
-	return h.live(now)
+	return h.checkLiveness(now)
 }
 
-func (h *health) handler() http.Handler {
+func (h *health) newHandler() http.Handler {
 	mux := http.NewServeMux()
 	answer := func(check func(time.Time) error) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -81,8 +81,8 @@ func (h *health) handler() http.Handler {
 			fmt.Fprintln(w, "ok")
 		}
 	}
-	mux.HandleFunc("/healthz", answer(h.live))
-	mux.HandleFunc("/livez", answer(h.live))
-	mux.HandleFunc("/readyz", answer(h.ready))
+	mux.HandleFunc("/healthz", answer(h.checkLiveness))
+	mux.HandleFunc("/livez", answer(h.checkLiveness))
+	mux.HandleFunc("/readyz", answer(h.checkReadiness))
 	return mux
 }

@@ -12,7 +12,7 @@ func TestHealth(t *testing.T) {
 	h := newHealth([]string{Scheduler, Controllers})
 	status := func(path string) (int, string) {
 		w := httptest.NewRecorder()
-		h.handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		h.newHandler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		return w.Code, strings.TrimSpace(w.Body.String())
 	}
 	expect := func(when, path string, want int) {
@@ -23,17 +23,17 @@ func TestHealth(t *testing.T) {
 	}
 	expect("before anything started", "/healthz", http.StatusOK)
 	expect("before anything started", "/readyz", http.StatusServiceUnavailable)
-	h.started(Scheduler)
+	h.markStarted(Scheduler)
 	expect("with one of two started", "/readyz", http.StatusServiceUnavailable)
-	h.started(Controllers)
+	h.markStarted(Controllers)
 	expect("with both started", "/readyz", http.StatusOK)
-	h.watch(time.Minute)
-	h.beat(time.Now().Add(-2 * time.Minute))
+	h.expectCycles(time.Minute)
+	h.recordBeat(time.Now().Add(-2 * time.Minute))
 	expect("with a loop that is stuck", "/healthz", http.StatusServiceUnavailable)
 	expect("with a loop that is stuck", "/readyz", http.StatusServiceUnavailable)
-	h.beat(time.Now())
+	h.recordBeat(time.Now())
 	expect("with a loop that goes on", "/healthz", http.StatusOK)
-	h.beat(time.Now().Add(-2 * time.Minute))
-	h.unwatch()
+	h.recordBeat(time.Now().Add(-2 * time.Minute))
+	h.stopExpecting()
 	expect("when standing by", "/healthz", http.StatusOK)
 }

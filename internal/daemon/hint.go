@@ -15,8 +15,8 @@ func (h *hinted) Unwrap() error { return h.err }
 // withHint adds a hint to an error.
 func withHint(err error, hint string) error { return &hinted{err: err, hint: hint} }
 
-// Hint returns the hint of an error returned by Run, or "".
-func Hint(err error) string {
+// HintOfError returns the hint of an error returned by Run, or "".
+func HintOfError(err error) string {
 	var h *hinted
 	if errors.As(err, &h) {
 		return h.hint

@@ -9,12 +9,12 @@ import (
 	"github.com/vc-batch/vc/internal/jobid"
 )
 
-// numberJobs creates the allocator of job IDs. Admission and the controllers of this process share it, so that the IDs
+// newJobIDAllocator creates the allocator of job IDs. Admission and the controllers of this process share it, so that the IDs
 // increase in the order of the calls.
-func (o *Options) numberJobs() error {
+func (o *Options) newJobIDAllocator() error {
 	api, err := client.New(o.Config, client.Options{Scheme: newScheme()})
 	if err != nil {
-		return withHint(fmt.Errorf("client for job ids: %w", err), hintFor(err))
+		return withHint(fmt.Errorf("client for job ids: %w", err), hintForAPIError(err))
 	}
 	ids := jobid.New(jobid.ConfigMap{API: api, Namespace: o.LeaseNamespace}, time.Now)
 	if o.Admission.JobIDs == nil {

@@ -53,15 +53,15 @@ func newElection(o *Options, lease string, log logr.Logger) (*election, error) {
 	}, nil
 }
 
-// lead waits for leadership, runs one term, and then releases the lease. It returns nil if ctx ended first or
+// leadOneTerm waits for leadership, runs one term, and then releases the lease. It returns nil if ctx ended first or
 // leadership was lost.
-func (e *election) lead(ctx context.Context, run term) error {
+func (e *election) leadOneTerm(ctx context.Context, run term) error {
 	electing, stopElecting := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopElecting()
 	elected := make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{
-			LeaseMeta:  metaFor(e.namespace, e.lease),
+			LeaseMeta:  newObjectMeta(e.namespace, e.lease),
 			Client:     e.client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: e.identity},
 		},
@@ -98,16 +98,16 @@ func (e *election) lead(ctx context.Context, run term) error {
 		<-ended
 		stopLeading()
 	}()
-	err = run(leading, e.fence(elector))
+	err = run(leading, e.newLeaderFence(elector))
 	stopElecting() // release the lease after the last write, so that the next leader finds no write in flight
 	<-ended
 	e.log.Info("Leadership ended")
 	return err
 }
 
-// fence returns a function that fails as soon as the last renewal is older than the renew deadline. The lease itself
+// newLeaderFence returns a function that fails as soon as the last renewal is older than the renew deadline. The lease itself
 // lasts longer; the difference allows for clock skew and calls in flight.
-func (e *election) fence(elector *leaderelection.LeaderElector) func() error {
+func (e *election) newLeaderFence(elector *leaderelection.LeaderElector) func() error {
 	return func() error {
 		if !elector.IsLeader() || elector.Check(e.renew-e.duration) != nil {
 			return errNotLeader

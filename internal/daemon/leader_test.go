@@ -43,7 +43,7 @@ func TestOnlyOneLeadsAndTheNextBeginsAfterItsEnd(t *testing.T) {
 		var both sync.WaitGroup
 		for _, who := range []string{"a", "b"} {
 			both.Go(func() {
-				if err := electionOf(client, who).lead(t.Context(), minute); err != nil {
+				if err := electionOf(client, who).leadOneTerm(t.Context(), minute); err != nil {
 					t.Error(err)
 				}
 			})
@@ -66,7 +66,7 @@ func TestALeaderThatCannotRenewStopsBeforeItsLeaseEnds(t *testing.T) {
 			return false, nil, nil
 		})
 		var lastWrite, cancelledAt time.Time
-		err := electionOf(client, "a").lead(t.Context(), func(ctx context.Context, fence func() error) error {
+		err := electionOf(client, "a").leadOneTerm(t.Context(), func(ctx context.Context, fence func() error) error {
 			time.Sleep(5 * time.Second)
 			cut.Store(true)
 			for ctx.Err() == nil {
@@ -101,7 +101,7 @@ func TestAFenceIsClosedForAProcessThatWasStoppedForAWhile(t *testing.T) {
 			return false, nil, nil
 		})
 		ctx, stop := context.WithCancel(t.Context())
-		err := electionOf(client, "a").lead(ctx, func(ctx context.Context, fence func() error) error {
+		err := electionOf(client, "a").leadOneTerm(ctx, func(ctx context.Context, fence func() error) error {
 			time.Sleep(30 * time.Second)
 			if fence() == nil {
 				t.Error("the fence is open though the lease was not renewed for half a minute")
@@ -124,7 +124,7 @@ func TestTheLeaseIsGivenBackOnlyAfterTheTerm(t *testing.T) {
 	client := fake.NewClientset()
 	ctx, stop := context.WithCancel(t.Context())
 	var holderDuring string
-	err := electionOf(client, "a").lead(ctx, func(ctx context.Context, _ func() error) error {
+	err := electionOf(client, "a").leadOneTerm(ctx, func(ctx context.Context, _ func() error) error {
 		stop()
 		<-ctx.Done()
 		lease, err := client.CoordinationV1().Leases("n").Get(t.Context(), "l", metav1.GetOptions{})

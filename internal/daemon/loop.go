@@ -54,20 +54,20 @@ const (
 	windowMax  = 50 * time.Millisecond
 )
 
-// run repeats cycles until ctx is done. The source must have synced before.
-func (l *loop) run(ctx context.Context) {
+// runCyclesUntilDone repeats cycles until ctx is done. The source must have synced before.
+func (l *loop) runCyclesUntilDone(ctx context.Context) {
 	for ctx.Err() == nil {
-		l.copies.take()
-		again := l.cycle(time.Now())
-		l.copies.fulfil(l.cluster)
+		l.copies.acceptRequest()
+		again := l.runOneCycle(time.Now())
+		l.copies.fulfillRequest(l.cluster)
 		if !again {
-			l.rest(ctx)
+			l.waitForReason(ctx)
 		}
 	}
 }
 
-// cycle applies the changes, makes decisions, assumes them in the model, and hands them over.
-func (l *loop) cycle(now time.Time) (again bool) {
+// runOneCycle applies the changes, makes decisions, assumes them in the model, and hands them over.
+func (l *loop) runOneCycle(now time.Time) (again bool) {
 	select {
 	case <-l.source.Signal(): // drained below
 	default:
@@ -98,8 +98,8 @@ func nextWindow(window time.Duration, dull bool) time.Duration {
 	return min(max(2*window, windowMin), windowDull)
 }
 
-// rest waits for the next reason to run a cycle, and then a little longer for changes that follow.
-func (l *loop) rest(ctx context.Context) {
+// waitForReason waits for the next reason to run a cycle, and then a little longer for changes that follow.
+func (l *loop) waitForReason(ctx context.Context) {
 	silence := l.period
 	if !l.wake.IsZero() {
 		silence = max(0, min(silence, time.Until(l.wake)))

@@ -76,7 +76,7 @@ func looping(t *testing.T, engine *script, test func(h *hand)) (calls []time.Dur
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
-		running.Go(func() { l.run(ctx) })
+		running.Go(func() { l.runCyclesUntilDone(ctx) })
 		test(h)
 		stop()
 		running.Wait()

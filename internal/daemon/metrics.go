@@ -74,11 +74,11 @@ func init() {
 		writes, changes, startErrors, startsUnknown, confReloads, confValid)
 }
 
-// watchStages measures the stages of a cycle. The returned function ends the measurement.
-func watchStages(stage, name string) (end func()) {
+// measureStages measures the stages of a cycle. The returned function ends the measurement.
+func measureStages(stage, name string) (end func()) {
 	began := time.Now()
 	return func() {
-		took := milliseconds(time.Since(began))
+		took := toMilliseconds(time.Since(began))
 		if stage == "action" {
 			actionLatency.WithLabelValues(name).Observe(took)
 			return
@@ -90,7 +90,7 @@ func watchStages(stage, name string) (end func()) {
 func observeCycle(deltas int, d *decision.Decisions, took time.Duration) {
 	changes.Add(float64(deltas))
 	if d.Stats.GangsTried > 0 || deltas > 0 {
-		cycleLatency.Observe(milliseconds(took))
+		cycleLatency.Observe(toMilliseconds(took))
 	}
 	attempts.WithLabelValues("scheduled").Add(float64(d.Stats.GangsPlaced))
 	attempts.WithLabelValues("unschedulable").Add(float64(d.Stats.GangsTried - d.Stats.GangsPlaced))
@@ -116,9 +116,9 @@ func observeCycle(deltas int, d *decision.Decisions, took time.Duration) {
 func observeWrite(a outbox.Attempt) {
 	writes.WithLabelValues(a.Lane, a.Outcome).Inc()
 	if a.Lane == "bind" && a.Outcome == "ok" {
-		stageLatency.WithLabelValues("Bind").Observe(milliseconds(a.Took))
-		bindLatency.WithLabelValues("Bind").Observe(milliseconds(a.Waited))
+		stageLatency.WithLabelValues("Bind").Observe(toMilliseconds(a.Took))
+		bindLatency.WithLabelValues("Bind").Observe(toMilliseconds(a.Waited))
 	}
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+func toMilliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -23,8 +23,8 @@ const (
 	Admission   = "admission"
 )
 
-// Components lists all components, in the order in which they start.
-func Components() []string { return []string{Admission, Controllers, Scheduler} }
+// ComponentNames lists all components, in the order in which they start.
+func ComponentNames() []string { return []string{Admission, Controllers, Scheduler} }
 
 // Namespace is the default namespace of the daemon's own objects.
 const Namespace = "volcano-system"
@@ -81,11 +81,11 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("options have no API server configuration")
 	}
 	if len(o.Components) == 0 {
-		o.Components = Components()
+		o.Components = ComponentNames()
 	}
 	for _, c := range o.Components {
-		if !slices.Contains(Components(), c) {
-			return o, fmt.Errorf("unknown component %q; valid components are %s", c, strings.Join(Components(), ", "))
+		if !slices.Contains(ComponentNames(), c) {
+			return o, fmt.Errorf("unknown component %q; valid components are %s", c, strings.Join(ComponentNames(), ", "))
 		}
 	}
 	if len(o.SchedulerNames) == 0 {

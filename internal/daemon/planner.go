@@ -64,10 +64,10 @@ func newPlanner(o *Options, fence func() error, engine newEngine, log logr.Logge
 		copies: make(chan chan<- *model.Cluster), engine: engine, now: time.Now, log: log, taken: map[types.UID]bool{}}, nil
 }
 
-// run answers Plans until ctx is done. While the kind is not installed, it retries.
-func (p *planner) run(ctx context.Context) {
+// runPlanner answers Plans until ctx is done. While the kind is not installed, it retries.
+func (p *planner) runPlanner(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := p.serve(ctx); err != nil {
+		if err := p.servePlans(ctx); err != nil {
 			p.log.V(1).Info("Plans cannot be processed yet", "reason", err.Error())
 		}
 		select {
@@ -77,8 +77,8 @@ func (p *planner) run(ctx context.Context) {
 	}
 }
 
-// serve watches Plans and answers them.
-func (p *planner) serve(ctx context.Context) error {
+// servePlans watches Plans and answers them.
+func (p *planner) servePlans(ctx context.Context) error {
 	plans, err := cache.New(p.config, cache.Options{Scheme: p.scheme})
 	if err != nil {
 		return fmt.Errorf("watch of plans: %w", err)
@@ -109,7 +109,7 @@ func (p *planner) serve(ctx context.Context) error {
 		if over {
 			return <-ended
 		}
-		again, err := p.do(ctx, plans, key)
+		again, err := p.processPlan(ctx, plans, key)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			p.log.V(1).Info("Plan is tried again", "plan", key, "reason", err.Error())
@@ -124,8 +124,8 @@ func (p *planner) serve(ctx context.Context) error {
 	}
 }
 
-// do answers a Plan or deletes it. It returns when to process the Plan next.
-func (p *planner) do(ctx context.Context, plans client.Reader, key client.ObjectKey) (again time.Duration, err error) {
+// processPlan answers a Plan or deletes it. It returns when to process the Plan next.
+func (p *planner) processPlan(ctx context.Context, plans client.Reader, key client.ObjectKey) (again time.Duration, err error) {
 	plan := &insightv1alpha1.Plan{}
 	if err := plans.Get(ctx, key, plan); err != nil {
 		return 0, client.IgnoreNotFound(err)
@@ -153,10 +153,10 @@ func (p *planner) do(ctx context.Context, plans client.Reader, key client.Object
 	}
 	plan = plan.DeepCopy()
 	plan.Status = *status
-	if err = p.write(ctx, plan); err == nil || apierrors.IsNotFound(err) {
+	if err = p.writeStatus(ctx, plan); err == nil || apierrors.IsNotFound(err) {
 		delete(p.taken, plan.UID)
 	}
-	return keepPlans, gone(err)
+	return keepPlans, ignoreGoneOrChanged(err)
 }
 
 // answerOnce answers a plan, unless an earlier scheduler process has started to answer it. It records the start in the
@@ -174,20 +174,20 @@ func (p *planner) answerOnce(ctx context.Context, plan *insightv1alpha1.Plan) (*
 		marked := plan.DeepCopy()
 		at := metav1.NewTime(p.now())
 		marked.Status.TakenUpAt = &at
-		if err := p.write(ctx, marked); err != nil {
+		if err := p.writeStatus(ctx, marked); err != nil {
 			return nil, err
 		}
 		p.taken[plan.UID] = true
 		plan.ResourceVersion, plan.Status.TakenUpAt = marked.ResourceVersion, &at
 	}
-	q, err := p.ask(ctx, plan)
+	q, err := p.readQuestion(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
-	thought := whatif.Prepare(q)
-	status, is := thought.Problem(p.now())
+	thought := whatif.PrepareThought(q)
+	status, is := thought.RejectedStatus(p.now())
 	if !is {
-		if status, err = p.answer(ctx, thought); err != nil {
+		if status, err = p.simulateOnCopy(ctx, thought); err != nil {
 			return nil, err
 		}
 	}
@@ -195,33 +195,33 @@ func (p *planner) answerOnce(ctx context.Context, plan *insightv1alpha1.Plan) (*
 	return &status, nil
 }
 
-// write updates the status of a plan if this process still leads.
-func (p *planner) write(ctx context.Context, plan *insightv1alpha1.Plan) error {
+// writeStatus updates the status of a plan if this process still leads.
+func (p *planner) writeStatus(ctx context.Context, plan *insightv1alpha1.Plan) error {
 	if err := p.fence(); err != nil {
 		return err
 	}
 	return p.api.Status().Update(ctx, plan)
 }
 
-// gone turns an error about a deleted or changed plan into nil, because the planner will process the plan again.
-func gone(err error) error {
+// ignoreGoneOrChanged turns an error about a deleted or changed plan into nil, because the planner will process the plan again.
+func ignoreGoneOrChanged(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
 	return err
 }
 
-// answer simulates a plan on a copy of the model. Before the next simulation the planner pauses for twice the time of
+// simulateOnCopy simulates a plan on a copy of the model. Before the next simulation the planner pauses for twice the time of
 // this one, so that simulations take at most a third of one processor.
-func (p *planner) answer(ctx context.Context, thought *whatif.Thought) (status insightv1alpha1.PlanStatus, err error) {
-	p.rest(ctx, p.restUntil.Sub(p.now()))
-	cluster, err := p.modelCopy(ctx)
+func (p *planner) simulateOnCopy(ctx context.Context, thought *whatif.Thought) (status insightv1alpha1.PlanStatus, err error) {
+	p.pauseForShare(ctx, p.restUntil.Sub(p.now()))
+	cluster, err := p.requestModelCopy(ctx)
 	if err != nil {
 		return status, err
 	}
 	began := p.now()
 	defer func() { p.restUntil = p.now().Add(2 * p.now().Sub(began)) }()
-	if status, err = p.simulate(ctx, thought, cluster); err != nil {
+	if status, err = p.runSimulation(ctx, thought, cluster); err != nil {
 		return status, err
 	}
 	if status.AnsweredAt == nil {
@@ -231,7 +231,7 @@ func (p *planner) answer(ctx context.Context, thought *whatif.Thought) (status i
 	return status, nil
 }
 
-func (p *planner) rest(ctx context.Context, d time.Duration) {
+func (p *planner) pauseForShare(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return
 	}
@@ -241,9 +241,9 @@ func (p *planner) rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// ask reads the objects that a simulation needs. All lists come from the API server's cache, so that plans put no load
+// readQuestion reads the objects that a simulation needs. All lists come from the API server's cache, so that plans put no load
 // on etcd.
-func (p *planner) ask(ctx context.Context, plan *insightv1alpha1.Plan) (*whatif.Question, error) {
+func (p *planner) readQuestion(ctx context.Context, plan *insightv1alpha1.Plan) (*whatif.Question, error) {
 	q := &whatif.Question{Plan: plan, Claims: map[string]bool{}, SchedulerNames: p.schedulers, Now: p.now()}
 	cached := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 	queues, classes, claims := &schedulingv1beta1.QueueList{}, &schedulingv1.PriorityClassList{}, &corev1.PersistentVolumeClaimList{}
@@ -260,7 +260,7 @@ func (p *planner) ask(ctx context.Context, plan *insightv1alpha1.Plan) (*whatif.
 	for i := range claims.Items {
 		q.Claims[claims.Items[i].Name] = true
 	}
-	if !depends(plan) {
+	if !hasDependency(plan) {
 		return q, nil
 	}
 	jobs := &batchv1alpha1.JobList{}
@@ -273,8 +273,8 @@ func (p *planner) ask(ctx context.Context, plan *insightv1alpha1.Plan) (*whatif.
 	return q, nil
 }
 
-// depends reports whether a planned job depends on other jobs. Only then are jobs read.
-func depends(plan *insightv1alpha1.Plan) bool {
+// hasDependency reports whether a planned job depends on other jobs. Only then are jobs read.
+func hasDependency(plan *insightv1alpha1.Plan) bool {
 	for i := range plan.Spec.Objects {
 		var head struct {
 			Metadata metav1.ObjectMeta `json:"metadata"`

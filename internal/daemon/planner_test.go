@@ -75,7 +75,7 @@ func TestAPlanThatIsTooLargeIsAnsweredWithoutTheLoop(t *testing.T) {
 		plan := planOf(t, "large", replicas)
 		p, statuses := aPlanner(plan)
 		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second) // no loop sends copies
-		if _, err := p.do(ctx, p.api, client.ObjectKeyFromObject(plan)); err != nil {
+		if _, err := p.processPlan(ctx, p.api, client.ObjectKeyFromObject(plan)); err != nil {
 			t.Errorf("%d replicas: %v", replicas, err)
 		}
 		stop()
@@ -94,7 +94,7 @@ func TestAPlanIsMarkedBeforeItIsSimulatedAndNotSimulatedByTheNextProcess(t *test
 	go func() { taken <- <-first.copies }()
 	done := make(chan error, 1)
 	go func() {
-		_, err := first.do(ctx, first.api, client.ObjectKeyFromObject(plan))
+		_, err := first.processPlan(ctx, first.api, client.ObjectKeyFromObject(plan))
 		done <- err
 	}()
 	<-taken
@@ -107,7 +107,7 @@ func TestAPlanIsMarkedBeforeItIsSimulatedAndNotSimulatedByTheNextProcess(t *test
 	}
 	second, statuses := aPlanner()
 	second.api = &recorder{Client: first.api.(*recorder).Client, statuses: statuses}
-	if _, err := second.do(t.Context(), second.api, client.ObjectKeyFromObject(plan)); err != nil {
+	if _, err := second.processPlan(t.Context(), second.api, client.ObjectKeyFromObject(plan)); err != nil {
 		t.Fatal(err)
 	}
 	if len(*statuses) != 1 || (*statuses)[0].Problem == "" || (*statuses)[0].AnsweredAt == nil {
@@ -121,7 +121,7 @@ func TestAPlanThatThisProcessTookUpIsTriedAgain(t *testing.T) {
 	p, statuses := aPlanner(plan)
 	ctx, end := context.WithCancel(t.Context())
 	end()
-	if _, err := p.do(ctx, p.api, client.ObjectKeyFromObject(plan)); err == nil {
+	if _, err := p.processPlan(ctx, p.api, client.ObjectKeyFromObject(plan)); err == nil {
 		t.Fatal("answered without a loop")
 	}
 	go func() {
@@ -129,7 +129,7 @@ func TestAPlanThatThisProcessTookUpIsTriedAgain(t *testing.T) {
 		c.Apply(model.QueueFrom(openQueue()), model.NodeFrom(build.Node("n").CPU("4").Memory("4Gi").Obj()))
 		<-p.copies <- c
 	}()
-	if _, err := p.do(t.Context(), p.api, client.ObjectKeyFromObject(plan)); err != nil {
+	if _, err := p.processPlan(t.Context(), p.api, client.ObjectKeyFromObject(plan)); err != nil {
 		t.Fatal(err)
 	}
 	if last := (*statuses)[len(*statuses)-1]; last.Verdict != insightv1alpha1.VerdictStarts || last.TakenUpAt == nil {

@@ -30,7 +30,7 @@ func (t *timed) RoundTrip(r *http.Request) (*http.Response, error) {
 	start := time.Now()
 	response, err := t.inner.RoundTrip(r)
 	now := time.Now()
-	t.governor.Answered(now, now.Sub(start))
+	t.governor.RecordWrite(now, now.Sub(start))
 	return response, err
 }
 

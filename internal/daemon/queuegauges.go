@@ -11,12 +11,12 @@ import (
 // Volcano's gauges of queues.
 var (
 	queueAmounts = []*resourceGauges{
-		queueGauges("allocated", "Resources used by the queue's pods", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Allocated }),
-		queueGauges("request", "Resources used and requested by the queue's gangs", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Request }),
-		queueGauges("inqueue", "Resources reserved for admitted gangs without nodes", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Inqueue }),
-		queueGauges("deserved", "Deserved share of the queue", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Deserved }),
-		queueGauges("capacity", "Capability in the queue's spec; no series if it has none", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.Capacity }),
-		queueGauges("real_capacity", "Maximum that the queue can use beside the guarantees of other queues; no series without a limit", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.RealCapacity }),
+		newQueueGauges("allocated", "Resources used by the queue's pods", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Allocated }),
+		newQueueGauges("request", "Resources used and requested by the queue's gangs", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Request }),
+		newQueueGauges("inqueue", "Resources reserved for admitted gangs without nodes", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Inqueue }),
+		newQueueGauges("deserved", "Deserved share of the queue", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Deserved }),
+		newQueueGauges("capacity", "Capability in the queue's spec; no series if it has none", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.Capacity }),
+		newQueueGauges("real_capacity", "Maximum that the queue can use beside the guarantees of other queues; no series without a limit", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.RealCapacity }),
 	}
 	queueShare = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_queue_share", Help: "Largest used part of the queue's deserved share.",
@@ -46,7 +46,7 @@ type resourceGauges struct {
 	scalars map[string]map[corev1.ResourceName]bool
 }
 
-func queueGauges(what, help string, limit bool, of func(*decision.QueueFigures) corev1.ResourceList) *resourceGauges {
+func newQueueGauges(what, help string, limit bool, of func(*decision.QueueFigures) corev1.ResourceList) *resourceGauges {
 	gauge := func(unit string, labels ...string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "volcano_queue_" + what + "_" + unit, Help: help + ".",
@@ -58,7 +58,7 @@ func queueGauges(what, help string, limit bool, of func(*decision.QueueFigures) 
 	}
 }
 
-func (g *resourceGauges) set(q *decision.QueueFigures) {
+func (g *resourceGauges) setQueueGauges(q *decision.QueueFigures) {
 	amounts := g.of(q)
 	one := func(vec *prometheus.GaugeVec, name corev1.ResourceName, value float64) {
 		if _, named := amounts[name]; !named && g.limit {
@@ -89,7 +89,7 @@ func (g *resourceGauges) set(q *decision.QueueFigures) {
 	}
 }
 
-func (g *resourceGauges) drop(queue string) {
+func (g *resourceGauges) dropQueueGauges(queue string) {
 	g.cpu.DeleteLabelValues(queue)
 	g.memory.DeleteLabelValues(queue)
 	for name := range g.scalars[queue] {
@@ -101,12 +101,12 @@ func (g *resourceGauges) drop(queue string) {
 // observeQueues updates the series of the queues that changed and removes the series of deleted queues.
 func observeQueues(s *decision.Stats) {
 	for _, name := range s.QueuesGone {
-		dropQueue(name)
+		deleteQueueSeries(name)
 	}
 	for i := range s.Queues {
 		q := &s.Queues[i]
 		for _, g := range queueAmounts {
-			g.set(q)
+			g.setQueueGauges(q)
 		}
 		queueShare.WithLabelValues(q.Queue).Set(q.Share)
 		queueWeight.WithLabelValues(q.Queue).Set(float64(q.Weight))
@@ -114,9 +114,9 @@ func observeQueues(s *decision.Stats) {
 	}
 }
 
-func dropQueue(name string) {
+func deleteQueueSeries(name string) {
 	for _, g := range queueAmounts {
-		g.drop(name)
+		g.dropQueueGauges(name)
 	}
 	for _, g := range []*prometheus.GaugeVec{queueShare, queueWeight, queueOverused} {
 		g.DeleteLabelValues(name)
@@ -125,9 +125,9 @@ func dropQueue(name string) {
 	startsUnknown.DeleteLabelValues(name)
 }
 
-// forgetQueues removes the series of all queues. It runs when leadership ends, because this process no longer has
+// deleteAllQueueSeries removes the series of all queues. It runs when leadership ends, because this process no longer has
 // current values.
-func forgetQueues() {
+func deleteAllQueueSeries() {
 	for _, g := range queueAmounts {
 		g.cpu.Reset()
 		g.memory.Reset()

@@ -68,7 +68,7 @@ func TestQueuesAreShownUnderVolcanosNames(t *testing.T) {
 		!slices.Contains(got, "volcano_queue_overused{q-shown} 0") {
 		t.Errorf("after the devices were given back: %v", got)
 	}
-	forgetGangs()
+	deleteAllGangSeries()
 	observeQueues(&decision.Stats{QueuesGone: []string{"q-shown"}})
 	if got := series(t, "q-shown"); len(got) > 0 {
 		t.Errorf("a queue that was deleted still has %v", got)
@@ -101,7 +101,7 @@ func TestSeriesOfAGangGoWithIt(t *testing.T) {
 }
 
 func TestTensOfThousandsOfGangsDoNotFillMemory(t *testing.T) {
-	defer forgetGangs()
+	defer deleteAllGangSeries()
 	var s decision.Stats
 	for i := range mostGangs + 100 {
 		s.Gangs = append(s.Gangs, decision.GangFigures{Gang: decision.Object{Namespace: "ns", Name: fmt.Sprint("g", i)}, Unready: 1})

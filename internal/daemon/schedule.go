@@ -21,22 +21,22 @@ const schedulerLease = "vc-scheduler"
 
 // runScheduler runs the scheduler, one term of leadership after the other.
 func runScheduler(ctx context.Context, o *Options, h *health, log logr.Logger) error {
-	if err := extender.Register(); err != nil {
+	if err := extender.RegisterPolicy(); err != nil {
 		return err
 	}
 	conf := &confFile{path: o.SchedulerConf, log: log}
-	if err := conf.load(); err != nil {
+	if err := conf.loadAtStartup(); err != nil {
 		return err // at startup an invalid file is fatal; later it is only rejected
 	}
 	var once sync.Once
-	return terms(ctx, o, schedulerLease, log, func(ctx context.Context, fence func() error) error {
-		return scheduleTerm(ctx, o, conf, fence, h, log, func() { once.Do(func() { o.Ready(Scheduler) }) })
+	return runTermsUntilDone(ctx, o, schedulerLease, log, func(ctx context.Context, fence func() error) error {
+		return runSchedulerTerm(ctx, o, conf, fence, h, log, func() { once.Do(func() { o.Ready(Scheduler) }) })
 	})
 }
 
-// scheduleTerm builds all state from scratch, waits until the feed has synced, and runs the loop.
-func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() error, h *health, log logr.Logger, ready func()) error {
-	engine, err := conf.engine()
+// runSchedulerTerm builds all state from scratch, waits until the feed has synced, and runs the loop.
+func runSchedulerTerm(ctx context.Context, o *Options, conf *confFile, fence func() error, h *health, log logr.Logger, ready func()) error {
+	engine, err := conf.newEngine()
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	if err != nil {
 		return err
 	}
-	plans, err := newPlanner(o, fence, conf.thinker, log)
+	plans, err := newPlanner(o, fence, conf.newWhatIfEngine, log)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	engines := make(chan *scheduler.Engine)
 	parts.Go(func() { in.Run(ctx) })
 	parts.Go(func() { out.Run(ctx) })
-	parts.Go(func() { conf.follow(ctx, engines) })
+	parts.Go(func() { conf.followFile(ctx, engines) })
 
 	began := time.Now()
 	select {
@@ -91,22 +91,22 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	log.Info("Scheduler has read the cluster", "took", time.Since(began))
 	cluster := model.New()
 	cluster.DefaultQueue = o.DefaultQueue
-	cluster.Apply(used.load(ctx))
-	parts.Go(func() { used.run(ctx) })
+	cluster.Apply(used.loadStoredUsage(ctx))
+	parts.Go(func() { used.writePeriodically(ctx) })
 	parts.Go(func() {
 		nodemetrics.Run(ctx, func() config.Metrics { return *conf.metrics.Load() }, o.Config, in.Put, log)
 	})
 	l := &loop{
 		source: in, effects: used, engine: engine, engines: engines, cluster: cluster,
-		period: o.SchedulePeriod, beat: h.beat, log: log,
+		period: o.SchedulePeriod, beat: h.recordBeat, log: log,
 		copies: copies{requests: plans.copies},
 	}
-	parts.Go(func() { plans.run(ctx) })
-	h.watch(10*o.SchedulePeriod + 30*time.Second)
-	defer h.unwatch()
-	defer forgetGangs()
-	defer forgetQueues()
+	parts.Go(func() { plans.runPlanner(ctx) })
+	h.expectCycles(10*o.SchedulePeriod + 30*time.Second)
+	defer h.stopExpecting()
+	defer deleteAllGangSeries()
+	defer deleteAllQueueSeries()
 	ready()
-	l.run(ctx)
+	l.runCyclesUntilDone(ctx)
 	return nil
 }

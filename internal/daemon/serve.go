@@ -15,9 +15,9 @@ import (
 
 const shutdownTime = 3 * time.Second
 
-// serve listens on address and returns a function that serves until ctx is done. A port that is in use is therefore an
+// listenAndServe listens on address and returns a function that serves until ctx is done. A port that is in use is therefore an
 // immediate error.
-func serve(address, what, flag string, handler http.Handler) (func(context.Context) error, error) {
+func listenAndServe(address, what, flag string, handler http.Handler) (func(context.Context) error, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, withHint(fmt.Errorf("%s on %s: %w", what, address, err), "choose another address with "+flag+", or \"\" for none")

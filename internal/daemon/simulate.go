@@ -24,9 +24,9 @@ type copies struct {
 	pending  chan<- *model.Cluster // the request to serve after the next cycle, or nil
 }
 
-// take accepts a waiting request. A cycle runs before the copy is made, so that the copy includes objects submitted
+// acceptRequest accepts a waiting request. A cycle runs before the copy is made, so that the copy includes objects submitted
 // before the request.
-func (c *copies) take() {
+func (c *copies) acceptRequest() {
 	if c.pending != nil {
 		return
 	}
@@ -36,16 +36,16 @@ func (c *copies) take() {
 	}
 }
 
-// fulfil sends a copy of the model for the pending request.
-func (c *copies) fulfil(cluster *model.Cluster) {
+// fulfillRequest sends a copy of the model for the pending request.
+func (c *copies) fulfillRequest(cluster *model.Cluster) {
 	if c.pending != nil {
 		c.pending <- cluster.Fork()
 		c.pending = nil
 	}
 }
 
-// modelCopy requests a copy of the model from the loop and waits for it.
-func (p *planner) modelCopy(ctx context.Context) (*model.Cluster, error) {
+// requestModelCopy requests a copy of the model from the loop and waits for it.
+func (p *planner) requestModelCopy(ctx context.Context) (*model.Cluster, error) {
 	reply := make(chan *model.Cluster, 1)
 	timer := time.NewTimer(plansPatience)
 	defer timer.Stop()
@@ -64,9 +64,9 @@ func (p *planner) modelCopy(ctx context.Context) (*model.Cluster, error) {
 	}
 }
 
-// simulate runs the slices of a simulation on a copy of the model. Between two slices it stops if ctx is done or the
+// runSimulation runs the slices of a simulation on a copy of the model. Between two slices it stops if ctx is done or the
 // simulation takes too long. A panic ends only the simulation.
-func (p *planner) simulate(ctx context.Context, thought *whatif.Thought, cluster *model.Cluster) (status insightv1alpha1.PlanStatus, err error) {
+func (p *planner) runSimulation(ctx context.Context, thought *whatif.Thought, cluster *model.Cluster) (status insightv1alpha1.PlanStatus, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.log.Error(fmt.Errorf("panic: %v", r), "Plan cannot be simulated")
@@ -79,7 +79,7 @@ func (p *planner) simulate(ctx context.Context, thought *whatif.Thought, cluster
 	}
 	began := p.now()
 	for {
-		status, done := thought.Step(p.now(), engine, cluster)
+		status, done := thought.RunOneSlice(p.now(), engine, cluster)
 		took := p.now().Sub(began)
 		p.log.V(1).Info("Plan simulated", "took", took, "done", done)
 		switch {
@@ -88,13 +88,13 @@ func (p *planner) simulate(ctx context.Context, thought *whatif.Thought, cluster
 		case ctx.Err() != nil:
 			return status, ctx.Err()
 		case took > longestSimulation:
-			return tookTooLong(p.now(), took), nil
+			return timeoutStatus(p.now(), took), nil
 		}
 	}
 }
 
-// tookTooLong returns the status of a plan that took too long to simulate.
-func tookTooLong(now time.Time, took time.Duration) insightv1alpha1.PlanStatus {
+// timeoutStatus returns the status of a plan that took too long to simulate.
+func timeoutStatus(now time.Time, took time.Duration) insightv1alpha1.PlanStatus {
 	at := metav1.NewTime(now)
 	return insightv1alpha1.PlanStatus{
 		AnsweredAt: &at, Hint: "plan fewer pods at once, or try again when fewer jobs are waiting",

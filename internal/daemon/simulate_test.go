@@ -39,7 +39,7 @@ func thoughtOfAJob(t *testing.T) *whatif.Thought {
 		t.Fatal(err)
 	}
 	p := &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "p"}, Spec: insightv1alpha1.PlanSpec{Objects: []runtime.RawExtension{{Raw: raw}}}}
-	return whatif.Prepare(&whatif.Question{Plan: p, Queues: []*schedulingv1beta1.Queue{openQueue()}, SchedulerNames: []string{"volcano"}, Now: build.Epoch})
+	return whatif.PrepareThought(&whatif.Question{Plan: p, Queues: []*schedulingv1beta1.Queue{openQueue()}, SchedulerNames: []string{"volcano"}, Now: build.Epoch})
 }
 
 func openQueue() *schedulingv1beta1.Queue {
@@ -66,13 +66,13 @@ func TestACopyIsMadeAfterACycleThatHasSeenWhatCameBeforeTheRequest(t *testing.T)
 		l, requests := lending(source)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); l.run(ctx) }()
+		go func() { defer close(done); l.runCyclesUntilDone(ctx) }()
 		synctest.Wait()
 		source.mu.Lock() // received, but not yet a reason for a cycle
 		source.inbox = append(source.inbox, model.QueueFrom(openQueue()), model.NodeFrom(build.Node("n").CPU("4").Memory("4Gi").Obj()))
 		source.mu.Unlock()
 		p := &planner{copies: requests, engine: newTestEngine, now: time.Now, log: logr.Discard()}
-		status, err := p.answer(ctx, thought)
+		status, err := p.simulateOnCopy(ctx, thought)
 		if err != nil || status.Verdict != insightv1alpha1.VerdictStarts || status.Answers[0].Placements[0].Node != "n" {
 			t.Errorf("%+v, %v", status, err)
 		}
@@ -91,14 +91,14 @@ func TestTheLoopCyclesDuringASimulation(t *testing.T) {
 		l.beat = func(time.Time) { cycles++ }
 		ctx, stop := context.WithCancel(t.Context())
 		var done sync.WaitGroup
-		done.Go(func() { l.run(ctx) })
+		done.Go(func() { l.runCyclesUntilDone(ctx) })
 		held := make(chan struct{})
 		p := &planner{copies: requests, now: time.Now, log: logr.Discard(), engine: func() (*scheduler.Engine, error) {
 			<-held
 			return newTestEngine()
 		}}
 		done.Go(func() {
-			if _, err := p.answer(ctx, thought); !errors.Is(err, context.Canceled) {
+			if _, err := p.simulateOnCopy(ctx, thought); !errors.Is(err, context.Canceled) {
 				t.Errorf("the answer of a term that ended: %v", err)
 			}
 		})
@@ -120,7 +120,7 @@ func TestASimulationThatFailsIsReportedAndEndsNothing(t *testing.T) {
 	p := &planner{engine: newTestEngine, now: time.Now, log: logr.Discard()}
 	simulate := func(thought *whatif.Thought) insightv1alpha1.PlanStatus {
 		t.Helper()
-		status, err := p.simulate(t.Context(), thought, model.New())
+		status, err := p.runSimulation(t.Context(), thought, model.New())
 		if err != nil {
 			t.Error(err)
 		}

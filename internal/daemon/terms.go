@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func metaFor(namespace, name string) metav1.ObjectMeta {
+func newObjectMeta(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name}
 }
 
@@ -21,21 +21,21 @@ const (
 	goodTerm = time.Minute
 )
 
-// terms runs one term after another until ctx is done. After a term that fails, it pauses. Each term starts without
+// runTermsUntilDone runs one term after another until ctx is done. After a term that fails, it pauses. Each term starts without
 // state.
-func terms(ctx context.Context, o *Options, lease string, log logr.Logger, run term) error {
+func runTermsUntilDone(ctx context.Context, o *Options, lease string, log logr.Logger, run term) error {
 	lead := func(ctx context.Context, run term) error { return run(ctx, func() error { return ctx.Err() }) }
 	if o.LeaderElect {
 		e, err := newElection(o, lease, log)
 		if err != nil {
 			return err
 		}
-		lead = e.lead
+		lead = e.leadOneTerm
 	}
 	rest := restShort
 	for ctx.Err() == nil {
 		began := time.Now()
-		err := lead(ctx, func(ctx context.Context, fence func() error) error { return guarded(ctx, fence, run) })
+		err := lead(ctx, func(ctx context.Context, fence func() error) error { return runGuarded(ctx, fence, run) })
 		if ctx.Err() != nil {
 			break
 		}
@@ -54,8 +54,8 @@ func terms(ctx context.Context, o *Options, lease string, log logr.Logger, run t
 	return nil //nolint:nilerr // a term's error at the stop is of no interest to anybody
 }
 
-// guarded runs a term and turns a panic into an error.
-func guarded(ctx context.Context, fence func() error, run term) (err error) {
+// runGuarded runs a term and turns a panic into an error.
+func runGuarded(ctx context.Context, fence func() error, run term) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())

@@ -50,8 +50,8 @@ func newUsageKeeper(config *rest.Config, namespace string, next effects, fence f
 	return &usageKeeper{next: next, client: c, namespace: namespace, fence: fence, log: log, used: map[model.Account]model.Usage{}}, nil
 }
 
-// load reads the last written usage. If that fails, scheduling goes on and all accounts start at zero.
-func (k *usageKeeper) load(ctx context.Context) model.UsageSet {
+// loadStoredUsage reads the last written usage. If that fails, scheduling goes on and all accounts start at zero.
+func (k *usageKeeper) loadStoredUsage(ctx context.Context) model.UsageSet {
 	var stored corev1.ConfigMap
 	var entries []model.UsageEntry
 	err := k.client.Get(ctx, client.ObjectKey{Namespace: k.namespace, Name: keys.UsageName}, &stored)
@@ -61,7 +61,7 @@ func (k *usageKeeper) load(ctx context.Context) model.UsageSet {
 	if err != nil && !apierrors.IsNotFound(err) && ctx.Err() == nil {
 		k.log.Error(err, "Usage of accounts cannot be read; all accounts start at zero", "configMap", k.namespace+"/"+keys.UsageName)
 	}
-	k.note(entries)
+	k.recordUsage(entries)
 	k.dirty = false
 	return model.UsageSet{Entries: entries}
 }
@@ -69,12 +69,12 @@ func (k *usageKeeper) load(ctx context.Context) model.UsageSet {
 // Put records the usage in the decisions and passes the decisions on.
 func (k *usageKeeper) Put(d *decision.Decisions) {
 	if len(d.Usage) > 0 {
-		k.note(d.Usage)
+		k.recordUsage(d.Usage)
 	}
 	k.next.Put(d)
 }
 
-func (k *usageKeeper) note(entries []model.UsageEntry) {
+func (k *usageKeeper) recordUsage(entries []model.UsageEntry) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, e := range entries {
@@ -87,30 +87,30 @@ func (k *usageKeeper) note(entries []model.UsageEntry) {
 	}
 }
 
-// run writes the usage periodically until ctx is done, and then once more.
-func (k *usageKeeper) run(ctx context.Context) {
+// writePeriodically writes the usage periodically until ctx is done, and then once more.
+func (k *usageKeeper) writePeriodically(ctx context.Context) {
 	tick := time.NewTicker(usageEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			k.save(ctx)
+			k.saveIfChanged(ctx)
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 			defer cancel()
-			k.save(last)
+			k.saveIfChanged(last)
 			return
 		}
 	}
 }
 
-// save writes the usage if it has changed and this process leads.
-func (k *usageKeeper) save(ctx context.Context) {
-	text, due := k.text()
+// saveIfChanged writes the usage if it has changed and this process leads.
+func (k *usageKeeper) saveIfChanged(ctx context.Context) {
+	text, due := k.usageAsJSON()
 	if !due || k.fence() != nil {
 		return
 	}
-	if err := k.write(ctx, text); err != nil {
+	if err := k.writeUsage(ctx, text); err != nil {
 		k.mu.Lock()
 		k.dirty = true
 		k.mu.Unlock()
@@ -118,9 +118,9 @@ func (k *usageKeeper) save(ctx context.Context) {
 	}
 }
 
-// text returns all usage as JSON, and whether it must be written. If there are too many accounts, it
+// usageAsJSON returns all usage as JSON, and whether it must be written. If there are too many accounts, it
 // leaves out the accounts with the least usage.
-func (k *usageKeeper) text() (string, bool) {
+func (k *usageKeeper) usageAsJSON() (string, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.dirty {
@@ -141,8 +141,8 @@ func (k *usageKeeper) text() (string, bool) {
 	}
 }
 
-func (k *usageKeeper) write(ctx context.Context, text string) error {
-	fresh := &corev1.ConfigMap{ObjectMeta: metaFor(k.namespace, keys.UsageName), Data: map[string]string{usageKey: text}}
+func (k *usageKeeper) writeUsage(ctx context.Context, text string) error {
+	fresh := &corev1.ConfigMap{ObjectMeta: newObjectMeta(k.namespace, keys.UsageName), Data: map[string]string{usageKey: text}}
 	var old corev1.ConfigMap
 	err := k.client.Get(ctx, client.ObjectKeyFromObject(fresh), &old)
 	switch {

@@ -43,7 +43,7 @@ func newHands(f *cli.Factory) (*hands, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &hands{f: f, cluster: &clusterops.Cluster{Client: client, Typed: typed, Config: quiet(config), Now: f.Now}}, nil
+	return &hands{f: f, cluster: &clusterops.Cluster{Client: client, Typed: typed, Config: withoutOutput(config), Now: f.Now}}, nil
 }
 
 var jobVerbs = map[screenapi.Verb]*clusterops.Verb{
@@ -61,36 +61,36 @@ func (h *hands) Jobs(ctx context.Context, verb screenapi.Verb, jobs []*snapshot.
 	for i, job := range jobs {
 		objects[i] = job.Object
 	}
-	said, err := h.cluster.Jobs(ctx, v, objects)
-	return said, h.human(err)
+	said, err := h.cluster.ApplyToJobs(ctx, v, objects)
+	return said, h.toUserError(err)
 }
 
 // Queue opens or closes a queue.
 func (h *hands) Queue(ctx context.Context, verb screenapi.Verb, queue string) (string, error) {
 	said, err := h.cluster.SwitchQueue(ctx, queue, verb == screenapi.OpenIt)
-	return said, h.human(err)
+	return said, h.toUserError(err)
 }
 
 // EditQueue changes a queue's limits.
 func (h *hands) EditQueue(ctx context.Context, queue string, edit screenapi.QueueEdit) (string, error) {
 	said, err := h.cluster.EditQueue(ctx, queue, clusterops.QueueEdit(edit))
-	return said, h.human(err)
+	return said, h.toUserError(err)
 }
 
 // Node cordons, uncordons or drains a node.
 func (h *hands) Node(ctx context.Context, verb screenapi.Verb, node string) (said string, err error) {
 	if verb == screenapi.Drain {
-		said, err = h.cluster.Drain(ctx, node)
+		said, err = h.cluster.CordonAndDrain(ctx, node)
 	} else {
-		said, err = h.cluster.Cordon(ctx, node, verb == screenapi.Cordon)
+		said, err = h.cluster.SetCordoned(ctx, node, verb == screenapi.Cordon)
 	}
-	return said, h.human(err)
+	return said, h.toUserError(err)
 }
 
 // Manifest returns an object as YAML.
 func (h *hands) Manifest(ctx context.Context, kind, namespace, name string) (string, error) {
-	text, err := h.cluster.Manifest(ctx, kind, namespace, name)
-	return text, h.human(err)
+	text, err := h.cluster.ReadManifest(ctx, kind, namespace, name)
+	return text, h.toUserError(err)
 }
 
 // readAfter is the delay between a request for a Sheet and its reading. Related changes arrive within it, so that one
@@ -106,7 +106,7 @@ const (
 
 // Sheet returns all details of a job: the complete job, its PodGroup, pods and events.
 func (h *hands) Sheet(ctx context.Context, job *snapshot.Job) (*jobstatus.Sheet, error) {
-	if err := wait(ctx, h.pause(job.UID)); err != nil {
+	if err := sleepContext(ctx, h.delayBeforeRead(job.UID)); err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithTimeout(ctx, readWithin)
@@ -115,15 +115,15 @@ func (h *hands) Sheet(ctx context.Context, job *snapshot.Job) (*jobstatus.Sheet,
 	for i, pod := range job.Pods {
 		known[i] = pod.UID
 	}
-	sheet, err := h.cluster.Sheet(ctx, job.Namespace, job.Name, known...)
+	sheet, err := h.cluster.ReadJobSheet(ctx, job.Namespace, job.Name, known...)
 	if err == nil && sheet.Job.UID != job.UID {
 		return nil, fmt.Errorf("job %s/%s was replaced by another job with this name", job.Namespace, job.Name)
 	}
-	return sheet, h.human(err)
+	return sheet, h.toUserError(err)
 }
 
-// pause returns the delay before the next reading of a job and records when that reading starts.
-func (h *hands) pause(uid types.UID) time.Duration {
+// delayBeforeRead returns the delay before the next reading of a job and records when that reading starts.
+func (h *hands) delayBeforeRead(uid types.UID) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	pause := readAfter
@@ -134,7 +134,7 @@ func (h *hands) pause(uid types.UID) time.Duration {
 	return pause
 }
 
-func wait(ctx context.Context, d time.Duration) error {
+func sleepContext(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -153,14 +153,14 @@ func (h *hands) Attach(ctx context.Context, pod screenapi.PodRef, in io.Reader, 
 	fmt.Fprintf(errOut, "shell in %s/%s; type exit or press Ctrl-D to leave it\n", pod.Namespace, pod.Name)
 	restore, sizes := h.f.Streams.Raw(ctx)
 	defer restore()
-	keys, done := keyboard(in)
+	keys, done := openKeyboard(in)
 	defer done()
-	return h.human(h.cluster.Shell(ctx, clusterops.Shell{Namespace: pod.Namespace, Pod: pod.Name, Container: pod.Container, Command: shell, In: keys, Out: out, Sizes: sizes}))
+	return h.toUserError(h.cluster.ConnectShell(ctx, clusterops.Shell{Namespace: pod.Namespace, Pod: pod.Name, Container: pod.Container, Command: shell, In: keys, Out: out, Sizes: sizes}))
 }
 
-// human returns an error in the words of the command line. Of several errors, it returns the first and the number of
+// toUserError returns an error in the words of the command line. Of several errors, it returns the first and the number of
 // the others.
-func (h *hands) human(err error) error {
+func (h *hands) toUserError(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -29,16 +29,16 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// In adds the dashboard to a factory.
-func In(f *cli.Factory) { f.Dashboard = show }
+// AddToFactory adds the dashboard to a factory.
+func AddToFactory(f *cli.Factory) { f.Dashboard = runDashboard }
 
-// show runs the dashboard until the user ends it. If the user switches to another cluster, show starts that cluster's
+// runDashboard runs the dashboard until the user ends it. If the user switches to another cluster, show starts that cluster's
 // dashboard. If that fails, it returns to the previous one and shows the error.
-func show(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
+func runDashboard(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
 	var said screenapi.Notice
 	before, as := f, o
 	for {
-		next, err := one(ctx, f, o, said)
+		next, err := showCluster(ctx, f, o, said)
 		switch {
 		case err != nil && f == before:
 			return err
@@ -50,17 +50,17 @@ func show(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
 		}
 		before, as, said = f, o, screenapi.Notice{}
 		var left []string
-		if f, left = of(f, next); len(left) > 0 {
+		if f, left = factoryForContext(f, next); len(left) > 0 {
 			said = screenapi.Notice{Text: strings.Join(left, " and ") + " of the command line: not for context " + next}
 		}
 		o.Namespace = ""
 	}
 }
 
-// of returns a factory for another context of the same kubeconfig. It keeps the flags about the user's identity and the
+// factoryForContext returns a factory for another context of the same kubeconfig. It keeps the flags about the user's identity and the
 // connection. Flags about the cluster's address and credentials apply to the first cluster only, so of leaves them out
 // and returns their names.
-func of(f *cli.Factory, name string) (other *cli.Factory, left []string) {
+func factoryForContext(f *cli.Factory, name string) (other *cli.Factory, left []string) {
 	other = cli.NewFactory(f.Program, f.Streams)
 	other.Now = f.Now
 	from, to := f.Config, other.Config
@@ -82,8 +82,8 @@ func of(f *cli.Factory, name string) (other *cli.Factory, left []string) {
 	return other, left
 }
 
-// one shows one cluster. next is the context that the user switches to, or "".
-func one(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, said screenapi.Notice) (next string, err error) {
+// showCluster shows one cluster. next is the context that the user switches to, or "".
+func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, said screenapi.Notice) (next string, err error) {
 	config, err := f.RESTConfig()
 	if err != nil {
 		return "", err
@@ -92,7 +92,7 @@ func one(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, said scree
 	if err != nil {
 		return "", err
 	}
-	watches, err := livesnapshot.New(livesnapshot.Options{Config: quiet(config), Cluster: f.Where().Context, Namespace: own, Now: f.Now})
+	watches, err := livesnapshot.New(livesnapshot.Options{Config: withoutOutput(config), Cluster: f.Where().Context, Namespace: own, Now: f.Now})
 	if err != nil {
 		return "", err
 	}
@@ -102,22 +102,22 @@ func one(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, said scree
 	}
 	lines := logs{podlogs.New(able.cluster.Typed)}
 	defer lines.Stop()
-	how := settings(f, o, own)
+	how := newSettings(f, o, own)
 	how.Actions, how.Notice = able, said
 	ctx, stop := context.WithCancel(ctx)
 	running := make(chan struct{})
 	go func() { defer close(running); watches.Run(ctx) }()
 	defer func() { stop(); <-running }()
 	return tui.Run(ctx, how, tui.World{
-		In: f.Streams.In, Out: f.Streams.Out, Err: f.Streams.Err, Env: os.Environ(), Source: watches, Logs: lines, Now: f.Now, Colors: colors(f),
+		In: f.Streams.In, Out: f.Streams.Out, Err: f.Streams.Err, Env: os.Environ(), Source: watches, Logs: lines, Now: f.Now, Colors: requestedColors(f),
 	})
 }
 
-func settings(f *cli.Factory, o cli.DashboardOptions, own string) tui.Settings {
+func newSettings(f *cli.Factory, o cli.DashboardOptions, own string) tui.Settings {
 	s := tui.Settings{
-		Specs: screens.All(), Theme: o.Theme, Colors: theme.TrueColor, ASCII: o.ASCII, Namespace: o.Namespace, Own: own, User: f.Streams.User(), ReadOnly: o.ReadOnly, Program: f.Program,
+		Specs: screens.AllScreenSpecs(), Theme: o.Theme, Colors: theme.TrueColor, ASCII: o.ASCII, Namespace: o.Namespace, Own: own, User: f.Streams.User(), ReadOnly: o.ReadOnly, Program: f.Program,
 	}
-	if c := colors(f); c != nil {
+	if c := requestedColors(f); c != nil {
 		s.Colors = *c
 	}
 	if raw, err := f.Config.ToRawKubeConfigLoader().RawConfig(); err == nil {
@@ -126,8 +126,8 @@ func settings(f *cli.Factory, o cli.DashboardOptions, own string) tui.Settings {
 	return s
 }
 
-// colors returns the colours that the user requested. Nil means that the terminal decides.
-func colors(f *cli.Factory) *theme.Colors {
+// requestedColors returns the colours that the user requested. Nil means that the terminal decides.
+func requestedColors(f *cli.Factory) *theme.Colors {
 	c := theme.TrueColor
 	switch {
 	case !f.Streams.Color():
@@ -138,8 +138,8 @@ func colors(f *cli.Factory) *theme.Colors {
 	return &c
 }
 
-// quiet prevents client-go from writing to the terminal while the dashboard is shown.
-func quiet(config *rest.Config) *rest.Config {
+// withoutOutput prevents client-go from writing to the terminal while the dashboard is shown.
+func withoutOutput(config *rest.Config) *rest.Config {
 	klog.SetLogger(logr.Discard()) // klog writes errors to stderr, whatever its output is
 	config = rest.CopyConfig(config)
 	config.WarningHandlerWithContext = rest.NoWarnings{}

@@ -34,7 +34,7 @@ func TestAnotherContextKeepsWhatTheCommandLineSaysOfTheUser(t *testing.T) {
 	if err := flags.Parse([]string{"--kubeconfig", path, "--as", "viewer", "--as-group", "readers", "--request-timeout", "7s", "--token", "of-here", "--insecure-skip-tls-verify", "-n", "mine"}); err != nil {
 		t.Fatal(err)
 	}
-	other, left := of(f, "staging")
+	other, left := factoryForContext(f, "staging")
 	if diff := cmp.Diff([]string{"--insecure-skip-tls-verify", "--token"}, left); diff != "" {
 		t.Errorf("named as left out: %s", diff)
 	}

@@ -169,13 +169,13 @@ func whyOf(t *testing.T, h *hands, snap *snapshot.Snapshot) string {
 func TestABusyJobIsReadAgainEveryFewSecondsOnly(t *testing.T) {
 	t.Parallel()
 	h := &hands{}
-	if first := h.pause("train"); first != readAfter {
+	if first := h.delayBeforeRead("train"); first != readAfter {
 		t.Errorf("the first reading waits %s", first)
 	}
-	if next := h.pause("train"); next < readAgain {
+	if next := h.delayBeforeRead("train"); next < readAgain {
 		t.Errorf("the next one waits %s", next)
 	}
-	if other := h.pause("eval"); other != readAfter {
+	if other := h.delayBeforeRead("eval"); other != readAfter {
 		t.Errorf("the first one of another job waits %s", other)
 	}
 }

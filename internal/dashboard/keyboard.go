@@ -6,10 +6,10 @@ import (
 	"os"
 )
 
-// keyboard returns the terminal's input for one shell. After the shell has ended, a read that still waits for a key
+// openKeyboard returns the terminal's input for one shell. After the shell has ended, a read that still waits for a key
 // would swallow the first key for the dashboard. So keyboard opens the terminal a second time, and done closes it,
 // which ends the read.
-func keyboard(in io.Reader) (own io.Reader, done func()) {
+func openKeyboard(in io.Reader) (own io.Reader, done func()) {
 	if _, file := in.(*os.File); !file {
 		return in, func() {}
 	}

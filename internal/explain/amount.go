@@ -14,12 +14,16 @@ const (
 	gibi = 1 << 30
 )
 
-// amount formats a requested, used or missing amount of a resource, rounded up.
-func amount(resource string, value float64) string { return formatAmount(resource, value, math.Ceil) }
+// formatRoundedUp formats a requested, used or missing amount of a resource, rounded up.
+func formatRoundedUp(resource string, value float64) string {
+	return formatAmount(resource, value, math.Ceil)
+}
 
-// free formats a limit or a free amount of a resource. It is rounded down, so that a request for the printed amount
+// formatRoundedDown formats a limit or a free amount of a resource. It is rounded down, so that a request for the printed amount
 // fits.
-func free(resource string, value float64) string { return formatAmount(resource, value, math.Floor) }
+func formatRoundedDown(resource string, value float64) string {
+	return formatAmount(resource, value, math.Floor)
+}
 
 // formatAmount formats an amount as an API quantity. Bytes that are not a whole number of MiB are rounded to be
 // readable, for example 23.5Gi instead of 24684096Ki.
@@ -28,7 +32,7 @@ func formatAmount(resource string, value float64, round func(float64) float64) s
 		resource = base
 	}
 	bytes := corev1.ResourceName(resource) == corev1.ResourceMemory || corev1.ResourceName(resource) == corev1.ResourceEphemeralStorage
-	switch units := whole(math.Ceil(value - 0.001)); {
+	switch units := toQuantity(math.Ceil(value - 0.001)); {
 	case !bytes || units < 100*mebi || units%mebi == 0:
 		q := model.Quantity(resource, units)
 		return q.String()

@@ -24,10 +24,10 @@ func TestOddAmountsOfMemoryAreReadable(t *testing.T) {
 		{"cpu", 1500, "1500m", "1500m"},
 		{"nvidia.com/gpu", 3, "3", "3"},
 	} {
-		if got := amount(test.resource, test.value); got != test.up {
+		if got := formatRoundedUp(test.resource, test.value); got != test.up {
 			t.Errorf("%s %.0f, rounded up: got %s, want %s", test.resource, test.value, got, test.up)
 		}
-		if got := free(test.resource, test.value); got != test.down {
+		if got := formatRoundedDown(test.resource, test.value); got != test.down {
 			t.Errorf("%s %.0f, rounded down: got %s, want %s", test.resource, test.value, got, test.down)
 		}
 	}
@@ -36,7 +36,7 @@ func TestOddAmountsOfMemoryAreReadable(t *testing.T) {
 func TestTheRequestThatAHintAdvisesFits(t *testing.T) {
 	t.Parallel()
 	v := &Verdict{Code: reason.TooLarge, Limit: &Limit{Resource: "memory", Asked: 500 << 30, Limit: 24684096 << 10, Node: true}}
-	e := Explanation(v, nil, model.New().Resources)
+	e := ToAPIExplanation(v, nil, model.New().Resources)
 	if want := "request at most memory 23.5Gi per pod, or add a larger node"; e.Hint != want {
 		t.Errorf("got  %s\nwant %s", e.Hint, want)
 	}
@@ -52,11 +52,11 @@ func TestTheHintIsAboutNodesThatCanBecomeFree(t *testing.T) {
 		v.Tally.Add(reason.NodeSelectorMismatch, "pool=fast", 0)
 	}
 	correct := "correct the selector, or label a node"
-	if got := Explanation(v, nil, model.New().Resources).Hint; got != correct {
+	if got := ToAPIExplanation(v, nil, model.New().Resources).Hint; got != correct {
 		t.Errorf("no node matches: %s", got)
 	}
 	v.Tally.Add(reason.InsufficientResource, "cpu", 1000)
-	if got := Explanation(v, nil, model.New().Resources).Hint; got == correct {
+	if got := ToAPIExplanation(v, nil, model.New().Resources).Hint; got == correct {
 		t.Errorf("a node matches and is occupied: %s", got)
 	}
 }
@@ -67,12 +67,12 @@ func TestTheHintNamesACordonedNodeThatThePodsMayUse(t *testing.T) {
 	v.Tally.Add(reason.NodeSelectorMismatch, "pool=fast", 0)
 	v.Tally.Add(reason.NodeSelectorMismatch, "pool=fast", 0)
 	v.Tally.Add(reason.NodeUnschedulable, "", 0)
-	if got, want := Explanation(v, nil, model.New().Resources).Hint, "correct the selector, or label a node"; got != want {
+	if got, want := ToAPIExplanation(v, nil, model.New().Resources).Hint, "correct the selector, or label a node"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	v.Tally.AddCordoned("n7")
 	v.Tally.AddCordoned("n3")
-	if got, want := Explanation(v, nil, model.New().Resources).Hint, "vcctl node uncordon n3"; got != want {
+	if got, want := ToAPIExplanation(v, nil, model.New().Resources).Hint, "vcctl node uncordon n3"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -29,19 +29,19 @@ type Standing struct {
 	Path []Standing
 }
 
-// Explanation converts a verdict to an explanation for the API, without the time since when the gang waits. q may be
+// ToAPIExplanation converts a verdict to an explanation for the API, without the time since when the gang waits. q may be
 // nil.
-func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulingv1beta1.Explanation {
+func ToAPIExplanation(v *Verdict, q *Standing, resources *model.Resources) *schedulingv1beta1.Explanation {
 	e := &schedulingv1beta1.Explanation{
-		Reason:  string(v.Reason()),
+		Reason:  string(v.ReasonCode()),
 		Message: Sentence(v),
-		Hint:    hint(v),
-		Never:   v.Never(),
+		Hint:    describeHint(v),
+		Never:   v.IsNeverPossible(),
 		Members: &schedulingv1beta1.ExplainedMembers{
 			Min: int32(v.Members.Min), Exist: int32(v.Members.Exist), Running: int32(v.Members.Held), Fit: int32(v.Members.Fit),
 		},
 		NodeCount: int32(v.Tally.Looked),
-		Spared:    spared(v.Spared),
+		Spared:    sparedToAPI(v.Spared),
 		EvictedBy: v.EvictedBy,
 	}
 	for i, c := range v.Tally.Counts {
@@ -50,9 +50,9 @@ func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulin
 		}
 		n := schedulingv1beta1.ExplainedNodes{Reason: string(c.Reason), Detail: c.Detail, Count: int32(c.Nodes)}
 		if c.Short > 0 {
-			n.ShortBy = amount(c.Detail, float64(c.Short))
+			n.ShortBy = formatRoundedUp(c.Detail, float64(c.Short))
 			if len(e.Short) < maxReasons {
-				e.Short = append(e.Short, shortOnNodes(v, c.Detail, c.Short, resources))
+				e.Short = append(e.Short, nodeShortages(v, c.Detail, c.Short, resources))
 			}
 		}
 		e.Nodes = append(e.Nodes, n)
@@ -62,23 +62,23 @@ func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulin
 			e.Short = nil
 		}
 		var short []schedulingv1beta1.Shortage
-		for _, l := range v.limits() {
+		for _, l := range v.limitAndMore() {
 			short = append(short, limitShortage(&l))
 		}
 		e.Short = append(short, e.Short...)
 	}
 	if q != nil {
-		e.Queue = queueStands(q, resources)
+		e.Queue = queueToAPI(q, resources)
 	}
 	return e
 }
 
-// shortOnNodes returns the resources that the next pod lacks on the node that comes closest.
-func shortOnNodes(v *Verdict, resource string, short int64, resources *model.Resources) schedulingv1beta1.Shortage {
-	s := schedulingv1beta1.Shortage{Resource: corev1.ResourceName(resource), Scope: "nodes", ShortBy: amount(resource, float64(short))}
+// nodeShortages returns the resources that the next pod lacks on the node that comes closest.
+func nodeShortages(v *Verdict, resource string, short int64, resources *model.Resources) schedulingv1beta1.Shortage {
+	s := schedulingv1beta1.Shortage{Resource: corev1.ResourceName(resource), Scope: "nodes", ShortBy: formatRoundedUp(resource, float64(short))}
 	if i, ok := resources.Find(resource); ok && v.Task != nil {
 		asked := v.Task.Shape.Request.Get(i)
-		s.Asked, s.Available = amount(resource, float64(asked)), free(resource, float64(max(asked-short, 0)))
+		s.Asked, s.Available = formatRoundedUp(resource, float64(asked)), formatRoundedDown(resource, float64(max(asked-short, 0)))
 	}
 	return s
 }
@@ -96,32 +96,32 @@ func limitShortage(l *Limit) schedulingv1beta1.Shortage {
 	left := max(l.Limit-l.Held-l.Promised+l.Spare, 0)
 	return schedulingv1beta1.Shortage{
 		Resource: corev1.ResourceName(l.Resource), Scope: scope, Of: of,
-		Asked: amount(l.Resource, l.Asked), Available: free(l.Resource, left), ShortBy: amount(l.Resource, max(l.Asked-left, 0)),
+		Asked: formatRoundedUp(l.Resource, l.Asked), Available: formatRoundedDown(l.Resource, left), ShortBy: formatRoundedUp(l.Resource, max(l.Asked-left, 0)),
 	}
 }
 
-func queueStands(q *Standing, resources *model.Resources) *schedulingv1beta1.ExplainedQueue {
+func queueToAPI(q *Standing, resources *model.Resources) *schedulingv1beta1.ExplainedQueue {
 	e := &schedulingv1beta1.ExplainedQueue{
 		Name:       q.Name,
-		Allocated:  List(q.Allocated, resources),
-		Deserved:   List(q.Deserved, resources),
-		Guarantee:  List(q.Guarantee, resources),
-		Capability: List(q.Capability, resources),
+		Allocated:  ResourceList(q.Allocated, resources),
+		Deserved:   ResourceList(q.Deserved, resources),
+		Guarantee:  ResourceList(q.Guarantee, resources),
+		Capability: ResourceList(q.Capability, resources),
 		Position:   int32(q.Position),
 		Waiting:    int32(q.Waiting),
 	}
 	for _, p := range q.Path {
 		e.Path = append(e.Path, schedulingv1beta1.ExplainedLevel{
-			Name: p.Name, Allocated: List(p.Allocated, resources), Deserved: List(p.Deserved, resources),
-			Guarantee: List(p.Guarantee, resources), Capability: List(p.Capability, resources),
+			Name: p.Name, Allocated: ResourceList(p.Allocated, resources), Deserved: ResourceList(p.Deserved, resources),
+			Guarantee: ResourceList(p.Guarantee, resources), Capability: ResourceList(p.Capability, resources),
 		})
 	}
 	return e
 }
 
-// List converts amounts to a resource list of the API. It omits infinite, zero and negative amounts, and the number
+// ResourceList converts amounts to a resource list of the API. It omits infinite, zero and negative amounts, and the number
 // of pods.
-func List(values []float64, resources *model.Resources) corev1.ResourceList {
+func ResourceList(values []float64, resources *model.Resources) corev1.ResourceList {
 	var list corev1.ResourceList
 	for i, v := range values {
 		if v < 0.5 || math.IsInf(v, 1) || i == model.Pods {
@@ -131,28 +131,28 @@ func List(values []float64, resources *model.Resources) corev1.ResourceList {
 			list = corev1.ResourceList{}
 		}
 		name := resources.Name(i)
-		list[corev1.ResourceName(name)] = model.Quantity(name, whole(math.Floor(v+0.001)))
+		list[corev1.ResourceName(name)] = model.Quantity(name, toQuantity(math.Floor(v+0.001)))
 	}
 	return list
 }
 
-// whole converts an amount to the value of an API quantity. It limits the value to model.MaxSum, because sums of
+// toQuantity converts an amount to the value of an API quantity. It limits the value to model.MaxSum, because sums of
 // limited amounts may exceed that.
-func whole(v float64) int64 { return int64(min(v, float64(model.MaxSum))) }
+func toQuantity(v float64) int64 { return int64(min(v, float64(model.MaxSum))) }
 
 // Sentence describes a verdict in words, with numbers.
 func Sentence(v *Verdict) string {
 	if v.Extra && v.Code != "" {
-		return extra(v)
+		return describeExtra(v)
 	}
-	return cause(v)
+	return describeCause(v)
 }
 
-// extra describes how many pods of the gang are running and why the others wait.
-func extra(v *Verdict) string {
-	m, why := v.Members, cause(v)
+// describeExtra describes how many pods of the gang are running and why the others wait.
+func describeExtra(v *Verdict) string {
+	m, why := v.Members, describeCause(v)
 	if v.Code == reason.GangDoesNotFit && v.Limit == nil {
-		why = place(v) + tally(v)
+		why = describeScope(v) + describeTally(v)
 	}
 	enough := fmt.Sprintf("%d are enough", m.Min)
 	if m.Min == 1 {
@@ -165,11 +165,11 @@ func extra(v *Verdict) string {
 	case 1:
 		rest = "the other one waits"
 	}
-	return fmt.Sprintf("%d of %d pods have a node%s (%s); %s: %s", m.Held, m.Total, ended(m), enough, rest, why)
+	return fmt.Sprintf("%d of %d pods have a node%s (%s); %s: %s", m.Held, m.Total, describeEnded(m), enough, rest, why)
 }
 
-// ended describes the pods of a gang that have completed or failed.
-func ended(m Members) string {
+// describeEnded describes the pods of a gang that have completed or failed.
+func describeEnded(m Members) string {
 	text := ""
 	if m.Completed > 0 {
 		text = fmt.Sprintf(", %d completed", m.Completed)
@@ -180,8 +180,8 @@ func ended(m Members) string {
 	return text
 }
 
-// cause describes why the pending pods wait.
-func cause(v *Verdict) string {
+// describeCause describes why the pending pods wait.
+func describeCause(v *Verdict) string {
 	sentence := reason.Get(v.Code).Sentence
 	if describe := wordings[v.Code].cause; describe != nil {
 		return describe(v, sentence)
@@ -189,14 +189,14 @@ func cause(v *Verdict) string {
 	return sentence
 }
 
-// Condition returns the message of the Unschedulable condition, in Volcano's format.
-func Condition(v *Verdict) string {
+// ConditionMessage returns the message of the Unschedulable condition, in Volcano's format.
+func ConditionMessage(v *Verdict) string {
 	unready := max(v.Members.Min-v.Members.Held-v.Members.Completed, 0)
 	return fmt.Sprintf("%d/%d tasks in gang unschedulable: %s", unready, max(v.Members.Total, v.Members.Min), Sentence(v))
 }
 
-// Pod returns the message for a waiting pod's condition. The message contains no numbers that change often.
-func Pod(v *Verdict) string {
+// PodMessage returns the message for a waiting pod's condition. The message contains no numbers that change often.
+func PodMessage(v *Verdict) string {
 	sentence := reason.Get(v.Code).Sentence
 	if describe := wordings[v.Code].pod; describe != nil {
 		return describe(v, sentence)
@@ -215,16 +215,16 @@ func PodReason(v *Verdict, grows bool) string {
 	return corev1.PodReasonUnschedulable
 }
 
-// Same reports whether two explanations have the same meaning, even if numbers of nodes or amounts differ.
-func Same(a, b *schedulingv1beta1.Explanation) bool {
+// HaveSameMeaning reports whether two explanations have the same meaning, even if numbers of nodes or amounts differ.
+func HaveSameMeaning(a, b *schedulingv1beta1.Explanation) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return Meaning(a) == Meaning(b)
+	return MeaningKey(a) == MeaningKey(b)
 }
 
-// Meaning returns a string that is the same for all explanations with the same meaning.
-func Meaning(e *schedulingv1beta1.Explanation) string {
+// MeaningKey returns a string that is the same for all explanations with the same meaning.
+func MeaningKey(e *schedulingv1beta1.Explanation) string {
 	var b strings.Builder
 	b.WriteString(e.Reason)
 	if e.Never { // the hint contains the limit, which changes only if somebody changes it
@@ -239,7 +239,7 @@ func Meaning(e *schedulingv1beta1.Explanation) string {
 	if e.Queue != nil {
 		b.WriteString("|" + e.Queue.Name)
 	}
-	fmt.Fprintf(&b, "|%s|%s", sparedWhy(e.Spared), e.EvictedBy)
+	fmt.Fprintf(&b, "|%s|%s", sparedReasons(e.Spared), e.EvictedBy)
 	if len(e.Nodes) == 1 { // all nodes have the same reason
 		n := e.Nodes[0]
 		switch row := reason.Get(reason.Code(n.Reason)); {

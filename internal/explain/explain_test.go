@@ -9,17 +9,17 @@ import (
 
 func TestAmountsBeyondAQuantityAreBounded(t *testing.T) {
 	resources := model.New().Resources
-	list := List([]float64{0, 1 << 63, 0, math.Inf(1)}, resources)
+	list := ResourceList([]float64{0, 1 << 63, 0, math.Inf(1)}, resources)
 	if got := list.Memory().Value(); len(list) != 1 || got != model.MaxSum {
 		t.Errorf("list %v, want only memory, with %d", list, model.MaxSum)
 	}
-	if got := amount("memory", 1<<63); got != "4Ei" {
+	if got := formatRoundedUp("memory", 1<<63); got != "4Ei" {
 		t.Errorf("amount %s, want 4Ei", got)
 	}
 }
 
 func TestExplanationOfNoQueue(t *testing.T) {
-	if e := Explanation(&Verdict{}, nil, model.New().Resources); e.Queue != nil {
+	if e := ToAPIExplanation(&Verdict{}, nil, model.New().Resources); e.Queue != nil {
 		t.Errorf("queue %v, want none", e.Queue)
 	}
 }

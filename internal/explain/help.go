@@ -23,8 +23,8 @@ type Help struct {
 	Gate bool
 }
 
-// difference returns the difference of two numbers in text form.
-func difference(from, to string) string {
+// numberDifference returns the difference of two numbers in text form.
+func numberDifference(from, to string) string {
 	f, errFrom := strconv.Atoi(from)
 	t, errTo := strconv.Atoi(to)
 	if errFrom != nil || errTo != nil {
@@ -35,10 +35,10 @@ func difference(from, to string) string {
 
 // API converts the help to its API type, including its text.
 func (h Help) API() schedulingv1beta1.Help {
-	return schedulingv1beta1.Help{Kind: h.Kind, Subject: h.Subject, From: h.From, To: h.To, Text: h.text()}
+	return schedulingv1beta1.Help{Kind: h.Kind, Subject: h.Subject, From: h.From, To: h.To, Text: h.describeHelp()}
 }
 
-func (h Help) text() string {
+func (h Help) describeHelp() string {
 	then := "it would start now"
 	if h.Gate {
 		then = "it would be admitted to its queue now"
@@ -46,7 +46,7 @@ func (h Help) text() string {
 	switch h.Kind {
 	case schedulingv1beta1.HelpFewerMembers:
 		if h.Subject != "" {
-			return fmt.Sprintf("with minAvailable %s instead of %s for task %s, and %s less for the job, %s", h.To, h.From, h.Subject, difference(h.From, h.To), then)
+			return fmt.Sprintf("with minAvailable %s instead of %s for task %s, and %s less for the job, %s", h.To, h.From, h.Subject, numberDifference(h.From, h.To), then)
 		}
 		if h.WithMinResources {
 			return fmt.Sprintf("with minAvailable %s instead of %s, and minResources to match, %s", h.To, h.From, then)
@@ -85,13 +85,13 @@ func (h Help) text() string {
 	return h.Kind
 }
 
-// Wait returns the advice to wait until the specified time.
-func Wait(until time.Time) Help {
+// AdviseWaiting returns the advice to wait until the specified time.
+func AdviseWaiting(until time.Time) Help {
 	return Help{Kind: schedulingv1beta1.HelpWait, To: until.UTC().Format(time.RFC3339)}
 }
 
-// RunTime formats a duration as the value of the field that limits or estimates the run time.
-func RunTime(field string, length time.Duration) string {
+// FormatRunTime formats a duration as the value of the field that limits or estimates the run time.
+func FormatRunTime(field string, length time.Duration) string {
 	if field == schedulingv1beta1.RunTimeLimit {
 		return strconv.FormatInt(int64(length/time.Second), 10)
 	}
@@ -105,11 +105,13 @@ func RunTime(field string, length time.Duration) string {
 	return text
 }
 
-// Amount formats an amount in the model's unit.
-func Amount(resource string, value int64) string { return amount(resource, float64(value)) }
+// FormatAmount formats an amount in the model's unit.
+func FormatAmount(resource string, value int64) string {
+	return formatRoundedUp(resource, float64(value))
+}
 
-// Round rounds an amount down to a value that a user might write.
-func Round(index int, value int64) int64 {
+// RoundForUser rounds an amount down to a value that a user might write.
+func RoundForUser(index int, value int64) int64 {
 	step := int64(1)
 	switch {
 	case index == model.CPU && value >= 1000:

@@ -7,27 +7,27 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// hint describes what the user can do about a verdict.
-func hint(v *Verdict) string {
+// describeHint describes what the user can do about a verdict.
+func describeHint(v *Verdict) string {
 	if v.Detail != "" {
 		return v.Detail
 	}
 	row := reason.Get(v.Code)
-	if row.Never != reason.BySize && v.Never() {
+	if row.Never != reason.BySize && v.IsNeverPossible() {
 		if suggest := wordings[v.Code].never; suggest != nil {
 			return suggest(v)
 		}
-		return atMost(v, moreNodes(v.Limit))
+		return suggestWithinLimits(v, suggestMoreNodes(v.Limit))
 	}
 	if suggest := wordings[v.Code].hint; suggest != nil {
 		return suggest(v, row.Hint)
 	}
-	return hintOfNodes(v, row.Hint)
+	return hintForNodes(v, row.Hint)
 }
 
-// hintOfNodes returns the hint for the reason that applies to most nodes. If the nodes are not the reason, or waiting
+// hintForNodes returns the hint for the reason that applies to most nodes. If the nodes are not the reason, or waiting
 // can help, it returns hint.
-func hintOfNodes(v *Verdict, hint string) string {
+func hintForNodes(v *Verdict, hint string) string {
 	if len(v.Tally.Counts) == 0 || v.Limit != nil {
 		return hint
 	}
@@ -57,22 +57,22 @@ func (t *Tally) mainReason() reason.Code {
 	return t.Counts[0].Reason
 }
 
-// smaller suggests the largest requests with which each pod fits on the largest node and the whole gang fits in its
+// suggestSmaller suggests the largest requests with which each pod fits on the largest node and the whole gang fits in its
 // queue.
-func smaller(v *Verdict) string {
-	text := askFor(v.nodeLimits()) + " per pod, or add a larger node"
+func suggestSmaller(v *Verdict) string {
+	text := suggestRequests(v.nodeLimits()) + " per pod, or add a larger node"
 	if limits := v.otherLimits(); len(limits) > 0 {
-		text += fmt.Sprintf("; also %s in total, or raise the capability of queue %s", askFor(limits), limits[0].Queue)
+		text += fmt.Sprintf("; also %s in total, or raise the capability of queue %s", suggestRequests(limits), limits[0].Queue)
 	}
 	return text
 }
 
-// askFor suggests the largest requests that the limits permit.
-func askFor(limits []Limit) string {
+// suggestRequests suggests the largest requests that the limits permit.
+func suggestRequests(limits []Limit) string {
 	var most, none []string
 	for _, l := range limits {
 		if l.Limit > 0 {
-			most = append(most, l.Resource+" "+free(l.Resource, l.Limit))
+			most = append(most, l.Resource+" "+formatRoundedDown(l.Resource, l.Limit))
 		} else {
 			none = append(none, l.Resource)
 		}
@@ -86,35 +86,35 @@ func askFor(limits []Limit) string {
 	return "request at most " + strings.Join(most, ", ") + " and no " + strings.Join(none, ", ")
 }
 
-// atMost suggests what to do if a gang's total request exceeds the limits: to request less, or the specified remedy.
-func atMost(v *Verdict, remedy string) string {
-	l, limits := v.Limit, v.limits()
+// suggestWithinLimits suggests what to do if a gang's total request exceeds the limits: to request less, or the specified remedy.
+func suggestWithinLimits(v *Verdict, remedy string) string {
+	l, limits := v.Limit, v.limitAndMore()
 	switch {
 	case l.Limit <= 0 && l.Kept > 0:
 		return remedy
 	case l.Limit <= 0 && len(limits) == 1:
-		return fmt.Sprintf("%s, %s", askFor(limits), remedy)
+		return fmt.Sprintf("%s, %s", suggestRequests(limits), remedy)
 	case l.Cluster && l.Kept > 0:
-		return fmt.Sprintf("request less (queue %s can get %s in total), %s", l.Queue, amounts(limits), remedy)
+		return fmt.Sprintf("request less (queue %s can get %s in total), %s", l.Queue, listAmounts(limits), remedy)
 	case l.Cluster:
-		return fmt.Sprintf("request less (the cluster has %s in total), %s", amounts(limits), remedy)
+		return fmt.Sprintf("request less (the cluster has %s in total), %s", listAmounts(limits), remedy)
 	}
-	return fmt.Sprintf("%s in total, %s", askFor(limits), remedy)
+	return fmt.Sprintf("%s in total, %s", suggestRequests(limits), remedy)
 }
 
-// moreNodes suggests how the cluster can get more resources for the queue of a limit.
-func moreNodes(l *Limit) string {
+// suggestMoreNodes suggests how the cluster can get more resources for the queue of a limit.
+func suggestMoreNodes(l *Limit) string {
 	if l.Kept > 0 {
 		return "add nodes, or lower the guarantees of other queues"
 	}
 	return "or add nodes"
 }
 
-// amounts lists the limits by resource.
-func amounts(limits []Limit) string {
+// listAmounts lists the limits by resource.
+func listAmounts(limits []Limit) string {
 	var parts []string
 	for _, l := range limits {
-		parts = append(parts, l.Resource+" "+free(l.Resource, l.Limit))
+		parts = append(parts, l.Resource+" "+formatRoundedDown(l.Resource, l.Limit))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -44,7 +44,7 @@ func TestEveryLimitThatIsTooSmallIsNamed(t *testing.T) {
 			if got := Sentence(&c.verdict); !strings.HasSuffix(got, c.sentence) {
 				t.Errorf("sentence %q, want the end %q", got, c.sentence)
 			}
-			if got := hint(&c.verdict); got != c.hint {
+			if got := describeHint(&c.verdict); got != c.hint {
 				t.Errorf("hint %q, want %q", got, c.hint)
 			}
 		})
@@ -58,7 +58,7 @@ func TestFailedPodsThatDoNotCountAreNamed(t *testing.T) {
 	if got, want := Sentence(&v), "fewer pods exist than the gang needs: 3 of 4, 1 failed"; got != want {
 		t.Errorf("sentence %q, want %q", got, want)
 	}
-	if got := hint(&v); !strings.HasPrefix(got, "delete the failed pods and create them again") {
+	if got := describeHint(&v); !strings.HasPrefix(got, "delete the failed pods and create them again") {
 		t.Errorf("hint %q does not say that failed pods must be created again", got)
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// NearLabel suggests a label, as key=value, in place of one that no node has. It is a label of a node with the same
-// key and another value or, if no node has the key, with the same value and a similar key. NearLabel returns "" if no
+// SuggestLabel suggests a label, as key=value, in place of one that no node has. It is a label of a node with the same
+// key and another value or, if no node has the key, with the same value and a similar key. SuggestLabel returns "" if no
 // label is similar.
-func NearLabel(label string, nodes iter.Seq[map[string]string]) string {
+func SuggestLabel(label string, nodes iter.Seq[map[string]string]) string {
 	key, value, _ := strings.Cut(label, "=")
 	values, keys := map[string]bool{}, map[string]bool{}
 	for labels := range nodes {
@@ -22,21 +22,21 @@ func NearLabel(label string, nodes iter.Seq[map[string]string]) string {
 			}
 		}
 	}
-	if near := nearest(value, values); near != "" {
+	if near := nearestWord(value, values); near != "" {
 		return key + "=" + near
 	}
-	if near := nearest(key, keys); near != "" && len(values) == 0 {
+	if near := nearestWord(key, keys); near != "" && len(values) == 0 {
 		return near + "=" + value
 	}
 	return ""
 }
 
-// nearest returns the word with the smallest edit distance, which may be at most a third of the word's length. Among
+// nearestWord returns the word with the smallest edit distance, which may be at most a third of the word's length. Among
 // words with equal distances, it returns the first in alphabetical order.
-func nearest(word string, among map[string]bool) string {
+func nearestWord(word string, among map[string]bool) string {
 	best, least := "", max(len(word)/3, 1)+1
 	for other := range among {
-		d := distance(strings.ToLower(word), strings.ToLower(other))
+		d := editDistance(strings.ToLower(word), strings.ToLower(other))
 		if d < least || d == least && best != "" && other < best {
 			best, least = other, d
 		}
@@ -44,9 +44,9 @@ func nearest(word string, among map[string]bool) string {
 	return best
 }
 
-// distance returns the number of letters to change, add or remove to turn one word into the other (Levenshtein
+// editDistance returns the number of letters to change, add or remove to turn one word into the other (Levenshtein
 // distance).
-func distance(a, b string) int {
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

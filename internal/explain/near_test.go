@@ -11,7 +11,7 @@ func TestALabelThatIsWrittenAlikeIsNamed(t *testing.T) {
 	for label, want := range map[string]string{
 		"gpu=a10": "gpu=a100", "gpu=A100": "gpu=a100", "gqu=h100": "gpu=h100", "gpu=v9": "", "rack=7": "", "zone=y": "zone=x",
 	} {
-		if got := NearLabel(label, slices.Values(nodes)); got != want {
+		if got := SuggestLabel(label, slices.Values(nodes)); got != want {
 			t.Errorf("%s: got %q, want %q", label, got, want)
 		}
 	}

@@ -7,17 +7,17 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// fitting describes how many members found a node, and why the next one did not. Completed pods do not need a node.
-func fitting(v *Verdict) string {
+// describeFit describes how many members found a node, and why the next one did not. Completed pods do not need a node.
+func describeFit(v *Verdict) string {
 	m, completed := v.Members, ""
 	if m.Completed > 0 {
 		completed = fmt.Sprintf(", %d completed", m.Completed)
 	}
-	return fmt.Sprintf("%s%d of %d fit%s; %s", place(v), m.Fit, max(m.Min-m.Completed, m.Held+1), completed, tally(v))
+	return fmt.Sprintf("%s%d of %d fit%s; %s", describeScope(v), m.Fit, max(m.Min-m.Completed, m.Held+1), completed, describeTally(v))
 }
 
-// place describes which part of the cluster was searched for which part of the gang.
-func place(v *Verdict) string {
+// describeScope describes which part of the cluster was searched for which part of the gang.
+func describeScope(v *Verdict) string {
 	text := ""
 	if v.SubGroup != "" {
 		text = fmt.Sprintf("sub-group %s is incomplete; ", v.SubGroup)
@@ -28,24 +28,24 @@ func place(v *Verdict) string {
 	return text
 }
 
-// alone reports whether the gang consists of only one pod.
-func alone(v *Verdict) bool {
+// isSinglePod reports whether the gang consists of only one pod.
+func isSinglePod(v *Verdict) bool {
 	return v.Code == reason.GangDoesNotFit && v.Members.Min <= 1 && max(v.Members.Total, v.Members.Exist) <= 1
 }
 
-// tally lists the reasons with their numbers of nodes in a format similar to kube-scheduler's, for example "0/5 nodes
+// describeTally lists the reasons with their numbers of nodes in a format similar to kube-scheduler's, for example "0/5 nodes
 // can run one more pod: 3 InsufficientResource cpu, 2 …".
-func tally(v *Verdict) string {
+func describeTally(v *Verdict) string {
 	t := &v.Tally
 	if t.Looked == 0 {
 		return "no nodes"
 	}
 	if label, is := t.MissingLabel(); is {
-		return fmt.Sprintf("no node has the label %s (%d of %d nodes)%s", label, t.Looked, t.Looked, near(v))
+		return fmt.Sprintf("no node has the label %s (%d of %d nodes)%s", label, t.Looked, t.Looked, suggestLabel(v))
 	}
 	var b strings.Builder
 	subject := "one more pod"
-	if alone(v) {
+	if isSinglePod(v) {
 		subject = "it"
 	}
 	fmt.Fprintf(&b, "%d/%d nodes can run %s", t.Fit, t.Looked, subject)
@@ -63,14 +63,14 @@ func tally(v *Verdict) string {
 			fmt.Fprintf(&b, " %s", c.Detail)
 		}
 		if c.Short > 0 {
-			fmt.Fprintf(&b, " (short by %s)", amount(c.Detail, float64(c.Short)))
+			fmt.Fprintf(&b, " (short by %s)", formatRoundedUp(c.Detail, float64(c.Short)))
 		}
 	}
 	return b.String()
 }
 
-// near suggests the label that the selector may mean.
-func near(v *Verdict) string {
+// suggestLabel suggests the label that the selector may mean.
+func suggestLabel(v *Verdict) string {
 	if v.Near == "" {
 		return ""
 	}

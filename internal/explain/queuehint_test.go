@@ -9,7 +9,7 @@ import (
 
 func TestTheHintOfAClosedQueueNamesIt(t *testing.T) {
 	t.Parallel()
-	if got := hint(&Verdict{Code: reason.QueueClosed, Limit: &Limit{Queue: "shut"}}); !strings.Contains(got, "vcctl queue open shut") {
+	if got := describeHint(&Verdict{Code: reason.QueueClosed, Limit: &Limit{Queue: "shut"}}); !strings.Contains(got, "vcctl queue open shut") {
 		t.Error(got)
 	}
 }

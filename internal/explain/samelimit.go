@@ -1,17 +1,17 @@
 package explain
 
-// SameLimit reports whether the only reason in both verdicts is the same limit. Their explanations then have the same
+// HaveSameLimit reports whether the only reason in both verdicts is the same limit. Their explanations then have the same
 // meaning, even if the usage differs.
-func SameLimit(a, b *Verdict) bool {
-	if !onlyLimit(a) || !onlyLimit(b) {
+func HaveSameLimit(a, b *Verdict) bool {
+	if !isOnlyLimit(a) || !isOnlyLimit(b) {
 		return false
 	}
-	return a.Code == b.Code && a.Members.Min == b.Members.Min && a.EvictedBy == b.EvictedBy && limitOf(a.Limit) == limitOf(b.Limit)
+	return a.Code == b.Code && a.Members.Min == b.Members.Min && a.EvictedBy == b.EvictedBy && limitNameOf(a.Limit) == limitNameOf(b.Limit)
 }
 
-// onlyLimit reports whether the only reason in a verdict is a limit that other gangs use up.
-func onlyLimit(v *Verdict) bool {
-	return v.Limit != nil && len(v.Tally.Counts)+len(v.Spared) == 0 && !v.Never()
+// isOnlyLimit reports whether the only reason in a verdict is a limit that other gangs use up.
+func isOnlyLimit(v *Verdict) bool {
+	return v.Limit != nil && len(v.Tally.Counts)+len(v.Spared) == 0 && !v.IsNeverPossible()
 }
 
 // limitName holds those fields of a limit on which the meaning of an explanation depends.
@@ -21,6 +21,6 @@ type limitName struct {
 	cluster, node          bool
 }
 
-func limitOf(l *Limit) limitName {
+func limitNameOf(l *Limit) limitName {
 	return limitName{l.Queue, l.Quota, l.Resource, l.Asked, l.Cluster, l.Node}
 }

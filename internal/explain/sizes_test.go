@@ -13,7 +13,7 @@ func TestEveryResourceThatNoNodeHasEnoughOfIsNamed(t *testing.T) {
 		Limit: &Limit{Resource: "cpu", Asked: 5000, Limit: 2000, Node: true},
 		More:  []Limit{{Resource: "memory", Asked: 81 << 30, Limit: 47 << 30, Node: true}, {Resource: "nvidia.com/gpu", Asked: 1, Node: true}},
 	}
-	e := Explanation(v, nil, model.New().Resources)
+	e := ToAPIExplanation(v, nil, model.New().Resources)
 	const sentence = "no node is large enough even when empty: cpu requested 5, the largest node has 2; memory requested 81Gi, the largest node has 47Gi; " +
 		"nvidia.com/gpu requested 1, the largest node has none"
 	if e.Message != sentence {
@@ -32,7 +32,7 @@ func TestAGangThatRunsIsToldThatItsExtraPodsWait(t *testing.T) {
 	v := &Verdict{Code: reason.GangDoesNotFit, Extra: true, Members: Members{Min: 2, Exist: 6, Total: 6, Held: 4, Fit: 4, Pending: 2}}
 	v.Tally.Add(reason.InsufficientResource, "cpu", 1000)
 	v.Tally.Add(reason.InsufficientResource, "cpu", 1000)
-	e := Explanation(v, nil, model.New().Resources)
+	e := ToAPIExplanation(v, nil, model.New().Resources)
 	const sentence = "4 of 6 pods have a node (2 are enough); the other 2 wait: 0/2 nodes can run one more pod: 2 InsufficientResource cpu (short by 1)"
 	if e.Reason != "ExtraPodsWait" || e.Message != sentence || e.Never {
 		t.Errorf("got %s: %s, never %v", e.Reason, e.Message, e.Never)

@@ -53,8 +53,8 @@ func ReplaceSpared(list, found []Spared, between bool) []Spared {
 	return kept
 }
 
-// spared converts the most frequent reasons to the API type. It adds up the pods of all queues.
-func spared(list []Spared) []schedulingv1beta1.ExplainedSpared {
+// sparedToAPI converts the most frequent reasons to the API type. It adds up the pods of all queues.
+func sparedToAPI(list []Spared) []schedulingv1beta1.ExplainedSpared {
 	var sums []Spared
 	for _, s := range list {
 		sums = AddSpared(sums, s.Code, s.Detail, s.Pods)
@@ -70,9 +70,9 @@ func spared(list []Spared) []schedulingv1beta1.ExplainedSpared {
 	return out
 }
 
-// sparedWhy returns those reasons that are part of an explanation's meaning because they name what protects pods. It
+// sparedReasons returns those reasons that are part of an explanation's meaning because they name what protects pods. It
 // ignores reasons such as equal priority.
-func sparedWhy(list []schedulingv1beta1.ExplainedSpared) string {
+func sparedReasons(list []schedulingv1beta1.ExplainedSpared) string {
 	var parts []string
 	for _, s := range list {
 		if !reason.Get(reason.Code(s.Reason)).Has(reason.Routine) {

@@ -72,31 +72,31 @@ type Verdict struct {
 
 // nodeLimits returns the limits that concern the largest node, and otherLimits returns the others.
 func (v *Verdict) nodeLimits() []Limit {
-	return slices.DeleteFunc(v.limits(), func(l Limit) bool { return !l.Node })
+	return slices.DeleteFunc(v.limitAndMore(), func(l Limit) bool { return !l.Node })
 }
 
 func (v *Verdict) otherLimits() []Limit {
-	return slices.DeleteFunc(v.limits(), func(l Limit) bool { return l.Node })
+	return slices.DeleteFunc(v.limitAndMore(), func(l Limit) bool { return l.Node })
 }
 
-// limits returns Limit and More.
-func (v *Verdict) limits() []Limit {
+// limitAndMore returns Limit and More.
+func (v *Verdict) limitAndMore() []Limit {
 	if v.Limit == nil {
 		return nil
 	}
 	return append([]Limit{*v.Limit}, v.More...)
 }
 
-// Reason returns the reason code to show to users.
-func (v *Verdict) Reason() reason.Code {
+// ReasonCode returns the reason code to show to users.
+func (v *Verdict) ReasonCode() reason.Code {
 	if v.Extra && v.Code != "" {
 		return reason.ExtraPodsWait
 	}
 	return v.Code
 }
 
-// Never reports whether waiting does not help because the whole request exceeds the limit.
-func (v *Verdict) Never() bool {
+// IsNeverPossible reports whether waiting does not help because the whole request exceeds the limit.
+func (v *Verdict) IsNeverPossible() bool {
 	if v.Extra {
 		return false
 	}
@@ -104,9 +104,9 @@ func (v *Verdict) Never() bool {
 	case reason.BySize:
 		return true
 	case reason.ByLimit:
-		return v.Limit != nil && v.Limit.tooLow()
+		return v.Limit != nil && v.Limit.isBelowRequest()
 	case reason.ByCluster:
-		return v.Limit != nil && v.Limit.Cluster && v.Limit.tooLow()
+		return v.Limit != nil && v.Limit.Cluster && v.Limit.isBelowRequest()
 	}
 	return false
 }
@@ -145,8 +145,8 @@ type Limit struct {
 	Sharers []Sharer
 }
 
-// tooLow reports whether a request exceeds the whole limit.
-func (l *Limit) tooLow() bool { return cmp.Or(l.Least, l.Asked) > l.Limit+0.1 }
+// isBelowRequest reports whether a request exceeds the whole limit.
+func (l *Limit) isBelowRequest() bool { return cmp.Or(l.Least, l.Asked) > l.Limit+0.1 }
 
 // Sharer is a queue and its share of a resource.
 type Sharer struct {

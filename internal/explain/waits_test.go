@@ -27,7 +27,7 @@ func TestASentenceNamesWhatIsWaitedFor(t *testing.T) {
 func TestOtherGatesAreAnotherExplanation(t *testing.T) {
 	resources := model.New().Resources
 	explain := func(n int, gates ...string) string {
-		return Meaning(Explanation(&Verdict{Code: reason.SchedulingGated, Gated: n, Gates: gates}, nil, resources))
+		return MeaningKey(ToAPIExplanation(&Verdict{Code: reason.SchedulingGated, Gated: n, Gates: gates}, nil, resources))
 	}
 	if explain(5, "a", "b") == explain(5, "b") {
 		t.Error("a gate was removed, and the old one is still named")

@@ -23,34 +23,34 @@ type wording struct {
 
 // wordings holds the texts with numbers, by reason. Everything else about a reason is in the table of package reason.
 var wordings = map[reason.Code]wording{
-	reason.NotEnoughPods:     {cause: missingPods, hint: hintOfMissingPods},
-	reason.NoHyperNode:       {cause: withTopology},
-	reason.SubGroupInvalid:   {cause: withTopology},
-	reason.HyperNodeInvalid:  {cause: withHyperNode},
-	reason.QueueMissing:      {cause: withQueue, pod: withQueue},
-	reason.QueueClosed:       {cause: withQueue, pod: withQueue, hint: hintOfClosedQueue},
-	reason.QueueNotLeaf:      {cause: withQueue, pod: withQueue},
-	reason.QueueInvalid:      {cause: invalidQueue, pod: invalidQueue},
-	reason.OverCapability:    {cause: overCapability, pod: ofCapability, hint: hintOfCapability, never: neverOfCapability},
-	reason.OverDeserved:      {cause: overDeserved, pod: ofShare, hint: hintOfShare},
-	reason.OverQuota:         {cause: overQuota, never: neverOfQuota},
-	reason.Overcommitted:     {cause: overcommitted, never: neverOfOvercommit},
-	reason.NotEnqueued:       {cause: notEnqueued},
-	reason.NotReclaimable:    {cause: notReclaimable, pod: notReclaimableOfPod},
-	reason.Reserved:          {cause: reserved},
-	reason.KeptForLost:       {cause: keptForLost},
-	reason.SchedulingGated:   {cause: gated},
-	reason.BehindOthers:      {cause: behindOthers},
-	reason.WaitingForVictims: {cause: withBlockers},
-	reason.PodsLinger:        {cause: withBlockers},
-	reason.GangDoesNotFit:    {cause: doesNotFit, pod: doesNotFitOfPod, hint: hintOfGang},
-	reason.TooLarge:          {cause: doesNotFit, hint: hintOfLargePods},
+	reason.NotEnoughPods:     {cause: causeOfMissingPods, hint: hintForMissingPods},
+	reason.NoHyperNode:       {cause: causeWithTopology},
+	reason.SubGroupInvalid:   {cause: causeWithTopology},
+	reason.HyperNodeInvalid:  {cause: causeWithHyperNode},
+	reason.QueueMissing:      {cause: textWithQueue, pod: textWithQueue},
+	reason.QueueClosed:       {cause: textWithQueue, pod: textWithQueue, hint: hintForClosedQueue},
+	reason.QueueNotLeaf:      {cause: textWithQueue, pod: textWithQueue},
+	reason.QueueInvalid:      {cause: textOfInvalidQueue, pod: textOfInvalidQueue},
+	reason.OverCapability:    {cause: causeOfCapability, pod: podTextOfCapability, hint: hintForCapability, never: hintIfOverCapability},
+	reason.OverDeserved:      {cause: causeOfShare, pod: podTextOfShare, hint: hintForShare},
+	reason.OverQuota:         {cause: causeOfQuota, never: hintIfOverQuota},
+	reason.Overcommitted:     {cause: causeOfOvercommit, never: hintIfOverOvercommit},
+	reason.NotEnqueued:       {cause: causeOfNoAdmission},
+	reason.NotReclaimable:    {cause: causeOfNoReclaim, pod: podTextOfNoReclaim},
+	reason.Reserved:          {cause: causeOfReservation},
+	reason.KeptForLost:       {cause: causeOfRecovery},
+	reason.SchedulingGated:   {cause: causeOfGates},
+	reason.BehindOthers:      {cause: causeOfPosition},
+	reason.WaitingForVictims: {cause: causeWithBlockers},
+	reason.PodsLinger:        {cause: causeWithBlockers},
+	reason.GangDoesNotFit:    {cause: causeOfNoFit, pod: podTextOfNoFit, hint: hintForGang},
+	reason.TooLarge:          {cause: causeOfNoFit, hint: hintForLargePods},
 }
 
 // maxGates is the maximum number of scheduling gates to list.
 const maxGates = 3
 
-func missingPods(v *Verdict, sentence string) string {
+func causeOfMissingPods(v *Verdict, sentence string) string {
 	m := v.Members
 	switch {
 	case v.Role != "":
@@ -58,120 +58,120 @@ func missingPods(v *Verdict, sentence string) string {
 	case v.SubGroup != "":
 		return fmt.Sprintf("%s: %s", sentence, v.SubGroup)
 	}
-	return fmt.Sprintf("%s: %d of %d%s", sentence, m.Exist, m.Min, ended(Members{Failed: m.Failed}))
+	return fmt.Sprintf("%s: %d of %d%s", sentence, m.Exist, m.Min, describeEnded(Members{Failed: m.Failed}))
 }
 
-func hintOfMissingPods(v *Verdict, hint string) string {
+func hintForMissingPods(v *Verdict, hint string) string {
 	if v.Members.Failed > 0 {
 		return "delete the failed pods and create them again, because a failed pod does not count; or lower minAvailable (minMember of a PodGroup)"
 	}
-	return hintOfNodes(v, hint)
+	return hintForNodes(v, hint)
 }
 
-func withTopology(v *Verdict, sentence string) string {
+func causeWithTopology(v *Verdict, sentence string) string {
 	return fmt.Sprintf("%s: %s", sentence, v.Topology)
 }
 
-func withHyperNode(v *Verdict, sentence string) string {
+func causeWithHyperNode(v *Verdict, sentence string) string {
 	return fmt.Sprintf("%s: %s: %s", sentence, v.HyperNode, v.Topology)
 }
 
-func withQueue(v *Verdict, sentence string) string {
+func textWithQueue(v *Verdict, sentence string) string {
 	return fmt.Sprintf("%s: %s", sentence, v.Limit.Queue)
 }
 
-func invalidQueue(v *Verdict, sentence string) string {
+func textOfInvalidQueue(v *Verdict, sentence string) string {
 	return fmt.Sprintf("%s: queue %s: %s", sentence, v.Limit.Queue, strings.Join(v.Blocker, ", "))
 }
 
-func hintOfClosedQueue(v *Verdict, hint string) string {
-	return hintOfNodes(v, strings.ReplaceAll(hint, "QUEUE", v.Limit.Queue))
+func hintForClosedQueue(v *Verdict, hint string) string {
+	return hintForNodes(v, strings.ReplaceAll(hint, "QUEUE", v.Limit.Queue))
 }
 
-func ofCapability(v *Verdict, _ string) string {
+func podTextOfCapability(v *Verdict, _ string) string {
 	return fmt.Sprintf("queue %s would exceed its capability", v.Limit.Queue)
 }
 
-func overCapability(v *Verdict, sentence string) string {
-	if v.Never() {
-		return fmt.Sprintf("the request exceeds the capability of queue %s: %s", v.Limit.Queue, beyond(v.limits()))
+func causeOfCapability(v *Verdict, sentence string) string {
+	if v.IsNeverPossible() {
+		return fmt.Sprintf("the request exceeds the capability of queue %s: %s", v.Limit.Queue, describeBeyond(v.limitAndMore()))
 	}
-	return fmt.Sprintf("%s: %s", ofCapability(v, sentence), gap(v.Limit))
+	return fmt.Sprintf("%s: %s", podTextOfCapability(v, sentence), describeGap(v.Limit))
 }
 
-func hintOfCapability(v *Verdict, hint string) string {
+func hintForCapability(v *Verdict, hint string) string {
 	if v.Limit.Ending > 0 {
 		return "wait until the deleted pods have terminated, or raise the capability"
 	}
 	return hint
 }
 
-func neverOfCapability(v *Verdict) string {
-	return atMost(v, fmt.Sprintf("raise the capability of queue %s, or submit to another queue", v.Limit.Queue))
+func hintIfOverCapability(v *Verdict) string {
+	return suggestWithinLimits(v, fmt.Sprintf("raise the capability of queue %s, or submit to another queue", v.Limit.Queue))
 }
 
-func ofShare(v *Verdict, _ string) string {
+func podTextOfShare(v *Verdict, _ string) string {
 	return fmt.Sprintf("queue %s would exceed its share", v.Limit.Queue)
 }
 
-func overDeserved(v *Verdict, sentence string) string {
-	return fmt.Sprintf("%s: %s", ofShare(v, sentence), share(v.Limit))
+func causeOfShare(v *Verdict, sentence string) string {
+	return fmt.Sprintf("%s: %s", podTextOfShare(v, sentence), describeShare(v.Limit))
 }
 
-func hintOfShare(v *Verdict, _ string) string {
+func hintForShare(v *Verdict, _ string) string {
 	if v.Limit.Held > 0 {
 		return "wait until jobs of this queue end or other queues request less, raise its weight, or request less"
 	}
 	return "wait until other queues request less, raise this queue's weight, or request less"
 }
 
-func neverOfQuota(v *Verdict) string { return atMost(v, "or raise the ResourceQuota") }
+func hintIfOverQuota(v *Verdict) string { return suggestWithinLimits(v, "or raise the ResourceQuota") }
 
-func overcommitted(v *Verdict, sentence string) string {
-	if v.Never() {
-		return fmt.Sprintf("the request exceeds the overcommit limit of the cluster: %s", beyond(v.limits()))
+func causeOfOvercommit(v *Verdict, sentence string) string {
+	if v.IsNeverPossible() {
+		return fmt.Sprintf("the request exceeds the overcommit limit of the cluster: %s", describeBeyond(v.limitAndMore()))
 	}
-	return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
+	return fmt.Sprintf("%s: %s", sentence, describeGap(v.Limit))
 }
 
-func neverOfOvercommit(v *Verdict) string {
+func hintIfOverOvercommit(v *Verdict) string {
 	const remedy = "add nodes, or raise overcommit-factor"
-	limits := v.limits()
+	limits := v.limitAndMore()
 	if v.Limit.Limit <= 0 && (v.Limit.Kept > 0 || len(limits) == 1) {
-		return atMost(v, remedy)
+		return suggestWithinLimits(v, remedy)
 	}
-	return fmt.Sprintf("request less (the overcommit limit of the cluster is %s), %s", amounts(limits), remedy)
+	return fmt.Sprintf("request less (the overcommit limit of the cluster is %s), %s", listAmounts(limits), remedy)
 }
 
-func notEnqueued(v *Verdict, sentence string) string {
+func causeOfNoAdmission(v *Verdict, sentence string) string {
 	if v.Queue != "" {
 		sentence = "it is not yet admitted to queue " + v.Queue
 	}
 	if v.Limit != nil {
-		return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
+		return fmt.Sprintf("%s: %s", sentence, describeGap(v.Limit))
 	}
 	return sentence
 }
 
-func notReclaimable(v *Verdict, sentence string) string {
-	return fmt.Sprintf("%s: queue %s (%s)", sentence, strings.Join(v.Blocker, ", "), tally(v))
+func causeOfNoReclaim(v *Verdict, sentence string) string {
+	return fmt.Sprintf("%s: queue %s (%s)", sentence, strings.Join(v.Blocker, ", "), describeTally(v))
 }
 
-func notReclaimableOfPod(v *Verdict, sentence string) string {
-	return notReclaimable(&Verdict{Code: v.Code, Blocker: v.Blocker}, sentence)
+func podTextOfNoReclaim(v *Verdict, sentence string) string {
+	return causeOfNoReclaim(&Verdict{Code: v.Code, Blocker: v.Blocker}, sentence)
 }
 
-func reserved(v *Verdict, sentence string) string {
+func causeOfReservation(v *Verdict, sentence string) string {
 	return fmt.Sprintf("%s: %s, from %s", sentence, strings.Join(v.Blocker, ", "), v.Until.UTC().Format(time.RFC3339))
 }
 
-func keptForLost(v *Verdict, sentence string) string {
+func causeOfRecovery(v *Verdict, sentence string) string {
 	return fmt.Sprintf("%s: %s, until %s", sentence, strings.Join(v.Blocker, ", "), v.Until.UTC().Format(time.RFC3339))
 }
 
-// gated lists the gates that pods wait for. The text does not change while the gates are being removed from many
+// causeOfGates lists the gates that pods wait for. The text does not change while the gates are being removed from many
 // pods.
-func gated(v *Verdict, sentence string) string {
+func causeOfGates(v *Verdict, sentence string) string {
 	if len(v.Gates) == 0 {
 		return sentence
 	}
@@ -189,59 +189,59 @@ func gated(v *Verdict, sentence string) string {
 	return fmt.Sprintf("pods wait for their scheduling %s %s", gates, names)
 }
 
-func behindOthers(v *Verdict, sentence string) string {
+func causeOfPosition(v *Verdict, sentence string) string {
 	if len(v.Blocker) == 0 {
 		return sentence
 	}
 	return fmt.Sprintf("%s is ahead of it in queue %s", strings.Join(v.Blocker, ", "), v.Queue)
 }
 
-func withBlockers(v *Verdict, sentence string) string {
+func causeWithBlockers(v *Verdict, sentence string) string {
 	if len(v.Blocker) == 0 {
 		return sentence
 	}
 	return fmt.Sprintf("%s: %s", sentence, strings.Join(v.Blocker, ", "))
 }
 
-func doesNotFit(v *Verdict, sentence string) string {
+func causeOfNoFit(v *Verdict, sentence string) string {
 	isCluster := v.Limit != nil && v.Limit.Cluster
 	switch {
-	case isCluster && v.Never() && v.Tally.Looked > 0:
-		return fmt.Sprintf("%s: the cluster is too small: %s; %s", sentence, beyond(v.limits()), fitting(v))
-	case isCluster && v.Never():
-		return fmt.Sprintf("%s: the cluster is too small: %s", sentence, beyond(v.limits()))
+	case isCluster && v.IsNeverPossible() && v.Tally.Looked > 0:
+		return fmt.Sprintf("%s: the cluster is too small: %s; %s", sentence, describeBeyond(v.limitAndMore()), describeFit(v))
+	case isCluster && v.IsNeverPossible():
+		return fmt.Sprintf("%s: the cluster is too small: %s", sentence, describeBeyond(v.limitAndMore()))
 	case isCluster:
-		return fmt.Sprintf("%s: the cluster is too small: %s", sentence, gap(v.Limit))
+		return fmt.Sprintf("%s: the cluster is too small: %s", sentence, describeGap(v.Limit))
 	case v.Limit != nil && v.Limit.Node:
-		return fmt.Sprintf("%s: %s", sentence, largest(v))
-	case alone(v):
-		return "its pod fits no node: " + place(v) + tally(v)
+		return fmt.Sprintf("%s: %s", sentence, compareLargest(v))
+	case isSinglePod(v):
+		return "its pod fits no node: " + describeScope(v) + describeTally(v)
 	}
-	return fmt.Sprintf("%s: %s", sentence, fitting(v))
+	return fmt.Sprintf("%s: %s", sentence, describeFit(v))
 }
 
-func doesNotFitOfPod(v *Verdict, sentence string) string {
+func podTextOfNoFit(v *Verdict, sentence string) string {
 	if v.Extra {
 		return "no node has enough free resources for it; its gang runs without it"
 	}
 	return sentence
 }
 
-func hintOfGang(v *Verdict, hint string) string {
+func hintForGang(v *Verdict, hint string) string {
 	switch {
 	case v.Limit == nil && v.HyperNode != "":
 		return "wait, allow the gang a higher tier (highestTierAllowed), or request less"
-	case alone(v):
+	case isSinglePod(v):
 		hint = "lower the requests, or add nodes"
 	case v.Extra:
 		hint = reason.Get(reason.ExtraPodsWait).Hint
 	}
-	return hintOfNodes(v, hint)
+	return hintForNodes(v, hint)
 }
 
-func hintOfLargePods(v *Verdict, hint string) string {
+func hintForLargePods(v *Verdict, hint string) string {
 	if v.Limit != nil && v.Limit.Node {
-		return smaller(v)
+		return suggestSmaller(v)
 	}
-	return hintOfNodes(v, hint)
+	return hintForNodes(v, hint)
 }

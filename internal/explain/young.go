@@ -15,10 +15,10 @@ const (
 	leastMove = 30 * time.Second
 )
 
-// Keep copies values from an older explanation with the same meaning to a fresh one if they are still accurate
+// KeepAccurate copies values from an older explanation with the same meaning to a fresh one if they are still accurate
 // enough, in order to avoid writes. These values are late positions in the queue, estimated starts that have changed
 // only slightly, and the number of attempts.
-func Keep(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
+func KeepAccurate(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
 	fresh.Attempts, fresh.LastAttempt = old.Attempts, old.LastAttempt
 	if f, o := fresh.Queue, old.Queue; f != nil && o != nil && f.Name == o.Name && o.Position > 0 {
 		if f.Position > exactPositions && f.Position > o.Position/2 && f.Position <= 2*o.Position {
@@ -36,7 +36,7 @@ func Keep(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
 	}
 }
 
-// Gained reports whether a fresh explanation contains an estimated start or helps that the old one does not.
-func Gained(fresh, old *schedulingv1beta1.Explanation) bool {
+// HasGainedEstimate reports whether a fresh explanation contains an estimated start or helps that the old one does not.
+func HasGainedEstimate(fresh, old *schedulingv1beta1.Explanation) bool {
 	return fresh.EstimatedStart != nil && old.EstimatedStart == nil || len(fresh.Helps) > 0 && len(old.Helps) == 0
 }

@@ -33,11 +33,11 @@ var (
 	errRefused = errors.New("no connection")
 )
 
-// begin starts the time limit of a cycle.
-func (a *asker) begin() { a.until = time.Now().Add(timeouts * a.timeout) }
+// beginCycle starts the time limit of a cycle.
+func (a *asker) beginCycle() { a.until = time.Now().Add(timeouts * a.timeout) }
 
-// post sends body to a verb and decodes the answer into reply. An empty answer leaves reply unchanged.
-func (a *asker) post(verb string, body, reply any) error {
+// postRequest sends body to a verb and decodes the answer into reply. An empty answer leaves reply unchanged.
+func (a *asker) postRequest(verb string, body, reply any) error {
 	ctx, cancel := context.WithDeadline(context.Background(), a.until)
 	defer cancel()
 	if ctx.Err() != nil {

@@ -68,8 +68,8 @@ var statuses = map[model.Status]int{
 	model.Succeeded: 128, model.Failed: 256, model.Unknown: 512,
 }
 
-// amounts converts amounts by index into Volcano's format.
-func (p *Policy) amounts(each func(visit func(index int, value float64))) resources {
+// toResources converts amounts by index into Volcano's format.
+func (p *Policy) toResources(each func(visit func(index int, value float64))) resources {
 	var r resources
 	each(func(index int, value float64) {
 		switch index {
@@ -93,16 +93,16 @@ func (p *Policy) amounts(each func(visit func(index int, value float64))) resour
 	return r
 }
 
-func (p *Policy) request(r model.Request) resources {
-	return p.amounts(func(visit func(int, float64)) {
+func (p *Policy) resourcesOfRequest(r model.Request) resources {
+	return p.toResources(func(visit func(int, float64)) {
 		for _, t := range r {
 			visit(int(t.Index), float64(t.Value))
 		}
 	})
 }
 
-func vector[V int64 | float64](p *Policy, values []V) resources {
-	return p.amounts(func(visit func(int, float64)) {
+func resourcesOfVector[V int64 | float64](p *Policy, values []V) resources {
+	return p.toResources(func(visit func(int, float64)) {
 		for i, v := range values {
 			if i < p.s.Cluster.Resources.Len() {
 				visit(i, float64(v))
@@ -111,10 +111,10 @@ func vector[V int64 | float64](p *Policy, values []V) resources {
 	})
 }
 
-func (p *Policy) task(t *model.Task) taskInfo {
+func (p *Policy) taskRequestBody(t *model.Task) taskInfo {
 	info := taskInfo{
 		UID: string(t.UID), Name: t.Name, Namespace: t.Namespace, TaskRole: t.Role,
-		Resreq: p.request(t.Shape.Request), Status: statuses[t.Status], Priority: t.Priority, Preemptable: t.Preemptable, BestEffort: t.Shape.BestEffort,
+		Resreq: p.resourcesOfRequest(t.Shape.Request), Status: statuses[t.Status], Priority: t.Priority, Preemptable: t.Preemptable, BestEffort: t.Shape.BestEffort,
 		Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: t.Name, Namespace: t.Namespace, UID: t.UID, Labels: t.Labels, Annotations: t.Annotations}},
 	}
 	info.InitResreq = info.Resreq
@@ -127,10 +127,10 @@ func (p *Policy) task(t *model.Task) taskInfo {
 	return info
 }
 
-func (p *Policy) node(id model.NodeID) nodeInfo {
+func (p *Policy) nodeRequestBody(id model.NodeID) nodeInfo {
 	n := &p.s.Cluster.Nodes
-	info := nodeInfo{Name: n.Name[id], Allocatable: vector(p, n.Row(n.Alloc, id)), Used: vector(p, n.Row(n.Used, id)),
-		Idle: vector(p, n.Row(p.s.View.Idle, id)), Releasing: vector(p, n.Row(n.Releasing, id)), Pipelined: vector(p, n.Row(n.Pipelined, id))}
+	info := nodeInfo{Name: n.Name[id], Allocatable: resourcesOfVector(p, n.Row(n.Alloc, id)), Used: resourcesOfVector(p, n.Row(n.Used, id)),
+		Idle: resourcesOfVector(p, n.Row(p.s.View.Idle, id)), Releasing: resourcesOfVector(p, n.Row(n.Releasing, id)), Pipelined: resourcesOfVector(p, n.Row(n.Pipelined, id))}
 	if i := n.Info[id]; i != nil {
 		info.Node = &corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: n.Name[id], Labels: i.Labels, Annotations: i.Annotations},
@@ -140,39 +140,39 @@ func (p *Policy) node(id model.NodeID) nodeInfo {
 	return info
 }
 
-func (p *Policy) job(j *framework.Job) jobInfo {
+func (p *Policy) jobRequestBody(j *framework.Job) jobInfo {
 	info := jobInfo{
 		UID: j.Key(), Name: j.Gang.Name, Namespace: j.Namespace, Queue: j.Gang.Queue.Name, Priority: j.Gang.Priority,
-		MinAvailable: j.MinMember, MinResources: p.request(j.MinResources), TaskMinAvailable: j.MinTaskMember,
-		Allocated: vector(p, j.Sums.Allocated), Tasks: map[string]taskInfo{},
+		MinAvailable: j.MinMember, MinResources: p.resourcesOfRequest(j.MinResources), TaskMinAvailable: j.MinTaskMember,
+		Allocated: resourcesOfVector(p, j.Sums.Allocated), Tasks: map[string]taskInfo{},
 	}
 	var all model.Vec
 	for _, t := range j.Tasks {
-		info.Tasks[string(t.UID)] = p.task(t)
+		info.Tasks[string(t.UID)] = p.taskRequestBody(t)
 		all.Add(t.Shape.Request)
 	}
-	info.TotalRequest = vector(p, all)
+	info.TotalRequest = resourcesOfVector(p, all)
 	return info
 }
 
-func (p *Policy) queue(q *queue.Queue) queueInfo {
-	return queueInfo{UID: q.Name, Name: q.Name, Weight: q.Weight, Allocated: vector(p, q.Allocated), Deserved: vector(p, q.Deserved)}
+func (p *Policy) queueRequestBody(q *queue.Queue) queueInfo {
+	return queueInfo{UID: q.Name, Name: q.Name, Weight: q.Weight, Allocated: resourcesOfVector(p, q.Allocated), Deserved: resourcesOfVector(p, q.Deserved)}
 }
 
-// snapshot returns the description of the cluster that a server receives before the first request of a cycle.
-func (p *Policy) snapshot() map[string]any {
+// snapshotRequestBody returns the description of the cluster that a server receives before the first request of a cycle.
+func (p *Policy) snapshotRequestBody() map[string]any {
 	jobs, nodes, queues := map[string]jobInfo{}, map[string]nodeInfo{}, map[string]queueInfo{}
 	revocable := map[string]nodeInfo{}
 	var list []nodeInfo
 	for _, key := range slices.Sorted(maps.Keys(p.s.Cluster.Gangs)) {
 		if g := p.s.Cluster.Gangs[key]; g.Known {
 			if j := p.s.Job(g); j != nil {
-				jobs[key] = p.job(j)
+				jobs[key] = p.jobRequestBody(j)
 			}
 		}
 	}
 	for _, id := range p.s.View.Order {
-		n := p.node(id)
+		n := p.nodeRequestBody(id)
 		nodes[n.Name] = n
 		list = append(list, n)
 		if n.Node != nil && n.Node.Labels[keys.RevocableZone] != "" {
@@ -180,7 +180,7 @@ func (p *Policy) snapshot() map[string]any {
 		}
 	}
 	for _, q := range p.s.Ledger.Queues {
-		queues[q.Name] = p.queue(q)
+		queues[q.Name] = p.queueRequestBody(q)
 	}
 	return map[string]any{"Jobs": jobs, "Nodes": nodes, "Queues": queues, "NamespaceInfo": map[string]any{}, "RevocableNodes": revocable, "NodeList": list}
 }

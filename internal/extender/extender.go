@@ -40,8 +40,8 @@ var register = sync.OnceValue(func() error {
 	return scheduler.Register(name, func(p config.Plugin, warn func(string)) session.Policy { return New(p, http.DefaultTransport, warn) })
 })
 
-// Register registers the policy for engines that are created afterwards.
-func Register() error { return register() }
+// RegisterPolicy registers the policy for engines that are created afterwards.
+func RegisterPolicy() error { return register() }
 
 // The arguments that name the verbs.
 const (
@@ -121,13 +121,13 @@ func New(conf config.Plugin, transport http.RoundTripper, warn func(string)) *Po
 		say("argument extender.urlPrefix: want http://… or https://…; the extender is disabled")
 		clear(p.verbs)
 	}
-	p.managed = managed(conf.Arguments["extender.managedResources"], say)
+	p.managed = parseManaged(conf.Arguments["extender.managedResources"], say)
 	return p
 }
 
-// managed reads the list of resources: names, or objects with a name as in kube-scheduler, or a text with
+// parseManaged reads the list of resources: names, or objects with a name as in kube-scheduler, or a text with
 // comma-separated names.
-func managed(raw any, say func(string)) map[string]bool {
+func parseManaged(raw any, say func(string)) map[string]bool {
 	out := map[string]bool{}
 	add := func(name string) {
 		if name = strings.TrimSpace(name); name != "" {
@@ -168,14 +168,14 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-func (p *Policy) on(verb, enabled string) bool {
+func (p *Policy) isVerbEnabled(verb, enabled string) bool {
 	return p.verbs[verb] != "" && (enabled == "" || p.conf.Enabled(enabled))
 }
 
 // Open registers a rule for each configured verb.
 func (p *Policy) Open(s *session.Session) {
 	p.s, p.opened, p.fits, p.goes = s, false, map[pair]refusal{}, map[victim]bool{}
-	p.asker.begin()
+	p.asker.beginCycle()
 	switch {
 	case p.again.IsZero():
 	case s.Now.Before(p.again):
@@ -184,49 +184,49 @@ func (p *Policy) Open(s *session.Session) {
 		s.WakeAll, p.again = true, time.Time{}
 	}
 	r := &s.Rules
-	if p.on(queueOverused, "enabledOverused") {
-		r.Overused = append(r.Overused, p.overused)
+	if p.isVerbEnabled(queueOverused, "enabledOverused") {
+		r.Overused = append(r.Overused, p.checkOverused)
 	}
-	if p.on(jobEnqueueable, "enableJobEnqueued") {
-		r.Vote(p.enqueueable)
+	if p.isVerbEnabled(jobEnqueueable, "enableJobEnqueued") {
+		r.Vote(p.voteOnAdmission)
 	}
-	if p.on(jobEnqueued, "enableJobEnqueued") {
+	if p.isVerbEnabled(jobEnqueued, "enableJobEnqueued") {
 		r.Enqueued = append(r.Enqueued, func(j *framework.Job) {
-			_ = p.ask(jobEnqueued, map[string]any{"job": p.job(j)}, &struct{}{})
+			_ = p.sendToServer(jobEnqueued, map[string]any{"job": p.jobRequestBody(j)}, &struct{}{})
 		})
 	}
-	if p.on(jobReady, "enableJobReady") {
-		r.Ready = append(r.Ready, p.ready)
+	if p.isVerbEnabled(jobReady, "enableJobReady") {
+		r.Ready = append(r.Ready, p.checkReady)
 	}
-	if p.on(preemptable, "enablePreemptable") || p.on(reclaimable, "enableReclaimable") {
-		r.Guard(p.guard)
+	if p.isVerbEnabled(preemptable, "enablePreemptable") || p.isVerbEnabled(reclaimable, "enableReclaimable") {
+		r.Guard(p.restrictVictims)
 	}
 	rule := framework.NodeRule{Name: name, Remote: true, Applies: func(_ *framework.Job, t *model.Task) bool {
-		return p.manages(t) && (p.on(predicate, "enablePredicate") || p.on(prioritize, "enableNodeOrder"))
+		return p.managesPod(t) && (p.isVerbEnabled(predicate, "enablePredicate") || p.isVerbEnabled(prioritize, "enableNodeOrder"))
 	}}
-	if p.on(predicate, "enablePredicate") {
-		rule.Allows = p.allows
+	if p.isVerbEnabled(predicate, "enablePredicate") {
+		rule.Allows = p.askForFit
 	}
-	if p.on(prioritize, "enableNodeOrder") {
-		rule.Rank = p.rank
+	if p.isVerbEnabled(prioritize, "enableNodeOrder") {
+		rule.Rank = p.askForScores
 	} else {
 		rule.Expensive = func(*framework.Job, *model.Task) bool { return true }
 	}
-	if p.on(allocated, "") || p.on(deallocated, "") {
-		rule.Placed = p.placed
+	if p.isVerbEnabled(allocated, "") || p.isVerbEnabled(deallocated, "") {
+		rule.Placed = p.reportPlacement
 	}
 	r.Nodes = append(r.Nodes, rule)
 }
 
 // Close notifies the server of the end of the cycle, if it received any request.
 func (p *Policy) Close(*session.Session) {
-	if p.opened && p.on(sessionClose, "") {
-		_ = p.asker.post(p.verbs[sessionClose], struct{}{}, &struct{}{})
+	if p.opened && p.isVerbEnabled(sessionClose, "") {
+		_ = p.asker.postRequest(p.verbs[sessionClose], struct{}{}, &struct{}{})
 	}
 }
 
-// manages reports whether a pod is sent to the server.
-func (p *Policy) manages(t *model.Task) bool {
+// managesPod reports whether a pod is sent to the server.
+func (p *Policy) managesPod(t *model.Task) bool {
 	if p.managed == nil {
 		return true
 	}
@@ -238,18 +238,18 @@ func (p *Policy) manages(t *model.Task) bool {
 	return false
 }
 
-// ask sends a request. Before the first one of a cycle, it sends the snapshot of the cluster.
-func (p *Policy) ask(verb string, body, reply any) error {
+// sendToServer sends a request. Before the first one of a cycle, it sends the snapshot of the cluster.
+func (p *Policy) sendToServer(verb string, body, reply any) error {
 	if !p.opened {
 		p.opened = true
-		if p.on(sessionOpen, "") {
-			_ = p.asker.post(p.verbs[sessionOpen], p.snapshot(), &struct{}{})
+		if p.isVerbEnabled(sessionOpen, "") {
+			_ = p.asker.postRequest(p.verbs[sessionOpen], p.snapshotRequestBody(), &struct{}{})
 		}
 	}
-	return p.asker.post(p.verbs[verb], body, reply)
+	return p.asker.postRequest(p.verbs[verb], body, reply)
 }
 
-func (p *Policy) allows(_ *framework.Job, t *model.Task, id model.NodeID, _ bool) (reason.Code, string) {
+func (p *Policy) askForFit(_ *framework.Job, t *model.Task, id model.NodeID, _ bool) (reason.Code, string) {
 	key := pair{t, id}
 	r, known := p.fits[key]
 	if !known {
@@ -257,31 +257,31 @@ func (p *Policy) allows(_ *framework.Job, t *model.Task, id model.NodeID, _ bool
 			Status string
 			Code   int
 		}
-		err := p.ask(predicate, map[string]any{"task": p.task(t), "node": p.node(id)}, &reply)
+		err := p.sendToServer(predicate, map[string]any{"task": p.taskRequestBody(t), "node": p.nodeRequestBody(id)}, &reply)
 		switch {
 		case err != nil && !p.ignorable:
 			r = refusal{reason.ExtenderFailed, err.Error()}
 		case err == nil && (reply.Status != "" || reply.Code != 0):
-			r = refusal{reason.ExtenderRefused, short(reply.Status)}
+			r = refusal{reason.ExtenderRefused, truncateText(reply.Status)}
 		}
 		p.fits[key] = r
 		if r.code != "" {
-			p.refuse()
+			p.scheduleRetry()
 		}
 	}
 	return r.code, r.detail
 }
 
-func (p *Policy) rank(_ *framework.Job, t *model.Task, nodes []model.NodeID, points []float64) {
+func (p *Policy) askForScores(_ *framework.Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	list := make([]nodeInfo, len(nodes))
 	for i, id := range nodes {
-		list[i] = p.node(id)
+		list[i] = p.nodeRequestBody(id)
 	}
 	var reply struct {
 		NodeScore    map[string]float64
 		ErrorMessage string
 	}
-	if err := p.ask(prioritize, map[string]any{"task": p.task(t), "nodes": list}, &reply); err != nil || reply.ErrorMessage != "" {
+	if err := p.sendToServer(prioritize, map[string]any{"task": p.taskRequestBody(t), "nodes": list}, &reply); err != nil || reply.ErrorMessage != "" {
 		return
 	}
 	for i := range nodes {
@@ -289,83 +289,83 @@ func (p *Policy) rank(_ *framework.Job, t *model.Task, nodes []model.NodeID, poi
 	}
 }
 
-func (p *Policy) placed(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
+func (p *Policy) reportPlacement(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
 	verb := allocated
 	if sign < 0 {
 		verb = deallocated
 	}
-	if !p.on(verb, "") || !p.manages(t) {
+	if !p.isVerbEnabled(verb, "") || !p.managesPod(t) {
 		return
 	}
-	task := p.task(t)
+	task := p.taskRequestBody(t)
 	task.NodeName = p.s.View.Nodes.Name[id]
-	_ = p.ask(verb, map[string]any{"task": task}, &struct{}{})
+	_ = p.sendToServer(verb, map[string]any{"task": task}, &struct{}{})
 }
 
-func (p *Policy) overused(q *queue.Queue) explain.Verdict {
+func (p *Policy) checkOverused(q *queue.Queue) explain.Verdict {
 	var reply struct{ Overused bool }
-	err := p.ask(queueOverused, map[string]any{"queue": p.queue(q)}, &reply)
-	if p.agrees(err, !reply.Overused) {
+	err := p.sendToServer(queueOverused, map[string]any{"queue": p.queueRequestBody(q)}, &reply)
+	if p.serverAgrees(err, !reply.Overused) {
 		return explain.Verdict{}
 	}
-	return p.refused(err, "queue "+q.Name+" has enough, the extender says")
+	return p.refusalVerdict(err, "queue "+q.Name+" has enough, the extender says")
 }
 
-func (p *Policy) enqueueable(j *framework.Job) (framework.Vote, explain.Verdict) {
+func (p *Policy) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verdict) {
 	var reply struct{ Status int }
-	switch err := p.ask(jobEnqueueable, map[string]any{"job": p.job(j)}, &reply); {
+	switch err := p.sendToServer(jobEnqueueable, map[string]any{"job": p.jobRequestBody(j)}, &reply); {
 	case err != nil && p.ignorable:
 		return framework.Abstain, explain.Verdict{}
 	case err != nil || reply.Status < 0:
-		return framework.Reject, p.refused(err, "the extender does not admit it to its queue")
+		return framework.Reject, p.refusalVerdict(err, "the extender does not admit it to its queue")
 	case reply.Status > 0:
 		return framework.Permit, explain.Verdict{}
 	}
 	return framework.Abstain, explain.Verdict{}
 }
 
-// ready holds the gang if the server does not answer, unless the server may be ignored. In Volcano the gang starts.
-func (p *Policy) ready(j *framework.Job) explain.Verdict {
+// checkReady holds the gang if the server does not answer, unless the server may be ignored. In Volcano the gang starts.
+func (p *Policy) checkReady(j *framework.Job) explain.Verdict {
 	var reply struct{ Status bool }
-	err := p.ask(jobReady, map[string]any{"job": p.job(j)}, &reply)
-	if p.agrees(err, reply.Status) {
+	err := p.sendToServer(jobReady, map[string]any{"job": p.jobRequestBody(j)}, &reply)
+	if p.serverAgrees(err, reply.Status) {
 		return explain.Verdict{}
 	}
-	return p.refused(err, "the extender says that it is not ready")
+	return p.refusalVerdict(err, "the extender says that it is not ready")
 }
 
-// agrees reports whether the server agrees: by its answer, or, if it did not answer, because it may be ignored.
-func (p *Policy) agrees(err error, answer bool) bool {
+// serverAgrees reports whether the server agrees: by its answer, or, if it did not answer, because it may be ignored.
+func (p *Policy) serverAgrees(err error, answer bool) bool {
 	if err != nil {
 		return p.ignorable
 	}
 	return answer
 }
 
-// refuse schedules another request to the server.
-func (p *Policy) refuse() {
+// scheduleRetry schedules another request to the server.
+func (p *Policy) scheduleRetry() {
 	if p.again.IsZero() {
 		p.again = p.s.Now.Add(patience)
 		p.s.WakeAt(p.again)
 	}
 }
 
-func (p *Policy) refused(err error, text string) explain.Verdict {
-	p.refuse()
+func (p *Policy) refusalVerdict(err error, text string) explain.Verdict {
+	p.scheduleRetry()
 	if err != nil {
 		return explain.Verdict{Code: reason.ExtenderFailed, Detail: "check the extender: " + err.Error()}
 	}
 	return explain.Verdict{Code: reason.ExtenderRefused, Detail: text}
 }
 
-// guard restricts the possible victims: the server names the evictees that may be evicted. It permits nothing that the
+// restrictVictims restricts the possible victims: the server names the evictees that may be evicted. It permits nothing that the
 // other policies do not permit.
-func (p *Policy) guard(a *framework.Attack) framework.Guard {
+func (p *Policy) restrictVictims(a *framework.Attack) framework.Guard {
 	verb := ""
 	switch {
-	case (a.Kind == framework.Preempt || a.Kind == framework.GangPreempt) && p.on(preemptable, "enablePreemptable"):
+	case (a.Kind == framework.Preempt || a.Kind == framework.GangPreempt) && p.isVerbEnabled(preemptable, "enablePreemptable"):
 		verb = preemptable
-	case (a.Kind == framework.Reclaim || a.Kind == framework.GangReclaim) && p.on(reclaimable, "enableReclaimable"):
+	case (a.Kind == framework.Reclaim || a.Kind == framework.GangReclaim) && p.isVerbEnabled(reclaimable, "enableReclaimable"):
 		verb = reclaimable
 	}
 	if verb == "" || a.Taker == nil || len(a.Tasks) == 0 {
@@ -373,7 +373,7 @@ func (p *Policy) guard(a *framework.Attack) framework.Guard {
 	}
 	return framework.Guard{Code: reason.ExtenderRefused, May: func(victims []*model.Task) (bool, string) {
 		for _, t := range victims {
-			if p.manages(t) && !p.mayGo(verb, a, t) {
+			if p.managesPod(t) && !p.mayEvictTask(verb, a, t) {
 				return false, "the extender"
 			}
 		}
@@ -381,7 +381,7 @@ func (p *Policy) guard(a *framework.Attack) framework.Guard {
 	}}
 }
 
-func (p *Policy) mayGo(verb string, a *framework.Attack, t *model.Task) bool {
+func (p *Policy) mayEvictTask(verb string, a *framework.Attack, t *model.Task) bool {
 	key := victim{a.Kind, a.Taker, t}
 	if may, known := p.goes[key]; known {
 		return may
@@ -390,8 +390,8 @@ func (p *Policy) mayGo(verb string, a *framework.Attack, t *model.Task) bool {
 		Status  int
 		Victims []struct{ UID string }
 	}
-	err := p.ask(verb, map[string]any{"evictor": p.task(a.Tasks[0]), "evictees": []taskInfo{p.task(t)}}, &reply)
-	may := p.agrees(err, reply.Status == 0) // status 0 means that the server has no opinion
+	err := p.sendToServer(verb, map[string]any{"evictor": p.taskRequestBody(a.Tasks[0]), "evictees": []taskInfo{p.taskRequestBody(t)}}, &reply)
+	may := p.serverAgrees(err, reply.Status == 0) // status 0 means that the server has no opinion
 	if err == nil && reply.Status > 0 {
 		for _, v := range reply.Victims {
 			may = may || v.UID == string(t.UID)
@@ -401,8 +401,8 @@ func (p *Policy) mayGo(verb string, a *framework.Attack, t *model.Task) bool {
 	return may
 }
 
-// short truncates a text of the server to the length that fits into an explanation.
-func short(text string) string {
+// truncateText truncates a text of the server to the length that fits into an explanation.
+func truncateText(text string) string {
 	const most = 100
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"

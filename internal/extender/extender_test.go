@@ -59,7 +59,7 @@ func newOpinion(t *testing.T, answers map[string]string) *opinion {
 // world returns a cluster with two nodes and a gang of two.
 func world(t *testing.T, o *opinion, arguments string, verbs ...string) (*scheduler.Engine, *model.Cluster) {
 	t.Helper()
-	if err := extender.Register(); err != nil {
+	if err := extender.RegisterPolicy(); err != nil {
 		t.Fatal(err)
 	}
 	var text strings.Builder
@@ -252,7 +252,7 @@ func TestACyclesTimeIsBounded(t *testing.T) {
 func TestVictimsAreNarrowed(t *testing.T) {
 	for answer, want := range map[string]int{`{"status":1,"victims":[{"UID":"pod-old"}]}`: 1, `{"status":1,"victims":[]}`: 0, `{"status":-1}`: 0, `{"status":0}`: 1, "broken": 0} {
 		o := newOpinion(t, map[string]string{"reclaim": answer})
-		if err := extender.Register(); err != nil {
+		if err := extender.RegisterPolicy(); err != nil {
 			t.Fatal(err)
 		}
 		cfg, _, err := config.Parse(fmt.Appendf(nil, `

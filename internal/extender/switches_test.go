@@ -45,7 +45,7 @@ func busy() *model.Cluster {
 }
 
 func TestASwitchThatIsOffKeepsTheServerFromBeingAsked(t *testing.T) {
-	if err := extender.Register(); err != nil {
+	if err := extender.RegisterPolicy(); err != nil {
 		t.Fatal(err)
 	}
 	asked := func(t *testing.T, off string) []string {

@@ -13,18 +13,18 @@ import (
 
 // addAttachable adds the watches of volumes and devices. A kind that the API server does not serve is treated as empty.
 func (f *Feed) addAttachable(c *clients, list func(cache.Getter, string) cache.ListerWatcher, csi bool) {
-	f.add("PersistentVolume", list(c.core, "persistentvolumes"), &corev1.PersistentVolume{}, objectSink[corev1.PersistentVolume](f))
-	f.add("PersistentVolumeClaim", list(c.core, "persistentvolumeclaims"), &corev1.PersistentVolumeClaim{}, objectSink[corev1.PersistentVolumeClaim](f))
-	f.add("StorageClass", list(c.storage, "storageclasses"), &storagev1.StorageClass{}, objectSink[storagev1.StorageClass](f))
+	f.addKindWatch("PersistentVolume", list(c.core, "persistentvolumes"), &corev1.PersistentVolume{}, objectSink[corev1.PersistentVolume](f))
+	f.addKindWatch("PersistentVolumeClaim", list(c.core, "persistentvolumeclaims"), &corev1.PersistentVolumeClaim{}, objectSink[corev1.PersistentVolumeClaim](f))
+	f.addKindWatch("StorageClass", list(c.storage, "storageclasses"), &storagev1.StorageClass{}, objectSink[storagev1.StorageClass](f))
 	if csi {
-		f.add("CSINode", list(c.storage, "csinodes"), &storagev1.CSINode{}, objectSink[storagev1.CSINode](f))
-		f.add("CSIDriver", list(c.storage, "csidrivers"), &storagev1.CSIDriver{}, objectSink[storagev1.CSIDriver](f))
-		f.add("CSIStorageCapacity", list(c.storage, "csistoragecapacities"), &storagev1.CSIStorageCapacity{}, objectSink[storagev1.CSIStorageCapacity](f))
-		f.add("VolumeAttachment", list(c.storage, "volumeattachments"), &storagev1.VolumeAttachment{}, objectSink[storagev1.VolumeAttachment](f))
+		f.addKindWatch("CSINode", list(c.storage, "csinodes"), &storagev1.CSINode{}, objectSink[storagev1.CSINode](f))
+		f.addKindWatch("CSIDriver", list(c.storage, "csidrivers"), &storagev1.CSIDriver{}, objectSink[storagev1.CSIDriver](f))
+		f.addKindWatch("CSIStorageCapacity", list(c.storage, "csistoragecapacities"), &storagev1.CSIStorageCapacity{}, objectSink[storagev1.CSIStorageCapacity](f))
+		f.addKindWatch("VolumeAttachment", list(c.storage, "volumeattachments"), &storagev1.VolumeAttachment{}, objectSink[storagev1.VolumeAttachment](f))
 	}
-	f.add("ResourceClaim", optional(list(c.devices, "resourceclaims"), &resourcev1.ResourceClaimList{}), &resourcev1.ResourceClaim{}, objectSink[resourcev1.ResourceClaim](f))
-	f.add("ResourceSlice", optional(list(c.devices, "resourceslices"), &resourcev1.ResourceSliceList{}), &resourcev1.ResourceSlice{}, objectSink[resourcev1.ResourceSlice](f))
-	f.add("DeviceClass", optional(list(c.devices, "deviceclasses"), &resourcev1.DeviceClassList{}), &resourcev1.DeviceClass{}, objectSink[resourcev1.DeviceClass](f))
+	f.addKindWatch("ResourceClaim", optionalSource(list(c.devices, "resourceclaims"), &resourcev1.ResourceClaimList{}), &resourcev1.ResourceClaim{}, objectSink[resourcev1.ResourceClaim](f))
+	f.addKindWatch("ResourceSlice", optionalSource(list(c.devices, "resourceslices"), &resourcev1.ResourceSliceList{}), &resourcev1.ResourceSlice{}, objectSink[resourcev1.ResourceSlice](f))
+	f.addKindWatch("DeviceClass", optionalSource(list(c.devices, "deviceclasses"), &resourcev1.DeviceClassList{}), &resourcev1.DeviceClass{}, objectSink[resourcev1.DeviceClass](f))
 }
 
 // object is a pointer to an API type.

@@ -24,28 +24,28 @@ type clients struct {
 }
 
 func newClients(config *rest.Config) (*clients, error) {
-	typed, err := kubernetes.NewForConfig(coreConfig(config))
+	typed, err := kubernetes.NewForConfig(newCoreConfig(config))
 	if err != nil {
 		return nil, fmt.Errorf("client for core kinds: %w", err)
 	}
-	ours, err := rest.RESTClientFor(ourConfig(config, schedulingv1beta1.GroupVersion, schedulingv1beta1.AddToScheme))
+	ours, err := rest.RESTClientFor(newGroupConfig(config, schedulingv1beta1.GroupVersion, schedulingv1beta1.AddToScheme))
 	if err != nil {
 		return nil, fmt.Errorf("client for %s: %w", schedulingv1beta1.GroupVersion, err)
 	}
-	nodeinfo, err := rest.RESTClientFor(ourConfig(config, nodeinfov1alpha1.GroupVersion, nodeinfov1alpha1.AddToScheme))
+	nodeinfo, err := rest.RESTClientFor(newGroupConfig(config, nodeinfov1alpha1.GroupVersion, nodeinfov1alpha1.AddToScheme))
 	if err != nil {
 		return nil, fmt.Errorf("client for %s: %w", nodeinfov1alpha1.GroupVersion, err)
 	}
-	topology, err := rest.RESTClientFor(ourConfig(config, topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme))
+	topology, err := rest.RESTClientFor(newGroupConfig(config, topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme))
 	if err != nil {
 		return nil, fmt.Errorf("client for %s: %w", topologyv1alpha1.GroupVersion, err)
 	}
 	return &clients{policy: typed.PolicyV1().RESTClient(), storage: typed.StorageV1().RESTClient(), devices: typed.ResourceV1().RESTClient(), nodeinfo: nodeinfo, topology: topology, core: typed.CoreV1().RESTClient(), scheduling: typed.SchedulingV1().RESTClient(), ours: ours}, nil
 }
 
-// watchConfig returns a copy of config without a rate limit or deadline. It uses its own connection, so that long
+// newWatchConfig returns a copy of config without a rate limit or deadline. It uses its own connection, so that long
 // lists and watches do not delay writes.
-func watchConfig(config *rest.Config) *rest.Config {
+func newWatchConfig(config *rest.Config) *rest.Config {
 	own := rest.CopyConfig(config)
 	own.QPS, own.RateLimiter, own.Timeout = -1, nil, 0
 	if own.Dial == nil {
@@ -54,16 +54,16 @@ func watchConfig(config *rest.Config) *rest.Config {
 	return own
 }
 
-func coreConfig(config *rest.Config) *rest.Config {
-	own := watchConfig(config)
+func newCoreConfig(config *rest.Config) *rest.Config {
+	own := newWatchConfig(config)
 	own.ContentType = "application/vnd.kubernetes.protobuf"
 	own.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	return own
 }
 
-// ourConfig returns the configuration for one of this project's API groups.
-func ourConfig(config *rest.Config, group schema.GroupVersion, add func(*runtime.Scheme) error) *rest.Config {
-	own := watchConfig(config)
+// newGroupConfig returns the configuration for one of this project's API groups.
+func newGroupConfig(config *rest.Config, group schema.GroupVersion, add func(*runtime.Scheme) error) *rest.Config {
+	own := newWatchConfig(config)
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, group)
 	if err := add(scheme); err != nil {
@@ -72,7 +72,7 @@ func ourConfig(config *rest.Config, group schema.GroupVersion, add func(*runtime
 	own.ContentType, own.AcceptContentTypes = "application/json", "application/json"
 	own.APIPath = "/apis"
 	own.GroupVersion = &group
-	own.NegotiatedSerializer = watchjson.Codecs(scheme)
+	own.NegotiatedSerializer = watchjson.NewCodecs(scheme)
 	return own
 }
 

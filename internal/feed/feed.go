@@ -65,17 +65,17 @@ func New(o Options) (*Feed, error) {
 	list := func(c cache.Getter, resource string) cache.ListerWatcher {
 		return cache.NewListWatchFromClient(c, resource, "", fields.Everything())
 	}
-	f.add("Node", list(clients.core, "nodes"), &corev1.Node{}, nodeSink(f))
-	f.add("Namespace", list(clients.core, "namespaces"), &corev1.Namespace{}, namespaceSink(f))
-	f.add("PriorityClass", list(clients.scheduling, "priorityclasses"), &schedulingv1.PriorityClass{}, priorityClassSink(f))
-	f.add("PodDisruptionBudget", list(clients.policy, "poddisruptionbudgets"), &policyv1.PodDisruptionBudget{}, budgetSink(f))
-	f.add("Queue", list(clients.ours, "queues"), &schedulingv1beta1.Queue{}, queueSink(f))
-	f.add("ResourceQuota", list(clients.core, "resourcequotas"), &corev1.ResourceQuota{}, quotaSink(f))
-	f.add("PodGroup", list(clients.ours, "podgroups"), &schedulingv1beta1.PodGroup{}, gangSink(f))
-	f.add("Numatopology", optional(list(clients.nodeinfo, "numatopologies"), &nodeinfov1alpha1.NumatopologyList{}), &nodeinfov1alpha1.Numatopology{}, numaSink(f))
-	f.add("HyperNode", optional(list(clients.topology, "hypernodes"), &topologyv1alpha1.HyperNodeList{}), &topologyv1alpha1.HyperNode{}, hyperNodeSink(f))
+	f.addKindWatch("Node", list(clients.core, "nodes"), &corev1.Node{}, nodeSink(f))
+	f.addKindWatch("Namespace", list(clients.core, "namespaces"), &corev1.Namespace{}, namespaceSink(f))
+	f.addKindWatch("PriorityClass", list(clients.scheduling, "priorityclasses"), &schedulingv1.PriorityClass{}, priorityClassSink(f))
+	f.addKindWatch("PodDisruptionBudget", list(clients.policy, "poddisruptionbudgets"), &policyv1.PodDisruptionBudget{}, budgetSink(f))
+	f.addKindWatch("Queue", list(clients.ours, "queues"), &schedulingv1beta1.Queue{}, queueSink(f))
+	f.addKindWatch("ResourceQuota", list(clients.core, "resourcequotas"), &corev1.ResourceQuota{}, quotaSink(f))
+	f.addKindWatch("PodGroup", list(clients.ours, "podgroups"), &schedulingv1beta1.PodGroup{}, gangSink(f))
+	f.addKindWatch("Numatopology", optionalSource(list(clients.nodeinfo, "numatopologies"), &nodeinfov1alpha1.NumatopologyList{}), &nodeinfov1alpha1.Numatopology{}, numaSink(f))
+	f.addKindWatch("HyperNode", optionalSource(list(clients.topology, "hypernodes"), &topologyv1alpha1.HyperNodeList{}), &topologyv1alpha1.HyperNode{}, hyperNodeSink(f))
 	f.addAttachable(clients, list, !o.NoCSI)
-	f.add("Pod", list(clients.core, "pods"), &corev1.Pod{}, podSink(f, ours))
+	f.addKindWatch("Pod", list(clients.core, "pods"), &corev1.Pod{}, podSink(f, ours))
 	return f, nil
 }
 
@@ -86,7 +86,7 @@ func newFeed(log logr.Logger) *Feed {
 	return &Feed{log: log, signal: make(chan struct{}, 1), synced: make(chan struct{})}
 }
 
-func (f *Feed) add(kind string, source cache.ListerWatcher, sample any, store cache.ReflectorStore) {
+func (f *Feed) addKindWatch(kind string, source cache.ListerWatcher, sample any, store cache.ReflectorStore) {
 	f.unsynced.Add(1)
 	f.watches = append(f.watches, watch{kind: kind, source: source, sample: sample, store: store})
 }
@@ -134,7 +134,7 @@ func (f *Feed) Drain(spare []model.Delta) []model.Delta {
 	return deltas
 }
 
-func (f *Feed) kindSynced() {
+func (f *Feed) markKindSynced() {
 	if f.unsynced.Add(-1) == 0 {
 		close(f.synced)
 	}

@@ -7,9 +7,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// optional wraps the source of a kind that does not exist in every cluster. Until the kind's definition is installed,
+// optionalSource wraps the source of a kind that does not exist in every cluster. Until the kind's definition is installed,
 // the list is empty, so that other kinds do not wait for it.
-func optional(source cache.ListerWatcher, empty runtime.Object) cache.ListerWatcher {
+func optionalSource(source cache.ListerWatcher, empty runtime.Object) cache.ListerWatcher {
 	return &optionalKind{source, empty}
 }
 

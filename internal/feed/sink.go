@@ -50,8 +50,8 @@ func (s *sink[T]) Transformer() cache.TransformFunc {
 	}
 }
 
-// read returns an object's metadata and delta. ok is false if the scheduler does not need the object.
-func (s *sink[T]) read(obj any) (o metav1.Object, delta model.Delta, ok bool) {
+// readObject returns an object's metadata and delta. ok is false if the scheduler does not need the object.
+func (s *sink[T]) readObject(obj any) (o metav1.Object, delta model.Delta, ok bool) {
 	if e, is := obj.(*early); is {
 		return e, e.delta, e.concerns
 	}
@@ -65,7 +65,7 @@ func (s *sink[T]) read(obj any) (o metav1.Object, delta model.Delta, ok bool) {
 
 // Add reports a new object.
 func (s *sink[T]) Add(obj any) error {
-	s.feed.Put(s.take(nil, obj)...)
+	s.feed.Put(s.appendDelta(nil, obj)...)
 	return nil
 }
 
@@ -78,7 +78,7 @@ func (s *sink[T]) Delete(obj any) error {
 	if !ok {
 		return nil
 	}
-	name := nameOf(o)
+	name := namespacedName(o)
 	if uid, known := s.seen[name]; known {
 		delete(s.seen, name)
 		s.feed.Put(s.gone(name, uid))
@@ -91,7 +91,7 @@ func (s *sink[T]) Replace(objects []any, _ string) error {
 	here := make(map[types.NamespacedName]struct{}, len(objects))
 	for _, obj := range objects {
 		if o, ok := obj.(metav1.Object); ok {
-			here[nameOf(o)] = struct{}{}
+			here[namespacedName(o)] = struct{}{}
 		}
 	}
 	var deltas []model.Delta
@@ -102,12 +102,12 @@ func (s *sink[T]) Replace(objects []any, _ string) error {
 		}
 	}
 	for _, obj := range objects {
-		deltas = s.take(deltas, obj)
+		deltas = s.appendDelta(deltas, obj)
 	}
 	s.feed.Put(deltas...)
 	if !s.listed {
 		s.listed = true
-		s.feed.kindSynced()
+		s.feed.markKindSynced()
 	}
 	return nil
 }
@@ -115,12 +115,12 @@ func (s *sink[T]) Replace(objects []any, _ string) error {
 // Resync does nothing, because the sink does not keep objects that could be sent again.
 func (s *sink[T]) Resync() error { return nil }
 
-func (s *sink[T]) take(deltas []model.Delta, obj any) []model.Delta {
-	o, delta, ok := s.read(obj)
+func (s *sink[T]) appendDelta(deltas []model.Delta, obj any) []model.Delta {
+	o, delta, ok := s.readObject(obj)
 	if !ok {
 		return deltas
 	}
-	name, uid := nameOf(o), o.GetUID()
+	name, uid := namespacedName(o), o.GetUID()
 	if before, known := s.seen[name]; known && before != uid {
 		deltas = append(deltas, s.gone(name, before))
 	}
@@ -128,7 +128,7 @@ func (s *sink[T]) take(deltas []model.Delta, obj any) []model.Delta {
 	return append(deltas, delta)
 }
 
-func nameOf(o metav1.Object) types.NamespacedName {
+func namespacedName(o metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 

@@ -26,7 +26,7 @@ func pod(name, uid, scheduler, node string) *corev1.Pod {
 func podFeed() (*Feed, cache.ReflectorStore) {
 	f := newFeed(logr.Discard())
 	store := podSink(f, func(p *corev1.Pod) bool { return p.Spec.SchedulerName == "volcano" })
-	f.add("Pod", nil, &corev1.Pod{}, store)
+	f.addKindWatch("Pod", nil, &corev1.Pod{}, store)
 	return f, store
 }
 
@@ -132,7 +132,7 @@ func TestAListThatStreamsIn(t *testing.T) {
 func TestSyncedOnlyAfterTheFirstListOfEveryKind(t *testing.T) {
 	f, pods := podFeed()
 	nodes := nodeSink(f)
-	f.add("Node", nil, &corev1.Node{}, nodes)
+	f.addKindWatch("Node", nil, &corev1.Node{}, nodes)
 	synced := func() bool {
 		select {
 		case <-f.Synced():

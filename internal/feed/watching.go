@@ -13,7 +13,7 @@ import (
 // CoreClients returns clients for watching Kubernetes' own kinds. They have no rate limit or deadline, use their own
 // connection, and use protobuf.
 func CoreClients(config *rest.Config) (kubernetes.Interface, error) {
-	typed, err := kubernetes.NewForConfig(coreConfig(config))
+	typed, err := kubernetes.NewForConfig(newCoreConfig(config))
 	if err != nil {
 		return nil, fmt.Errorf("client for core kinds: %w", err)
 	}
@@ -23,7 +23,7 @@ func CoreClients(config *rest.Config) (kubernetes.Interface, error) {
 // GroupClient returns a client for watching the kinds of one of this project's API groups. The function add registers
 // the kinds.
 func GroupClient(config *rest.Config, group schema.GroupVersion, add func(*runtime.Scheme) error) (rest.Interface, error) {
-	c, err := rest.RESTClientFor(ourConfig(config, group, add))
+	c, err := rest.RESTClientFor(newGroupConfig(config, group, add))
 	if err != nil {
 		return nil, fmt.Errorf("client for %s: %w", group, err)
 	}

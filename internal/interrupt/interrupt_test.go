@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("INTERRUPT_TEST") == "" {
 		os.Exit(m.Run())
 	}
-	ctx, stop := Context(context.Background())
+	ctx, stop := ContextWithSignals(context.Background())
 	defer stop()
 	_, _ = os.Stdout.WriteString("ready\n")
 	<-ctx.Done()

@@ -85,7 +85,7 @@ func (a *Allocator) Take(ctx context.Context, n int) (int64, error) {
 	if a.now().Before(a.refused) {
 		return 0, ErrUnavailable
 	}
-	if err := a.have(ctx, int64(n)); err != nil {
+	if err := a.ensureNumbers(ctx, int64(n)); err != nil {
 		a.refused = a.now().Add(retryAfter)
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -94,22 +94,22 @@ func (a *Allocator) Take(ctx context.Context, n int) (int64, error) {
 	return first, nil
 }
 
-// have ensures that the block has n numbers left and is still the latest one.
-func (a *Allocator) have(ctx context.Context, n int64) error {
-	if a.left() >= n {
-		latest, err := a.latest(ctx)
+// ensureNumbers ensures that the block has n numbers left and is still the latest one.
+func (a *Allocator) ensureNumbers(ctx context.Context, n int64) error {
+	if a.remainingNumbers() >= n {
+		latest, err := a.isLatestBlock(ctx)
 		if err != nil || latest {
 			return err
 		}
 	}
-	return a.reserve(ctx, n)
+	return a.reserveBlock(ctx, n)
 }
 
-func (a *Allocator) left() int64 { return a.end - a.next + 1 }
+func (a *Allocator) remainingNumbers() int64 { return a.end - a.next + 1 }
 
-// latest reports whether no other process has reserved numbers after this block. It reads the mark only if the last
+// isLatestBlock reports whether no other process has reserved numbers after this block. It reads the mark only if the last
 // check is older than fresh.
-func (a *Allocator) latest(ctx context.Context) (bool, error) {
+func (a *Allocator) isLatestBlock(ctx context.Context) (bool, error) {
 	now := a.now()
 	if now.Sub(a.looked) < fresh {
 		return true, nil
@@ -126,9 +126,9 @@ func (a *Allocator) latest(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// reserve raises the mark by a block of at least n numbers.
-func (a *Allocator) reserve(ctx context.Context, n int64) error {
-	size := max(a.nextSize(), n)
+// reserveBlock raises the mark by a block of at least n numbers.
+func (a *Allocator) reserveBlock(ctx context.Context, n int64) error {
+	size := max(a.nextBlockSize(), n)
 	for range tries {
 		if a.mark.Version == "" {
 			mark, err := a.store.Load(ctx)
@@ -137,7 +137,7 @@ func (a *Allocator) reserve(ctx context.Context, n int64) error {
 			}
 			a.mark = mark
 		}
-		base, err := a.base(ctx)
+		base, err := a.blockStartAfter(ctx)
 		if err != nil {
 			return err
 		}
@@ -161,9 +161,9 @@ func (a *Allocator) reserve(ctx context.Context, n int64) error {
 	return ErrConflict
 }
 
-// base returns the number after which the next block starts: the mark or, if it was lost, the highest number known to
+// blockStartAfter returns the number after which the next block starts: the mark or, if it was lost, the highest number known to
 // be in use.
-func (a *Allocator) base(ctx context.Context) (int64, error) {
+func (a *Allocator) blockStartAfter(ctx context.Context) (int64, error) {
 	if !a.mark.Missing {
 		return max(a.mark.Value, a.end), nil
 	}
@@ -177,12 +177,12 @@ func (a *Allocator) base(ctx context.Context) (int64, error) {
 	return max(used, a.end), nil
 }
 
-// nextSize returns the size of the next block: double if the last one was used up quickly, otherwise half.
-func (a *Allocator) nextSize() int64 {
+// nextBlockSize returns the size of the next block: double if the last one was used up quickly, otherwise half.
+func (a *Allocator) nextBlockSize() int64 {
 	switch {
 	case a.size == 0:
 		return firstBlock
-	case a.left() <= 0 && a.now().Sub(a.reserved) < grows:
+	case a.remainingNumbers() <= 0 && a.now().Sub(a.reserved) < grows:
 		return min(2*a.size, largestBlock)
 	}
 	return max(a.size/2, firstBlock)

@@ -33,7 +33,7 @@ func (c ConfigMap) Load(ctx context.Context) (Mark, error) {
 		return Mark{Missing: true}, nil
 	}
 	if err != nil {
-		return Mark{}, c.wrap(err)
+		return Mark{}, c.wrapStoreError(err)
 	}
 	value, err := strconv.ParseInt(stored.Data[markKey], 10, 64)
 	return Mark{Value: value, Version: stored.ResourceVersion, Missing: err != nil || value < 0}, nil //nolint:nilerr // what cannot be read is as good as missing
@@ -55,7 +55,7 @@ func (c ConfigMap) Swap(ctx context.Context, old Mark, to int64) (Mark, error) {
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err), old.Version != "" && apierrors.IsNotFound(err):
 		return Mark{}, ErrConflict
 	case err != nil:
-		return Mark{}, c.wrap(err)
+		return Mark{}, c.wrapStoreError(err)
 	}
 	return Mark{Value: to, Version: stored.ResourceVersion}, nil
 }
@@ -85,7 +85,7 @@ func (c ConfigMap) Used(ctx context.Context) (int64, error) {
 	}
 }
 
-func (c ConfigMap) wrap(err error) error {
+func (c ConfigMap) wrapStoreError(err error) error {
 	text := fmt.Errorf("configmap %s/%s: %w", c.Namespace, keys.JobIDsName, err)
 	if apierrors.IsForbidden(err) {
 		return errors.Join(text, errors.New("give the component the right to get, create and update it (deploy/install.yaml does)"))

@@ -28,21 +28,21 @@ func newFollower() *follower {
 	return &follower{jobs: map[string]int{}, news: make(chan struct{})}
 }
 
-func (f *follower) handler() toolscache.ResourceEventHandler {
+func (f *follower) eventHandler() toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(o any) { f.take(o, 1) },
-		UpdateFunc: func(_, o any) { f.take(o, 0) },
+		AddFunc:    func(o any) { f.recordChange(o, 1) },
+		UpdateFunc: func(_, o any) { f.recordChange(o, 0) },
 		DeleteFunc: func(o any) {
 			if last, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
 				o = last.Obj
 			}
-			f.take(o, -1)
+			f.recordChange(o, -1)
 		},
 	}
 }
 
-// take records a job that was added, updated or deleted.
-func (f *follower) take(o any, more int) {
+// recordChange records a job that was added, updated or deleted.
+func (f *follower) recordChange(o any, more int) {
 	job, ok := o.(client.Object)
 	if !ok {
 		return
@@ -55,23 +55,23 @@ func (f *follower) take(o any, more int) {
 			delete(f.jobs, job.GetNamespace())
 		}
 	}
-	f.version = max(f.version, versionOf(job.GetResourceVersion()))
+	f.version = max(f.version, resourceVersionNumber(job.GetResourceVersion()))
 	f.changes++
 	f.last = time.Now()
 	close(f.news)
 	f.news = make(chan struct{})
 }
 
-// mark returns a number that differs after each change.
-func (f *follower) mark() int {
+// changeCount returns a number that differs after each change.
+func (f *follower) changeCount() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.changes
 }
 
-// wait returns when the cache has received a write with at least this resource version, and therefore all earlier ones,
+// waitUntilCurrent returns when the cache has received a write with at least this resource version, and therefore all earlier ones,
 // or when it has had no changes for a while and holds the given number of jobs in the namespace.
-func (f *follower) wait(ctx context.Context, namespace string, jobs int, version uint64) error {
+func (f *follower) waitUntilCurrent(ctx context.Context, namespace string, jobs int, version uint64) error {
 	for {
 		f.mu.Lock()
 		reached, right, news := f.version >= version, f.jobs[namespace] == jobs, f.news
@@ -93,8 +93,8 @@ func (f *follower) wait(ctx context.Context, namespace string, jobs int, version
 	}
 }
 
-// versionOf returns a resource version as a number, or 0 if it is not a number.
-func versionOf(text string) uint64 {
+// resourceVersionNumber returns a resource version as a number, or 0 if it is not a number.
+func resourceVersionNumber(text string) uint64 {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
 		return 0

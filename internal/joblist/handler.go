@@ -40,21 +40,21 @@ type handler struct {
 	seats seats
 }
 
-// routes returns the handler for the paths of the API group: discovery and lists.
-func (h *handler) routes() http.Handler {
+// newRequestMux returns the handler for the paths of the API group: discovery and lists.
+func (h *handler) newRequestMux() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+jobsummary.Root, h.discover)
-	mux.HandleFunc("GET "+jobsummary.Path("{namespace}"), h.serve)
-	mux.HandleFunc("GET "+jobsummary.Path(""), h.serve)
+	mux.HandleFunc("GET "+jobsummary.Root, h.serveDiscovery)
+	mux.HandleFunc("GET "+jobsummary.ListPathFor("{namespace}"), h.serveListRequest)
+	mux.HandleFunc("GET "+jobsummary.ListPathFor(""), h.serveListRequest)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, r.URL.Path+" is not served here")
+		writeErrorStatus(w, http.StatusNotFound, metav1.StatusReasonNotFound, r.URL.Path+" is not served here")
 	})
 	return mux
 }
 
-// discover lists the resources of the API group. It requires no permissions, as for other groups, and works while there
+// serveDiscovery lists the resources of the API group. It requires no permissions, as for other groups, and works while there
 // is no cache: the deletion of a namespace calls the discovery of every group.
-func (h *handler) discover(w http.ResponseWriter, _ *http.Request) {
+func (h *handler) serveDiscovery(w http.ResponseWriter, _ *http.Request) {
 	list := metav1.APIResourceList{
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: jobsummary.GroupName + "/" + jobsummary.Version,
 		APIResources: []metav1.APIResource{{Name: jobsummary.Resource, SingularName: "jobfact", Namespaced: true, Kind: "JobFact", Verbs: metav1.Verbs{"list"}}},
@@ -63,35 +63,35 @@ func (h *handler) discover(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(list) // an error means that the client has disconnected
 }
 
-// serve handles a list request.
-func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
+// serveListRequest handles a list request.
+func (h *handler) serveListRequest(w http.ResponseWriter, r *http.Request) {
 	who, ok, err := h.who.AuthenticateRequest(r)
 	if err != nil || !ok {
 		h.log.V(1).Info("Request did not come from the API server", "from", r.RemoteAddr, "reason", err)
 		// With status 401, the user's credential plugin would log in again although only the API server's authority is
 		// not loaded yet.
-		refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "unauthenticated: only requests through the API server are accepted")
+		writeErrorStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "unauthenticated: only requests through the API server are accepted")
 		return
 	}
 	if !strings.Contains(r.Header.Get("Accept"), jobsummary.ContentType) {
-		refuse(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is for squeue, sacct and scancel, as "+jobsummary.ContentType+"; others find jobs in batch.volcano.sh")
+		writeErrorStatus(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is for squeue, sacct and scancel, as "+jobsummary.ContentType+"; others find jobs in batch.volcano.sh")
 		return
 	}
 	q := jobsummary.Query{Namespace: r.PathValue("namespace"), Pods: r.URL.Query().Get(jobsummary.Pods) != "", Ended: r.URL.Query().Get(jobsummary.Pods) == jobsummary.PodsAll}
 	q.Arrays = r.URL.Query().Has(jobsummary.Arrays)
 	switch lacking, err := h.rights.missing(r.Context(), who.User, q); {
 	case err != nil:
-		h.unable(w, err)
+		h.respondUnavailable(w, err)
 		return
 	case lacking != nil:
 		err := apierrors.NewForbidden(schema.GroupResource{Group: lacking.group, Resource: lacking.name}, "", fmt.Errorf("%s may not list them", who.User.GetName()))
-		refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, err.Error())
+		writeErrorStatus(w, http.StatusForbidden, metav1.StatusReasonForbidden, err.Error())
 		return
 	}
-	leave, ok := h.seats.take(who.User.GetName())
+	leave, ok := h.seats.reserveSeat(who.User.GetName())
 	if !ok {
 		w.Header().Set("Retry-After", comeAgain)
-		refuse(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "the maximum number of concurrent lists is reached: list the jobs of batch.volcano.sh, or try again")
+		writeErrorStatus(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "the maximum number of concurrent lists is reached: list the jobs of batch.volcano.sh, or try again")
 		return
 	}
 	defer leave()
@@ -101,7 +101,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		h.log.Info("List of jobs is truncated", "reason", err.Error())
 		panic(http.ErrAbortHandler)
 	case err != nil:
-		h.unable(w, err)
+		h.respondUnavailable(w, err)
 	}
 }
 
@@ -125,15 +125,15 @@ func (b *begun) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// unable responds with an error that makes the client list from the API server itself.
-func (h *handler) unable(w http.ResponseWriter, err error) {
+// respondUnavailable responds with an error that makes the client list from the API server itself.
+func (h *handler) respondUnavailable(w http.ResponseWriter, err error) {
 	if !errors.Is(err, errNoCache) {
 		h.log.Info("List of jobs cannot be answered from memory", "reason", err.Error())
 	}
-	refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+	writeErrorStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
 }
 
-func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
+func writeErrorStatus(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message})

@@ -89,7 +89,7 @@ func TestWhoIsToldWhat(t *testing.T) {
 			request.Header.Set("X-Remote-User", c.user)
 			request.Header.Set("Accept", c.accept)
 			answer := httptest.NewRecorder()
-			h.routes().ServeHTTP(answer, request)
+			h.newRequestMux().ServeHTTP(answer, request)
 			body := answer.Body.String()
 			if answer.Code != c.code || !strings.Contains(body, c.says) {
 				t.Errorf("%d %s", answer.Code, body)
@@ -108,9 +108,9 @@ func TestWhoIsToldWhat(t *testing.T) {
 func TestAListThatCannotBeCompletedIsCutOff(t *testing.T) {
 	t.Parallel()
 	h := &handler{who: authenticator.RequestFunc(proxied), source: answers{"part", errors.New("it lags behind")}, log: logr.Discard(), rights: allowing(new(int), "boss jobs ", "boss podgroups ")}
-	server := httptest.NewServer(h.routes())
+	server := httptest.NewServer(h.newRequestMux())
 	defer server.Close()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+jobsummary.Path(""), nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+jobsummary.ListPathFor(""), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,10 +136,10 @@ func TestWhatIsAskedForReachesTheSource(t *testing.T) {
 	for query, want := range map[string]jobsummary.Query{"": {}, "?arrays=only": {Arrays: true}, "?pods=live": {Pods: true}, "?pods=all&arrays=only": {Pods: true, Ended: true, Arrays: true}} {
 		var got jobsummary.Query
 		h := &handler{who: authenticator.RequestFunc(proxied), source: asks{&got}, log: logr.Discard(), rights: everybody{}}
-		request := httptest.NewRequest(http.MethodGet, jobsummary.Path("")+query, nil)
+		request := httptest.NewRequest(http.MethodGet, jobsummary.ListPathFor("")+query, nil)
 		request.Header.Set("X-Remote-User", "boss")
 		request.Header.Set("Accept", jobsummary.ContentType)
-		h.routes().ServeHTTP(httptest.NewRecorder(), request)
+		h.newRequestMux().ServeHTTP(httptest.NewRecorder(), request)
 		if got != want {
 			t.Errorf("%q: %+v", query, got)
 		}
@@ -241,11 +241,11 @@ func (h halves) list(ctx context.Context, _ jobsummary.Query, to io.Writer) erro
 func TestWhatIsWrittenOfAListIsReadWhileTheRestIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	source := halves{make(chan struct{})}
-	server := httptest.NewServer((&handler{who: authenticator.RequestFunc(proxied), source: source, log: logr.Discard(), rights: everybody{}}).routes())
+	server := httptest.NewServer((&handler{who: authenticator.RequestFunc(proxied), source: source, log: logr.Discard(), rights: everybody{}}).newRequestMux())
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // a timeout in case the first half never arrives
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+jobsummary.Path(""), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+jobsummary.ListPathFor(""), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,18 +38,18 @@ const (
 	manager   = "vcd"
 )
 
-// Withdraw removes a registration left by a daemon that was killed, or that now runs without lists: while the
+// RemoveRegistration removes a registration left by a daemon that was killed, or that now runs without lists: while the
 // registered service does not respond, the API server cannot delete namespaces.
-func Withdraw(ctx context.Context, config *rest.Config) error {
+func RemoveRegistration(ctx context.Context, config *rest.Config) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("lists: client: %w", err)
 	}
-	return takeBack(ctx, client)
+	return deleteOwnRegistration(ctx, client)
 }
 
-// takeBack removes a registration created by a daemon.
-func takeBack(ctx context.Context, client dynamic.Interface) error {
+// deleteOwnRegistration removes a registration created by a daemon.
+func deleteOwnRegistration(ctx context.Context, client dynamic.Interface) error {
 	have, err := client.Resource(registrations).Get(ctx, Registration, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -59,13 +59,13 @@ func takeBack(ctx context.Context, client dynamic.Interface) error {
 	case have.GetLabels()[managedBy] != manager:
 		return nil
 	}
-	return withdraw(ctx, client)
+	return deleteRegistration(ctx, client)
 }
 
-// register registers the address of the lists and the certificate authorities to trust.
-func register(ctx context.Context, client dynamic.Interface, at place, caBundle []byte) error {
+// registerAddress registers the address of the lists and the certificate authorities to trust.
+func registerAddress(ctx context.Context, client dynamic.Interface, at place, caBundle []byte) error {
 	spec := map[string]any{
-		"group": jobsummary.GroupName, "version": jobsummary.Version, "groupPriorityMinimum": int64(100), "versionPriority": int64(10), "caBundle": encoded(caBundle),
+		"group": jobsummary.GroupName, "version": jobsummary.Version, "groupPriorityMinimum": int64(100), "versionPriority": int64(10), "caBundle": encodeBase64(caBundle),
 		"service": map[string]any{"namespace": at.namespace, "name": at.name, "port": at.port},
 	}
 	api := client.Resource(registrations)
@@ -91,8 +91,8 @@ func register(ctx context.Context, client dynamic.Interface, at place, caBundle 
 	return nil
 }
 
-// leadHere creates or updates the Service that points to this machine.
-func leadHere(ctx context.Context, client kubernetes.Interface, at place) error {
+// ensureLocalService creates or updates the Service that points to this machine.
+func ensureLocalService(ctx context.Context, client kubernetes.Interface, at place) error {
 	want := corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost", Ports: []corev1.ServicePort{{Name: "https", Port: int32(at.port)}}}
 	services := client.CoreV1().Services(at.namespace)
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -114,8 +114,8 @@ func leadHere(ctx context.Context, client kubernetes.Interface, at place) error 
 	return nil
 }
 
-// withdraw deletes the registration: without a responding server, API discovery would return an error.
-func withdraw(ctx context.Context, client dynamic.Interface) error {
+// deleteRegistration deletes the registration: without a responding server, API discovery would return an error.
+func deleteRegistration(ctx context.Context, client dynamic.Interface) error {
 	err := client.Resource(registrations).Delete(ctx, Registration, metav1.DeleteOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -59,7 +59,7 @@ func TestARegistrationLeadsToWhereTheListsAre(t *testing.T) {
 		{"another port", there, "ca", []string{"create", "update"}},
 		{"another certificate", there, "new", []string{"create", "update", "update"}},
 	} {
-		if err := register(t.Context(), client, c.at, []byte(c.ca)); err != nil {
+		if err := registerAddress(t.Context(), client, c.at, []byte(c.ca)); err != nil {
 			t.Fatal(err)
 		}
 		if got := writes(client.Actions()); !slices.Equal(got, c.writes) {
@@ -68,14 +68,14 @@ func TestARegistrationLeadsToWhereTheListsAre(t *testing.T) {
 		got := registered(t, client)
 		port, _, _ := unstructured.NestedInt64(got.Object, "spec", "service", "port")
 		bundle, _, _ := unstructured.NestedString(got.Object, "spec", "caBundle")
-		if port != c.at.port || bundle != encoded([]byte(c.ca)) || got.GetName() != "v1.listing.vc-batch.dev" {
+		if port != c.at.port || bundle != encodeBase64([]byte(c.ca)) || got.GetName() != "v1.listing.vc-batch.dev" {
 			t.Errorf("%s: %v", c.what, got.Object)
 		}
 	}
-	if err := withdraw(t.Context(), client); err != nil || registered(t, client) != nil {
+	if err := deleteRegistration(t.Context(), client); err != nil || registered(t, client) != nil {
 		t.Errorf("it is there still, %v", err)
 	}
-	if err := withdraw(t.Context(), client); err != nil {
+	if err := deleteRegistration(t.Context(), client); err != nil {
 		t.Errorf("a second time: %v", err)
 	}
 }
@@ -85,11 +85,11 @@ func TestARegistrationLeadsToWhereTheListsAre(t *testing.T) {
 func TestARegistrationThatWasLeftBehindIsTakenBack(t *testing.T) {
 	t.Parallel()
 	ours := registry()
-	if err := register(t.Context(), ours, place{"vc", "vc-listing", 1}, nil); err != nil {
+	if err := registerAddress(t.Context(), ours, place{"vc", "vc-listing", 1}, nil); err != nil {
 		t.Fatal(err)
 	}
 	theirs := registry()
-	if err := register(t.Context(), theirs, place{"vc", "vc-listing", 1}, nil); err != nil {
+	if err := registerAddress(t.Context(), theirs, place{"vc", "vc-listing", 1}, nil); err != nil {
 		t.Fatal(err)
 	}
 	own := registered(t, theirs)
@@ -101,7 +101,7 @@ func TestARegistrationThatWasLeftBehindIsTakenBack(t *testing.T) {
 		client *dynamicfake.FakeDynamicClient
 		left   bool
 	}{"none": {registry(), false}, "ours": {ours, false}, "somebody's": {theirs, true}} {
-		if err := takeBack(t.Context(), c.client); err != nil || (registered(t, c.client) != nil) != c.left {
+		if err := deleteOwnRegistration(t.Context(), c.client); err != nil || (registered(t, c.client) != nil) != c.left {
 			t.Errorf("%s: %v, %v", name, registered(t, c.client), err)
 		}
 	}
@@ -111,7 +111,7 @@ func TestTheServiceLeadsToThisMachine(t *testing.T) {
 	t.Parallel()
 	core := fake.NewClientset()
 	for _, port := range []int64{1, 2} {
-		if err := leadHere(context.WithoutCancel(t.Context()), core, place{"vc", "vc-listing", port}); err != nil {
+		if err := ensureLocalService(context.WithoutCancel(t.Context()), core, place{"vc", "vc-listing", port}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := core.CoreV1().Services("vc").Get(t.Context(), "vc-listing", metav1.GetOptions{})

@@ -78,7 +78,7 @@ func Run(ctx context.Context, config *rest.Config, o Options, source *Source) er
 		s.at.name, s.at.port, shared = ServiceName, int64(listener.Addr().(*net.TCPAddr).Port), nil
 	}
 	s.certificate = admission.NewCertificate(shared, SecretName, []string{s.at.name + "." + s.at.namespace + ".svc"}, o.Now)
-	return s.run(ctx)
+	return s.serveUntilDone(ctx)
 }
 
 // server serves lists.
@@ -93,7 +93,7 @@ type server struct {
 	log         logr.Logger
 }
 
-func (s *server) run(ctx context.Context) error {
+func (s *server) serveUntilDone(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	who, known, err := frontProxy(ctx, s.core)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *server) run(ctx context.Context) error {
 	}
 	h := &handler{who: who, rights: &rights{api: s.core.AuthorizationV1().SubjectAccessReviews(), now: s.Now}, source: s.source, log: s.log}
 	serving := &http.Server{
-		Handler: h.routes(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idle,
+		Handler: h.newRequestMux(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idle,
 		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(s.log), slog.LevelDebug),
 		// The handler verifies the client certificate, because the API server's authority may change.
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.Get, ClientAuth: tls.RequestClientCert},
@@ -121,7 +121,7 @@ func (s *server) run(ctx context.Context) error {
 	group.Go(func() error {
 		// Registered before this, requests of the API server would be rejected.
 		if wait.PollUntilContextCancel(ctx, wordPoll, true, func(context.Context) (bool, error) { return known(), nil }) == nil {
-			s.maintain(ctx)
+			s.maintainRegistration(ctx)
 		}
 		return nil
 	})
@@ -131,11 +131,11 @@ func (s *server) run(ctx context.Context) error {
 	return nil
 }
 
-// maintain keeps certificate and registration up to date. Errors are not fatal, because without the lists clients list
+// maintainRegistration keeps certificate and registration up to date. Errors are not fatal, because without the lists clients list
 // from the API server itself.
-func (s *server) maintain(ctx context.Context) {
+func (s *server) maintainRegistration(ctx context.Context) {
 	for ctx.Err() == nil {
-		next, err := s.announce(ctx)
+		next, err := s.registerLists(ctx)
 		pause := min(max(next.Sub(s.Now()), time.Minute), renewalCheck)
 		if err != nil && ctx.Err() == nil {
 			s.log.Error(err, "Lists of jobs cannot be registered, trying again", "after", again)
@@ -151,24 +151,24 @@ func (s *server) maintain(ctx context.Context) {
 	if s.Service == "" {
 		parting, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 		defer cancel()
-		if err := withdraw(parting, s.kinds); err != nil {
+		if err := deleteRegistration(parting, s.kinds); err != nil {
 			s.log.Error(err, "Lists of jobs are still registered, and this blocks the deletion of namespaces: kubectl delete apiservice "+Registration)
 		}
 	}
 }
 
-// announce registers the lists with a valid certificate, and returns when the certificate must be renewed.
-func (s *server) announce(ctx context.Context) (time.Time, error) {
-	next, err := s.certificate.Refresh(ctx)
+// registerLists registers the lists with a valid certificate, and returns when the certificate must be renewed.
+func (s *server) registerLists(ctx context.Context) (time.Time, error) {
+	next, err := s.certificate.RefreshIfDue(ctx)
 	if err != nil {
 		return next, fmt.Errorf("certificate: %w", err)
 	}
 	if s.Service == "" {
-		if err := leadHere(ctx, s.core, s.at); err != nil {
+		if err := ensureLocalService(ctx, s.core, s.at); err != nil {
 			return next, err
 		}
 	}
-	return next, register(ctx, s.kinds, s.at, s.certificate.CABundle())
+	return next, registerAddress(ctx, s.kinds, s.at, s.certificate.CABundle())
 }
 
 // The ConfigMap in which the API server publishes how it forwards authenticated users.
@@ -199,4 +199,4 @@ func frontProxy(ctx context.Context, core kubernetes.Interface) (who authenticat
 	return who, known, nil
 }
 
-func encoded(pem []byte) string { return base64.StdEncoding.EncodeToString(pem) }
+func encodeBase64(pem []byte) string { return base64.StdEncoding.EncodeToString(pem) }

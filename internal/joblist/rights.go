@@ -30,8 +30,8 @@ type resource struct{ group, name string }
 
 func (r resource) String() string { return strings.TrimSuffix(r.name+"."+r.group, ".") }
 
-// spokenOf returns the resources contained in the response to a query.
-func spokenOf(q jobsummary.Query) []resource {
+// resourcesInResponse returns the resources contained in the response to a query.
+func resourcesInResponse(q jobsummary.Query) []resource {
 	all := []resource{{batch.GroupName, "jobs"}, {scheduling.GroupName, "podgroups"}}
 	if q.Pods {
 		all = append(all, resource{"", "pods"})
@@ -55,11 +55,11 @@ type verdict struct {
 
 // missing returns the first resource of a query that a user may not list, or nil.
 func (r *rights) missing(ctx context.Context, who user.Info, q jobsummary.Query) (*resource, error) {
-	kinds := spokenOf(q)
+	kinds := resourcesInResponse(q)
 	allowed, errs := make([]bool, len(kinds)), make([]error, len(kinds))
 	var wait sync.WaitGroup
 	for i := range kinds {
-		wait.Go(func() { allowed[i], errs[i] = r.may(ctx, who, kinds[i], q.Namespace) })
+		wait.Go(func() { allowed[i], errs[i] = r.mayListResource(ctx, who, kinds[i], q.Namespace) })
 	}
 	wait.Wait()
 	for i := range kinds {
@@ -73,9 +73,9 @@ func (r *rights) missing(ctx context.Context, who user.Info, q jobsummary.Query)
 	return nil, nil
 }
 
-// may reports whether a user may list a resource in a namespace, or in all namespaces if it is "".
-func (r *rights) may(ctx context.Context, who user.Info, kind resource, namespace string) (bool, error) {
-	key := keyOf(who, kind, namespace)
+// mayListResource reports whether a user may list a resource in a namespace, or in all namespaces if it is "".
+func (r *rights) mayListResource(ctx context.Context, who user.Info, kind resource, namespace string) (bool, error) {
+	key := permissionKey(who, kind, namespace)
 	r.mu.Lock()
 	have, ok := r.known[key]
 	r.mu.Unlock()
@@ -102,9 +102,9 @@ func (r *rights) may(ctx context.Context, who user.Info, kind resource, namespac
 	return answer.Status.Allowed, nil
 }
 
-// keyOf returns a key for the cache, which contains all properties of the user that permissions may depend on, the
+// permissionKey returns a key for the cache, which contains all properties of the user that permissions may depend on, the
 // resource and the namespace.
-func keyOf(who user.Info, kind resource, namespace string) string {
+func permissionKey(who user.Info, kind resource, namespace string) string {
 	var extra []string
 	for key, values := range who.GetExtra() {
 		extra = append(extra, fmt.Sprintf("%q=%q", key, values))

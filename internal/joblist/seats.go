@@ -16,8 +16,8 @@ type seats struct {
 	by    map[string]int // number by user
 }
 
-// take reserves a seat for a user, if one is free, and returns a function that releases it.
-func (s *seats) take(user string) (leave func(), ok bool) {
+// reserveSeat reserves a seat for a user, if one is free, and returns a function that releases it.
+func (s *seats) reserveSeat(user string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.taken >= mostLists || s.by[user] >= mostListsOfUser {

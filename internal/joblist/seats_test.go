@@ -41,11 +41,11 @@ func TestSoManyListsAreUnderWayAtOnce(t *testing.T) {
 	source := slow{began: make(chan struct{}), letGo: make(chan struct{})}
 	h := &handler{who: authenticator.RequestFunc(proxied), source: source, log: logr.Discard(), rights: everybody{}}
 	ask := func(ctx context.Context, name string) *httptest.ResponseRecorder {
-		request := httptest.NewRequestWithContext(ctx, http.MethodGet, jobsummary.Path(""), nil)
+		request := httptest.NewRequestWithContext(ctx, http.MethodGet, jobsummary.ListPathFor(""), nil)
 		request.Header.Set("X-Remote-User", name)
 		request.Header.Set("Accept", jobsummary.ContentType)
 		answer := httptest.NewRecorder()
-		h.routes().ServeHTTP(answer, request)
+		h.newRequestMux().ServeHTTP(answer, request)
 		return answer
 	}
 	var wait sync.WaitGroup

@@ -60,9 +60,9 @@ type part struct {
 	text    []byte
 }
 
-// Use makes the source read from a cache, from when it is filled until ctx ends; api reads past it. It returns when the
+// ServeFromCache makes the source read from a cache, from when it is filled until ctx ends; api reads past it. It returns when the
 // cache is in use.
-func (s *Source) Use(ctx context.Context, from cache.Cache, api client.Reader) error {
+func (s *Source) ServeFromCache(ctx context.Context, from cache.Cache, api client.Reader) error {
 	c := &caches{api: api, follower: newFollower(), written: map[types.UID]part{}}
 	for object, into := range map[client.Object]*toolscache.Indexer{&batch.Job{}: &c.jobs, &scheduling.PodGroup{}: &c.groups, &corev1.Pod{}: &c.pods} {
 		informer, err := from.GetInformer(ctx, object)
@@ -75,7 +75,7 @@ func (s *Source) Use(ctx context.Context, from cache.Cache, api client.Reader) e
 		}
 		*into = shared.GetIndexer()
 		if into == &c.jobs {
-			handle, err := shared.AddEventHandler(c.follower.handler())
+			handle, err := shared.AddEventHandler(c.follower.eventHandler())
 			if err != nil {
 				return fmt.Errorf("cache of %T: %w", object, err)
 			}
@@ -106,10 +106,10 @@ func (s *Source) list(ctx context.Context, q jobsummary.Query, to io.Writer) err
 		return errNoCache
 	}
 	caughtUp := make(chan error, 1)
-	go func() { caughtUp <- c.catchUp(ctx, q.Namespace) }()
-	mark := c.follower.mark()
+	go func() { caughtUp <- c.waitUntilCurrent(ctx, q.Namespace) }()
+	mark := c.follower.changeCount()
 	w := &writer{caches: c, told: map[types.UID]string{}}
-	stream, err := w.stream(q)
+	stream, err := w.encodeEntries(q)
 	if err != nil {
 		return err
 	}
@@ -120,11 +120,11 @@ func (s *Source) list(ctx context.Context, q jobsummary.Query, to io.Writer) err
 		return err
 	}
 	stream = nil
-	if c.follower.mark() != mark {
-		if !w.stands(q.Namespace) { // written entries cannot be removed
+	if c.follower.changeCount() != mark {
+		if !w.stillExist(q.Namespace) { // written entries cannot be removed
 			return errGone
 		}
-		if stream, err = w.stream(q); err != nil {
+		if stream, err = w.encodeEntries(q); err != nil {
 			return err
 		}
 	}
@@ -132,8 +132,8 @@ func (s *Source) list(ctx context.Context, q jobsummary.Query, to io.Writer) err
 	return err
 }
 
-// catchUp waits until the cache contains the jobs that exist now.
-func (c *caches) catchUp(ctx context.Context, namespace string) error {
+// waitUntilCurrent waits until the cache contains the jobs that exist now.
+func (c *caches) waitUntilCurrent(ctx context.Context, namespace string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	now := &metav1.PartialObjectMetadataList{}
@@ -145,14 +145,14 @@ func (c *caches) catchUp(ctx context.Context, namespace string) error {
 	if more := now.RemainingItemCount; more != nil {
 		jobs += int(*more)
 	}
-	if err := c.follower.wait(ctx, namespace, jobs, versionOf(now.ResourceVersion)); err != nil {
+	if err := c.follower.waitUntilCurrent(ctx, namespace, jobs, resourceVersionNumber(now.ResourceVersion)); err != nil {
 		return fmt.Errorf("the cache of jobs lags behind: %w", err)
 	}
 	return nil
 }
 
-// of returns the objects of an index in a namespace, or all objects if it is "".
-func of[T any](index toolscache.Indexer, namespace string) ([]T, error) {
+// objectsInNamespace returns the objects of an index in a namespace, or all objects if it is "".
+func objectsInNamespace[T any](index toolscache.Indexer, namespace string) ([]T, error) {
 	objects := []any(nil)
 	var err error
 	if namespace == "" {
@@ -180,22 +180,22 @@ type writer struct {
 	err     error
 }
 
-// stream encodes the entries of a query, without jobs that are in the list with the same version.
-func (w *writer) stream(q jobsummary.Query) ([]byte, error) {
-	jobs, err := of[*batch.Job](w.jobs, q.Namespace)
+// encodeEntries encodes the entries of a query, without jobs that are in the list with the same version.
+func (w *writer) encodeEntries(q jobsummary.Query) ([]byte, error) {
+	jobs, err := objectsInNamespace[*batch.Job](w.jobs, q.Namespace)
 	if err != nil {
 		return nil, err
 	}
 	jobs = slices.DeleteFunc(jobs, func(job *batch.Job) bool {
 		return w.told[job.UID] == job.ResourceVersion || q.Arrays && job.Annotations[keys.Array] == ""
 	})
-	groups, err := of[*scheduling.PodGroup](w.groups, q.Namespace)
+	groups, err := objectsInNamespace[*scheduling.PodGroup](w.groups, q.Namespace)
 	if err != nil {
 		return nil, err
 	}
 	var pods []*corev1.Pod
 	if q.Pods {
-		if pods, err = of[*corev1.Pod](w.pods, q.Namespace); err != nil {
+		if pods, err = objectsInNamespace[*corev1.Pod](w.pods, q.Namespace); err != nil {
 			return nil, err
 		}
 	}
@@ -203,14 +203,14 @@ func (w *writer) stream(q jobsummary.Query) ([]byte, error) {
 	defer w.mu.Unlock()
 	w.fresh = make(map[types.UID]part, len(w.written))
 	var stream []byte
-	for _, entry := range jobsummary.Join(q, jobs, groups, pods) {
-		w.parts = append(w.parts[:0], write(w, entry.Job, jobsummary.Job))
+	for _, entry := range jobsummary.JoinEntries(q, jobs, groups, pods) {
+		w.parts = append(w.parts[:0], encodeCached(w, entry.Job, jobsummary.EncodeJobFields))
 		if entry.Group != nil {
-			w.parts = append(w.parts, write(w, entry.Group, jobsummary.Group))
+			w.parts = append(w.parts, encodeCached(w, entry.Group, jobsummary.EncodeGroupFields))
 		}
 		for _, pod := range entry.Pods {
-			said := jobsummary.Said(pod) // not cached, because it is as long as all other parts
-			w.parts = append(w.parts, write(w, pod, jobsummary.Pod), said)
+			said := jobsummary.EncodeTermination(pod) // not cached, because it is as long as all other parts
+			w.parts = append(w.parts, encodeCached(w, pod, jobsummary.EncodePodFields), said)
 			if w.said += len(said); w.said > mostSaid && w.err == nil {
 				w.err = errTooMuch
 			}
@@ -222,13 +222,13 @@ func (w *writer) stream(q jobsummary.Query) ([]byte, error) {
 		w.told[entry.Job.UID] = entry.Job.ResourceVersion
 		w.entries++
 	}
-	w.keep()
+	w.storeParts()
 	return stream, nil
 }
 
-// stands reports whether all jobs in the list still exist.
-func (w *writer) stands(namespace string) bool {
-	jobs, err := of[*batch.Job](w.jobs, namespace)
+// stillExist reports whether all jobs in the list still exist.
+func (w *writer) stillExist(namespace string) bool {
+	jobs, err := objectsInNamespace[*batch.Job](w.jobs, namespace)
 	there := 0
 	for _, job := range jobs {
 		if _, told := w.told[job.UID]; told {
@@ -238,9 +238,9 @@ func (w *writer) stands(namespace string) bool {
 	return err == nil && there == len(w.told)
 }
 
-// keep stores the encoded parts. If at least half of the stored ones may belong to deleted objects, it drops all but
+// storeParts stores the encoded parts. If at least half of the stored ones may belong to deleted objects, it drops all but
 // the current ones.
-func (w *writer) keep() {
+func (w *writer) storeParts() {
 	there := len(w.jobs.ListKeys()) + len(w.groups.ListKeys()) + len(w.pods.ListKeys())
 	if len(w.written) > 2*there {
 		w.written = map[types.UID]part{}
@@ -248,7 +248,7 @@ func (w *writer) keep() {
 	maps.Copy(w.written, w.fresh)
 }
 
-func write[T client.Object](w *writer, object T, encode func(T) ([]byte, error)) []byte {
+func encodeCached[T client.Object](w *writer, object T, encode func(T) ([]byte, error)) []byte {
 	uid := object.GetUID()
 	have, ok := w.written[uid]
 	if !ok || have.version != object.GetResourceVersion() {

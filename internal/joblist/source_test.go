@@ -77,9 +77,9 @@ func (w *world) write(namespace, name, queue string) (learn func()) {
 	return func() {
 		_ = w.caches.jobs.Add(job)
 		if old == nil {
-			w.caches.follower.handler().OnAdd(job, false)
+			w.caches.follower.eventHandler().OnAdd(job, false)
 		} else {
-			w.caches.follower.handler().OnUpdate(old, job)
+			w.caches.follower.eventHandler().OnUpdate(old, job)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (w *world) remove(namespace, name string) (learn func()) {
 	delete(w.there, key)
 	return func() {
 		_ = w.caches.jobs.Delete(job)
-		w.caches.follower.handler().OnDelete(toolscache.DeletedFinalStateUnknown{Obj: job})
+		w.caches.follower.eventHandler().OnDelete(toolscache.DeletedFinalStateUnknown{Obj: job})
 	}
 }
 
@@ -178,9 +178,9 @@ func TestWhatChangesWhileTheListIsWrittenIsToldAgain(t *testing.T) {
 	w.write("nlp", "a", "q")()
 	w.write("nlp", "b", "q")()
 	w.asked = func() { w.write("nlp", "a", "other")() }
-	mark := w.caches.follower.mark()
+	mark := w.caches.follower.changeCount()
 	all, err := w.list(t, "")
-	if err != nil || len(all) != 2 || w.caches.follower.mark() == mark || w.entries > 3 {
+	if err != nil || len(all) != 2 || w.caches.follower.changeCount() == mark || w.entries > 3 {
 		t.Fatalf("%v in %d entries, %v", all, w.entries, err)
 	}
 	if all, err = w.list(t, ""); err != nil || !slices.Equal(all, []string{"a in other", "b in q"}) {
@@ -219,19 +219,19 @@ func TestHowFarACacheHasCome(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFollower()
 			for i, version := range c.versions {
-				f.take(&batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: fmt.Sprint(i), ResourceVersion: version}}, 1)
+				f.recordChange(&batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: fmt.Sprint(i), ResourceVersion: version}}, 1)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			if err := f.wait(ctx, "nlp", 99, c.version); (err == nil) != c.there {
+			if err := f.waitUntilCurrent(ctx, "nlp", 99, c.version); (err == nil) != c.there {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
 	}
 	f := newFollower()
 	gone := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp"}}
-	f.take(gone, 1)
-	f.take(gone, -1)
+	f.recordChange(gone, 1)
+	f.recordChange(gone, -1)
 	if _, kept := f.jobs["nlp"]; kept {
 		t.Error("namespaces without jobs are kept for ever")
 	}

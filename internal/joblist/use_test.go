@@ -83,14 +83,14 @@ func TestASourceIsUsedWhileItsManagerLeads(t *testing.T) {
 		second, endSecond := context.WithCancel(t.Context())
 		defer endFirst()
 		defer endSecond()
-		if err := s.Use(first, filled(running, "a"), api); err != nil {
+		if err := s.ServeFromCache(first, filled(running, "a"), api); err != nil {
 			t.Fatal(err)
 		}
-		if known := s.caches.follower.mark(); known != 1 {
+		if known := s.caches.follower.changeCount(); known != 1 {
 			t.Errorf("%d jobs are known when the cache is used, want 1", known)
 		}
 		check("the first", "a")
-		if err := s.Use(second, filled(running, "b"), api); err != nil {
+		if err := s.ServeFromCache(second, filled(running, "b"), api); err != nil {
 			t.Fatal(err)
 		}
 		endFirst()
@@ -104,7 +104,7 @@ func TestASourceIsUsedWhileItsManagerLeads(t *testing.T) {
 
 func TestACacheThatIsNotThereIsAnError(t *testing.T) {
 	t.Parallel()
-	if err := (&Source{}).Use(t.Context(), informers{}, newWorld()); err == nil {
+	if err := (&Source{}).ServeFromCache(t.Context(), informers{}, newWorld()); err == nil {
 		t.Error("it is used")
 	}
 }

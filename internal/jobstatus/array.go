@@ -18,7 +18,7 @@ func ArrayText(job *batchv1alpha1.Job) string {
 	if !ok {
 		return ""
 	}
-	parts := []string{fmt.Sprintf("%s, %s", Count(int(elements.Count()), "element"), shortSet(elements.String()))}
+	parts := []string{fmt.Sprintf("%s, %s", CountWithNoun(int(elements.Count()), "element"), truncateElements(elements.String()))}
 	if size > 1 {
 		parts[0] += fmt.Sprintf(", of %d pods each", size)
 	}
@@ -31,7 +31,7 @@ func ArrayText(job *batchv1alpha1.Job) string {
 	}
 	part := func(name, set, more string) {
 		if set != "" {
-			parts = append(parts, name+" "+shortSet(set)+more)
+			parts = append(parts, name+" "+truncateElements(set)+more)
 		}
 	}
 	part("running", states.Running, "")
@@ -54,7 +54,7 @@ func exitCodes(states *batchv1alpha1.ArrayStatus) string {
 		case len(states.ExitCodes) == 1:
 			texts = append(texts, "exit code "+code)
 		default:
-			texts = append(texts, "exit code "+code+": "+shortSet(states.ExitCodes[code]))
+			texts = append(texts, "exit code "+code+": "+truncateElements(states.ExitCodes[code]))
 		}
 	}
 	if len(texts) == 0 {
@@ -63,8 +63,8 @@ func exitCodes(states *batchv1alpha1.ArrayStatus) string {
 	return " (" + strings.Join(texts, "; ") + ")"
 }
 
-// shortSet truncates a list of elements between two elements.
-func shortSet(set string) string {
+// truncateElements truncates a list of elements between two elements.
+func truncateElements(set string) string {
 	if len(set) <= longestSet {
 		return set
 	}

@@ -6,14 +6,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// StaysAtDrain reports whether a drain leaves a pod on its node because the pod has ended or belongs to a DaemonSet
+// StaysDuringDrain reports whether a drain leaves a pod on its node because the pod has ended or belongs to a DaemonSet
 // or to the node itself. It is an estimate for display; clusterops.Drain makes the actual decision.
-func StaysAtDrain(pod *corev1.Pod) bool {
-	return PodEnded(pod) || pod.Annotations[corev1.MirrorPodAnnotationKey] != "" || isOfDaemonSet(pod)
+func StaysDuringDrain(pod *corev1.Pod) bool {
+	return HasPodEnded(pod) || pod.Annotations[corev1.MirrorPodAnnotationKey] != "" || isOfDaemonSet(pod)
 }
 
-// PodEnded reports whether the containers of a pod have ended for good.
-func PodEnded(pod *corev1.Pod) bool {
+// HasPodEnded reports whether the containers of a pod have ended for good.
+func HasPodEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 

@@ -18,7 +18,7 @@ func TestACompletedArraySaysWhichElementsFailed(t *testing.T) {
 		"PodFailed: elements 5,7 failed (exit code 1: 5; exit code 9: 7)": {Failed: "5,7", ExitCodes: map[string]string{"1": "5", "9": "7"}},
 	} {
 		job := &batchv1alpha1.Job{Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: batchv1alpha1.Completed}, Array: states}}
-		if got := Explain(job, nil).Short(); got != want {
+		if got := ExplainJob(job, nil).CodeAndMessage(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestARunningJobOfWhichNoPodRunsSaysSo(t *testing.T) {
 		job := &batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Replicas: 4}}}, Status: status}
 		job.Status.State.Phase = batchv1alpha1.Running
 		group := &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupRunning}}
-		if got := Explain(job, group).Short(); got != want {
+		if got := ExplainJob(job, group).CodeAndMessage(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -47,7 +47,9 @@ func TestARunningJobOfWhichNoPodIsCountedSaysWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	job := &batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Replicas: 2}}}}
 	job.Status.State.Phase = batchv1alpha1.Running
-	say := func(pods int) string { return (&Sheet{Job: job, Pods: make([]*corev1.Pod, pods)}).Cause().Short() }
+	say := func(pods int) string {
+		return (&Sheet{Job: job, Pods: make([]*corev1.Pod, pods)}).FindWaitReason().CodeAndMessage()
+	}
 	if got, want := say(0), "NoPodRuns: it has started, but none of its 2 pods exists: they were not created yet or were deleted"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Evictions describes how many times pods of a job were evicted, and the last eviction: its time, its pods and the
+// EvictionsText describes how many times pods of a job were evicted, and the last eviction: its time, its pods and the
 // reason. It returns "" if no pod was evicted. The time is formatted in zone, or in UTC if zone is nil.
-func Evictions(job *batchv1alpha1.Job, zone *time.Location) string {
+func EvictionsText(job *batchv1alpha1.Job, zone *time.Location) string {
 	e := job.Status.Evictions
 	if e == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s, last at %s (%s", Count(int(e.Times), "time"), moment(e.Last.At.Time, zone), Count(int(e.Last.Pods), "pod"))
+	text := fmt.Sprintf("%s, last at %s (%s", CountWithNoun(int(e.Times), "time"), formatTime(e.Last.At.Time, zone), CountWithNoun(int(e.Last.Pods), "pod"))
 	var pods []string
 	for _, task := range slices.Sorted(maps.Keys(e.Last.Tasks)) {
 		pods = append(pods, task+"-"+e.Last.Tasks[task])
@@ -29,7 +29,7 @@ func Evictions(job *batchv1alpha1.Job, zone *time.Location) string {
 		text += ": " + strings.Join(pods, ", ")
 	}
 	if e.Last.Ran != nil {
-		text += ", " + render.Duration(e.Last.Ran.Duration) + " of run time"
+		text += ", " + render.FormatDuration(e.Last.Ran.Duration) + " of run time"
 	}
 	text += ")"
 	if e.Last.Message != "" {
@@ -38,8 +38,8 @@ func Evictions(job *batchv1alpha1.Job, zone *time.Location) string {
 	return text
 }
 
-// LostPods reports whether a job had pods or PodGroups that no longer exist because the job was evicted or restarted.
-func LostPods(job *batchv1alpha1.Job) bool {
+// HasLostPods reports whether a job had pods or PodGroups that no longer exist because the job was evicted or restarted.
+func HasLostPods(job *batchv1alpha1.Job) bool {
 	return job.Status.Evictions != nil || job.Status.Version > 0
 }
 
@@ -55,13 +55,13 @@ func IsAbout(job *batchv1alpha1.Job, e *corev1.Event) bool {
 	case about.Kind == "PodGroup":
 		return about.Name == job.Name+"-"+string(job.UID)
 	case about.Kind == "Pod":
-		return hadPod(job, about.Name) && !EventTime(e).Time.Before(job.CreationTimestamp.Time)
+		return hasPodNameForm(job, about.Name) && !EventTime(e).Time.Before(job.CreationTimestamp.Time)
 	}
 	return false
 }
 
-// hadPod reports whether name has the form of the job's pod names: job-task-index.
-func hadPod(job *batchv1alpha1.Job, name string) bool {
+// hasPodNameForm reports whether name has the form of the job's pod names: job-task-index.
+func hasPodNameForm(job *batchv1alpha1.Job, name string) bool {
 	rest, ours := strings.CutPrefix(name, job.Name+"-")
 	if !ours {
 		return false

@@ -26,10 +26,10 @@ func TestEvictionsAreToldWithWhoTookTheRoom(t *testing.T) {
 	t.Parallel()
 	const want = "2 times, last at 2026-11-22T13:00:00Z (4 pods: main-0-3, 10h of run time): " +
 		"nlp/urgent of the same queue default takes its resources: its priority is higher (10 over 0)"
-	if got := Evictions(evictedJob(), nil); got != want {
+	if got := EvictionsText(evictedJob(), nil); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := Evictions(&batchv1alpha1.Job{}, nil); got != "" {
+	if got := EvictionsText(&batchv1alpha1.Job{}, nil); got != "" {
 		t.Errorf("of a job that was not evicted: %s", got)
 	}
 }

@@ -12,16 +12,16 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Phase returns the phase of a job; a job without a phase is Pending.
-func Phase(job *batchv1alpha1.Job) batchv1alpha1.JobPhase {
+// PhaseOrPending returns the phase of a job; a job without a phase is Pending.
+func PhaseOrPending(job *batchv1alpha1.Job) batchv1alpha1.JobPhase {
 	if job.Status.State.Phase == "" {
 		return batchv1alpha1.Pending
 	}
 	return job.Status.State.Phase
 }
 
-// Finished reports whether a job in this phase has ended permanently. A suspended job can still be resumed.
-func Finished(phase batchv1alpha1.JobPhase) bool {
+// IsFinishedPhase reports whether a job in this phase has ended permanently. A suspended job can still be resumed.
+func IsFinishedPhase(phase batchv1alpha1.JobPhase) bool {
 	switch phase {
 	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
 		return true
@@ -29,13 +29,13 @@ func Finished(phase batchv1alpha1.JobPhase) bool {
 	return false
 }
 
-// Active reports whether pods of a job in this phase run or should run.
-func Active(phase batchv1alpha1.JobPhase) bool {
-	return !Finished(phase) && phase != batchv1alpha1.Aborted
+// IsActivePhase reports whether pods of a job in this phase run or should run.
+func IsActivePhase(phase batchv1alpha1.JobPhase) bool {
+	return !IsFinishedPhase(phase) && phase != batchv1alpha1.Aborted
 }
 
-// Replicas returns the total number of pods of the job.
-func Replicas(job *batchv1alpha1.Job) int32 {
+// CountReplicas returns the total number of pods of the job.
+func CountReplicas(job *batchv1alpha1.Job) int32 {
 	var sum int32
 	for i := range job.Spec.Tasks {
 		sum += job.Spec.Tasks[i].Replicas
@@ -43,8 +43,8 @@ func Replicas(job *batchv1alpha1.Job) int32 {
 	return sum
 }
 
-// Minimum returns the number of pods that must run together.
-func Minimum(job *batchv1alpha1.Job) int32 {
+// MinimumPods returns the number of pods that must run together.
+func MinimumPods(job *batchv1alpha1.Job) int32 {
 	if job.Spec.MinAvailable > 0 {
 		return job.Spec.MinAvailable
 	}
@@ -60,47 +60,47 @@ func Minimum(job *batchv1alpha1.Job) int32 {
 	return sum
 }
 
-// Ready returns the number of pods that run or have succeeded.
-func Ready(job *batchv1alpha1.Job) int32 { return job.Status.Running + job.Status.Succeeded }
+// CountReadyPods returns the number of pods that run or have succeeded.
+func CountReadyPods(job *batchv1alpha1.Job) int32 { return job.Status.Running + job.Status.Succeeded }
 
-// Bound returns the number of pods that have a node or have succeeded, according to the job and its PodGroup, which
+// CountBoundPods returns the number of pods that have a node or have succeeded, according to the job and its PodGroup, which
 // may be nil. Pods that have a node but have not started are counted only if all pods that must run together have a
 // node. For a completed job, the result is at least the minimum, because its other pods were no longer needed.
-func Bound(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) int32 {
-	n := Ready(job)
-	if Phase(job) == batchv1alpha1.Completed {
-		return max(n, Minimum(job))
+func CountBoundPods(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) int32 {
+	n := CountReadyPods(job)
+	if PhaseOrPending(job) == batchv1alpha1.Completed {
+		return max(n, MinimumPods(job))
 	}
-	if group == nil || !Active(Phase(job)) {
+	if group == nil || !IsActivePhase(PhaseOrPending(job)) {
 		return n
 	}
 	if e := group.Status.Explanation; e != nil && e.Members != nil {
 		n = max(n, e.Members.Running)
 	}
-	if group.Status.Phase == schedulingv1beta1.PodGroupRunning && !countsNone(job) && Phase(job) != batchv1alpha1.Restarting {
-		n = max(n, min(Minimum(job), Replicas(job)))
+	if group.Status.Phase == schedulingv1beta1.PodGroupRunning && !countsNoPods(job) && PhaseOrPending(job) != batchv1alpha1.Restarting {
+		n = max(n, min(MinimumPods(job), CountReplicas(job)))
 	}
 	return n
 }
 
-// User returns the user who submitted the job, or "". The annotation takes precedence over the label.
-func User(job *batchv1alpha1.Job) string {
-	return orElse(job.Annotations[keys.User], job.Labels[keys.User])
+// SubmittingUser returns the user who submitted the job, or "". The annotation takes precedence over the label.
+func SubmittingUser(job *batchv1alpha1.Job) string {
+	return textOrElse(job.Annotations[keys.User], job.Labels[keys.User])
 }
 
-// GPUs returns the total number of GPUs that the pods of the job request.
-func GPUs(job *batchv1alpha1.Job) int64 {
+// RequestedGPUs returns the total number of GPUs that the pods of the job request.
+func RequestedGPUs(job *batchv1alpha1.Job) int64 {
 	var sum int64
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
 		for _, container := range task.Template.Spec.Containers {
-			sum += int64(task.Replicas) * gpusOf(container.Resources)
+			sum += int64(task.Replicas) * gpusInTask(container.Resources)
 		}
 	}
 	return sum
 }
 
-func gpusOf(resources corev1.ResourceRequirements) int64 {
+func gpusInTask(resources corev1.ResourceRequirements) int64 {
 	var sum int64
 	seen := map[corev1.ResourceName]bool{}
 	for _, list := range []corev1.ResourceList{resources.Requests, resources.Limits} {
@@ -135,14 +135,14 @@ func EnteredPhase(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase) time.Tim
 	return last
 }
 
-// Runtime returns how long the job has been running, or ran if it has ended. It returns 0 if the job has not started.
-func Runtime(job *batchv1alpha1.Job, now time.Time) time.Duration {
+// RunningTime returns how long the job has been running, or ran if it has ended. It returns 0 if the job has not started.
+func RunningTime(job *batchv1alpha1.Job, now time.Time) time.Duration {
 	start := EnteredPhase(job, batchv1alpha1.Running)
 	if start.IsZero() {
 		return 0
 	}
 	end := now
-	if phase := Phase(job); phase != batchv1alpha1.Running && !job.Status.State.LastTransitionTime.IsZero() {
+	if phase := PhaseOrPending(job); phase != batchv1alpha1.Running && !job.Status.State.LastTransitionTime.IsZero() {
 		end = job.Status.State.LastTransitionTime.Time
 	}
 	return max(0, end.Sub(start))

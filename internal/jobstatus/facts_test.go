@@ -37,7 +37,7 @@ func TestRuntime(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Runtime(&batchv1alpha1.Job{Status: tc.status}, noon); got != tc.want {
+			if got := RunningTime(&batchv1alpha1.Job{Status: tc.status}, noon); got != tc.want {
 				t.Errorf("runtime %s, want %s", got, tc.want)
 			}
 		})
@@ -57,7 +57,7 @@ func TestGPUs(t *testing.T) {
 		{Replicas: 2, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{container("nvidia.com/gpu", "4", "cpu", "1"), container("amd.com/gpu", "1")}}}},
 		{Replicas: 3, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{container("volcano.sh/gpu-memory", "1024")}}}},
 	}}}
-	if got := GPUs(job); got != 10 {
+	if got := RequestedGPUs(job); got != 10 {
 		t.Errorf("gpus = %d, want 10: requests and limits are the same GPUs, memory of GPUs is none", got)
 	}
 }
@@ -94,7 +94,7 @@ func TestExplain(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Explain(tc.job, tc.group).Short(); got != tc.want {
+			if got := ExplainJob(tc.job, tc.group).CodeAndMessage(); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
@@ -160,7 +160,7 @@ func TestBoundPodsAreThoseWithANode(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Bound(tc.job, tc.group); got != tc.want {
+			if got := CountBoundPods(tc.job, tc.group); got != tc.want {
 				t.Errorf("%d bound, want %d", got, tc.want)
 			}
 		})

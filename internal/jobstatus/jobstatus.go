@@ -36,38 +36,38 @@ type Account struct {
 	Zone *time.Location
 }
 
-// Of returns the account of a job. The scheduler's explanation comes first, then problems of pods that have a node,
+// NewAccount returns the account of a job. The scheduler's explanation comes first, then problems of pods that have a node,
 // then conditions.
-func Of(s *Sheet) *Account {
-	a := &Account{Sheet: *s, Why: s.Cause(), Source: byController}
+func NewAccount(s *Sheet) *Account {
+	a := &Account{Sheet: *s, Why: s.FindWaitReason(), Source: byController}
 	switch {
 	case a.Why.Explained:
 		a.Source = byScheduler
-	case s.Group != nil && Active(Phase(s.Job)) && !a.Why.Controller:
+	case s.Group != nil && IsActivePhase(PhaseOrPending(s.Job)) && !a.Why.Controller:
 		a.Source = byOthers
 	}
-	if Active(Phase(s.Job)) {
+	if IsActivePhase(PhaseOrPending(s.Job)) {
 		var gave bool
-		if a.Why, gave = a.Why.GiveWay(TroublesOf(s.Pods, s.Events), s.Job.Name); gave {
+		if a.Why, gave = a.Why.ReplaceByTrouble(TroublesOfPods(s.Pods, s.Events), s.Job.Name); gave {
 			a.Source = byPods
 		}
 	}
 	return a
 }
 
-// Alone returns the account of a job without pods and events. enough reports whether these would add nothing, because
+// NewAccountWithoutPods returns the account of a job without pods and events. enough reports whether these would add nothing, because
 // the scheduler explains the wait, or because the job has ended without failing. Callers can use it to avoid reading
 // pods and events.
-func Alone(s *Sheet) (a *Account, enough bool) {
-	a = Of(&Sheet{Job: s.Job, Group: s.Group, Unreadable: s.Unreadable})
-	phase := Phase(s.Job)
-	return a, a.Explanation() != nil || !(Active(phase) || phase == batchv1alpha1.Failed)
+func NewAccountWithoutPods(s *Sheet) (a *Account, enough bool) {
+	a = NewAccount(&Sheet{Job: s.Job, Group: s.Group, Unreadable: s.Unreadable})
+	phase := PhaseOrPending(s.Job)
+	return a, a.Explanation() != nil || !(IsActivePhase(phase) || phase == batchv1alpha1.Failed)
 }
 
-// Waits reports whether the job neither runs nor has ended.
-func (a *Account) Waits() bool {
-	phase := Phase(a.Job)
-	return phase != batchv1alpha1.Running && phase != batchv1alpha1.Completing && phase != batchv1alpha1.Terminating && !Finished(phase)
+// IsWaitingJob reports whether the job neither runs nor has ended.
+func (a *Account) IsWaitingJob() bool {
+	phase := PhaseOrPending(a.Job)
+	return phase != batchv1alpha1.Running && phase != batchv1alpha1.Completing && phase != batchv1alpha1.Terminating && !IsFinishedPhase(phase)
 }
 
 // Explanation returns the scheduler's explanation, or nil if there is no valid one.
@@ -80,11 +80,11 @@ func (a *Account) Explanation() *schedulingv1beta1.Explanation {
 
 // Headline returns the name, phase, reason and duration, for example "nlp/train is Pending: GangDoesNotFit (18m)".
 func (a *Account) Headline(style render.Style, now time.Time) string {
-	text := fmt.Sprintf("%s/%s is %s", a.Job.Namespace, a.Job.Name, style.Phase(string(Phase(a.Job))))
+	text := fmt.Sprintf("%s/%s is %s", a.Job.Namespace, a.Job.Name, style.PaintPhase(string(PhaseOrPending(a.Job))))
 	if a.Why.Code != "" {
 		text += ": " + a.Why.Code
 	}
-	return text + " (" + render.Age(now, a.Since()) + ")"
+	return text + " (" + render.FormatAgeSince(now, a.Since()) + ")"
 }
 
 // Since returns the time when the job entered its current state.
@@ -92,7 +92,7 @@ func (a *Account) Since() time.Time {
 	if e := a.Explanation(); e != nil && e.Since != nil {
 		return e.Since.Time
 	}
-	if at := EnteredPhase(a.Job, Phase(a.Job)); !at.IsZero() {
+	if at := EnteredPhase(a.Job, PhaseOrPending(a.Job)); !at.IsZero() {
 		return at
 	}
 	return a.Job.CreationTimestamp.Time
@@ -106,20 +106,20 @@ func (a *Account) Facts() []Fact {
 			facts = append(facts, Fact{name, text})
 		}
 	}
-	if a.Waits() {
-		add("needs", Needs(a.Job))
+	if a.IsWaitingJob() {
+		add("needs", DescribeRequest(a.Job))
 	}
-	add("evictions", Evictions(a.Job, a.Zone))
+	add("evictions", EvictionsText(a.Job, a.Zone))
 	e := a.Explanation()
 	if e == nil {
 		return append(facts, a.otherFacts()...)
 	}
-	add("pods", membersText(e.Members))
+	add("pods", formatMembers(e.Members))
 	if e.Queue != nil {
 		facts = append(facts, queueFacts(e.Queue)...)
 	}
 	for _, s := range e.Short {
-		add("short", shortText(s))
+		add("short", shortageText(s))
 	}
 	add("nodes", nodesText(e))
 	add("evict", sparedText(e.Spared))
@@ -129,8 +129,8 @@ func (a *Account) Facts() []Fact {
 	return facts
 }
 
-// Needs describes what a job requests: its tasks, and how many pods must start together.
-func Needs(job *batchv1alpha1.Job) string {
+// DescribeRequest describes what a job requests: its tasks, and how many pods must start together.
+func DescribeRequest(job *batchv1alpha1.Job) string {
 	var parts []string
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
@@ -138,9 +138,9 @@ func Needs(job *batchv1alpha1.Job) string {
 		for _, container := range task.Template.Spec.Containers {
 			AddRequests(requests, container.Resources)
 		}
-		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s x %s", Count(int(task.Replicas), "pod"), ResourceText(requests)), " x "))
+		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s x %s", CountWithNoun(int(task.Replicas), "pod"), ResourceText(requests)), " x "))
 	}
-	all, least := Replicas(job), Minimum(job)
+	all, least := CountReplicas(job), MinimumPods(job)
 	together := fmt.Sprintf("%d of %d must start together", least, all)
 	switch {
 	case least >= all && all > 1:
@@ -154,7 +154,7 @@ func Needs(job *batchv1alpha1.Job) string {
 	return strings.Join(parts, " + ") + "; " + together
 }
 
-func membersText(m *schedulingv1beta1.ExplainedMembers) string {
+func formatMembers(m *schedulingv1beta1.ExplainedMembers) string {
 	if m == nil {
 		return ""
 	}
@@ -163,9 +163,9 @@ func membersText(m *schedulingv1beta1.ExplainedMembers) string {
 
 // queueFacts describes the job's queue, the queues above it, and the job's position in its queue.
 func queueFacts(q *schedulingv1beta1.ExplainedQueue) []Fact {
-	facts := []Fact{{"queue", q.Name + standing(q.Allocated, q.Deserved, q.Guarantee, q.Capability)}}
+	facts := []Fact{{"queue", q.Name + queueStanding(q.Allocated, q.Deserved, q.Guarantee, q.Capability)}}
 	for _, level := range slices.Backward(q.Path) {
-		if text := standing(level.Allocated, level.Deserved, level.Guarantee, level.Capability); text != "" {
+		if text := queueStanding(level.Allocated, level.Deserved, level.Guarantee, level.Capability); text != "" {
 			facts = append(facts, Fact{"parent", level.Name + text})
 		}
 	}
@@ -178,8 +178,8 @@ func queueFacts(q *schedulingv1beta1.ExplainedQueue) []Fact {
 	return facts
 }
 
-func shortText(s schedulingv1beta1.Shortage) string {
-	where := "the " + orElse(s.Scope, "cluster")
+func shortageText(s schedulingv1beta1.Shortage) string {
+	where := "the " + textOrElse(s.Scope, "cluster")
 	if s.Of != "" {
 		where = s.Scope + " " + s.Of
 	}
@@ -206,7 +206,7 @@ func sparedText(spared []schedulingv1beta1.ExplainedSpared) string {
 			text += " (" + s.Detail + ")"
 		}
 		if s.Pods > 0 {
-			text = Count(int(s.Pods), "pod") + ": " + text
+			text = CountWithNoun(int(s.Pods), "pod") + ": " + text
 		}
 		parts = append(parts, text)
 	}
@@ -221,13 +221,13 @@ func startText(e *schedulingv1beta1.Explanation, zone *time.Location) string {
 	case e.Never:
 		return "it cannot start with its current request"
 	case e.EstimatedStart != nil:
-		return strings.TrimSuffix(fmt.Sprintf("%s, %s", moment(e.EstimatedStart.Time, zone), e.Estimate), ", ")
+		return strings.TrimSuffix(fmt.Sprintf("%s, %s", formatTime(e.EstimatedStart.Time, zone), e.Estimate), ", ")
 	}
 	return e.Estimate
 }
 
-// moment formats a time with its zone; a nil zone means UTC.
-func moment(at time.Time, zone *time.Location) string {
+// formatTime formats a time with its zone; a nil zone means UTC.
+func formatTime(at time.Time, zone *time.Location) string {
 	if zone == nil {
 		zone = time.UTC
 	}
@@ -248,7 +248,7 @@ func triedText(e *schedulingv1beta1.Explanation, zone *time.Location) string {
 	}
 	text := timesText(int(e.Attempts))
 	if e.LastAttempt != nil {
-		text += " until " + moment(e.LastAttempt.Time, zone)
+		text += " until " + formatTime(e.LastAttempt.Time, zone)
 	}
 	return text
 }
@@ -256,33 +256,33 @@ func triedText(e *schedulingv1beta1.Explanation, zone *time.Location) string {
 // otherFacts returns facts from conditions, pods and events, for a job that the scheduler has not explained.
 func (a *Account) otherFacts() []Fact {
 	var facts []Fact
-	if !Active(Phase(a.Job)) {
-		for _, line := range Failures(a.Job, a.Pods) {
+	if !IsActivePhase(PhaseOrPending(a.Job)) {
+		for _, line := range ListFailures(a.Job, a.Pods) {
 			facts = append(facts, Fact{"failed", line})
 		}
 		return facts
 	}
-	for _, line := range TroubleLines(a.Job, TroublesOf(a.Pods, a.Events)) {
+	for _, line := range TroubleLines(a.Job, TroublesOfPods(a.Pods, a.Events)) {
 		facts = append(facts, Fact{"pods", line})
 	}
-	for _, line := range unscheduled(a.Pods) {
+	for _, line := range countUnscheduled(a.Pods) {
 		facts = append(facts, Fact{"pods", line})
 	}
-	for _, line := range a.warnings() {
+	for _, line := range a.latestWarnings() {
 		facts = append(facts, Fact{"event", line})
 	}
-	if a.Waits() && a.Unreadable {
+	if a.IsWaitingJob() && a.Unreadable {
 		facts = append(facts, Fact{"source", "you are not allowed to read pod groups here, which contain the scheduler's explanation"})
 	}
-	if a.Waits() && !a.placed() && a.Source == byOthers {
+	if a.IsWaitingJob() && !a.hasAllNodes() && a.Source == byOthers {
 		facts = append(facts, Fact{"source", fmt.Sprintf("scheduler %q provided no explanation; this information comes from conditions and events",
-			orElse(a.Job.Spec.SchedulerName, keys.DefaultSchedulerName))})
+			textOrElse(a.Job.Spec.SchedulerName, keys.DefaultSchedulerName))})
 	}
 	return facts
 }
 
-// unscheduled counts the pods without a node by the message of their condition.
-func unscheduled(pods []*corev1.Pod) []string {
+// countUnscheduled counts the pods without a node by the message of their condition.
+func countUnscheduled(pods []*corev1.Pod) []string {
 	count := map[string]int{}
 	for _, pod := range pods {
 		for _, condition := range pod.Status.Conditions {
@@ -301,19 +301,19 @@ func unscheduled(pods []*corev1.Pod) []string {
 // maxWarnings is the maximum number of different warnings shown.
 const maxWarnings = 5
 
-// placed reports whether all pods have nodes, so that earlier warnings of the scheduler are obsolete.
-func (a *Account) placed() bool {
-	return !a.Waits() || a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupRunning
+// hasAllNodes reports whether all pods have nodes, so that earlier warnings of the scheduler are obsolete.
+func (a *Account) hasAllNodes() bool {
+	return !a.IsWaitingJob() || a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupRunning
 }
 
-// warnings returns the latest warnings about the job, its PodGroup and its pods, without duplicates.
-func (a *Account) warnings() []string {
+// latestWarnings returns the latest warnings about the job, its PodGroup and its pods, without duplicates.
+func (a *Account) latestWarnings() []string {
 	var lines []string
 	seen := map[string]bool{}
 	for i := range slices.Backward(a.Events) {
 		event := &a.Events[i]
 		text := event.Reason + ": " + OneLine(event.Message)
-		if event.Type != corev1.EventTypeWarning || a.placed() && fromScheduler[event.Reason] || seen[text] || len(lines) == maxWarnings {
+		if event.Type != corev1.EventTypeWarning || a.hasAllNodes() && fromScheduler[event.Reason] || seen[text] || len(lines) == maxWarnings {
 			continue
 		}
 		seen[text] = true
@@ -322,12 +322,12 @@ func (a *Account) warnings() []string {
 	return lines
 }
 
-// Object returns the account as an object for machine-readable output.
-func (a *Account) Object() (*unstructured.Unstructured, error) {
+// ToUnstructured returns the account as an object for machine-readable output.
+func (a *Account) ToUnstructured() (*unstructured.Unstructured, error) {
 	content := map[string]any{
 		"apiVersion": "insight.vc-batch.dev/v1alpha1", "kind": "Explanation",
 		"metadata": map[string]any{"name": a.Job.Name, "namespace": a.Job.Namespace},
-		"phase":    string(Phase(a.Job)), "waits": a.Waits(), "source": a.Source,
+		"phase":    string(PhaseOrPending(a.Job)), "waits": a.IsWaitingJob(), "source": a.Source,
 		"since": a.Since().UTC().Format(time.RFC3339),
 	}
 	for name, text := range map[string]string{"reason": a.Why.Code, "message": a.Why.Message, "hint": a.Why.Hint} {

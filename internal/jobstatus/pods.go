@@ -18,18 +18,18 @@ func SortPods(job *batchv1alpha1.Job, pods []*corev1.Pod) {
 		order[job.Spec.Tasks[i].Name] = i
 	}
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
-		if d := order[TaskOf(a)] - order[TaskOf(b)]; d != 0 {
+		if d := order[TaskNameOf(a)] - order[TaskNameOf(b)]; d != 0 {
 			return d
 		}
-		if d := len(a.Name) - len(b.Name); d != 0 && TaskOf(a) == TaskOf(b) {
+		if d := len(a.Name) - len(b.Name); d != 0 && TaskNameOf(a) == TaskNameOf(b) {
 			return d
 		}
 		return strings.Compare(a.Name, b.Name)
 	})
 }
 
-// TaskOf returns the name of the task that a pod belongs to.
-func TaskOf(pod *corev1.Pod) string {
+// TaskNameOf returns the name of the task that a pod belongs to.
+func TaskNameOf(pod *corev1.Pod) string {
 	if task := pod.Labels[keys.TaskSpec]; task != "" {
 		return task
 	}
@@ -39,8 +39,8 @@ func TaskOf(pod *corev1.Pod) string {
 // maxFailures is the maximum number of failed containers listed.
 const maxFailures = 5
 
-// Failures lists the failed containers with their exit codes.
-func Failures(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
+// ListFailures lists the failed containers with their exit codes.
+func ListFailures(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
 	var lines []string
 	more := 0
 	for _, pod := range pods {

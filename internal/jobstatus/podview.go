@@ -48,7 +48,7 @@ func PodStatus(pod *corev1.Pod) string {
 	return status
 }
 
-func sidecar(pod *corev1.Pod, name string) bool {
+func isSidecarName(pod *corev1.Pod, name string) bool {
 	return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
 		return c.Name == name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 	})
@@ -61,7 +61,7 @@ func initStatus(pod *corev1.Pod) (word string, waiting bool) {
 		switch {
 		case state.Terminated != nil && state.Terminated.ExitCode == 0:
 			continue
-		case sidecar(pod, status.Name) && status.Started != nil && *status.Started:
+		case isSidecarName(pod, status.Name) && status.Started != nil && *status.Started:
 			continue
 		case state.Terminated != nil:
 			return "Init:" + terminatedWord(state.Terminated), true
@@ -113,5 +113,5 @@ func PodRestarts(pod *corev1.Pod, now time.Time) string {
 	if restarts == 0 || last.IsZero() {
 		return fmt.Sprint(restarts)
 	}
-	return fmt.Sprintf("%d (%s ago)", restarts, render.Age(now, last))
+	return fmt.Sprintf("%d (%s ago)", restarts, render.FormatAgeSince(now, last))
 }

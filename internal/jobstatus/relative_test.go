@@ -16,7 +16,7 @@ func TestMomentsHaveTheirDistanceFromNow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Relative(test.text, now); got != test.want {
+			if got := AddRelativeTimes(test.text, now); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

@@ -29,8 +29,8 @@ func AddRequests(sum corev1.ResourceList, resources corev1.ResourceRequirements)
 	}
 }
 
-// Count returns a number with its noun, for example "1 pod" or "2 pods".
-func Count(n int, noun string) string {
+// CountWithNoun returns a number with its noun, for example "1 pod" or "2 pods".
+func CountWithNoun(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

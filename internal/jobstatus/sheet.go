@@ -23,19 +23,19 @@ type Sheet struct {
 	Unreadable bool
 }
 
-// Cause returns the reason why the job does not run, as far as the readable objects show it.
-func (s *Sheet) Cause() Why {
-	if s.Unreadable && Active(Phase(s.Job)) {
+// FindWaitReason returns the reason why the job does not run, as far as the readable objects show it.
+func (s *Sheet) FindWaitReason() Why {
+	if s.Unreadable && IsActivePhase(PhaseOrPending(s.Job)) {
 		return Why{Code: s.Job.Status.State.Reason, Message: StateMessage(s.Job)}
 	}
-	why := Explain(s.Job, s.Group)
-	if why.Code == string(reason.NoPodRuns) && countsNone(s.Job) && len(s.Pods) > 0 {
-		why.Message = fmt.Sprintf("it has started, but its status does not count any pods yet; %s", exist(len(s.Pods)))
+	why := ExplainJob(s.Job, s.Group)
+	if why.Code == string(reason.NoPodRuns) && countsNoPods(s.Job) && len(s.Pods) > 0 {
+		why.Message = fmt.Sprintf("it has started, but its status does not count any pods yet; %s", existenceText(len(s.Pods)))
 	}
 	return why
 }
 
-func exist(pods int) string {
+func existenceText(pods int) string {
 	if pods == 1 {
 		return "1 exists"
 	}

@@ -23,15 +23,15 @@ func StateMessage(job *batch.Job) string {
 		}
 		return state.Message
 	}
-	text, name, found := cutLast(state.Message, " (command ")
+	text, name, found := cutAtLastSeparator(state.Message, " (command ")
 	if found && strings.HasSuffix(name, ")") && !strings.Contains(name, " ") {
 		return text
 	}
 	return state.Message
 }
 
-// cutLast divides text at the last occurrence of sep.
-func cutLast(text, sep string) (before, after string, found bool) {
+// cutAtLastSeparator divides text at the last occurrence of sep.
+func cutAtLastSeparator(text, sep string) (before, after string, found bool) {
 	i := strings.LastIndex(text, sep)
 	if i < 0 {
 		return text, "", false

@@ -41,7 +41,7 @@ func blockedStep(code reason.Code) reason.Step {
 // Steps returns the steps of a waiting job and their results: the passed steps, the blocked step, and the remaining
 // ones. It returns nil if the job does not wait.
 func (a *Account) Steps() []Step {
-	if !a.Waits() {
+	if !a.IsWaitingJob() {
 		return nil
 	}
 	stop := blockedStep(reason.Code(a.Why.Code))
@@ -49,13 +49,13 @@ func (a *Account) Steps() []Step {
 		stop = reason.AtAdmission
 	}
 	steps := []Step{
-		{"submitted", Passed, Needs(a.Job)}, {"gate", Passed, a.gateText()}, {"queue", Passed, a.queueText()}, {"admitted", Passed, a.doorText()},
+		{"submitted", Passed, DescribeRequest(a.Job)}, {"gate", Passed, a.gateText()}, {"queue", Passed, a.queueText()}, {"admitted", Passed, a.admissionText()},
 		{"order", Passed, a.orderText()}, {"nodes", Passed, a.nodesText()}, {"evict", No, a.evictText()}, {"start", NotAsked, a.startText()},
 	}
 	for i := range steps {
 		switch at := reason.AtSubmit + reason.Step(i); {
 		case at == stop:
-			steps[i].Result, steps[i].Detail = Blocked, orElse(a.Why.Message, a.Why.Code)
+			steps[i].Result, steps[i].Detail = Blocked, textOrElse(a.Why.Message, a.Why.Code)
 		case at > stop && at != reason.AtEvict:
 			steps[i].Result = NotAsked
 		}
@@ -75,18 +75,18 @@ func (a *Account) gateText() string {
 	if begin := a.Job.Annotations[keys.Begin]; begin != "" {
 		parts = append(parts, "begins "+begin)
 	}
-	return orElse(strings.Join(parts, ", "), "no hold, begin time or dependency")
+	return textOrElse(strings.Join(parts, ", "), "no hold, begin time or dependency")
 }
 
 func (a *Account) queueText() string {
-	name := orElse(a.Job.Spec.Queue, keys.DefaultQueue)
+	name := textOrElse(a.Job.Spec.Queue, keys.DefaultQueue)
 	if e := a.Explanation(); e != nil && e.Queue != nil {
 		return queueFacts(e.Queue)[0].Text
 	}
 	return name
 }
 
-func (a *Account) doorText() string {
+func (a *Account) admissionText() string {
 	if a.Group == nil || a.Group.Status.Phase == "" {
 		return "no pod group yet"
 	}
@@ -125,10 +125,10 @@ func (a *Account) startText() string {
 	return ""
 }
 
-// Hint returns a hint for the user, with the program's name in place of vcctl.
-func (a *Account) Hint(program string) string {
+// HintForProgram returns a hint for the user, with the program's name in place of vcctl.
+func (a *Account) HintForProgram(program string) string {
 	if a.Why.Code == "" {
 		return ""
 	}
-	return render.Commands(a.Why.Hint, program)
+	return render.ReplaceProgramName(a.Why.Hint, program)
 }

@@ -24,15 +24,15 @@ func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program s
 		facts = append(facts, queueFacts(e.Queue)...)
 	}
 	for _, s := range e.Short {
-		facts = append(facts, Fact{"short", shortText(s)})
+		facts = append(facts, Fact{"short", shortageText(s)})
 	}
-	facts = append(facts, Fact{"nodes", nodesText(e)}, Fact{"evict", sparedText(e.Spared)}, Fact{"start", Relative(startText(e, nil), now)})
-	WriteFacts(out, append(facts, Fact{"hint", render.Commands(e.Hint, program)}), style, width)
+	facts = append(facts, Fact{"nodes", nodesText(e)}, Fact{"evict", sparedText(e.Spared)}, Fact{"start", AddRelativeTimes(startText(e, nil), now)})
+	WriteFacts(out, append(facts, Fact{"hint", render.ReplaceProgramName(e.Hint, program)}), style, width)
 	if len(e.Helps) > 0 {
 		fmt.Fprintln(out, "  would start now with:")
 	}
 	for _, help := range e.Helps {
-		render.WriteWrapped(out, "    - ", "      ", Relative(render.Commands(help.Text, program), now), width)
+		render.WriteWrapped(out, "    - ", "      ", AddRelativeTimes(render.ReplaceProgramName(help.Text, program), now), width)
 	}
 }
 
@@ -55,18 +55,18 @@ func WriteSentence(out io.Writer, text string, width int) {
 func (a *Account) Write(out io.Writer, program string, style render.Style, now time.Time, width int) {
 	fmt.Fprintln(out, style.Bold(style.Line(a.Headline(style, now))))
 	if a.Why.Message != "" {
-		render.WriteWrapped(out, "  ", "  ", Relative(a.Why.Message, now), width)
+		render.WriteWrapped(out, "  ", "  ", AddRelativeTimes(a.Why.Message, now), width)
 	}
 	for _, f := range a.Facts() {
-		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.Name)), strings.Repeat(" ", nameWidth+2), Relative(f.Text, now), width)
+		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.Name)), strings.Repeat(" ", nameWidth+2), AddRelativeTimes(f.Text, now), width)
 	}
 	if a.Why.Hint != "" && a.Why.Code != "" {
-		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), render.Commands(a.Why.Hint, program), width)
+		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), render.ReplaceProgramName(a.Why.Hint, program), width)
 	}
 	if len(a.Why.Helps) > 0 {
 		fmt.Fprintln(out, "  each of these changes would help:")
 	}
 	for _, help := range a.Why.Helps {
-		render.WriteWrapped(out, "    - ", "      ", Relative(render.Commands(help, program), now), width)
+		render.WriteWrapped(out, "    - ", "      ", AddRelativeTimes(render.ReplaceProgramName(help, program), now), width)
 	}
 }

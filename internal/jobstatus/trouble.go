@@ -17,9 +17,9 @@ type Trouble struct {
 	Code, Message string
 }
 
-// TroubleOf returns the problem of a pod: a container that waits, except for one that only waits for its turn, or
+// TroubleOfPod returns the problem of a pod: a container that waits, except for one that only waits for its turn, or
 // otherwise the latest warning about a pod that does not start.
-func TroubleOf(pod *corev1.Pod, events []corev1.Event) (Trouble, bool) {
+func TroubleOfPod(pod *corev1.Pod, events []corev1.Event) (Trouble, bool) {
 	for _, status := range ContainerStatuses(pod) {
 		waits := status.State.Waiting
 		if waits == nil {
@@ -59,19 +59,19 @@ func ContainerStatuses(pod *corev1.Pod) []corev1.ContainerStatus {
 	return append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
 }
 
-// TroublesOf returns the problems of all pods, in the order of the pods.
-func TroublesOf(pods []*corev1.Pod, events []corev1.Event) []Trouble {
+// TroublesOfPods returns the problems of all pods, in the order of the pods.
+func TroublesOfPods(pods []*corev1.Pod, events []corev1.Event) []Trouble {
 	var all []Trouble
 	for _, pod := range pods {
-		if one, found := TroubleOf(pod, events); found {
+		if one, found := TroubleOfPod(pod, events); found {
 			all = append(all, one)
 		}
 	}
 	return all
 }
 
-// asReason returns the problem as the reason of its job.
-func (t Trouble) asReason(job string) Why {
+// toJobReason returns the problem as the reason of its job.
+func (t Trouble) toJobReason(job string) Why {
 	return Why{Code: t.Code, Message: strings.TrimSuffix(fmt.Sprintf("pod %s: %s", ShortPod(job, t.Pod.Name), OneLine(t.Message)), ": ")}
 }
 
@@ -81,16 +81,16 @@ func TroubleLines(job *batchv1alpha1.Job, troubles []Trouble) []string {
 	var order []key
 	pods, restarts := map[key]int{}, map[key]int32{}
 	for _, one := range troubles {
-		k := key{TaskOf(one.Pod), one.Code}
+		k := key{TaskNameOf(one.Pod), one.Code}
 		if pods[k] == 0 {
 			order = append(order, k)
 		}
 		pods[k]++
-		restarts[k] += Restarts(one.Pod)
+		restarts[k] += CountRestarts(one.Pod)
 	}
 	lines := make([]string, len(order))
 	for i, k := range order {
-		lines[i] = fmt.Sprintf("task %s: %d of %d pods %s", k.task, pods[k], replicasOf(job, k.task), k.code)
+		lines[i] = fmt.Sprintf("task %s: %d of %d pods %s", k.task, pods[k], replicasOfTask(job, k.task), k.code)
 		if restarts[k] > 0 {
 			lines[i] += fmt.Sprintf(", %d restarts", restarts[k])
 		}
@@ -98,7 +98,7 @@ func TroubleLines(job *batchv1alpha1.Job, troubles []Trouble) []string {
 	return lines
 }
 
-func replicasOf(job *batchv1alpha1.Job, task string) int32 {
+func replicasOfTask(job *batchv1alpha1.Job, task string) int32 {
 	for i := range job.Spec.Tasks {
 		if job.Spec.Tasks[i].Name == task {
 			return job.Spec.Tasks[i].Replicas
@@ -107,8 +107,8 @@ func replicasOf(job *batchv1alpha1.Job, task string) int32 {
 	return 0
 }
 
-// Restarts returns the total number of restarts of a pod's containers.
-func Restarts(pod *corev1.Pod) int32 {
+// CountRestarts returns the total number of restarts of a pod's containers.
+func CountRestarts(pod *corev1.Pod) int32 {
 	var sum int32
 	for _, status := range ContainerStatuses(pod) {
 		sum += status.RestartCount
@@ -120,20 +120,20 @@ func Restarts(pod *corev1.Pod) int32 {
 func RestartsOfTask(pods []*corev1.Pod, task string) int32 {
 	var sum int32
 	for _, pod := range pods {
-		if TaskOf(pod) == task {
-			sum += Restarts(pod)
+		if TaskNameOf(pod) == task {
+			sum += CountRestarts(pod)
 		}
 	}
 	return sum
 }
 
-// GiveWay replaces a reason that the scheduler did not explain with the first problem of the pods. It reports whether
+// ReplaceByTrouble replaces a reason that the scheduler did not explain with the first problem of the pods. It reports whether
 // it replaced the reason.
-func (w Why) GiveWay(troubles []Trouble, job string) (Why, bool) {
+func (w Why) ReplaceByTrouble(troubles []Trouble, job string) (Why, bool) {
 	if w.Explained || len(troubles) == 0 {
 		return w, false
 	}
-	return troubles[0].asReason(job), true
+	return troubles[0].toJobReason(job), true
 }
 
 // OneLine replaces every run of white space in a text by one space.

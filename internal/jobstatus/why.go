@@ -28,8 +28,8 @@ type Why struct {
 	Explained, Controller bool
 }
 
-// Short returns the code and the message as text for a table column.
-func (w Why) Short() string {
+// CodeAndMessage returns the code and the message as text for a table column.
+func (w Why) CodeAndMessage() string {
 	switch {
 	case w.Message == "":
 		return w.Code
@@ -39,45 +39,45 @@ func (w Why) Short() string {
 	return w.Code + ": " + w.Message
 }
 
-// Explain returns the reason why a job does not run. It comes from the scheduler's explanation, otherwise from the
+// ExplainJob returns the reason why a job does not run. It comes from the scheduler's explanation, otherwise from the
 // conditions that schedulers compatible with Volcano write, otherwise from the controller's message. It is empty if
 // the job runs or has completed.
-func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
-	phase := Phase(job)
+func ExplainJob(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
+	phase := PhaseOrPending(job)
 	switch {
 	case phase == batchv1alpha1.Aborted:
-		return because(reason.Suspended, job, "")
+		return newReason(reason.Suspended, job, "")
 	case phase == batchv1alpha1.Completed:
 		return failedElements(job)
-	case Finished(phase) && job.Status.Failure != nil: // the state names only the action that answered the failure
+	case IsFinishedPhase(phase) && job.Status.Failure != nil: // the state names only the action that answered the failure
 		return Why{Code: job.Status.Failure.Reason, Message: OneLine(job.Status.Failure.Message)}
-	case Finished(phase):
+	case IsFinishedPhase(phase):
 		return Why{Code: job.Status.State.Reason, Message: StateMessage(job)}
 	case group == nil && phase == batchv1alpha1.Pending && job.Status.State.Reason != "":
-		return Why{Code: job.Status.State.Reason, Message: StateMessage(job), Hint: hintFor(job)}
+		return Why{Code: job.Status.State.Reason, Message: StateMessage(job), Hint: hintForStatus(job)}
 	case group == nil && phase == batchv1alpha1.Pending:
-		return because(reason.NoPodGroup, job, StateMessage(job))
+		return newReason(reason.NoPodGroup, job, StateMessage(job))
 	case group == nil && phase == batchv1alpha1.Running && job.Status.State.Message == "":
-		return noneRuns(job)
+		return explainNoRunningPods(job)
 	case group == nil:
 		return Why{Code: job.Status.State.Reason, Message: StateMessage(job)}
 	}
 	if e := group.Status.Explanation; e != nil && e.Reason != "" {
-		if w := fromController(job); e.Reason == string(reason.NotEnoughPods) && w.Message != "" {
+		if w := reasonFromController(job); e.Reason == string(reason.NotEnoughPods) && w.Message != "" {
 			return w
 		}
-		return fromExplanation(e)
+		return reasonFromExplanation(e)
 	}
 	if phase == batchv1alpha1.Running {
-		return noneRuns(job)
+		return explainNoRunningPods(job)
 	}
-	if w, found := fromConditions(group); found {
+	if w, found := reasonFromConditions(group); found {
 		return w
 	}
-	if notSeen(group) {
-		return because(reason.Submitted, job, fmt.Sprintf("scheduler %q has not processed it yet", orElse(job.Spec.SchedulerName, "volcano")))
+	if isUnseenGroup(group) {
+		return newReason(reason.Submitted, job, fmt.Sprintf("scheduler %q has not processed it yet", textOrElse(job.Spec.SchedulerName, "volcano")))
 	}
-	return fromPhases(job, group)
+	return reasonFromPhases(job, group)
 }
 
 // failedElements lists the failed elements of a completed array. It is empty if no element failed.
@@ -90,12 +90,12 @@ func failedElements(job *batchv1alpha1.Job) Why {
 	if set, err := batchv1alpha1.ParseIndices(states.Failed); err == nil && set.Count() > 1 {
 		elements = "elements"
 	}
-	return because(reason.PodFailed, job, fmt.Sprintf("%s %s failed%s", elements, shortSet(states.Failed), exitCodes(states)))
+	return newReason(reason.PodFailed, job, fmt.Sprintf("%s %s failed%s", elements, truncateElements(states.Failed), exitCodes(states)))
 }
 
-// noneRuns returns the reason why a Running job has no running pods, derived from the states of its pods. It is empty
+// explainNoRunningPods returns the reason why a Running job has no running pods, derived from the states of its pods. It is empty
 // for any other job.
-func noneRuns(job *batchv1alpha1.Job) Why {
+func explainNoRunningPods(job *batchv1alpha1.Job) Why {
 	s := &job.Status
 	if s.Running+s.Succeeded > 0 {
 		return Why{}
@@ -110,57 +110,57 @@ func noneRuns(job *batchv1alpha1.Job) Why {
 		}
 	}
 	if len(parts) == 0 {
-		return noneCounted(job)
+		return explainNoCountedPods(job)
 	}
-	return because(reason.NoPodRuns, job, fmt.Sprintf("it has started, but none of its %s is running: %s", Count(int(Replicas(job)), "pod"), strings.Join(parts, ", ")))
+	return newReason(reason.NoPodRuns, job, fmt.Sprintf("it has started, but none of its %s is running: %s", CountWithNoun(int(CountReplicas(job)), "pod"), strings.Join(parts, ", ")))
 }
 
-// noneCounted returns the reason why a Running job has no running pods if its status does not count any pods.
-func noneCounted(job *batchv1alpha1.Job) Why {
-	if Replicas(job) == 0 {
+// explainNoCountedPods returns the reason why a Running job has no running pods if its status does not count any pods.
+func explainNoCountedPods(job *batchv1alpha1.Job) Why {
+	if CountReplicas(job) == 0 {
 		return Why{Code: string(reason.NoPodRuns), Message: "it has no pods: all its tasks have 0 replicas", Hint: "vcctl job scale " + job.Name + " --replicas N adds pods"}
 	}
 	if job.Status.State.Message != "" {
-		return fromController(job)
+		return reasonFromController(job)
 	}
 	pods := "its pod does not exist: it was not created yet or was deleted"
-	if n := Replicas(job); n > 1 {
+	if n := CountReplicas(job); n > 1 {
 		pods = fmt.Sprintf("none of its %d pods exists: they were not created yet or were deleted", n)
 	}
 	return Why{Code: string(reason.NoPodRuns), Message: "it has started, but " + pods,
 		Hint: "vcctl events job/" + job.Name + " shows their events; if this takes long, check that the controller is running (vcd controllers)"}
 }
 
-// countsNone reports whether the status of a Running job does not count any pods.
-func countsNone(job *batchv1alpha1.Job) bool {
+// countsNoPods reports whether the status of a Running job does not count any pods.
+func countsNoPods(job *batchv1alpha1.Job) bool {
 	s := &job.Status
-	return Phase(job) == batchv1alpha1.Running && s.Pending+s.Running+s.Succeeded+s.Failed+s.Terminating+s.Unknown == 0
+	return PhaseOrPending(job) == batchv1alpha1.Running && s.Pending+s.Running+s.Succeeded+s.Failed+s.Terminating+s.Unknown == 0
 }
 
-// hintFor returns the hint for the reason in the job's status, with the job's name filled into its commands.
-func hintFor(job *batchv1alpha1.Job) string {
-	return hintWith(reason.Code(job.Status.State.Reason), job)
+// hintForStatus returns the hint for the reason in the job's status, with the job's name filled into its commands.
+func hintForStatus(job *batchv1alpha1.Job) string {
+	return hintForReason(reason.Code(job.Status.State.Reason), job)
 }
 
-// because returns a reason and its hint for a job. If message is empty, the message is the sentence of the reason.
-func because(code reason.Code, job *batchv1alpha1.Job, message string) Why {
-	return Why{Code: string(code), Message: orElse(message, reason.Get(code).Sentence), Hint: hintWith(code, job)}
+// newReason returns a reason and its hint for a job. If message is empty, the message is the sentence of the reason.
+func newReason(code reason.Code, job *batchv1alpha1.Job, message string) Why {
+	return Why{Code: string(code), Message: textOrElse(message, reason.Get(code).Sentence), Hint: hintForReason(code, job)}
 }
 
-// hintWith returns the hint for a reason, with the names of the job and its queue filled into its commands.
-func hintWith(code reason.Code, job *batchv1alpha1.Job) string {
+// hintForReason returns the hint for a reason, with the names of the job and its queue filled into its commands.
+func hintForReason(code reason.Code, job *batchv1alpha1.Job) string {
 	return strings.NewReplacer("NAME", job.Name, "QUEUE", job.Spec.Queue).Replace(reason.Get(code).Hint)
 }
 
-// notSeen reports whether no scheduler has written anything to a PodGroup.
-func notSeen(group *schedulingv1beta1.PodGroup) bool {
+// isUnseenGroup reports whether no scheduler has written anything to a PodGroup.
+func isUnseenGroup(group *schedulingv1beta1.PodGroup) bool {
 	waits := group.Status.Phase == "" || group.Status.Phase == schedulingv1beta1.PodGroupPending
 	return waits && len(group.Status.Conditions) == 0
 }
 
-// fromController returns the controller's reason for not creating pods. It is more precise than the scheduler's
+// reasonFromController returns the controller's reason for not creating pods. It is more precise than the scheduler's
 // reason, which is only that pods are missing.
-func fromController(job *batchv1alpha1.Job) Why {
+func reasonFromController(job *batchv1alpha1.Job) Why {
 	w := Why{Code: job.Status.State.Reason, Message: OneLine(StateMessage(job)), Controller: true}
 	if w.Hint = reason.Get(reason.Code(w.Code)).Hint; w.Hint == "" && strings.Contains(w.Message, "no PriorityClass with name") {
 		w.Hint = "create the PriorityClass, or specify an existing one: kubectl get priorityclasses"
@@ -168,21 +168,21 @@ func fromController(job *batchv1alpha1.Job) Why {
 	return w
 }
 
-// fromPhases derives a reason from the phases if there is no better one.
-func fromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
-	if job.Status.State.Message != "" || Phase(job) != batchv1alpha1.Pending {
+// reasonFromPhases derives a reason from the phases if there is no better one.
+func reasonFromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
+	if job.Status.State.Message != "" || PhaseOrPending(job) != batchv1alpha1.Pending {
 		return Why{Code: job.Status.State.Reason, Message: StateMessage(job)}
 	}
 	switch group.Status.Phase {
 	case schedulingv1beta1.PodGroupInqueue:
-		return because(reason.Starting, job, "the gang is admitted to its queue; its pods are being created and placed")
+		return newReason(reason.Starting, job, "the gang is admitted to its queue; its pods are being created and placed")
 	case schedulingv1beta1.PodGroupRunning:
-		return because(reason.Starting, job, "")
+		return newReason(reason.Starting, job, "")
 	}
 	return Why{}
 }
 
-func fromExplanation(e *schedulingv1beta1.Explanation) Why {
+func reasonFromExplanation(e *schedulingv1beta1.Explanation) Why {
 	entry := reason.Get(reason.Code(e.Reason))
 	var helps []string
 	for _, h := range e.Helps {
@@ -191,21 +191,21 @@ func fromExplanation(e *schedulingv1beta1.Explanation) Why {
 	return Why{
 		Helps:   helps,
 		Code:    e.Reason,
-		Message: orElse(e.Message, entry.Sentence),
-		Hint:    orElse(e.Hint, entry.Hint),
-		Numbers: numbers(e), Explained: true,
+		Message: textOrElse(e.Message, entry.Sentence),
+		Hint:    textOrElse(e.Hint, entry.Hint),
+		Numbers: listNumbers(e), Explained: true,
 	}
 }
 
-// numbers returns the counts of an explanation, one fact per line.
-func numbers(e *schedulingv1beta1.Explanation) []string {
+// listNumbers returns the counts of an explanation, one fact per line.
+func listNumbers(e *schedulingv1beta1.Explanation) []string {
 	var lines []string
 	if m := e.Members; m != nil {
-		lines = append(lines, fmt.Sprintf("needs %s at once; %d exist, %d have a node, %d fit now", Count(int(m.Min), "pod"), m.Exist, m.Running, m.Fit))
+		lines = append(lines, fmt.Sprintf("needs %s at once; %d exist, %d have a node, %d fit now", CountWithNoun(int(m.Min), "pod"), m.Exist, m.Running, m.Fit))
 	}
 	lines = append(lines, queueLines(e.Queue)...)
 	for _, s := range e.Short {
-		lines = append(lines, shortText(s))
+		lines = append(lines, shortageText(s))
 	}
 	if len(e.Nodes) > 0 {
 		lines = append(lines, nodeTally(e))
@@ -225,16 +225,16 @@ func queueLines(q *schedulingv1beta1.ExplainedQueue) []string {
 	case q.Position > 0:
 		line += fmt.Sprintf(", position %d", q.Position)
 	}
-	lines := []string{line + standing(q.Allocated, q.Deserved, q.Guarantee, q.Capability)}
+	lines := []string{line + queueStanding(q.Allocated, q.Deserved, q.Guarantee, q.Capability)}
 	for _, level := range slices.Backward(q.Path) {
-		if text := standing(level.Allocated, level.Deserved, level.Guarantee, level.Capability); text != "" {
+		if text := queueStanding(level.Allocated, level.Deserved, level.Guarantee, level.Capability); text != "" {
 			lines = append(lines, "parent queue "+level.Name+text)
 		}
 	}
 	return lines
 }
 
-func standing(allocated, deserved, guarantee, capability corev1.ResourceList) string {
+func queueStanding(allocated, deserved, guarantee, capability corev1.ResourceList) string {
 	text := ""
 	for _, part := range []struct {
 		name string
@@ -284,13 +284,13 @@ func nodeTally(e *schedulingv1beta1.Explanation) string {
 		parts = append(parts, part)
 	}
 	if e.NodeCount > 0 {
-		return fmt.Sprintf("of %s: %s", Count(int(e.NodeCount), "node"), strings.Join(parts, "; "))
+		return fmt.Sprintf("of %s: %s", CountWithNoun(int(e.NodeCount), "node"), strings.Join(parts, "; "))
 	}
 	return "nodes: " + strings.Join(parts, "; ")
 }
 
-// fromConditions returns the reason from the conditions of schedulers that do not write explanations.
-func fromConditions(group *schedulingv1beta1.PodGroup) (Why, bool) {
+// reasonFromConditions returns the reason from the conditions of schedulers that do not write explanations.
+func reasonFromConditions(group *schedulingv1beta1.PodGroup) (Why, bool) {
 	for _, condition := range slices.Backward(group.Status.Conditions) {
 		if condition.Type == schedulingv1beta1.PodGroupUnschedulableType && condition.Status == corev1.ConditionTrue {
 			return Why{Code: condition.Reason, Message: condition.Message}, true
@@ -307,7 +307,7 @@ func ResourceText(list corev1.ResourceList) string {
 	}
 	rank := map[string]string{"cpu": "0", "memory": "1"}
 	slices.SortFunc(names, func(a, b string) int {
-		return strings.Compare(orElse(rank[a], "2"+a), orElse(rank[b], "2"+b))
+		return strings.Compare(textOrElse(rank[a], "2"+a), textOrElse(rank[b], "2"+b))
 	})
 	parts := make([]string, len(names))
 	for i, name := range names {
@@ -317,7 +317,7 @@ func ResourceText(list corev1.ResourceList) string {
 	return strings.Join(parts, ", ")
 }
 
-func orElse(text, other string) string {
+func textOrElse(text, other string) string {
 	if text != "" {
 		return text
 	}

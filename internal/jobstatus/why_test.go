@@ -16,7 +16,7 @@ import (
 func TestAnExplanationIsToldWhole(t *testing.T) {
 	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	cpu := func(n string) corev1.ResourceList { return corev1.ResourceList{"cpu": resource.MustParse(n)} }
-	w := fromExplanation(&schedulingv1beta1.Explanation{
+	w := reasonFromExplanation(&schedulingv1beta1.Explanation{
 		Reason: "GangDoesNotFit", Since: &at, EstimatedStart: &at, Estimate: "by the time limits", Attempts: 3, LastAttempt: &at,
 		Queue: &schedulingv1beta1.ExplainedQueue{
 			Name: "leaf", Position: 2, Waiting: 5, Allocated: cpu("1"), Deserved: cpu("2"), Guarantee: cpu("1"), Capability: cpu("4"),
@@ -36,7 +36,7 @@ func TestAnExplanationIsToldWhole(t *testing.T) {
 	if diff := cmp.Diff([]string{"it starts by itself"}, w.Helps); diff != "" {
 		t.Errorf("helps (-want +got):\n%s", diff)
 	}
-	unknown := fromExplanation(&schedulingv1beta1.Explanation{Reason: "NoNodes", Estimate: "unknown: nothing runs"})
+	unknown := reasonFromExplanation(&schedulingv1beta1.Explanation{Reason: "NoNodes", Estimate: "unknown: nothing runs"})
 	if diff := cmp.Diff([]string{"estimated start unknown: nothing runs"}, unknown.Numbers); diff != "" {
 		t.Errorf("numbers (-want +got):\n%s", diff)
 	}
@@ -46,12 +46,12 @@ func TestAJobThatAPolicyEndedTellsItsFailure(t *testing.T) {
 	t.Parallel()
 	job := &batchv1alpha1.Job{}
 	job.Status.State = batchv1alpha1.JobState{Phase: batchv1alpha1.Terminated, Reason: "TerminateJob", Message: "pod j-head-0 failed with exit code 143"}
-	if w := Explain(job, nil); w.Short() != "TerminateJob: pod j-head-0 failed with exit code 143" {
-		t.Errorf("no failure is known: %s", w.Short())
+	if w := ExplainJob(job, nil); w.CodeAndMessage() != "TerminateJob: pod j-head-0 failed with exit code 143" {
+		t.Errorf("no failure is known: %s", w.CodeAndMessage())
 	}
 	job.Status.Failure = &batchv1alpha1.JobFailure{Reason: "DeadlineExceeded", Message: "head-0 was over its time limit of 60s"}
-	if w := Explain(job, nil); w.Short() != "DeadlineExceeded: head-0 was over its time limit of 60s" {
-		t.Errorf("it was over its time limit: %s", w.Short())
+	if w := ExplainJob(job, nil); w.CodeAndMessage() != "DeadlineExceeded: head-0 was over its time limit of 60s" {
+		t.Errorf("it was over its time limit: %s", w.CodeAndMessage())
 	}
 }
 
@@ -71,16 +71,16 @@ func TestWhyThereAreTooFewPods(t *testing.T) {
 	job, group := &batchv1alpha1.Job{}, &schedulingv1beta1.PodGroup{}
 	job.Status.State = batchv1alpha1.JobState{Phase: batchv1alpha1.Pending}
 	group.Status.Explanation = &schedulingv1beta1.Explanation{Reason: "NotEnoughPods", Message: "0 of 1"}
-	if w := Explain(job, group); w.Short() != "NotEnoughPods: 0 of 1" || !w.Explained {
+	if w := ExplainJob(job, group); w.CodeAndMessage() != "NotEnoughPods: 0 of 1" || !w.Explained {
 		t.Errorf("the controller says nothing: %+v", w)
 	}
 	job.Status.State.Reason, job.Status.State.Message = "FailedCreate", "pods is forbidden:\nno PriorityClass with name nosuch was found"
-	a := Of(&Sheet{Job: job, Group: group})
-	if a.Why.Short() != "FailedCreate: pods is forbidden: no PriorityClass with name nosuch was found" || a.Why.Hint == "" || a.Source != byController {
+	a := NewAccount(&Sheet{Job: job, Group: group})
+	if a.Why.CodeAndMessage() != "FailedCreate: pods is forbidden: no PriorityClass with name nosuch was found" || a.Why.Hint == "" || a.Source != byController {
 		t.Errorf("the controller could make no pod: %+v, by %s", a.Why, a.Source)
 	}
 	group.Status.Explanation.Reason = "GangDoesNotFit"
-	if w := Explain(job, group); !w.Explained {
+	if w := ExplainJob(job, group); !w.Explained {
 		t.Errorf("the gang does not fit: %+v", w)
 	}
 }

@@ -39,61 +39,61 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 	if err := s.Dir.Create(); err != nil {
 		return err
 	}
-	held, err := takeOver(s.Dir)
+	held, err := takeOverDir(s.Dir)
 	if errors.Is(err, errLocked) {
 		return ErrRunning
 	}
 	if err != nil {
 		return err
 	}
-	defer held.release()
+	defer held.releaseLock()
 
 	// A killed process may have left mounts and networks.
-	if err := processnode.Cleanup(s.Dir.nodesDir()); err != nil {
+	if err := processnode.CleanUpNodes(s.Dir.nodesDir()); err != nil {
 		report.Note(fmt.Sprintf("leftovers of the last run remain: %v", err))
 	}
 	if wasEphemeral(s.Dir) {
-		if err := s.Dir.clear(); err != nil {
+		if err := s.Dir.clearContents(); err != nil {
 			return err
 		}
 	}
-	c := &cluster{settings: s, report: report, record: ownRecord()}
+	c := &cluster{settings: s, report: report, record: newOwnRecord()}
 	if err := s.Dir.writeRecord(c.record); err != nil {
-		return explainDisk(s.Dir, err)
+		return explainFullDisk(s.Dir, err)
 	}
-	defer func() { err = errors.Join(err, c.tidy()) }()
+	defer func() { err = errors.Join(err, c.removeRecord()) }()
 	// Save the settings first, because `down` needs them to clean up.
 	if _, kept, _ := LoadSettings(s.Dir); !kept {
-		if err := s.save(); err != nil {
-			return explainDisk(s.Dir, err)
+		if err := s.saveSettings(); err != nil {
+			return explainFullDisk(s.Dir, err)
 		}
 	}
-	err = c.start(ctx)
+	err = c.startAllParts(ctx)
 	if err == nil {
-		err = c.wait(ctx)
+		err = c.waitForStop(ctx)
 	}
-	c.stop()
+	c.stopAllParts()
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return nil
 	}
 	return err
 }
 
-// ownRecord returns the initial record of this process.
-func ownRecord() Record {
+// newOwnRecord returns the initial record of this process.
+func newOwnRecord() Record {
 	start, _ := processStart(os.Getpid())
 	return Record{PID: os.Getpid(), Started: time.Now(), ProcessStart: start}
 }
 
-// start starts the parts of the cluster. Each part is started when the parts that it depends on are ready.
-func (c *cluster) start(ctx context.Context) error {
+// startAllParts starts the parts of the cluster. Each part is started when the parts that it depends on are ready.
+func (c *cluster) startAllParts(ctx context.Context) error {
 	if err := c.startControlPlane(ctx); err != nil { // 1. API server, the project's kinds, Kubernetes' controllers
 		return err
 	}
 	if c.settings.Components == ComponentsAPI {
 		// If the last daemon was killed, its aggregated API has no server, which would prevent the deletion of
 		// namespaces.
-		if err := joblist.Withdraw(ctx, c.plane.RESTConfig()); err != nil {
+		if err := joblist.RemoveRegistration(ctx, c.plane.RESTConfig()); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func (c *cluster) start(ctx context.Context) error {
 	if c.nodes, err = newNodeSet(c.settings, c.plane, c.report); err != nil {
 		return err
 	}
-	if err := c.nodes.start(ctx, c.settings.Nodes); err != nil { // 3. nodes
+	if err := c.nodes.startNodes(ctx, c.settings.Nodes); err != nil { // 3. nodes
 		return err
 	}
 	if c.volumes, err = startVolumes(ctx, c.client, c.settings.Dir.volumesDir()); err != nil { // 4. volumes
@@ -120,7 +120,7 @@ func (c *cluster) start(ctx context.Context) error {
 	if c.control, err = startControl(c); err != nil { // 5. server for status and nodes
 		return err
 	}
-	return c.announce()
+	return c.publishRecord()
 }
 
 func (c *cluster) startControlPlane(ctx context.Context) error {
@@ -147,11 +147,11 @@ func (c *cluster) startControlPlane(ctx context.Context) error {
 // otherwise 0, which stands for any free port.
 func (c *cluster) choosePort() (int, error) {
 	port := c.settings.Port
-	if port == 0 || controlplane.PortFree(port) {
+	if port == 0 || controlplane.IsPortFree(port) {
 		return port, nil
 	}
 	if c.settings.PortAsked {
-		return 0, hinted("specify another --port, or omit it to use a free port", "port %d of 127.0.0.1 is in use", port)
+		return 0, newHintedError("specify another --port, or omit it to use a free port", "port %d of 127.0.0.1 is in use", port)
 	}
 	c.report.Note(fmt.Sprintf("port %d, used last time, is in use: another port is chosen, and the kubeconfig changes", port))
 	return 0, nil
@@ -162,31 +162,31 @@ func (c *cluster) explainStart(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, controlplane.ErrPortInUse):
-		return hinted("specify another --port, or omit it to use a free port", "%v", err)
+		return newHintedError("specify another --port, or omit it to use a free port", "%v", err)
 	}
-	if full := c.settings.Dir.checkRoom(); full != nil {
+	if full := c.settings.Dir.checkFreeSpace(); full != nil {
 		return full
 	}
-	return hinted("see "+c.settings.Dir.ControlPlaneLog()+"; a damaged state is removed with: vc-local down --purge --dir "+string(c.settings.Dir),
+	return newHintedError("see "+c.settings.Dir.ControlPlaneLog()+"; a damaged state is removed with: vc-local down --purge --dir "+string(c.settings.Dir),
 		"the control plane does not start: %v", err)
 }
 
-// explainDisk returns an error about a full disk if that explains a write error; otherwise, it returns err.
-func explainDisk(d Dir, err error) error {
-	if full := d.checkRoom(); full != nil {
+// explainFullDisk returns an error about a full disk if that explains a write error; otherwise, it returns err.
+func explainFullDisk(d Dir, err error) error {
+	if full := d.checkFreeSpace(); full != nil {
 		return full
 	}
-	return hinted("check that you may write to "+string(d), "%v", err)
+	return newHintedError("check that you may write to "+string(d), "%v", err)
 }
 
-// announce publishes the record of the running cluster, so that other processes can find it.
-func (c *cluster) announce() error {
+// publishRecord publishes the record of the running cluster, so that other processes can find it.
+func (c *cluster) publishRecord() error {
 	c.settings.Complete = true
-	if err := c.settings.save(); err != nil {
-		return explainDisk(c.settings.Dir, err)
+	if err := c.settings.saveSettings(); err != nil {
+		return explainFullDisk(c.settings.Dir, err)
 	}
 	c.record.Ready = true
-	c.record.Server = c.plane.Server()
+	c.record.Server = c.plane.APIServerURL()
 	c.record.Kubeconfig = c.plane.KubeconfigPath()
 	c.record.Socket = c.control.path
 	if c.settings.Kubeconfig != "" {
@@ -196,45 +196,45 @@ func (c *cluster) announce() error {
 		c.record.Kubeconfig = c.settings.Kubeconfig
 	}
 	if err := c.settings.Dir.writeRecord(c.record); err != nil {
-		return explainDisk(c.settings.Dir, err)
+		return explainFullDisk(c.settings.Dir, err)
 	}
 	c.report.Up(c.record)
 	return nil
 }
 
-// wait waits until the cluster must be stopped. It returns nil if ctx is done.
-func (c *cluster) wait(ctx context.Context) error {
+// waitForStop waits until the cluster must be stopped. It returns nil if ctx is done.
+func (c *cluster) waitForStop(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
 	case <-c.plane.Done():
 		if err := c.plane.Err(); err != nil {
-			return hinted("see "+c.settings.Dir.ControlPlaneLog(), "the control plane exited: %v", err)
+			return newHintedError("see "+c.settings.Dir.ControlPlaneLog(), "the control plane exited: %v", err)
 		}
 		return nil
 	}
 }
 
-// stop stops the parts in reverse order. Parts that were never started are nil.
-func (c *cluster) stop() {
-	c.control.stop()
-	c.daemon.stop()
-	c.volumes.stop()
-	c.nodes.stop()
+// stopAllParts stops the parts in reverse order. Parts that were never started are nil.
+func (c *cluster) stopAllParts() {
+	c.control.stopServer()
+	c.daemon.stopDaemon()
+	c.volumes.stopVolumes()
+	c.nodes.stopAllNodes()
 	if c.plane != nil {
 		c.plane.Stop()
 	}
 	klog.Flush()
 }
 
-// tidy removes the record of the process. If the cluster is ephemeral, it removes the whole cluster.
-func (c *cluster) tidy() error {
+// removeRecord removes the record of the process. If the cluster is ephemeral, it removes the whole cluster.
+func (c *cluster) removeRecord() error {
 	err := os.Remove(c.settings.Dir.recordFile())
 	if c.settings.Ephemeral {
 		if c.settings.Kubeconfig != "" {
 			_ = os.Remove(c.settings.Kubeconfig)
 		}
-		err = errors.Join(processnode.Cleanup(c.settings.Dir.nodesDir()), c.settings.Dir.remove())
+		err = errors.Join(processnode.CleanUpNodes(c.settings.Dir.nodesDir()), c.settings.Dir.removeClusterDir())
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		return nil

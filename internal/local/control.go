@@ -46,17 +46,17 @@ func startControl(c *cluster) (*controlServer, error) {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /status", answer(func(r *http.Request) (any, error) { return c.status(r.Context()) }))
-	mux.HandleFunc("POST /nodes", answer(func(r *http.Request) (any, error) { return c.addNodes(r) }))
-	mux.HandleFunc("DELETE /nodes/{name}", answer(func(r *http.Request) (any, error) {
-		return []string{}, c.nodes.remove(r.Context(), r.PathValue("name"))
+	mux.HandleFunc("GET /status", handleJSON(func(r *http.Request) (any, error) { return c.currentStatus(r.Context()) }))
+	mux.HandleFunc("POST /nodes", handleJSON(func(r *http.Request) (any, error) { return c.addNodes(r) }))
+	mux.HandleFunc("DELETE /nodes/{name}", handleJSON(func(r *http.Request) (any, error) {
+		return []string{}, c.nodes.removeNode(r.Context(), r.PathValue("name"))
 	}))
 	s.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.server.Serve(listener) }()
 	return s, nil
 }
 
-func (s *controlServer) stop() {
+func (s *controlServer) stopServer() {
 	if s == nil {
 		return
 	}
@@ -82,28 +82,28 @@ func (c *cluster) addNodes(r *http.Request) ([]string, error) {
 	}
 	nodes, err := nodespec.Expand(specs, taken)
 	if err != nil {
-		return nil, hinted("vc-local nodes list shows the nodes there are", "%v", err)
+		return nil, newHintedError("vc-local nodes list shows the nodes there are", "%v", err)
 	}
 	names := []string{}
 	for _, node := range nodes {
 		names = append(names, node.Name)
 	}
-	return names, c.nodes.add(r.Context(), nodes)
+	return names, c.nodes.startNewNodes(r.Context(), nodes)
 }
 
-func answer(handle func(*http.Request) (any, error)) http.HandlerFunc {
+func handleJSON(handle func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		value, err := handle(r)
 		w.Header().Set("Content-Type", "application/json")
 		if err != nil {
 			w.WriteHeader(http.StatusUnprocessableEntity)
-			value = asRefusal(err)
+			value = toRefusalReply(err)
 		}
 		_ = json.NewEncoder(w).Encode(value)
 	}
 }
 
-func asRefusal(err error) refusal {
+func toRefusalReply(err error) refusal {
 	var human *Error
 	if errors.As(err, &human) {
 		return refusal{What: human.What, Hint: human.Hint}
@@ -117,7 +117,7 @@ type Client struct {
 	http   http.Client
 }
 
-// NewClient creates a client for the process described by a record that Find returned.
+// NewClient creates a client for the process described by a record that FindRecord returned.
 func NewClient(record Record) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", record.Socket)
@@ -128,21 +128,21 @@ func NewClient(record Record) *Client {
 // Status returns the status of the cluster.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	var status Status
-	return status, c.ask(ctx, http.MethodGet, "/status", nil, &status)
+	return status, c.sendRequest(ctx, http.MethodGet, "/status", nil, &status)
 }
 
 // AddNodes starts nodes. It returns their names once all of them accept pods.
 func (c *Client) AddNodes(ctx context.Context, specs []nodespec.Spec) ([]string, error) {
 	var names []string
-	return names, c.ask(ctx, http.MethodPost, "/nodes", specs, &names)
+	return names, c.sendRequest(ctx, http.MethodPost, "/nodes", specs, &names)
 }
 
 // RemoveNode removes a node and the pods on it.
 func (c *Client) RemoveNode(ctx context.Context, name string) error {
-	return c.ask(ctx, http.MethodDelete, "/nodes/"+name, nil, nil)
+	return c.sendRequest(ctx, http.MethodDelete, "/nodes/"+name, nil, nil)
 }
 
-func (c *Client) ask(ctx context.Context, method, path string, body, result any) error {
+func (c *Client) sendRequest(ctx context.Context, method, path string, body, result any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (c *Client) ask(ctx context.Context, method, path string, body, result any)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return hinted("stop it with: vc-local down", "process %d runs the cluster but does not answer: %v", c.record.PID, err)
+		return newHintedError("stop it with: vc-local down", "process %d runs the cluster but does not answer: %v", c.record.PID, err)
 	}
 	defer response.Body.Close()
 	if data, err = io.ReadAll(response.Body); err != nil {

@@ -69,7 +69,7 @@ func installCRDs(ctx context.Context, config *rest.Config) error {
 	for _, crd := range wanted {
 		err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
 			got, err := crds.Get(ctx, crd.Name, metav1.GetOptions{})
-			return err == nil && established(got), err
+			return err == nil && isEstablished(got), err
 		})
 		if err != nil {
 			return fmt.Errorf("kind %s is not served: %w", crd.Name, err)
@@ -94,7 +94,7 @@ func installPeople(ctx context.Context, config *rest.Config) error {
 		group.Go(func() error {
 			err := c.Create(ctx, wanted)
 			if apierrors.IsAlreadyExists(err) {
-				err = replace(ctx, c, wanted)
+				err = replaceObject(ctx, c, wanted)
 			}
 			if err != nil {
 				return fmt.Errorf("%s %s: %w", wanted.GetObjectKind().GroupVersionKind().Kind, wanted.GetName(), err)
@@ -105,8 +105,8 @@ func installPeople(ctx context.Context, config *rest.Config) error {
 	return group.Wait()
 }
 
-// replace updates an existing object so that it equals the wanted one.
-func replace(ctx context.Context, c client.Client, wanted client.Object) error {
+// replaceObject updates an existing object so that it equals the wanted one.
+func replaceObject(ctx context.Context, c client.Client, wanted client.Object) error {
 	there, ok := wanted.DeepCopyObject().(client.Object)
 	if !ok {
 		return fmt.Errorf("%T has no name", wanted)
@@ -135,7 +135,7 @@ func updateCRD(ctx context.Context, client apiextensions.Interface, want *apiext
 	return err
 }
 
-func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
+func isEstablished(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	for _, condition := range crd.Status.Conditions {
 		if condition.Type == apiextensionsv1.Established {
 			return condition.Status == apiextensionsv1.ConditionTrue

@@ -47,7 +47,7 @@ func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 		begun: time.Now(), done: make(chan struct{}), failed: make(chan error, 1), ready: make(chan struct{}),
 		states: map[string]string{},
 	}
-	for _, component := range daemon.Components() {
+	for _, component := range daemon.ComponentNames() {
 		d.states[component] = stateStarting
 	}
 	// This cluster has no kube-scheduler, so the project's scheduler also handles pods and Deployments that do not
@@ -60,13 +60,13 @@ func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 	d.options.Admission.ClientCAFile, d.options.Admission.ClientNames = plane.PKI().CACert(), []string{controlplane.WebhookClient}
 	var ctx context.Context
 	ctx, d.cancel = context.WithCancel(context.Background())
-	go d.run(klog.NewContext(ctx, klog.Background().WithName("vcd")))
+	go d.runWithRestarts(klog.NewContext(ctx, klog.Background().WithName("vcd")))
 	return d
 }
 
-// run runs the daemon and restarts it after a failure, so that a single error does not leave pods without a
+// runWithRestarts runs the daemon and restarts it after a failure, so that a single error does not leave pods without a
 // scheduler.
-func (d *daemonPart) run(ctx context.Context) {
+func (d *daemonPart) runWithRestarts(ctx context.Context) {
 	defer close(d.done)
 	pause := time.Second
 	for {
@@ -76,7 +76,7 @@ func (d *daemonPart) run(ctx context.Context) {
 			return
 		}
 		klog.FromContext(ctx).Error(err, "Daemon exited; restarting it", "after", pause)
-		d.setAll(fmt.Sprintf("restarting: %v", err))
+		d.setAllStates(fmt.Sprintf("restarting: %v", err))
 		select {
 		case d.failed <- err:
 		default:
@@ -109,7 +109,7 @@ func (d *daemonPart) componentReady(component string) {
 	}
 }
 
-func (d *daemonPart) setAll(state string) {
+func (d *daemonPart) setAllStates(state string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for component := range d.states {
@@ -149,7 +149,7 @@ func (d *daemonPart) waitReady(ctx context.Context, report Reporter) error {
 	}
 }
 
-func (d *daemonPart) stop() {
+func (d *daemonPart) stopDaemon() {
 	if d == nil {
 		return
 	}

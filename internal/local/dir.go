@@ -28,7 +28,7 @@ func DefaultDir() (Dir, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", hinted("set HOME or XDG_STATE_HOME, or specify --dir", "the home directory is unknown: %v", err)
+		return "", newHintedError("set HOME or XDG_STATE_HOME, or specify --dir", "the home directory is unknown: %v", err)
 	}
 	return Dir(filepath.Join(home, ".local", "state", "vc-local")), nil
 }
@@ -53,31 +53,31 @@ func RunningDir(path string) (Dir, error) {
 		return DefaultDir()
 	}
 	dir := Dir(filepath.Dir(kubeconfig))
-	if ours, err := dir.owned(); err != nil || !ours || dir.Kubeconfig() != kubeconfig {
+	if ours, err := dir.isClusterDir(); err != nil || !ours || dir.KubeconfigPath() != kubeconfig {
 		return DefaultDir()
 	}
 	return dir, nil
 }
 
-func (d Dir) join(names ...string) string {
+func (d Dir) pathInDir(names ...string) string {
 	return filepath.Join(append([]string{string(d)}, names...)...)
 }
 
-// Kubeconfig returns the path of the administrator's kubeconfig.
-func (d Dir) Kubeconfig() string { return d.join("kubeconfig") }
+// KubeconfigPath returns the path of the administrator's kubeconfig.
+func (d Dir) KubeconfigPath() string { return d.pathInDir("kubeconfig") }
 
 // ProcessLog returns the path of the detached process's output.
-func (d Dir) ProcessLog() string { return d.join("log", "vc-local.log") }
+func (d Dir) ProcessLog() string { return d.pathInDir("log", "vc-local.log") }
 
 // ControlPlaneLog returns the path of the log of all components.
-func (d Dir) ControlPlaneLog() string { return d.join("log", "control-plane.log") }
+func (d Dir) ControlPlaneLog() string { return d.pathInDir("log", "control-plane.log") }
 
-func (d Dir) versionFile() string  { return d.join("version") }
-func (d Dir) lockFile() string     { return d.join("lock") }
-func (d Dir) recordFile() string   { return d.join("run.json") }
-func (d Dir) settingsFile() string { return d.join("settings.json") }
-func (d Dir) nodesDir() string     { return d.join("nodes") }
-func (d Dir) volumesDir() string   { return d.join("volumes") }
+func (d Dir) versionFile() string  { return d.pathInDir("version") }
+func (d Dir) lockFile() string     { return d.pathInDir("lock") }
+func (d Dir) recordFile() string   { return d.pathInDir("run.json") }
+func (d Dir) settingsFile() string { return d.pathInDir("settings.json") }
+func (d Dir) nodesDir() string     { return d.pathInDir("nodes") }
+func (d Dir) volumesDir() string   { return d.pathInDir("volumes") }
 
 // Check returns an error if the directory must not be used for a cluster. It must not exist, or it must belong to
 // this user and either be empty or be a cluster directory of this version.
@@ -85,7 +85,7 @@ func (d Dir) Check() error {
 	if err := d.checkOwner(os.Geteuid()); err != nil {
 		return err
 	}
-	ours, err := d.owned()
+	ours, err := d.isClusterDir()
 	if err != nil || ours {
 		return err
 	}
@@ -94,11 +94,11 @@ func (d Dir) Check() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, syscall.ENOTDIR):
-		return hinted("specify another --dir", "%s is not a directory", d)
+		return newHintedError("specify another --dir", "%s is not a directory", d)
 	case err != nil:
-		return hinted("specify a --dir that you may read and write", "%s cannot be read: %v", d, err)
+		return newHintedError("specify a --dir that you may read and write", "%s cannot be read: %v", d, err)
 	case len(entries) > 0:
-		return hinted("specify a --dir that is empty or does not exist yet", "%s contains files that do not belong to vc-local (for example %q)", d, entries[0].Name())
+		return newHintedError("specify a --dir that is empty or does not exist yet", "%s contains files that do not belong to vc-local (for example %q)", d, entries[0].Name())
 	}
 	return nil
 }
@@ -111,33 +111,33 @@ func (d Dir) checkOwner(user int) error {
 		return nil //nolint:nilerr // said by who reads it
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != user {
-		return hinted("specify a --dir that belongs to you, or run vc-local as that user", "%s belongs to user %d, and you are user %d", d, stat.Uid, user)
+		return newHintedError("specify a --dir that belongs to you, or run vc-local as that user", "%s belongs to user %d, and you are user %d", d, stat.Uid, user)
 	}
 	return nil
 }
 
-// owned reports whether this is a cluster directory. If the directory has another version, it returns an error as
+// isClusterDir reports whether this is a cluster directory. If the directory has another version, it returns an error as
 // well.
-func (d Dir) owned() (bool, error) {
+func (d Dir) isClusterDir() (bool, error) {
 	content, err := os.ReadFile(d.versionFile())
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return false, nil
 	case err != nil:
-		return false, hinted("specify a --dir that you may read and write", "%s cannot be read: %v", d.versionFile(), err)
+		return false, newHintedError("specify a --dir that you may read and write", "%s cannot be read: %v", d.versionFile(), err)
 	}
 	found := strings.TrimSpace(string(content))
 	if !strings.HasPrefix(found, "vc-local state ") {
-		return false, hinted("specify another --dir", "%s is not a version file of vc-local (it says %q)", d.versionFile(), shorten(found))
+		return false, newHintedError("specify another --dir", "%s is not a version file of vc-local (it says %q)", d.versionFile(), shortenText(found))
 	}
 	if found != stateVersion {
-		return true, hinted(fmt.Sprintf("use the vc-local that created it, or remove it with: vc-local down --purge --dir %s", d),
-			"%s has version %q, but this vc-local requires %q", d, shorten(found), stateVersion)
+		return true, newHintedError(fmt.Sprintf("use the vc-local that created it, or remove it with: vc-local down --purge --dir %s", d),
+			"%s has version %q, but this vc-local requires %q", d, shortenText(found), stateVersion)
 	}
 	return true, nil
 }
 
-func shorten(text string) string {
+func shortenText(text string) string {
 	if len(text) > 60 {
 		return text[:60] + "…"
 	}
@@ -150,19 +150,19 @@ func (d Dir) Create() error {
 		return err
 	}
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return hinted("specify a --dir that you may write", "%s cannot be created: %v", d, err)
+		return newHintedError("specify a --dir that you may write", "%s cannot be created: %v", d, err)
 	}
 	if err := os.Chmod(string(d), 0o700); err != nil {
-		return hinted("specify a --dir that belongs to you", "%s cannot be made private: %v", d, err)
+		return newHintedError("specify a --dir that belongs to you", "%s cannot be made private: %v", d, err)
 	}
-	if err := d.checkRoom(); err != nil {
+	if err := d.checkFreeSpace(); err != nil {
 		return err
 	}
-	if ours, _ := d.owned(); ours {
+	if ours, _ := d.isClusterDir(); ours {
 		return nil
 	}
 	if err := os.WriteFile(d.versionFile(), []byte(stateVersion+"\n"), 0o600); err != nil {
-		return hinted("specify a --dir that you may write", "%s cannot be written: %v", d.versionFile(), err)
+		return newHintedError("specify a --dir that you may write", "%s cannot be written: %v", d.versionFile(), err)
 	}
 	return nil
 }
@@ -175,17 +175,17 @@ func (d Dir) freeBytes() (uint64, bool) {
 	return disk.Bavail * uint64(disk.Bsize), err == nil
 }
 
-func (d Dir) checkRoom() error {
+func (d Dir) checkFreeSpace() error {
 	free, told := d.freeBytes()
 	if !told || free >= leastFreeBytes {
 		return nil // if the amount is unknown, etcd will report a full disk
 	}
-	return hinted(fmt.Sprintf("free some space there, or specify a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),
+	return newHintedError(fmt.Sprintf("free some space there, or specify a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),
 		"the disk of %s is full: %d MiB are free", d, free>>20)
 }
 
-// remove deletes the directory if it is a cluster directory, of any version.
-func (d Dir) remove() error {
+// removeClusterDir deletes the directory if it is a cluster directory, of any version.
+func (d Dir) removeClusterDir() error {
 	content, err := os.ReadFile(d.versionFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -194,24 +194,24 @@ func (d Dir) remove() error {
 		return err
 	}
 	if !strings.HasPrefix(string(content), "vc-local state ") {
-		return hinted("remove it by hand if you are sure", "%s is not a directory of vc-local", d)
+		return newHintedError("remove it by hand if you are sure", "%s is not a directory of vc-local", d)
 	}
-	if err := d.clear(); err != nil {
+	if err := d.clearContents(); err != nil {
 		return err
 	}
 	return os.RemoveAll(string(d))
 }
 
-// clear deletes everything in the directory except the version file and the lock, so that an interrupted removal can
+// clearContents deletes everything in the directory except the version file and the lock, so that an interrupted removal can
 // be repeated.
-func (d Dir) clear() error {
+func (d Dir) clearContents() error {
 	entries, err := os.ReadDir(string(d))
 	if err != nil {
 		return err
 	}
 	var failed []error
 	for _, entry := range entries {
-		if path := d.join(entry.Name()); path != d.versionFile() && path != d.lockFile() {
+		if path := d.pathInDir(entry.Name()); path != d.versionFile() && path != d.lockFile() {
 			failed = append(failed, os.RemoveAll(path))
 		}
 	}

@@ -56,7 +56,7 @@ func TestADirectoryOfAnotherUserIsRejected(t *testing.T) {
 	if err := d.checkOwner(os.Geteuid() + 1); err == nil || !strings.Contains(err.Error(), "belongs to user") {
 		t.Errorf("another user's: %v", err)
 	}
-	if err := Dir(d.join("absent")).checkOwner(os.Geteuid() + 1); err != nil {
+	if err := Dir(d.pathInDir("absent")).checkOwner(os.Geteuid() + 1); err != nil {
 		t.Errorf("one that does not exist yet: %v", err)
 	}
 	if os.Geteuid() != 0 {
@@ -74,7 +74,7 @@ func TestOnlyOurDirectoryIsRemoved(t *testing.T) {
 	t.Run("somebody's directory stays whole, purge or not", func(t *testing.T) {
 		path := t.TempDir()
 		write(t, path, "thesis.tex", "years of work")
-		stopped, err := Down(t.Context(), Dir(path), true)
+		stopped, err := StopCluster(t.Context(), Dir(path), true)
 		if err != nil || stopped.Purged {
 			t.Errorf("got %+v, %v", stopped, err)
 		}
@@ -86,9 +86,9 @@ func TestOnlyOurDirectoryIsRemoved(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state")
 		write(t, path, "version", "vc-local state 0, kubernetes 1.30")
 		write(t, path, "etcd", "data")
-		_, err := Down(t.Context(), Dir(path), false)
+		_, err := StopCluster(t.Context(), Dir(path), false)
 		wantError(t, err, "has version")
-		stopped, err := Down(t.Context(), Dir(path), true)
+		stopped, err := StopCluster(t.Context(), Dir(path), true)
 		if err != nil || !stopped.Purged {
 			t.Errorf("got %+v, %v", stopped, err)
 		}
@@ -150,11 +150,11 @@ func TestTheRunningClusterIsFoundByKUBECONFIG(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kubeconfig, want := range map[string]Dir{
-		"":                    standard,
-		ours.Kubeconfig():     ours,
-		foreign.Kubeconfig():  standard,
-		ours.join("admin.kc"): standard,
-		ours.Kubeconfig() + string(os.PathListSeparator) + foreign.Kubeconfig(): standard,
+		"":                         standard,
+		ours.KubeconfigPath():      ours,
+		foreign.KubeconfigPath():   standard,
+		ours.pathInDir("admin.kc"): standard,
+		ours.KubeconfigPath() + string(os.PathListSeparator) + foreign.KubeconfigPath(): standard,
 	} {
 		t.Setenv("KUBECONFIG", kubeconfig)
 		if got, err := RunningDir(""); err != nil || got != want {

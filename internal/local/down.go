@@ -19,7 +19,7 @@ const (
 	stopPoll = 50 * time.Millisecond
 )
 
-// Stopped is the result of Down.
+// Stopped is the result of StopCluster.
 type Stopped struct {
 	// WasRunning is true if a process was running, which has ended.
 	WasRunning bool
@@ -31,11 +31,11 @@ type Stopped struct {
 	Purged bool
 }
 
-// Down stops the cluster of a directory and removes what it leaves behind: processes, mounts, networks. It is not an
-// error if no cluster is running. If purge is true, Down also removes the directory.
-func Down(ctx context.Context, d Dir, purge bool) (Stopped, error) {
+// StopCluster stops the cluster of a directory and removes what it leaves behind: processes, mounts, networks. It is not an
+// error if no cluster is running. If purge is true, StopCluster also removes the directory.
+func StopCluster(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	var result Stopped
-	if ours, err := d.owned(); err != nil && !ours || !ours {
+	if ours, err := d.isClusterDir(); err != nil && !ours || !ours {
 		return result, err // there is no directory, or it is not a cluster directory: leave it alone
 	} else if err != nil && !purge {
 		return result, err // a directory of another version can only be removed
@@ -55,22 +55,22 @@ func Down(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	}
 	held, err := takeLock(d)
 	if err != nil {
-		return result, hinted("try again", "the cluster in %s was started again meanwhile: %v", d, err)
+		return result, newHintedError("try again", "the cluster in %s was started again meanwhile: %v", d, err)
 	}
-	defer held.release()
-	if err := processnode.Cleanup(d.nodesDir()); err != nil {
-		return result, hinted("run vc-local down once more, with the rights that ran the cluster", "leftovers of process nodes remain: %v", err)
+	defer held.releaseLock()
+	if err := processnode.CleanUpNodes(d.nodesDir()); err != nil {
+		return result, newHintedError("run vc-local down once more, with the rights that ran the cluster", "leftovers of process nodes remain: %v", err)
 	}
 	_ = os.Remove(d.recordFile())
-	_ = os.Remove(d.join("control.sock"))
+	_ = os.Remove(d.pathInDir("control.sock"))
 	if !purge && !settings.Ephemeral {
 		return result, nil
 	}
 	if settings.Kubeconfig != "" && CheckKubeconfig(settings.Kubeconfig) == nil {
 		_ = os.Remove(settings.Kubeconfig)
 	}
-	if err := d.remove(); err != nil {
-		return result, hinted("remove it by hand", "%s cannot be removed completely: %v", d, err)
+	if err := d.removeClusterDir(); err != nil {
+		return result, newHintedError("remove it by hand", "%s cannot be removed completely: %v", d, err)
 	}
 	result.Purged = true
 	return result, nil
@@ -84,7 +84,7 @@ const countTimeout = 2 * time.Second
 func runningPods(ctx context.Context, d Dir) int {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
-	record, running, err := Find(d)
+	record, running, err := FindRecord(d)
 	if err != nil || !running || !record.Ready {
 		return 0
 	}
@@ -103,20 +103,20 @@ func runningPods(ctx context.Context, d Dir) int {
 
 // endProcess requests the running process to end. It kills the process if that does not happen in time.
 func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error) {
-	record, running, err := Find(d)
+	record, running, err := FindRecord(d)
 	if err != nil || !running {
 		return false, false, err
 	}
 	for deadline := time.Now().Add(gentleStop); record.PID == 0; { // the process has only just locked the directory
 		if time.Now().After(deadline) {
-			return true, false, hinted("run vc-local down where the cluster was started (not from another container)", "the process that runs the cluster in %s is not found", d)
+			return true, false, newHintedError("run vc-local down where the cluster was started (not from another container)", "the process that runs the cluster in %s is not found", d)
 		}
 		select {
 		case <-time.After(stopPoll):
 		case <-ctx.Done():
 			return true, false, ctx.Err()
 		}
-		if record, running, err = Find(d); err != nil || !running {
+		if record, running, err = FindRecord(d); err != nil || !running {
 			return true, false, err
 		}
 	}
@@ -130,20 +130,20 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		killed = signal == syscall.SIGKILL
 		if err := signalRecorded(process, record, signal); err != nil {
-			return true, killed, hinted("stop it as the user who started it", "process %d cannot be stopped: %v", record.PID, err)
+			return true, killed, newHintedError("stop it as the user who started it", "process %d cannot be stopped: %v", record.PID, err)
 		}
 		ended, err := waitUnlocked(ctx, d, gentleStop)
 		if err != nil || ended {
-			waitGone(ctx, record)
+			waitUntilGone(ctx, record)
 			return true, killed, err
 		}
 	}
-	return true, true, hinted("check it with: ps -fp "+fmt.Sprint(record.PID), "process %d does not exit, even after SIGKILL", record.PID)
+	return true, true, newHintedError("check it with: ps -fp "+fmt.Sprint(record.PID), "process %d does not exit, even after SIGKILL", record.PID)
 }
 
 // signalRecorded sends a signal to the process that wrote the record, but not to a process that has reused its PID.
 func signalRecorded(process *os.Process, record Record, signal syscall.Signal) error {
-	if !record.alive() {
+	if !record.isProcessAlive() {
 		return nil
 	}
 	if err := process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -152,9 +152,9 @@ func signalRecorded(process *os.Process, record Record, signal syscall.Signal) e
 	return nil
 }
 
-// waitGone waits until a process that has released its directory has ended.
-func waitGone(ctx context.Context, record Record) {
-	for deadline := time.Now().Add(endingGrace); time.Now().Before(deadline) && ctx.Err() == nil && record.alive(); {
+// waitUntilGone waits until a process that has released its directory has ended.
+func waitUntilGone(ctx context.Context, record Record) {
+	for deadline := time.Now().Add(endingGrace); time.Now().Before(deadline) && ctx.Err() == nil && record.isProcessAlive(); {
 		time.Sleep(stopPoll)
 	}
 }
@@ -163,7 +163,7 @@ func waitGone(ctx context.Context, record Record) {
 func waitUnlocked(ctx context.Context, d Dir, atMost time.Duration) (bool, error) {
 	deadline := time.Now().Add(atMost)
 	for time.Now().Before(deadline) {
-		held, err := locked(d)
+		held, err := isLockHeld(d)
 		if err != nil || !held {
 			return !held, err
 		}

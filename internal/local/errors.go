@@ -16,8 +16,8 @@ func (e *Error) Error() string { return e.What }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// hinted creates an Error. If an argument is an error, it becomes the cause.
-func hinted(hint, format string, args ...any) *Error {
+// newHintedError creates an Error. If an argument is an error, it becomes the cause.
+func newHintedError(hint, format string, args ...any) *Error {
 	e := &Error{What: fmt.Sprintf(format, args...), Hint: hint}
 	for _, arg := range args {
 		if err, ok := arg.(error); ok {

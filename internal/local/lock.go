@@ -21,7 +21,7 @@ var errLocked = errors.New("another process runs this cluster")
 
 const (
 	// lockPatience is how long a lock must be held to count as the lock of a running cluster. A process that only
-	// checks the lock (see locked) holds it only briefly.
+	// checks the lock (see isLockHeld) holds it only briefly.
 	lockPatience = 100 * time.Millisecond
 	lockPoll     = 2 * time.Millisecond
 )
@@ -44,28 +44,28 @@ func takeLock(d Dir) (*lock, error) {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, errLocked
 		}
-		return nil, hinted("specify a --dir on a local file system", "%s cannot be locked: %v", d.lockFile(), err)
+		return nil, newHintedError("specify a --dir on a local file system", "%s cannot be locked: %v", d.lockFile(), err)
 	}
 }
 
-// takeOver locks the directory for a process that will run its cluster. It immediately removes the record of a killed
+// takeOverDir locks the directory for a process that will run its cluster. It immediately removes the record of a killed
 // process, so that other processes do not mistake it for the record of this process.
-func takeOver(d Dir) (*lock, error) {
+func takeOverDir(d Dir) (*lock, error) {
 	held, err := takeLock(d)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.Remove(d.recordFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		held.release()
-		return nil, explainDisk(d, err)
+		held.releaseLock()
+		return nil, explainFullDisk(d, err)
 	}
 	return held, nil
 }
 
-func (l *lock) release() { _ = l.file.Close() }
+func (l *lock) releaseLock() { _ = l.file.Close() }
 
-// locked reports whether a process currently holds the lock.
-func locked(d Dir) (bool, error) {
+// isLockHeld reports whether a process currently holds the lock.
+func isLockHeld(d Dir) (bool, error) {
 	file, err := os.Open(d.lockFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -107,24 +107,24 @@ func (d Dir) readRecord() (Record, error) {
 	return r, err
 }
 
-// Find returns the record of the process that runs the cluster of a directory. It returns false if no process holds
+// FindRecord returns the record of the process that runs the cluster of a directory. It returns false if no process holds
 // the lock, so a record left by a killed process is ignored. If the process has not written its record yet, the
 // record is empty.
-func Find(d Dir) (Record, bool, error) {
-	held, err := locked(d)
+func FindRecord(d Dir) (Record, bool, error) {
+	held, err := isLockHeld(d)
 	if err != nil || !held {
 		return Record{}, false, err
 	}
 	r, err := d.readRecord()
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !r.alive() {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !r.isProcessAlive() {
 		return Record{}, true, nil // the process has only just started
 	}
 	return r, true, err
 }
 
-// alive reports whether the process that wrote the record is still running. Another process with the same PID does
+// isProcessAlive reports whether the process that wrote the record is still running. Another process with the same PID does
 // not count.
-func (r Record) alive() bool {
+func (r Record) isProcessAlive() bool {
 	start, ok := processStart(r.PID)
 	return ok && (r.ProcessStart == 0 || r.ProcessStart == start)
 }

@@ -17,18 +17,18 @@ func TestFind(t *testing.T) {
 		if err := d.writeRecord(record); err != nil {
 			t.Fatal(err)
 		}
-		if _, running, err := Find(d); running || err != nil {
+		if _, running, err := FindRecord(d); running || err != nil {
 			t.Errorf("running %v, %v", running, err)
 		}
-		status, err := Look(t.Context(), d)
+		status, err := ReadClusterStatus(t.Context(), d)
 		if err != nil || status.State != stateStopped || status.Note == "" {
 			t.Errorf("status %+v, %v: want stopped with a note", status, err)
 		}
-		stopped, err := Down(t.Context(), d, false)
+		stopped, err := StopCluster(t.Context(), d, false)
 		if diff := cmp.Diff(Stopped{}, stopped); diff != "" || err != nil {
 			t.Errorf("down: %s%v", diff, err)
 		}
-		if status, _ := Look(t.Context(), d); status.Note != "" {
+		if status, _ := ReadClusterStatus(t.Context(), d); status.Note != "" {
 			t.Errorf("down left the record: %s", status.Note)
 		}
 	})
@@ -38,14 +38,14 @@ func TestFind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer held.release()
-		if found, running, err := Find(d); !running || err != nil || found.PID != 0 {
+		defer held.releaseLock()
+		if found, running, err := FindRecord(d); !running || err != nil || found.PID != 0 {
 			t.Errorf("before the record: %+v, %v, %v", found, running, err)
 		}
 		if err := d.writeRecord(record); err != nil {
 			t.Fatal(err)
 		}
-		found, running, err := Find(d)
+		found, running, err := FindRecord(d)
 		if diff := cmp.Diff(record, found); diff != "" || !running || err != nil {
 			t.Errorf("running %v, %v (-want +got)\n%s", running, err, diff)
 		}
@@ -59,13 +59,13 @@ func TestFind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held.release()
-		if _, running, err := Find(d); running || err != nil {
+		held.releaseLock()
+		if _, running, err := FindRecord(d); running || err != nil {
 			t.Errorf("running %v, %v", running, err)
 		}
 	})
 	t.Run("where nothing ever ran nothing runs", func(t *testing.T) {
-		status, err := Look(t.Context(), Dir(t.TempDir()+"/none"))
+		status, err := ReadClusterStatus(t.Context(), Dir(t.TempDir()+"/none"))
 		if err != nil || status.State != stateAbsent {
 			t.Errorf("%+v, %v", status, err)
 		}
@@ -89,7 +89,7 @@ func TestSettingsOfTheLastRun(t *testing.T) {
 			saved := kept
 			saved.Dir = d
 			c.change(&saved)
-			if err := saved.save(); err != nil {
+			if err := saved.saveSettings(); err != nil {
 				t.Fatal(err)
 			}
 			want := Settings{Dir: d, Components: ComponentsAll}

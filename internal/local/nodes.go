@@ -65,16 +65,16 @@ func newNodeSet(s Settings, plane *controlplane.ControlPlane, report Reporter) (
 	return set, err
 }
 
-// start runs exactly the given nodes; nil stands for the nodes of the last run.
-func (s *nodeSet) start(ctx context.Context, nodes []nodespec.Node) error {
-	existing, err := s.existing(ctx)
+// startNodes runs exactly the given nodes; nil stands for the nodes of the last run.
+func (s *nodeSet) startNodes(ctx context.Context, nodes []nodespec.Node) error {
+	existing, err := s.existingNodes(ctx)
 	if err != nil {
 		return err
 	}
 	if nodes == nil {
 		nodes = existing
 	}
-	if err := s.forget(ctx, existing, nodes); err != nil {
+	if err := s.deleteUnwanted(ctx, existing, nodes); err != nil {
 		return err
 	}
 	go func() { s.fleetDone <- s.fleet.Run(s.ctx) }()
@@ -86,24 +86,24 @@ func (s *nodeSet) start(ctx context.Context, nodes []nodespec.Node) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return s.add(ctx, nodes)
+	return s.startNewNodes(ctx, nodes)
 }
 
-// existing returns the nodes that vc-local has created in the API server.
-func (s *nodeSet) existing(ctx context.Context) ([]nodespec.Node, error) {
+// existingNodes returns the nodes that vc-local has created in the API server.
+func (s *nodeSet) existingNodes(ctx context.Context) ([]nodespec.Node, error) {
 	list, err := s.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: simnode.KindLabel})
 	if err != nil {
 		return nil, err
 	}
 	nodes := []nodespec.Node{}
 	for _, node := range list.Items {
-		nodes = append(nodes, nodeOf(&node))
+		nodes = append(nodes, nodeFromObject(&node))
 	}
 	return nodes, nil
 }
 
-// nodeOf returns the configuration of a node, derived from its Node object.
-func nodeOf(node *corev1.Node) nodespec.Node {
+// nodeFromObject returns the configuration of a node, derived from its Node object.
+func nodeFromObject(node *corev1.Node) nodespec.Node {
 	labels := maps.Clone(node.Labels)
 	for _, own := range []string{simnode.KindLabel, corev1.LabelHostname, corev1.LabelOSStable, corev1.LabelArchStable} {
 		delete(labels, own)
@@ -120,8 +120,8 @@ func nodeOf(node *corev1.Node) nodespec.Node {
 	return n
 }
 
-// forget deletes the Node objects of nodes that are no longer wanted, or that are wanted with another kind.
-func (s *nodeSet) forget(ctx context.Context, existing, wanted []nodespec.Node) error {
+// deleteUnwanted deletes the Node objects of nodes that are no longer wanted, or that are wanted with another kind.
+func (s *nodeSet) deleteUnwanted(ctx context.Context, existing, wanted []nodespec.Node) error {
 	kinds := map[string]string{}
 	for _, node := range wanted {
 		kinds[node.Name] = node.Kind
@@ -142,8 +142,8 @@ func (s *nodeSet) forget(ctx context.Context, existing, wanted []nodespec.Node) 
 	return group.Wait()
 }
 
-// add starts nodes. It returns when all of them accept pods.
-func (s *nodeSet) add(ctx context.Context, nodes []nodespec.Node) error {
+// startNewNodes starts nodes. It returns when all of them accept pods.
+func (s *nodeSet) startNewNodes(ctx context.Context, nodes []nodespec.Node) error {
 	var simulated []simnode.Spec
 	var process []nodespec.Node
 	for _, node := range nodes {
@@ -163,7 +163,7 @@ func (s *nodeSet) add(ctx context.Context, nodes []nodespec.Node) error {
 	if err := s.fleet.Add(ctx, simulated...); err != nil {
 		return err
 	}
-	s.report.Ready(plural(len(simulated), "simulated node"), time.Since(begun))
+	s.report.Ready(countWithNoun(len(simulated), "simulated node"), time.Since(begun))
 	return nil
 }
 
@@ -179,10 +179,10 @@ func acceptsPods(node *corev1.Node) bool {
 			return false
 		}
 	}
-	return nodeReady(node)
+	return isNodeReady(node)
 }
 
-func nodeReady(node *corev1.Node) bool {
+func isNodeReady(node *corev1.Node) bool {
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
 			return condition.Status == corev1.ConditionTrue
@@ -191,23 +191,23 @@ func nodeReady(node *corev1.Node) bool {
 	return false
 }
 
-// remove removes a node and the pods on it.
-func (s *nodeSet) remove(ctx context.Context, name string) error {
+// removeNode removes a node and the pods on it.
+func (s *nodeSet) removeNode(ctx context.Context, name string) error {
 	node, err := s.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return hinted("vc-local nodes list shows them", "node %q does not exist", name)
+		return newHintedError("vc-local nodes list shows them", "node %q does not exist", name)
 	}
 	if err != nil {
 		return err
 	}
 	if node.Labels[simnode.KindLabel] == simnode.KindSimulated {
-		return s.fleet.Remove(ctx, name)
+		return s.fleet.RemoveNodes(ctx, name)
 	}
 	return s.removeProcess(ctx, name)
 }
 
-// stop stops all nodes. Pods on process nodes end with them.
-func (s *nodeSet) stop() {
+// stopAllNodes stops all nodes. Pods on process nodes end with them.
+func (s *nodeSet) stopAllNodes() {
 	if s == nil {
 		return
 	}
@@ -219,7 +219,7 @@ func (s *nodeSet) stop() {
 	}
 }
 
-func plural(count int, noun string) string {
+func countWithNoun(count int, noun string) string {
 	if count == 1 {
 		return "1 " + noun
 	}

@@ -10,11 +10,11 @@ import (
 func ReadNodesFile(path string) ([]nodespec.Spec, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, hinted("specify the path of a YAML file, see vc-local up --help", "nodes file: %v", err)
+		return nil, newHintedError("specify the path of a YAML file, see vc-local up --help", "nodes file: %v", err)
 	}
 	specs, err := nodespec.Parse(data)
 	if err != nil {
-		return nil, hinted("a nodes file is a YAML list: - {name: a, kind: process, cpu: \"4\", memory: 8Gi}", "nodes file %s: %v", path, err)
+		return nil, newHintedError("a nodes file is a YAML list: - {name: a, kind: process, cpu: \"4\", memory: 8Gi}", "nodes file %s: %v", path, err)
 	}
 	return specs, nil
 }

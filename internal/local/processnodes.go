@@ -53,13 +53,13 @@ func (s *nodeSet) addProcess(ctx context.Context, nodes []nodespec.Node) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	s.report.Ready(plural(len(nodes), "process node"), time.Since(begun))
+	s.report.Ready(countWithNoun(len(nodes), "process node"), time.Since(begun))
 	return nil
 }
 
 // runProcess starts a process node.
 func (s *nodeSet) runProcess(node nodespec.Node) error {
-	certPEM, keyPEM, err := s.plane.PKI().Serving(node.Name, "127.0.0.1", "localhost", node.Name)
+	certPEM, keyPEM, err := s.plane.PKI().NewServingCert(node.Name, "127.0.0.1", "localhost", node.Name)
 	if err != nil {
 		return err
 	}
@@ -73,10 +73,10 @@ func (s *nodeSet) runProcess(node nodespec.Node) error {
 		return errors.New("runs already")
 	}
 	n, err := processnode.New(processnode.Config{
-		Name: node.Name, REST: s.plane.RESTConfig(), Dir: s.dir.join("nodes", node.Name), Mask: []string{string(s.dir)},
+		Name: node.Name, REST: s.plane.RESTConfig(), Dir: s.dir.pathInDir("nodes", node.Name), Mask: []string{string(s.dir)},
 		Capacity: node.Capacity, Labels: node.Labels, Taints: node.Taints,
 		Serving: serving, ClientCA: s.authority,
-		Log: klog.Background().WithName("node").WithValues("node", node.Name), Warn: s.warn(),
+		Log: klog.Background().WithName("node").WithValues("node", node.Name), Warn: s.newLimitWarner(),
 	})
 	if err != nil {
 		return err
@@ -91,9 +91,9 @@ func (s *nodeSet) runProcess(node nodespec.Node) error {
 	return nil
 }
 
-// warn returns a function that reports features that the machine does not permit. Only the first node reports them,
+// newLimitWarner returns a function that reports features that the machine does not permit. Only the first node reports them,
 // because they are the same for all nodes. The caller must hold mu.
-func (s *nodeSet) warn() func(string) {
+func (s *nodeSet) newLimitWarner() func(string) {
 	if s.warned {
 		return func(string) {}
 	}
@@ -103,7 +103,7 @@ func (s *nodeSet) warn() func(string) {
 
 // waitProcess waits until the node is ready and schedulable, according to the API server.
 func (s *nodeSet) waitProcess(ctx context.Context, name string) error {
-	run := s.running(name)
+	run := s.findRunningProcess(name)
 	select {
 	case <-run.node.Ready():
 	case <-run.done:
@@ -121,7 +121,7 @@ func (s *nodeSet) waitProcess(ctx context.Context, name string) error {
 	return nil
 }
 
-func (s *nodeSet) running(name string) *processRun {
+func (s *nodeSet) findRunningProcess(name string) *processRun {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.process[name]
@@ -134,16 +134,16 @@ func (s *nodeSet) removeProcess(ctx context.Context, name string) error {
 	delete(s.process, name)
 	s.mu.Unlock()
 	if run == nil {
-		return hinted("remove it with: kubectl delete node "+name, "node %q is not one of this process", name)
+		return newHintedError("remove it with: kubectl delete node "+name, "node %q is not one of this process", name)
 	}
-	err := s.drain(ctx, name)
+	err := s.drainProcessNode(ctx, name)
 	run.cancel()
 	<-run.done
-	return errors.Join(err, run.node.Remove(ctx), s.forgetProcess(ctx, name))
+	return errors.Join(err, run.node.RemoveFromAPI(ctx), s.forgetProcess(ctx, name))
 }
 
-// drain cordons a node, deletes its pods, and waits until they have ended.
-func (s *nodeSet) drain(ctx context.Context, name string) error {
+// drainProcessNode cordons a node, deletes its pods, and waits until they have ended.
+func (s *nodeSet) drainProcessNode(ctx context.Context, name string) error {
 	cordon := []byte(`{"spec":{"unschedulable":true}}`)
 	if _, err := s.client.CoreV1().Nodes().Patch(ctx, name, types.StrategicMergePatchType, cordon, metav1.PatchOptions{}); err != nil {
 		return err

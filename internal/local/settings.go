@@ -54,12 +54,12 @@ func LoadSettings(d Dir) (Settings, bool, error) {
 		return defaults, false, nil
 	}
 	if err != nil {
-		return s, false, hinted("remove the cluster with: vc-local down --purge --dir "+string(d), "%s is damaged: %v", d.settingsFile(), err)
+		return s, false, newHintedError("remove the cluster with: vc-local down --purge --dir "+string(d), "%s is damaged: %v", d.settingsFile(), err)
 	}
 	return s, true, nil
 }
 
-func (s Settings) save() error { return writeJSON(s.Dir.settingsFile(), s) }
+func (s Settings) saveSettings() error { return writeJSON(s.Dir.settingsFile(), s) }
 
 // DefaultNodes returns one process node with the machine's capacity.
 func DefaultNodes() []nodespec.Node {
@@ -79,7 +79,7 @@ func CheckEphemeral(d Dir) error {
 	if _, kept, err := LoadSettings(d); err != nil || !kept {
 		return err
 	}
-	return hinted("specify another --dir, or remove the cluster first: vc-local down --purge --dir "+string(d),
+	return newHintedError("specify another --dir, or remove the cluster first: vc-local down --purge --dir "+string(d),
 		"%s holds a persistent cluster; --ephemeral would remove it", d)
 }
 
@@ -88,16 +88,16 @@ func CheckEphemeral(d Dir) error {
 func CheckSchedulerConf(path string) (warnings []string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, hinted("give --scheduler-conf the path of a volcano-scheduler.conf", "scheduler configuration: %v", err)
+		return nil, newHintedError("give --scheduler-conf the path of a volcano-scheduler.conf", "scheduler configuration: %v", err)
 	}
 	refused := func(err error) error {
-		return hinted("mend the file, or leave --scheduler-conf away to use the built-in configuration", "scheduler configuration %s: %v", path, err)
+		return newHintedError("mend the file, or leave --scheduler-conf away to use the built-in configuration", "scheduler configuration %s: %v", path, err)
 	}
 	conf, warnings, err := config.Parse(data)
 	if err != nil {
 		return nil, refused(err)
 	}
-	if err := extender.Register(); err != nil {
+	if err := extender.RegisterPolicy(); err != nil {
 		return nil, refused(err)
 	}
 	engine, err := scheduler.New(conf)

@@ -27,7 +27,7 @@ var ofTheSystem = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64",
 // users find the output of their scripts in the directory from which they submitted them. An existing profile is not
 // changed.
 func slurmProfile(ctx context.Context, client kubernetes.Interface) error {
-	text, err := profileText(os.DirFS("/"))
+	text, err := profileForMachine(os.DirFS("/"))
 	if err != nil {
 		return err
 	}
@@ -42,9 +42,9 @@ func slurmProfile(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// profileText returns the profile for this machine. Every top-level directory that may contain users' files is a
+// profileForMachine returns the profile for this machine. Every top-level directory that may contain users' files is a
 // volume with the same path.
-func profileText(root fs.FS) (string, error) {
+func profileForMachine(root fs.FS) (string, error) {
 	entries, err := fs.ReadDir(root, ".")
 	if err != nil {
 		return "", err

@@ -17,7 +17,7 @@ func TestTheProfileSharesWhatPeopleHaveFilesIn(t *testing.T) {
 	for _, name := range []string{"home/mei/x", "usr/bin/sh", "etc/passwd", "data/x", ".hidden/x", "root/x", "tmp/x", "file"} {
 		root[name] = &fstest.MapFile{}
 	}
-	text, err := profileText(root)
+	text, err := profileForMachine(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestTheProfileSharesWhatPeopleHaveFilesIn(t *testing.T) {
 	if p.NodeSelector["vc-batch.dev/node-kind"] != "process" {
 		t.Errorf("jobs would run on simulated nodes, too: %v", p.NodeSelector)
 	}
-	if _, err := profileText(os.DirFS("/")); err != nil {
+	if _, err := profileForMachine(os.DirFS("/")); err != nil {
 		t.Errorf("this machine: %v", err)
 	}
 }

@@ -18,8 +18,8 @@ import (
 // permissions allow sbatch and the other commands to work inside jobs.
 const slurmAccount = "slurm-job"
 
-// rights returns the rule that permits verbs on resources of a group.
-func rights(group string, resources []string, verbs ...string) rbacv1.PolicyRule {
+// policyRule returns the rule that permits verbs on resources of a group.
+func policyRule(group string, resources []string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
 }
 
@@ -27,24 +27,24 @@ var (
 	// jobRights are the permissions of jobs in their namespace. They are the same as those of a user who submits and
 	// controls jobs there.
 	jobRights = []rbacv1.PolicyRule{
-		rights("batch.volcano.sh", []string{"jobs", "cronjobs"}, "get", "list", "watch", "create", "update", "patch", "delete"),
-		rights("batch.volcano.sh", []string{"jobs/finalizers", "cronjobs/finalizers"}, "update"),
-		rights("bus.volcano.sh", []string{"commands"}, "create", "get", "list"),
-		rights("scheduling.volcano.sh", []string{"podgroups"}, "get", "list", "watch"),
-		rights("insight.vc-batch.dev", []string{"plans"}, "get", "list", "watch", "create", "delete"),
-		rights("", []string{"pods", "pods/log", "events", "services"}, "get", "list", "watch"),
-		rights("", []string{"pods/exec", "pods/attach"}, "create", "get"),
-		rights("", []string{"configmaps"}, "get", "list", "create", "update", "delete"),
+		policyRule("batch.volcano.sh", []string{"jobs", "cronjobs"}, "get", "list", "watch", "create", "update", "patch", "delete"),
+		policyRule("batch.volcano.sh", []string{"jobs/finalizers", "cronjobs/finalizers"}, "update"),
+		policyRule("bus.volcano.sh", []string{"commands"}, "create", "get", "list"),
+		policyRule("scheduling.volcano.sh", []string{"podgroups"}, "get", "list", "watch"),
+		policyRule("insight.vc-batch.dev", []string{"plans"}, "get", "list", "watch", "create", "delete"),
+		policyRule("", []string{"pods", "pods/log", "events", "services"}, "get", "list", "watch"),
+		policyRule("", []string{"pods/exec", "pods/attach"}, "create", "get"),
+		policyRule("", []string{"configmaps"}, "get", "list", "create", "update", "delete"),
 		// The entries of a scrontab store the secrets of their jobs. A job can read these secrets anyway, because it
 		// can mount them in another job.
-		rights("", []string{"secrets"}, "get", "create", "update"),
-		rights("", []string{"serviceaccounts"}, "get"),
+		policyRule("", []string{"secrets"}, "get", "create", "update"),
+		policyRule("", []string{"serviceaccounts"}, "get"),
 	}
 	// clusterRights are the permissions of jobs for cluster-scoped objects.
 	clusterRights = []rbacv1.PolicyRule{
-		rights("scheduling.volcano.sh", []string{"queues"}, "get", "list", "watch"),
-		rights("scheduling.k8s.io", []string{"priorityclasses"}, "get", "list"),
-		rights("", []string{"nodes", "namespaces"}, "get", "list", "watch"),
+		policyRule("scheduling.volcano.sh", []string{"queues"}, "get", "list", "watch"),
+		policyRule("scheduling.k8s.io", []string{"priorityclasses"}, "get", "list"),
+		policyRule("", []string{"nodes", "namespaces"}, "get", "list", "watch"),
 	}
 	profileRights = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{profile.Name}, Verbs: []string{"get"}}}
 )

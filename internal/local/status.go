@@ -62,14 +62,14 @@ type NodeStatus struct {
 // endingGrace is how long to wait until a process that no longer responds has ended.
 const endingGrace = 2 * time.Second
 
-// Look returns the status of the cluster in a directory, whether it is running or not.
-func Look(ctx context.Context, d Dir) (Status, error) {
+// ReadClusterStatus returns the status of the cluster in a directory, whether it is running or not.
+func ReadClusterStatus(ctx context.Context, d Dir) (Status, error) {
 	status := Status{State: stateAbsent, Dir: string(d)}
-	ours, err := d.owned()
+	ours, err := d.isClusterDir()
 	if err != nil || !ours {
 		return status, err
 	}
-	record, running, err := Find(d)
+	record, running, err := FindRecord(d)
 	if err != nil {
 		return status, err
 	}
@@ -91,7 +91,7 @@ func Look(ctx context.Context, d Dir) (Status, error) {
 		status.State = stateStopped
 		if left, err := d.readRecord(); err == nil {
 			status.Note = fmt.Sprintf("process %d ended without cleaning up (killed?); `vc-local up` or `vc-local down` puts that right; log: %s", left.PID, d.ControlPlaneLog())
-			if full := d.checkRoom(); full != nil {
+			if full := d.checkFreeSpace(); full != nil {
 				status.Note += "; " + full.Error()
 			}
 		}
@@ -99,8 +99,8 @@ func Look(ctx context.Context, d Dir) (Status, error) {
 	return status, nil
 }
 
-// status returns the status of the cluster that runs in this process.
-func (c *cluster) status(ctx context.Context) (Status, error) {
+// currentStatus returns the status of the cluster that runs in this process.
+func (c *cluster) currentStatus(ctx context.Context) (Status, error) {
 	status := Status{
 		State: stateRunning, Dir: string(c.settings.Dir), PID: c.record.PID, Since: &c.record.Started,
 		Server: c.record.Server, Kubeconfig: c.record.Kubeconfig, Ephemeral: c.settings.Ephemeral,
@@ -141,7 +141,7 @@ func (c *cluster) nodeStatuses(ctx context.Context) ([]NodeStatus, error) {
 	statuses := make([]NodeStatus, 0, len(nodes.Items))
 	for _, node := range nodes.Items {
 		statuses = append(statuses, NodeStatus{
-			Name: node.Name, Kind: node.Labels[simnode.KindLabel], Ready: nodeReady(&node),
+			Name: node.Name, Kind: node.Labels[simnode.KindLabel], Ready: isNodeReady(&node),
 			CPU:    capacityText(node.Status.Allocatable, corev1.ResourceCPU),
 			Memory: capacityText(node.Status.Allocatable, corev1.ResourceMemory),
 			Pods:   count[node.Name],

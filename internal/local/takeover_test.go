@@ -24,14 +24,14 @@ func TestARecordOfAKilledProcessIsNobodys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer held.release()
+		defer held.releaseLock()
 		write(t, string(d), "run.json", fmt.Sprintf(`{"pid": %d, "ready": true, "processStart": 1}`, other.Process.Pid))
-		if found, running, err := Find(d); found.PID != 0 || found.Ready || !running || err != nil {
+		if found, running, err := FindRecord(d); found.PID != 0 || found.Ready || !running || err != nil {
 			t.Errorf("found %+v, %v, %v", found, running, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
-		if _, err := Down(ctx, d, false); err == nil {
+		if _, err := StopCluster(ctx, d, false); err == nil {
 			t.Error("down came through although the lock is held")
 		}
 		select {
@@ -43,22 +43,22 @@ func TestARecordOfAKilledProcessIsNobodys(t *testing.T) {
 	t.Run("it goes as soon as the lock is taken for a new run", func(t *testing.T) {
 		d := newDir(t)
 		write(t, string(d), "run.json", fmt.Sprintf(`{"pid": %d, "ready": true}`, os.Getpid()))
-		held, err := takeOver(d)
+		held, err := takeOverDir(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer held.release()
-		if found, running, err := Find(d); found.PID != 0 || !running || err != nil {
+		defer held.releaseLock()
+		if found, running, err := FindRecord(d); found.PID != 0 || !running || err != nil {
 			t.Errorf("found %+v, %v, %v", found, running, err)
 		}
 	})
 	t.Run("our own is alive, with its start and without", func(t *testing.T) {
-		r := ownRecord()
-		if r.ProcessStart == 0 || !r.alive() || !(Record{PID: r.PID}).alive() {
+		r := newOwnRecord()
+		if r.ProcessStart == 0 || !r.isProcessAlive() || !(Record{PID: r.PID}).isProcessAlive() {
 			t.Errorf("%+v", r)
 		}
 		r.ProcessStart++
-		if r.alive() {
+		if r.isProcessAlive() {
 			t.Error("one that started at another time is taken for it")
 		}
 	})
@@ -70,13 +70,13 @@ func TestALookDoesNotKeepTheLockFromBeingTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held.release()
+	held.releaseLock()
 	var stop atomic.Bool
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
 		for !stop.Load() {
-			_, _, _ = Find(d)
+			_, _, _ = FindRecord(d)
 		}
 	}()
 	failed := 0
@@ -84,7 +84,7 @@ func TestALookDoesNotKeepTheLockFromBeingTaken(t *testing.T) {
 		if held, err := takeLock(d); err != nil {
 			failed++
 		} else {
-			held.release()
+			held.releaseLock()
 		}
 	}
 	stop.Store(true)

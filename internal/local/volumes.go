@@ -53,8 +53,8 @@ func startVolumes(ctx context.Context, client kubernetes.Interface, dir string) 
 	persistent := factory.Core().V1().PersistentVolumes().Informer()
 	v.claims = claims.GetStore()
 	handler := cache.ResourceEventHandlerFuncs{
-		AddFunc:    v.enqueue,
-		UpdateFunc: func(_, now any) { v.enqueue(now) },
+		AddFunc:    v.enqueueObject,
+		UpdateFunc: func(_, now any) { v.enqueueObject(now) },
 	}
 	for _, informer := range []cache.SharedIndexInformer{claims, persistent} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
@@ -62,7 +62,7 @@ func startVolumes(ctx context.Context, client kubernetes.Interface, dir string) 
 		}
 	}
 	factory.Start(ctx.Done())
-	v.parts.Go(func() { v.work(ctx) })
+	v.parts.Go(func() { v.processQueue(ctx) })
 	v.parts.Go(func() {
 		<-ctx.Done()
 		v.queue.ShutDown()
@@ -86,7 +86,7 @@ func ensureStorageClass(ctx context.Context, client kubernetes.Interface) error 
 	return nil
 }
 
-func (v *volumes) enqueue(object any) {
+func (v *volumes) enqueueObject(object any) {
 	switch o := object.(type) {
 	case *corev1.PersistentVolumeClaim:
 		if o.Status.Phase == corev1.ClaimPending && o.Spec.VolumeName == "" && o.Spec.StorageClassName != nil && *o.Spec.StorageClassName == storageClassName {
@@ -99,7 +99,7 @@ func (v *volumes) enqueue(object any) {
 	}
 }
 
-func (v *volumes) work(ctx context.Context) {
+func (v *volumes) processQueue(ctx context.Context) {
 	for {
 		key, shutdown := v.queue.Get()
 		if shutdown {
@@ -107,9 +107,9 @@ func (v *volumes) work(ctx context.Context) {
 		}
 		var err error
 		if key.Namespace == "" {
-			err = v.reclaim(ctx, key.Name)
+			err = v.reclaimVolume(ctx, key.Name)
 		} else {
-			err = v.provision(ctx, key)
+			err = v.provisionVolume(ctx, key)
 		}
 		if err != nil && ctx.Err() == nil {
 			klog.Background().Error(err, "Volume is tried again", "namespace", key.Namespace, "name", key.Name)
@@ -121,15 +121,15 @@ func (v *volumes) work(ctx context.Context) {
 	}
 }
 
-// provision creates a directory and a volume for a claim. Their names are derived from the claim's identity, so
+// provisionVolume creates a directory and a volume for a claim. Their names are derived from the claim's identity, so
 // repeating the call is harmless.
-func (v *volumes) provision(ctx context.Context, key volumeKey) error {
+func (v *volumes) provisionVolume(ctx context.Context, key volumeKey) error {
 	object, found, err := v.claims.GetByKey(key.Namespace + "/" + key.Name)
 	if err != nil || !found {
 		return err
 	}
 	claim := object.(*corev1.PersistentVolumeClaim)
-	volume := volumeFor(claim, v.dir)
+	volume := newVolumeFor(claim, v.dir)
 	path := volume.Spec.HostPath.Path
 	// Any user in a container may write to the volume, as on a shared disk in a real cluster. The parent directories
 	// are accessible only to the current user.
@@ -146,7 +146,7 @@ func (v *volumes) provision(ctx context.Context, key volumeKey) error {
 	return err
 }
 
-func volumeFor(claim *corev1.PersistentVolumeClaim, dir string) *corev1.PersistentVolume {
+func newVolumeFor(claim *corev1.PersistentVolumeClaim, dir string) *corev1.PersistentVolume {
 	name := "pvc-" + string(claim.UID)
 	kind := corev1.HostPathDirectory
 	return &corev1.PersistentVolume{
@@ -167,8 +167,8 @@ func volumeFor(claim *corev1.PersistentVolumeClaim, dir string) *corev1.Persiste
 	}
 }
 
-// reclaim removes a volume whose claim was deleted, together with its directory.
-func (v *volumes) reclaim(ctx context.Context, name string) error {
+// reclaimVolume removes a volume whose claim was deleted, together with its directory.
+func (v *volumes) reclaimVolume(ctx context.Context, name string) error {
 	if err := os.RemoveAll(filepath.Join(v.dir, filepath.Base(name))); err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (v *volumes) reclaim(ctx context.Context, name string) error {
 	return err
 }
 
-func (v *volumes) stop() {
+func (v *volumes) stopVolumes() {
 	if v == nil {
 		return
 	}

@@ -21,11 +21,11 @@ type Usage struct {
 	Rate  float64
 }
 
-// Now returns the usage up to a time. Usage that is one halfLife old counts half.
+// ValueAtTime returns the usage up to a time. Usage that is one halfLife old counts half.
 //
 // With the decay d = 2^(-t/halfLife), it is Value·d + Rate·halfLife/ln 2·(1-d), the integral of the rate under the
 // decay.
-func (u Usage) Now(now time.Time, halfLife time.Duration) float64 {
+func (u Usage) ValueAtTime(now time.Time, halfLife time.Duration) float64 {
 	since := now.Sub(u.At)
 	if since <= 0 || halfLife <= 0 {
 		return u.Value
@@ -45,7 +45,7 @@ type UsageSet struct{ Entries []UsageEntry }
 
 func (d UsageSet) apply(c *Cluster) {
 	c.AssumeUsage(d.Entries)
-	c.UsageGen = c.next()
+	c.UsageGen = c.nextGeneration()
 }
 
 // AssumeUsage records the usage of accounts.
@@ -56,7 +56,7 @@ func (c *Cluster) AssumeUsage(entries []UsageEntry) {
 	for _, e := range entries {
 		_, known := c.Usage[e.Account]
 		if stays := e.Usage.Value != 0 || e.Usage.Rate != 0; known != stays {
-			c.UsageGen = c.next()
+			c.UsageGen = c.nextGeneration()
 		}
 		if e.Usage.Value == 0 && e.Usage.Rate == 0 {
 			delete(c.Usage, e.Account)

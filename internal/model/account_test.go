@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
-// TestUseFollowsFromTheRate compares Now with an integration in small steps.
+// TestUseFollowsFromTheRate compares ValueAtTime with an integration in small steps.
 func TestUseFollowsFromTheRate(t *testing.T) {
 	propertytest.Check(t, 10000, func(t *rapid.T) {
 		halfLife := time.Duration(rapid.IntRange(1, 48).Draw(t, "hours")) * time.Hour
@@ -22,11 +22,11 @@ func TestUseFollowsFromTheRate(t *testing.T) {
 		for range length / step {
 			want = want*decay + u.Rate*step.Seconds()*(1+decay)/2
 		}
-		if got := u.Now(u.At.Add(length), halfLife); math.Abs(got-want) > 1e-3*max(want, 1) {
+		if got := u.ValueAtTime(u.At.Add(length), halfLife); math.Abs(got-want) > 1e-3*max(want, 1) {
 			t.Fatalf("use after %v is %v, in steps %v", length, got, want)
 		}
 		half := Usage{Value: u.Value, At: u.At}
-		if got := half.Now(u.At.Add(halfLife), halfLife); math.Abs(got-u.Value/2) > 1e-6*max(u.Value, 1) {
+		if got := half.ValueAtTime(u.At.Add(halfLife), halfLife); math.Abs(got-u.Value/2) > 1e-6*max(u.Value, 1) {
 			t.Fatalf("after a half-life %v of %v is left", got, u.Value)
 		}
 	})
@@ -34,7 +34,7 @@ func TestUseFollowsFromTheRate(t *testing.T) {
 
 func TestUseOfTheFutureAndOfNothing(t *testing.T) {
 	at := time.Unix(1000, 0)
-	if got := (Usage{Value: 5, At: at, Rate: 1}).Now(at.Add(-time.Hour), time.Hour); got != 5 {
+	if got := (Usage{Value: 5, At: at, Rate: 1}).ValueAtTime(at.Add(-time.Hour), time.Hour); got != 5 {
 		t.Errorf("before it was told: %v, want 5", got)
 	}
 	c := New()

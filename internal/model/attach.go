@@ -16,7 +16,7 @@ func attachedFrom(pod *corev1.Pod) *corev1.Pod {
 	part := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace}}
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
-		if !attaches(v) {
+		if !isCheckedVolume(v) {
 			continue
 		}
 		own = own || v.Ephemeral != nil
@@ -36,9 +36,9 @@ func attachedFrom(pod *corev1.Pod) *corev1.Pod {
 	return part
 }
 
-// attaches reports whether the plugins check a volume. They check claims, volumes that cannot be used twice on a
+// isCheckedVolume reports whether the plugins check a volume. They check claims, volumes that cannot be used twice on a
 // node, and volumes that count against the node's attach limit.
-func attaches(v *corev1.Volume) bool {
+func isCheckedVolume(v *corev1.Volume) bool {
 	return v.PersistentVolumeClaim != nil || v.Ephemeral != nil ||
 		v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.AzureDisk != nil || v.Cinder != nil ||
 		v.ISCSI != nil || v.RBD != nil || v.PortworxVolume != nil

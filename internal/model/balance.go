@@ -6,5 +6,5 @@ type Balance struct{ sums exact }
 // Add adds values, multiplied by sign.
 func (b *Balance) Add(values Vec, sign int64) { b.sums.addVec(values, sign) }
 
-// Into writes the sums to v. Each is limited to MaxSum.
-func (b *Balance) Into(v *Vec) { b.sums.into(v) }
+// WriteSumsTo writes the sums to v. Each is limited to MaxSum.
+func (b *Balance) WriteSumsTo(v *Vec) { b.sums.writeSumsTo(v) }

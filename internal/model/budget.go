@@ -56,14 +56,14 @@ func BudgetFrom(p *policyv1.PodDisruptionBudget) BudgetSet {
 func (d BudgetSet) apply(c *Cluster) {
 	b := d.Budget
 	c.Budgets[b.Key()] = &b
-	c.BudgetGen = c.next()
+	c.BudgetGen = c.nextGeneration()
 }
 
 func (d BudgetGone) apply(c *Cluster) {
 	key := d.Namespace + "/" + d.Name
 	if _, known := c.Budgets[key]; known {
 		delete(c.Budgets, key)
-		c.BudgetGen = c.next()
+		c.BudgetGen = c.nextGeneration()
 	}
 }
 

@@ -83,7 +83,7 @@ type Cluster struct {
 	leaving, lingering map[*Task]bool
 	// bereft holds the gangs that lost pods while they ran.
 	bereft map[*Gang]bool
-	// LingerGen is the generation of the last change to Lingering.
+	// LingerGen is the generation of the last change to LingeringTasks.
 	LingerGen uint64
 	orphans   map[*Gang]bool // gangs that pods name, but that were unknown when last checked
 	timed     int            // number of tasks and gangs with a known run time
@@ -126,7 +126,7 @@ func (c *Cluster) Apply(deltas ...Delta) {
 	for _, d := range deltas {
 		d.apply(c)
 	}
-	c.refresh()
+	c.refreshQueues()
 }
 
 // Task returns the pod with the given UID.
@@ -138,21 +138,21 @@ func (c *Cluster) TaskCount() int { return len(c.tasks) }
 // Gen returns the generation of the last change.
 func (c *Cluster) Gen() uint64 { return c.gen }
 
-func (c *Cluster) next() uint64 {
+func (c *Cluster) nextGeneration() uint64 {
 	c.gen++
 	return c.gen
 }
 
-// grow widens the node rows after new resource names appeared.
-func (c *Cluster) grow() {
+// widenNodes widens the node rows after new resource names appeared.
+func (c *Cluster) widenNodes() {
 	if n := c.Resources.Len(); n > c.Nodes.Stride {
-		c.Nodes.widen((n + 7) &^ 7)
-		c.NodeSetGen = c.next()
+		c.Nodes.widenNodeRows((n + 7) &^ 7)
+		c.NodeSetGen = c.nextGeneration()
 	}
 }
 
-func (c *Cluster) touch(id NodeID) {
-	c.Nodes.Changed[id] = c.next()
+func (c *Cluster) markNodeChanged(id NodeID) {
+	c.Nodes.Changed[id] = c.nextGeneration()
 	c.nodeLog.add(id, c.gen)
 }
 
@@ -160,12 +160,12 @@ func (c *Cluster) touch(id NodeID) {
 // row more than once. If the log does not reach back far enough, it returns false without calling visit, and the
 // caller must check all rows.
 func (c *Cluster) NodesSince(gen uint64, visit func(NodeID)) bool {
-	return c.nodeLog.since(gen, visit)
+	return c.nodeLog.visitSince(gen, visit)
 }
 
 // GangsSince is like NodesSince, but for gangs. Deleted gangs are included.
 func (c *Cluster) GangsSince(gen uint64, visit func(*Gang)) bool {
-	return c.gangLog.since(gen, visit)
+	return c.gangLog.visitSince(gen, visit)
 }
 
 // SortedQueues returns the queues sorted by name, reusing buffer.
@@ -201,7 +201,7 @@ func (l *changeLog[T]) add(item T, gen uint64) {
 	l.entries = append(l.entries, logged[T]{gen, item})
 }
 
-func (l *changeLog[T]) since(gen uint64, visit func(T)) bool {
+func (l *changeLog[T]) visitSince(gen uint64, visit func(T)) bool {
 	if gen < l.from {
 		return false
 	}

@@ -24,8 +24,8 @@ type Container struct {
 	Devices       []Amount // shared devices only
 }
 
-// Device returns the amount of a shared device's resource that the container requests.
-func (c *Container) Device(name corev1.ResourceName) (value int64, asked bool) {
+// DeviceAmount returns the amount of a shared device's resource that the container requests.
+func (c *Container) DeviceAmount(name corev1.ResourceName) (value int64, asked bool) {
 	for _, a := range c.Devices {
 		if a.Name == name {
 			return a.Value, true
@@ -48,7 +48,7 @@ func sharedDevices(list corev1.ResourceList, convert rounding) []Amount {
 			out = append(out, Amount{Name: name, Value: convert(name, q)})
 		}
 	}
-	slices.SortFunc(out, byName)
+	slices.SortFunc(out, compareByName)
 	return out
 }
 
@@ -58,12 +58,12 @@ var placing = []string{
 	keys.NumaPolicy, keys.RevocableZone, keys.Preemptable, keys.StrategyType, keys.StrategyWeight,
 }
 
-// detail sets the fields of a shape that only some pods need.
-func detail(shape *ShapeSpec, pod *corev1.Pod) {
+// setDetails sets the fields of a shape that only some pods need.
+func setDetails(shape *ShapeSpec, pod *corev1.Pod) {
 	spec := &pod.Spec
-	if shares := sharing(spec); shares || pinned(pod) {
-		shape.Pinned = pinned(pod)
-		shape.Containers = append(containers(spec.InitContainers, true), containers(spec.Containers, false)...)
+	if shares := requestsSharedDevices(spec); shares || needsPinnedCPUs(pod) {
+		shape.Pinned = needsPinnedCPUs(pod)
+		shape.Containers = append(containersFrom(spec.InitContainers, true), containersFrom(spec.Containers, false)...)
 	}
 	for _, key := range placing {
 		if value, ok := pod.Annotations[key]; ok {
@@ -73,20 +73,20 @@ func detail(shape *ShapeSpec, pod *corev1.Pod) {
 			shape.Notes[key] = value
 		}
 	}
-	if !limited(spec) {
+	if !hasContainerLimits(spec) {
 		return
 	}
 	limits := resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{})
-	shape.LimitMilliCPU = ceil(corev1.ResourceCPU, limits[corev1.ResourceCPU])
-	shape.LimitMemoryBytes = ceil(corev1.ResourceMemory, limits[corev1.ResourceMemory])
+	shape.LimitMilliCPU = roundUpAmount(corev1.ResourceCPU, limits[corev1.ResourceCPU])
+	shape.LimitMemoryBytes = roundUpAmount(corev1.ResourceMemory, limits[corev1.ResourceMemory])
 }
 
-func limited(spec *corev1.PodSpec) bool {
+func hasContainerLimits(spec *corev1.PodSpec) bool {
 	has := func(c corev1.Container) bool { return len(c.Resources.Limits) > 0 }
 	return spec.Resources != nil || slices.ContainsFunc(spec.Containers, has) || slices.ContainsFunc(spec.InitContainers, has)
 }
 
-func sharing(spec *corev1.PodSpec) bool {
+func requestsSharedDevices(spec *corev1.PodSpec) bool {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range list {
 			for _, asked := range []corev1.ResourceList{list[i].Resources.Limits, list[i].Resources.Requests} {
@@ -101,30 +101,30 @@ func sharing(spec *corev1.PodSpec) bool {
 	return false
 }
 
-func containers(list []corev1.Container, init bool) []Container {
+func containersFrom(list []corev1.Container, init bool) []Container {
 	out := make([]Container, 0, len(list))
 	for i := range list {
 		c := &list[i]
 		sidecar := init && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 		made := Container{Name: c.Name, Init: init && !sidecar, Sidecar: sidecar}
-		made.MilliCPU = ceil(corev1.ResourceCPU, c.Resources.Requests[corev1.ResourceCPU])
+		made.MilliCPU = roundUpAmount(corev1.ResourceCPU, c.Resources.Requests[corev1.ResourceCPU])
 		if made.MilliCPU == 0 {
-			made.MilliCPU = ceil(corev1.ResourceCPU, c.Resources.Limits[corev1.ResourceCPU])
+			made.MilliCPU = roundUpAmount(corev1.ResourceCPU, c.Resources.Limits[corev1.ResourceCPU])
 		}
-		made.Devices = sharedDevices(c.Resources.Limits, ceil)
-		for _, a := range sharedDevices(c.Resources.Requests, ceil) {
-			if _, has := made.Device(a.Name); !has {
+		made.Devices = sharedDevices(c.Resources.Limits, roundUpAmount)
+		for _, a := range sharedDevices(c.Resources.Requests, roundUpAmount) {
+			if _, has := made.DeviceAmount(a.Name); !has {
 				made.Devices = append(made.Devices, a)
 			}
 		}
-		slices.SortFunc(made.Devices, byName)
+		slices.SortFunc(made.Devices, compareByName)
 		out = append(out, made)
 	}
 	return out
 }
 
-// pinned reports whether a pod has QoS class Guaranteed and a container that requests whole CPUs.
-func pinned(pod *corev1.Pod) bool {
+// needsPinnedCPUs reports whether a pod has QoS class Guaranteed and a container that requests whole CPUs.
+func needsPinnedCPUs(pod *corev1.Pod) bool {
 	class := pod.Status.QOSClass
 	if class != "" && class != corev1.PodQOSGuaranteed {
 		return false
@@ -141,7 +141,7 @@ func pinned(pod *corev1.Pod) bool {
 				}
 			}
 			cpu := limits[corev1.ResourceCPU]
-			milli := ceil(corev1.ResourceCPU, cpu)
+			milli := roundUpAmount(corev1.ResourceCPU, cpu)
 			whole = whole || milli > 0 && milli%1000 == 0
 		}
 	}
@@ -155,7 +155,7 @@ func (s *ShapeSpec) appendDetails(b []byte) []byte {
 		b = strconv.AppendInt(b, s.LimitMemoryBytes, 10)
 	}
 	if len(s.Notes) > 0 {
-		b = appendMap(append(b, "|no"...), s.Notes)
+		b = appendMapKey(append(b, "|no"...), s.Notes)
 	}
 	if len(s.Containers) == 0 {
 		return b
@@ -174,9 +174,9 @@ func (s *ShapeSpec) appendDetails(b []byte) []byte {
 	return b
 }
 
-// annotate sets the task's annotations to those that were last read. While a binding is assumed, it adds the
+// mergeAnnotations sets the task's annotations to those that were last read. While a binding is assumed, it adds the
 // annotations that are written with the binding.
-func (t *Task) annotate() {
+func (t *Task) mergeAnnotations() {
 	t.Annotations = t.seen.notes
 	if t.assumedNode == NoNode {
 		t.assumedNotes = nil
@@ -196,4 +196,4 @@ func (t *Task) annotate() {
 }
 
 // Ceil converts a quantity to the model's unit and rounds up, as for a pod's request.
-func Ceil(name corev1.ResourceName, q resource.Quantity) int64 { return ceil(name, q) }
+func Ceil(name corev1.ResourceName, q resource.Quantity) int64 { return roundUpAmount(name, q) }

@@ -24,8 +24,8 @@ func NodeFrom(node *corev1.Node) NodeSet {
 		Taints:        node.Spec.Taints,
 		Unschedulable: node.Spec.Unschedulable,
 		Annotations:   policyAnnotations(node.Annotations),
-		Allocatable:   amounts(node.Status.Allocatable, floor),
-		Devices:       sharedDevices(node.Status.Capacity, floor),
+		Allocatable:   amountsFrom(node.Status.Allocatable, roundDownAmount),
+		Devices:       sharedDevices(node.Status.Capacity, roundDownAmount),
 	}
 	if len(node.Status.Images) > 0 {
 		set.Images = make(map[string]int64, len(node.Status.Images))
@@ -48,26 +48,26 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		Labels:      pod.Labels,
 		Ours:        ours,
 		Group:       keys.PodGroupOf(pod.Annotations),
-		Queue:       either(pod, keys.QueueName),
+		Queue:       annotationOrLabel(pod, keys.QueueName),
 		NamedQueue:  pod.Annotations[keys.PodQueueName],
 		Node:        pod.Spec.NodeName,
 		Status:      statusFrom(pod),
-		Role:        either(pod, keys.TaskSpec),
+		Role:        annotationOrLabel(pod, keys.TaskSpec),
 		Index:       -1,
 		Priority:    priorityFrom(pod),
 		Gated:       len(pod.Spec.SchedulingGates) > 0,
 		Gates:       gateNames(pod.Spec.SchedulingGates),
-		QueueGated:  onlyQueueGate(pod.Spec.SchedulingGates),
-		Preemptable: MayGo(either(pod, keys.Preemptable)),
+		QueueGated:  hasOnlyQueueGate(pod.Spec.SchedulingGates),
+		Preemptable: IsPreemptionAllowed(annotationOrLabel(pod, keys.Preemptable)),
 		Critical: pod.Namespace == metav1.NamespaceSystem ||
 			pod.Spec.PriorityClassName == "system-cluster-critical" || pod.Spec.PriorityClassName == "system-node-critical",
 		Never:       pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever,
-		Shape:       shapeFrom(pod),
+		Shape:       shapeSpecFrom(pod),
 		Annotations: policyAnnotations(pod.Annotations),
 	}
-	set.Index = indexFrom(pod)
+	set.Index = podIndexFrom(pod)
 	set.Nominated = pod.Status.NominatedNodeName
-	set.Killed = podtermination.Killed(pod)
+	set.Killed = podtermination.WasDeletedBeforeEnd(pod)
 	if pod.DeletionTimestamp != nil { // includes the grace period
 		set.LeavesBy = pod.DeletionTimestamp.Time
 	}
@@ -113,8 +113,8 @@ func policyAnnotations(all map[string]string) map[string]string {
 	return kept
 }
 
-// either returns an annotation or, if it is missing, the label with the same key.
-func either(of metav1.Object, key string) string {
+// annotationOrLabel returns an annotation or, if it is missing, the label with the same key.
+func annotationOrLabel(of metav1.Object, key string) string {
 	if v, ok := of.GetAnnotations()[key]; ok {
 		return v
 	}
@@ -123,9 +123,9 @@ func either(of metav1.Object, key string) string {
 
 func statusFrom(pod *corev1.Pod) Status {
 	switch {
-	case pod.Status.Phase == corev1.PodSucceeded && !podtermination.Killed(pod):
+	case pod.Status.Phase == corev1.PodSucceeded && !podtermination.WasDeletedBeforeEnd(pod):
 		return Succeeded
-	case podtermination.Finished(pod): // a killed pod has not done its work, whatever its exit code
+	case podtermination.HasFinished(pod): // a killed pod has not done its work, whatever its exit code
 		return Failed
 	case pod.DeletionTimestamp != nil:
 		return Releasing
@@ -151,10 +151,10 @@ func priorityFrom(pod *corev1.Pod) int32 {
 	return 1
 }
 
-// indexFrom returns the pod's number from the task-index annotation or label or, if both are missing, from the end of
+// podIndexFrom returns the pod's number from the task-index annotation or label or, if both are missing, from the end of
 // the pod's name. It returns -1 if there is no number.
-func indexFrom(pod *corev1.Pod) int {
-	text := either(pod, keys.TaskIndex)
+func podIndexFrom(pod *corev1.Pod) int {
+	text := annotationOrLabel(pod, keys.TaskIndex)
 	if text == "" {
 		text = pod.Name[strings.LastIndexByte(pod.Name, '-')+1:]
 	}
@@ -164,13 +164,13 @@ func indexFrom(pod *corev1.Pod) int {
 	return -1
 }
 
-func shapeFrom(pod *corev1.Pod) ShapeSpec {
+func shapeSpecFrom(pod *corev1.Pod) ShapeSpec {
 	spec := &pod.Spec
 	shape := ShapeSpec{
 		Requests:     requestsFrom(pod),
 		NodeSelector: spec.NodeSelector,
 		Tolerations:  spec.Tolerations,
-		Ports:        portsFrom(spec),
+		Ports:        hostPortsFrom(spec),
 	}
 	shape.Images, shape.ContainerCount = imagesFrom(spec)
 	if a := spec.Affinity; a != nil {
@@ -178,24 +178,24 @@ func shapeFrom(pod *corev1.Pod) ShapeSpec {
 	}
 	shape.Spread = spec.TopologySpreadConstraints
 	if shape.PodAffinity != nil || shape.PodAntiAffinity != nil || len(shape.Spread) > 0 {
-		shape.Namespace, shape.Labels = pod.Namespace, ownLabels(&shape, pod.Labels)
+		shape.Namespace, shape.Labels = pod.Namespace, selfSelectedLabels(&shape, pod.Labels)
 	}
 	shape.Attached = attachedFrom(pod)
-	shape.Unsupported = unsupported(spec)
-	detail(&shape, pod)
+	shape.Unsupported = unsupportedFeatures(spec)
+	setDetails(&shape, pod)
 	return shape
 }
 
 func requestsFrom(pod *corev1.Pod) []Amount {
 	list := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: pod.Spec.NodeName != ""})
-	out := amounts(list, ceil)
+	out := amountsFrom(list, roundUpAmount)
 	out = slices.DeleteFunc(out, func(a Amount) bool { return a.Value == 0 || a.Name == corev1.ResourcePods })
 	out = append(out, Amount{Name: corev1.ResourcePods, Value: 1})
-	slices.SortFunc(out, byName)
+	slices.SortFunc(out, compareByName)
 	return out
 }
 
-func portsFrom(spec *corev1.PodSpec) []Port {
+func hostPortsFrom(spec *corev1.PodSpec) []Port {
 	var ports []Port
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range containers {
@@ -221,8 +221,8 @@ func portsFrom(spec *corev1.PodSpec) []Port {
 	return ports
 }
 
-// unsupported lists the parts of a pod that only Kubernetes' own plugins can check.
-func unsupported(spec *corev1.PodSpec) []string {
+// unsupportedFeatures lists the parts of a pod that only Kubernetes' own plugins can check.
+func unsupportedFeatures(spec *corev1.PodSpec) []string {
 	var out []string
 	if len(spec.ResourceClaims) > 0 {
 		out = append(out, "resource claims")
@@ -247,8 +247,8 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		Queue:           pg.Spec.Queue,
 		MinMember:       int(max(pg.Spec.MinMember, 0)),
 		PriorityClass:   pg.Spec.PriorityClassName,
-		User:            either(pg, keys.User),
-		Preemptable:     either(pg, keys.Preemptable),
+		User:            annotationOrLabel(pg, keys.User),
+		Preemptable:     annotationOrLabel(pg, keys.Preemptable),
 		Annotations:     pg.Annotations,
 		Estimate:        estimateFrom(pg.Annotations),
 		Status:          *pg.Status.DeepCopy(),
@@ -266,9 +266,9 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 	}
 	if pg.Spec.MinResources != nil {
 		set.HasMinResources = true
-		set.MinResources = amounts(*pg.Spec.MinResources, ceilSum)
-		for _, a := range quotaAmounts(*pg.Spec.MinResources, ceilSum) {
-			if !counted(a.Name) {
+		set.MinResources = amountsFrom(*pg.Spec.MinResources, roundUpSum)
+		for _, a := range quotaAmounts(*pg.Spec.MinResources, roundUpSum) {
+			if !isNodeResource(a.Name) {
 				set.QuotaResources = append(set.QuotaResources, a)
 			}
 		}
@@ -293,7 +293,7 @@ func taskRequestsFrom(text string) map[string][]Amount {
 	}
 	out := make(map[string][]Amount, len(lists))
 	for task, list := range lists {
-		out[task] = amounts(list, ceilSum)
+		out[task] = amountsFrom(list, roundUpSum)
 	}
 	return out
 }
@@ -311,9 +311,9 @@ func QueueFrom(q *schedulingv1beta1.Queue) QueueSet {
 		State:       string(q.Status.State),
 		Parent:      q.Spec.Parent,
 		Fifo:        q.Spec.DequeueStrategy == schedulingv1beta1.DequeueStrategyFIFO,
-		Capability:  amounts(q.Spec.Capability, floorSum),
-		Guarantee:   amounts(q.Spec.Guarantee.Resource, floorSum),
-		Deserved:    amounts(q.Spec.Deserved, floorSum),
+		Capability:  amountsFrom(q.Spec.Capability, roundDownSum),
+		Guarantee:   amountsFrom(q.Spec.Guarantee.Resource, roundDownSum),
+		Deserved:    amountsFrom(q.Spec.Deserved, roundDownSum),
 		Annotations: policyAnnotations(q.Annotations),
 		Affinity:    q.Spec.Affinity,
 		Status:      q.Status,

@@ -21,13 +21,13 @@ func ParseCPUs(text string) (CPUSet, error) {
 			continue
 		}
 		first, last, isRange := strings.Cut(part, "-")
-		low, err := cpuNumber(first)
+		low, err := parseCPUNumber(first)
 		if err != nil {
 			return CPUSet{}, err
 		}
 		high := low
 		if isRange {
-			if high, err = cpuNumber(last); err != nil {
+			if high, err = parseCPUNumber(last); err != nil {
 				return CPUSet{}, err
 			}
 		}
@@ -41,7 +41,7 @@ func ParseCPUs(text string) (CPUSet, error) {
 	return s, nil
 }
 
-func cpuNumber(text string) (int, error) {
+func parseCPUNumber(text string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || n < 0 || n >= maxCPU {
 		return 0, fmt.Errorf("cpu %q: want a number from 0 to %d", text, maxCPU-1)
@@ -67,38 +67,38 @@ func (s *CPUSet) add(cpu int) {
 	s.words[cpu/64] |= 1 << (cpu % 64)
 }
 
-func (s CPUSet) word(i int) uint64 {
+func (s CPUSet) wordOrZero(i int) uint64 {
 	if i < len(s.words) {
 		return s.words[i]
 	}
 	return 0
 }
 
-func (s CPUSet) merge(o CPUSet, f func(a, b uint64) uint64) CPUSet {
+func (s CPUSet) mergeWords(o CPUSet, f func(a, b uint64) uint64) CPUSet {
 	out := CPUSet{words: make([]uint64, max(len(s.words), len(o.words)))}
 	for i := range out.words {
-		out.words[i] = f(s.word(i), o.word(i))
+		out.words[i] = f(s.wordOrZero(i), o.wordOrZero(i))
 	}
 	return out
 }
 
 // Union returns the CPUs that are in either set.
 func (s CPUSet) Union(o CPUSet) CPUSet {
-	return s.merge(o, func(a, b uint64) uint64 { return a | b })
+	return s.mergeWords(o, func(a, b uint64) uint64 { return a | b })
 }
 
 // Minus returns the CPUs of s that are not in o.
 func (s CPUSet) Minus(o CPUSet) CPUSet {
-	return s.merge(o, func(a, b uint64) uint64 { return a &^ b })
+	return s.mergeWords(o, func(a, b uint64) uint64 { return a &^ b })
 }
 
 // And returns the CPUs that are in both sets.
 func (s CPUSet) And(o CPUSet) CPUSet {
-	return s.merge(o, func(a, b uint64) uint64 { return a & b })
+	return s.mergeWords(o, func(a, b uint64) uint64 { return a & b })
 }
 
 // Has reports whether a CPU is in the set.
-func (s CPUSet) Has(cpu int) bool { return cpu >= 0 && s.word(cpu/64)&(1<<(cpu%64)) != 0 }
+func (s CPUSet) Has(cpu int) bool { return cpu >= 0 && s.wordOrZero(cpu/64)&(1<<(cpu%64)) != 0 }
 
 // Len returns the number of CPUs in the set.
 func (s CPUSet) Len() int {
@@ -109,8 +109,8 @@ func (s CPUSet) Len() int {
 	return n
 }
 
-// Empty reports whether the set is empty.
-func (s CPUSet) Empty() bool {
+// IsEmpty reports whether the set is empty.
+func (s CPUSet) IsEmpty() bool {
 	for _, w := range s.words {
 		if w != 0 {
 			return false
@@ -120,7 +120,7 @@ func (s CPUSet) Empty() bool {
 }
 
 // Equal reports whether both sets contain the same CPUs.
-func (s CPUSet) Equal(o CPUSet) bool { return s.Minus(o).Empty() && o.Minus(s).Empty() }
+func (s CPUSet) Equal(o CPUSet) bool { return s.Minus(o).IsEmpty() && o.Minus(s).IsEmpty() }
 
 // List returns the numbers in ascending order.
 func (s CPUSet) List() []int {

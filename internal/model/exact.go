@@ -16,8 +16,8 @@ func (w *wide) add(v int64) {
 	w.low, w.high = low, w.high+v>>63+int64(carry)
 }
 
-// bounded returns the sum, limited to the range 0 to MaxSum.
-func (w wide) bounded() int64 {
+// boundedSum returns the sum, limited to the range 0 to MaxSum.
+func (w wide) boundedSum() int64 {
 	switch {
 	case w.high < 0:
 		return 0
@@ -27,7 +27,7 @@ func (w wide) bounded() int64 {
 	return int64(w.low)
 }
 
-func (e *exact) grow(n int) {
+func (e *exact) growToLength(n int) {
 	for len(*e) < n {
 		*e = append(*e, wide{})
 	}
@@ -36,30 +36,30 @@ func (e *exact) grow(n int) {
 // add adds a request, multiplied by sign.
 func (e *exact) add(r Request, sign int64) {
 	for _, t := range r {
-		e.grow(int(t.Index) + 1)
+		e.growToLength(int(t.Index) + 1)
 		(*e)[t.Index].add(sign * t.Value)
 	}
 }
 
 // addVec adds values, multiplied by sign.
 func (e *exact) addVec(values []int64, sign int64) {
-	e.grow(len(values))
+	e.growToLength(len(values))
 	for i, v := range values {
 		(*e)[i].add(sign * v)
 	}
 }
 
-// into writes the bounded sums to v.
-func (e exact) into(v *Vec) {
-	v.grow(len(e))
+// writeSumsTo writes the bounded sums to v.
+func (e exact) writeSumsTo(v *Vec) {
+	v.growToLength(len(e))
 	for i, w := range e {
-		(*v)[i] = w.bounded()
+		(*v)[i] = w.boundedSum()
 	}
 }
 
 // addExact adds sums, multiplied by sign, which is 1 or -1.
 func (e *exact) addExact(o exact, sign int) {
-	e.grow(len(o))
+	e.growToLength(len(o))
 	for i, w := range o {
 		high, low := w.high, w.low
 		if sign < 0 {
@@ -73,17 +73,17 @@ func (e *exact) addExact(o exact, sign int) {
 	}
 }
 
-// exactSums holds the exact values of Sums, in the order of Sums.all.
+// exactSums holds the exact values of Sums, in the order of Sums.allVectors.
 type exactSums [7]exact
 
 func (s *exactSums) add(o *Sums, sign int64) {
-	for i, v := range o.all() {
+	for i, v := range o.allVectors() {
 		s[i].addVec(*v, sign)
 	}
 }
 
-func (s *exactSums) into(o *Sums) {
-	for i, v := range o.all() {
-		s[i].into(v)
+func (s *exactSums) writeAllTo(o *Sums) {
+	for i, v := range o.allVectors() {
+		s[i].writeSumsTo(v)
 	}
 }

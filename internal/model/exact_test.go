@@ -24,7 +24,7 @@ func TestWide(t *testing.T) {
 			if !want.IsInt64() {
 				bounded = MaxSum * int64(max(want.Sign(), 0))
 			}
-			if got := w.bounded(); got != bounded {
+			if got := w.boundedSum(); got != bounded {
 				t.Fatalf("%s is read as %d, want %d", want, got, bounded)
 			}
 		}

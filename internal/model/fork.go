@@ -9,7 +9,7 @@ import (
 // Objects that are only ever replaced, such as API objects, labels, node information and statuses, are shared with
 // the copy. The copy needs its own engine.
 func (c *Cluster) Fork() *Cluster {
-	c.refresh()
+	c.refreshQueues()
 	f := &fork{from: c, to: &Cluster{}}
 	*f.to = *c
 	f.copyShapes()
@@ -63,8 +63,8 @@ func (f *fork) copyQueues() {
 	}
 }
 
-// queueOf returns the copy of a queue; nil for nil.
-func (f *fork) queueOf(q *Queue) *Queue {
+// copyOfQueue returns the copy of a queue; nil for nil.
+func (f *fork) copyOfQueue(q *Queue) *Queue {
 	if q == nil {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (f *fork) copyGangs() {
 		slab = append(slab, *g)
 		fresh := &slab[len(slab)-1]
 		f.gangs[g], c.Gangs[key] = fresh, fresh
-		fresh.Queue, fresh.queued = f.queueOf(g.Queue), f.queueOf(g.queued)
+		fresh.Queue, fresh.queued = f.copyOfQueue(g.Queue), f.copyOfQueue(g.queued)
 		fresh.Sums, fresh.contributed = cloneSums(&g.Sums), cloneSums(&g.contributed)
 		for _, sum := range []*exact{&fresh.held, &fresh.asked, &fresh.promised, &fresh.leaving, &fresh.lingering} {
 			*sum = slices.Clone(*sum)
@@ -95,7 +95,7 @@ func (f *fork) copyGangs() {
 	for uid, g := range c.gangUIDs {
 		c.gangUIDs[uid] = f.gangs[g]
 	}
-	c.bereft, c.orphans = copySet(f.from.bereft, f.gangs), copySet(f.from.orphans, f.gangs)
+	c.bereft, c.orphans = copyPointerSet(f.from.bereft, f.gangs), copyPointerSet(f.from.orphans, f.gangs)
 	c.stale = nil
 }
 
@@ -117,13 +117,13 @@ func (f *fork) copyTasks() {
 		c.taskNames[name] = f.tasks[t]
 	}
 	for _, g := range f.gangs {
-		g.Tasks = f.tasksOf(g.Tasks)
+		g.Tasks = f.copiesOfTasks(g.Tasks)
 	}
-	c.loose, c.leaving, c.lingering = copySet(f.from.loose, f.tasks), copySet(f.from.leaving, f.tasks), copySet(f.from.lingering, f.tasks)
+	c.loose, c.leaving, c.lingering = copyPointerSet(f.from.loose, f.tasks), copyPointerSet(f.from.leaving, f.tasks), copyPointerSet(f.from.lingering, f.tasks)
 }
 
-// tasksOf returns the copies of tasks.
-func (f *fork) tasksOf(tasks []*Task) []*Task {
+// copiesOfTasks returns the copies of tasks.
+func (f *fork) copiesOfTasks(tasks []*Task) []*Task {
 	out := make([]*Task, len(tasks))
 	for i, t := range tasks {
 		out[i] = f.tasks[t]
@@ -133,15 +133,15 @@ func (f *fork) tasksOf(tasks []*Task) []*Task {
 
 func (f *fork) copyNodes() {
 	from, to := &f.from.Nodes, &f.to.Nodes
-	for i, values := range from.amounts() {
-		*to.amounts()[i] = slices.Clone(*values)
+	for i, values := range from.valueArrays() {
+		*to.valueArrays()[i] = slices.Clone(*values)
 	}
 	to.Name, to.Alive, to.Info = slices.Clone(from.Name), slices.Clone(from.Alive), slices.Clone(from.Info)
 	to.Changed, to.Labeled, to.Usage = slices.Clone(from.Changed), slices.Clone(from.Labeled), slices.Clone(from.Usage)
 	to.ImageNodes, to.byName, to.free = maps.Clone(from.ImageNodes), maps.Clone(from.byName), slices.Clone(from.free)
 	to.Tasks = make([][]*Task, len(from.Tasks))
 	for id, tasks := range from.Tasks {
-		to.Tasks[id] = f.tasksOf(tasks)
+		to.Tasks[id] = f.copiesOfTasks(tasks)
 	}
 	f.to.Total, f.to.total, f.to.dead = slices.Clone(f.from.Total), slices.Clone(f.from.total), slices.Clone(f.from.dead)
 }
@@ -165,18 +165,18 @@ func (f *fork) copyRest() {
 
 func (f *fork) copyAttachable() {
 	a := &f.to.Attachable
-	a.VolumeClaims, a.Volumes, a.Classes = a.VolumeClaims.clone(), a.Volumes.clone(), a.Classes.clone()
-	a.CSINodes, a.CSIDrivers, a.Capacities = a.CSINodes.clone(), a.CSIDrivers.clone(), a.Capacities.clone()
-	a.Attachments, a.DeviceClaims = a.Attachments.clone(), a.DeviceClaims.clone()
-	a.Slices, a.DeviceClasses = a.Slices.clone(), a.DeviceClasses.clone()
+	a.VolumeClaims, a.Volumes, a.Classes = a.VolumeClaims.cloneIndexes(), a.Volumes.cloneIndexes(), a.Classes.cloneIndexes()
+	a.CSINodes, a.CSIDrivers, a.Capacities = a.CSINodes.cloneIndexes(), a.CSIDrivers.cloneIndexes(), a.Capacities.cloneIndexes()
+	a.Attachments, a.DeviceClaims = a.Attachments.cloneIndexes(), a.DeviceClaims.cloneIndexes()
+	a.Slices, a.DeviceClasses = a.Slices.cloneIndexes(), a.DeviceClasses.cloneIndexes()
 	a.users = maps.Clone(a.users)
 	for claim, users := range a.users {
-		a.users[claim] = f.tasksOf(users)
+		a.users[claim] = f.copiesOfTasks(users)
 	}
 }
 
-// clone copies the indexes but shares the objects.
-func (o *Objects[T]) clone() Objects[T] {
+// cloneIndexes copies the indexes but shares the objects.
+func (o *Objects[T]) cloneIndexes() Objects[T] {
 	fresh := *o
 	fresh.seen, fresh.assumed, fresh.gens = maps.Clone(o.seen), maps.Clone(o.assumed), maps.Clone(o.gens)
 	fresh.groups = maps.Clone(o.groups)
@@ -186,8 +186,8 @@ func (o *Objects[T]) clone() Objects[T] {
 	return fresh
 }
 
-// copySet returns a set that contains the copies of the items of another set.
-func copySet[T any](set map[*T]bool, copies map[*T]*T) map[*T]bool {
+// copyPointerSet returns a set that contains the copies of the items of another set.
+func copyPointerSet[T any](set map[*T]bool, copies map[*T]*T) map[*T]bool {
 	out := make(map[*T]bool, len(set))
 	for item := range set {
 		if fresh := copies[item]; fresh != nil { // items that no longer exist are removed from sets later
@@ -199,7 +199,7 @@ func copySet[T any](set map[*T]bool, copies map[*T]*T) map[*T]bool {
 
 func cloneSums(s *Sums) Sums {
 	fresh := *s
-	for _, sum := range fresh.all() {
+	for _, sum := range fresh.allVectors() {
 		*sum = slices.Clone(*sum)
 	}
 	return fresh

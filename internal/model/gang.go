@@ -44,7 +44,7 @@ type Gang struct {
 	PriorityClass  string
 	Priority       int32
 	// Capped is true if Priority is less than the priority of the gang's class, because its pods do not have that
-	// class: see rank.
+	// class: see setGangPriority.
 	Capped      bool
 	Annotations map[string]string
 	// Preemptable is the text of the preemptable annotation or, if it is missing, of the label; "" if both are
@@ -111,23 +111,23 @@ type Sums struct {
 }
 
 func (s *Sums) copyFrom(o *Sums) {
-	to, from := s.all(), o.all()
+	to, from := s.allVectors(), o.allVectors()
 	for i, v := range from {
 		*to[i] = append((*to[i])[:0], *v...)
 	}
 }
 
-// all returns the sums, always in the same order.
-func (s *Sums) all() [7]*Vec {
+// allVectors returns the sums, always in the same order.
+func (s *Sums) allVectors() [7]*Vec {
 	return [...]*Vec{&s.Allocated, &s.Pending, &s.Inqueue, &s.Elastic, &s.Promised, &s.Leaving, &s.Lingering}
 }
 
-// Protected reports whether the PodGroup forbids preemption of its pods.
-func (g *Gang) Protected() bool { return !MayGo(g.Preemptable) }
+// IsProtected reports whether the PodGroup forbids preemption of its pods.
+func (g *Gang) IsProtected() bool { return !IsPreemptionAllowed(g.Preemptable) }
 
-// MayGo parses the boolean volcano.sh/preemptable and reports whether pods may be preempted. As in Volcano, a missing
+// IsPreemptionAllowed parses the boolean volcano.sh/preemptable and reports whether pods may be preempted. As in Volcano, a missing
 // value means true, but an invalid one means false, because an eviction cannot be undone.
-func MayGo(text string) bool {
+func IsPreemptionAllowed(text string) bool {
 	if text == "" {
 		return true
 	}
@@ -146,20 +146,20 @@ func (g *Gang) Title() string {
 	return g.Key()
 }
 
-// Unwritten reports whether the decided status has not been written to the API.
-func (g *Gang) Unwritten() bool { return g.unwritten }
+// HasUnwrittenStatus reports whether the decided status has not been written to the API.
+func (g *Gang) HasUnwrittenStatus() bool { return g.unwritten }
 
-// Decided reports whether Status was decided here rather than read from the API.
-func (g *Gang) Decided() bool { return g.ours }
+// HasDecidedStatus reports whether Status was decided here rather than read from the API.
+func (g *Gang) HasDecidedStatus() bool { return g.ours }
 
 // AllocatedTasks returns the number of tasks that hold resources on a node.
 func (g *Gang) AllocatedTasks() int { return g.Count[Binding] + g.Count[Bound] + g.Count[Running] }
 
-// Ready returns the number of tasks that are placed or have succeeded.
-func (g *Gang) Ready() int { return g.AllocatedTasks() + g.Count[Succeeded] }
+// CountReady returns the number of tasks that are placed or have succeeded.
+func (g *Gang) CountReady() int { return g.AllocatedTasks() + g.Count[Succeeded] }
 
-// gang returns the gang with the given name. If it does not exist, gang adds an unknown gang.
-func (c *Cluster) gang(namespace, name string) *Gang {
+// ensureGang returns the gang with the given name. If it does not exist, gang adds an unknown gang.
+func (c *Cluster) ensureGang(namespace, name string) *Gang {
 	key := namespace + "/" + name
 	if g := c.Gangs[key]; g != nil {
 		return g
@@ -180,20 +180,20 @@ func (c *Cluster) AssumeAllocatedHyperNode(uid types.UID, name string) {
 	}
 }
 
-func (c *Cluster) dropEmpty(g *Gang) {
+func (c *Cluster) dropUnknownGang(g *Gang) {
 	if !g.Known && len(g.Tasks) == 0 && c.Gangs[g.Key()] == g {
 		delete(c.Gangs, g.Key())
 	}
 }
 
 func (d GangSet) apply(c *Cluster) {
-	g := c.gang(d.Namespace, d.Name)
+	g := c.ensureGang(d.Namespace, d.Name)
 	if g.Known && g.UID != d.UID { // re-created under the same name
 		g.ours, g.unwritten = false, false
 		g.Status, g.StatusAt = schedulingv1beta1.PodGroupStatus{}, time.Time{}
 		delete(c.gangUIDs, g.UID)
 		g.Lost, g.gave = nil, nil
-		c.keepLost(g)
+		c.dropIfNoneLost(g)
 	}
 	g.Known, g.UID, g.Created, g.Job = true, d.UID, d.Created, d.Job
 	c.gangUIDs[d.UID] = g
@@ -201,7 +201,7 @@ func (d GangSet) apply(c *Cluster) {
 	if queue == "" {
 		queue = c.DefaultQueue
 	}
-	if q := c.queue(queue); g.Queue != q {
+	if q := c.ensureQueue(queue); g.Queue != q {
 		g.Queue = q
 	}
 	g.MinMember, g.MinTaskMember = d.MinMember, d.MinTaskMember
@@ -215,21 +215,21 @@ func (d GangSet) apply(c *Cluster) {
 		g.TaskRequests[task] = c.Resources.Request(d.TaskRequests[task])
 	}
 	c.setPlacements(g, d.TaskPlacements)
-	c.grow()
+	c.widenNodes()
 	g.PriorityClass, g.Annotations, g.Preemptable = d.PriorityClass, d.Annotations, d.Preemptable
-	c.countTimed(g.Estimate > 0, -1)
+	c.countRunTimes(g.Estimate > 0, -1)
 	if g.Estimate != d.Estimate {
-		c.EstimateGen = c.next()
+		c.EstimateGen = c.nextGeneration()
 	}
 	g.Estimate = d.Estimate
-	c.countTimed(g.Estimate > 0, 1)
+	c.countRunTimes(g.Estimate > 0, 1)
 	g.Topology, g.SubGroups = d.Topology, d.SubGroups
-	c.rank(g)
+	c.setGangPriority(g)
 	if !g.ours {
 		g.Status = d.Status
 	}
-	g.Spec = c.next()
-	c.touchGang(g)
+	g.Spec = c.nextGeneration()
+	c.markGangChanged(g)
 }
 
 func (d GangGone) apply(c *Cluster) {
@@ -241,37 +241,37 @@ func (d GangGone) apply(c *Cluster) {
 	g.Known, g.ours, g.unwritten = false, false, false
 	g.UID = ""
 	c.setPlacements(g, nil)
-	c.countTimed(g.Estimate > 0, -1)
+	c.countRunTimes(g.Estimate > 0, -1)
 	if g.Estimate > 0 {
-		c.EstimateGen = c.next()
+		c.EstimateGen = c.nextGeneration()
 	}
 	g.Estimate, g.Lost = 0, nil
-	c.keepLost(g)
-	g.Spec = c.next()
-	c.touchGang(g)
+	c.dropIfNoneLost(g)
+	g.Spec = c.nextGeneration()
+	c.markGangChanged(g)
 	for _, t := range g.Tasks {
 		if t.Status == Pipelined {
-			c.place(t, NoNode, Pending)
+			c.moveTaskTo(t, NoNode, Pending)
 		}
 	}
-	c.dropEmpty(g)
+	c.dropUnknownGang(g)
 }
 
-// count adds a task to the gang's counts and sums, or removes it if sign is -1.
-func (c *Cluster) count(g *Gang, t *Task, sign int) {
+// countTaskInGang adds a task to the gang's counts and sums, or removes it if sign is -1.
+func (c *Cluster) countTaskInGang(g *Gang, t *Task, sign int) {
 	g.Count[t.Status] += sign
-	if !t.Status.Ended() {
+	if !t.Status.HasEnded() {
 		t.Shape.inQueues += sign
 	}
 	switch {
-	case t.Status.Allocated() || t.Status == Pipelined:
+	case t.Status.IsAllocated() || t.Status == Pipelined:
 		g.held.add(t.Shape.Request, int64(sign))
 		if t.Status == Pipelined {
 			g.promised.add(t.Shape.Request, int64(sign))
 		}
 	case t.Status == Releasing && t.Node != NoNode:
 		g.leaving.add(t.Shape.Request, int64(sign))
-	case t.Status.OnNode() && t.Node != NoNode:
+	case t.Status.CountsOnNode() && t.Node != NoNode:
 		g.lingering.add(t.Shape.Request, int64(sign))
 	case t.Status == Pending && t.Gated:
 		g.Gated += sign
@@ -286,12 +286,12 @@ func (c *Cluster) count(g *Gang, t *Task, sign int) {
 			g.asked.add(t.Shape.Request, int64(sign))
 		}
 	}
-	c.touchGang(g)
+	c.markGangChanged(g)
 }
 
-// touchGang marks a gang as changed, so that its queue's sums and its status are recomputed.
-func (c *Cluster) touchGang(g *Gang) {
-	g.Gen = c.next()
+// markGangChanged marks a gang as changed, so that its queue's sums and its status are recomputed.
+func (c *Cluster) markGangChanged(g *Gang) {
+	g.Gen = c.nextGeneration()
 	if !g.Known {
 		c.orphans[g] = true
 	}
@@ -302,74 +302,74 @@ func (c *Cluster) touchGang(g *Gang) {
 	c.gangLog.add(g, g.Gen)
 }
 
-// refresh updates the sums of queues for the gangs that have changed.
-func (c *Cluster) refresh() {
+// refreshQueues updates the sums of queues for the gangs that have changed.
+func (c *Cluster) refreshQueues() {
 	for _, g := range c.stale {
 		g.stale = false
-		c.countPlacements(g, g.awaitsPods())
+		c.countPlacements(g, g.isAwaitingPods())
 		c.countUndescribed(g)
 		if g.Known && g.PriorityClass != "" {
-			c.rank(g) // the priority depends on its pods
+			c.setGangPriority(g) // the priority depends on its pods
 		}
 		if g.queued != nil {
 			g.queued.sums.add(&g.contributed, -1)
-			g.queued.sums.into(&g.queued.Sums)
+			g.queued.sums.writeAllTo(&g.queued.Sums)
 			if g.member {
 				g.queued.Gangs--
 			}
-			g.queued.Gen = c.next()
+			g.queued.Gen = c.nextGeneration()
 			g.queued = nil
 		}
-		if !g.contribute() {
+		if !g.computeContribution() {
 			continue
 		}
 		q := g.Queue
 		q.sums.add(&g.contributed, 1)
-		q.sums.into(&q.Sums)
+		q.sums.writeAllTo(&q.Sums)
 		if g.member = g.Known; g.member {
 			q.Gangs++
 		}
-		q.Gen = c.next()
+		q.Gen = c.nextGeneration()
 		g.queued = q
 	}
 	c.stale = c.stale[:0]
 	for _, id := range c.dead {
-		c.recycle(id)
+		c.recycleRow(id)
 	}
 	c.dead = c.dead[:0]
 }
 
-// contribute computes what the gang adds to its queue's sums, and reports whether it adds anything. If the PodGroup
+// computeContribution computes what the gang adds to its queue's sums, and reports whether it adds anything. If the PodGroup
 // was deleted, its pods still count until they end.
-func (g *Gang) contribute() bool {
+func (g *Gang) computeContribution() bool {
 	if g.Known {
-		g.derive()
+		g.computeSums()
 		g.contributed.copyFrom(&g.Sums)
 		return true
 	}
 	if g.Queue == nil || len(g.Tasks) == 0 {
 		return false
 	}
-	for _, v := range g.contributed.all() {
-		v.zero()
+	for _, v := range g.contributed.allVectors() {
+		v.clearValues()
 	}
 	unowned := slices.Clone(g.lingering)
 	unowned.addExact(g.held, 1)
 	unowned.addExact(g.promised, -1)
-	unowned.into(&g.contributed.Lingering)
-	g.leaving.into(&g.contributed.Leaving)
+	unowned.writeSumsTo(&g.contributed.Lingering)
+	g.leaving.writeSumsTo(&g.contributed.Leaving)
 	return true
 }
 
-// derive computes Sums from the tasks' allocations and requests, the phase and minResources.
-func (g *Gang) derive() {
-	g.held.into(&g.Sums.Allocated)
-	g.asked.into(&g.Sums.Pending)
-	g.promised.into(&g.Sums.Promised)
-	g.leaving.into(&g.Sums.Leaving)
-	g.lingering.into(&g.Sums.Lingering)
-	g.Sums.Inqueue.zero()
-	g.Sums.Elastic.zero()
+// computeSums computes Sums from the tasks' allocations and requests, the phase and minResources.
+func (g *Gang) computeSums() {
+	g.held.writeSumsTo(&g.Sums.Allocated)
+	g.asked.writeSumsTo(&g.Sums.Pending)
+	g.promised.writeSumsTo(&g.Sums.Promised)
+	g.leaving.writeSumsTo(&g.Sums.Leaving)
+	g.lingering.writeSumsTo(&g.Sums.Lingering)
+	g.Sums.Inqueue.clearValues()
+	g.Sums.Elastic.clearValues()
 	reserving := g.Status.Phase == schedulingv1beta1.PodGroupInqueue ||
 		g.Status.Phase == schedulingv1beta1.PodGroupRunning && g.AllocatedTasks() >= g.MinMember
 	if reserving {

@@ -25,8 +25,8 @@ type Gave struct {
 	Between bool
 }
 
-// AssumeGave records that a gang lost resources to another gang.
-func (c *Cluster) AssumeGave(gang, to types.UID, how Gave) {
+// AssumeResourcesLost records that a gang lost resources to another gang.
+func (c *Cluster) AssumeResourcesLost(gang, to types.UID, how Gave) {
 	g := c.gangUIDs[gang]
 	if g == nil || how.Tier == 0 || gang == to {
 		return
@@ -34,28 +34,28 @@ func (c *Cluster) AssumeGave(gang, to types.UID, how Gave) {
 	if g.gave == nil {
 		g.gave = map[types.UID]Gave{}
 	}
-	maps.DeleteFunc(g.gave, func(to types.UID, _ Gave) bool { return c.gone(to) })
+	maps.DeleteFunc(g.gave, func(to types.UID, _ Gave) bool { return c.isGangGone(to) })
 	if before, again := g.gave[to]; !again || before.Between != how.Between || how.Tier < before.Tier {
 		g.gave[to] = how
 	}
 }
 
-// GaveBefore reports whether a gang lost resources by a tier before the given one to a gang that still exists. If
+// LostToEarlierTier reports whether a gang lost resources by a tier before the given one to a gang that still exists. If
 // between is true, it considers evictions between queues, otherwise evictions inside a queue.
-func (c *Cluster) GaveBefore(g *Gang, between bool, tier int) bool {
+func (c *Cluster) LostToEarlierTier(g *Gang, between bool, tier int) bool {
 	for to, how := range g.gave {
-		if how.Between == between && how.Tier <= tier && !c.gone(to) {
+		if how.Between == between && how.Tier <= tier && !c.isGangGone(to) {
 			return true
 		}
 	}
 	return false
 }
 
-// gone reports whether a gang no longer exists or has completed.
-func (c *Cluster) gone(uid types.UID) bool {
+// isGangGone reports whether a gang no longer exists or has completed.
+func (c *Cluster) isGangGone(uid types.UID) bool {
 	g := c.gangUIDs[uid]
 	return g == nil || g.Status.Phase == schedulingv1beta1.PodGroupCompleted
 }
 
-// HasGiven reports whether the gang ever lost resources because of an order of shares.
-func (g *Gang) HasGiven() bool { return len(g.gave) > 0 }
+// HasLostByShare reports whether the gang ever lost resources because of an order of shares.
+func (g *Gang) HasLostByShare() bool { return len(g.gave) > 0 }

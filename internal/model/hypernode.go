@@ -88,28 +88,28 @@ func (d HyperNodeSet) apply(c *Cluster) {
 	if old != nil && old.Published.Decided {
 		h.Published = old.Published
 	}
-	if old != nil && h.sameSpec(old) {
+	if old != nil && h.hasSameSpec(old) {
 		if old.Published != h.Published {
 			old.Published = h.Published
-			c.hyperSeen = c.next()
+			c.hyperSeen = c.nextGeneration()
 		}
 		return
 	}
 	c.HyperNodes[h.Name] = &h
-	c.hyperGen = c.next()
+	c.hyperGen = c.nextGeneration()
 }
 
 func (d HyperNodeGone) apply(c *Cluster) {
 	if _, ok := c.HyperNodes[d.Name]; ok {
 		delete(c.HyperNodes, d.Name)
-		c.hyperGen = c.next()
+		c.hyperGen = c.nextGeneration()
 	}
 }
 
 func (d HyperNodeStatusFailed) apply(c *Cluster) {
 	if h := c.HyperNodes[d.Name]; h != nil {
 		h.Published = HyperNodePublished{}
-		c.hyperSeen = c.next()
+		c.hyperSeen = c.nextGeneration()
 	}
 }
 
@@ -123,20 +123,20 @@ func (c *Cluster) AssumeHyperNodeStatus(name string, published HyperNodePublishe
 	}
 }
 
-func (h *HyperNode) sameSpec(old *HyperNode) bool {
+func (h *HyperNode) hasSameSpec(old *HyperNode) bool {
 	if h.Tier != old.Tier || h.TierName != old.TierName || h.Problem != old.Problem || len(h.Members) != len(old.Members) {
 		return false
 	}
 	for i := range h.Members {
-		if h.Members[i].text() != old.Members[i].text() {
+		if h.Members[i].comparisonText() != old.Members[i].comparisonText() {
 			return false
 		}
 	}
 	return true
 }
 
-// text returns the member as a string for comparison.
-func (m *HyperMember) text() string {
+// comparisonText returns the member as a string for comparison.
+func (m *HyperMember) comparisonText() string {
 	switch {
 	case m.HyperNode:
 		return "hyperNode " + m.Name
@@ -148,8 +148,8 @@ func (m *HyperMember) text() string {
 	return "node " + m.Name
 }
 
-// selects reports whether the member's pattern or labels select a node.
-func (m *HyperMember) selects(name string, info *NodeInfo) bool {
+// selectsNode reports whether the member's pattern or labels select a node.
+func (m *HyperMember) selectsNode(name string, info *NodeInfo) bool {
 	switch {
 	case m.Pattern != nil:
 		return m.Pattern.MatchString(name)

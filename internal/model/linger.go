@@ -13,20 +13,20 @@ import (
 // then, but still has to unmount the volumes.
 const lingerAfter = 30 * time.Second
 
-// LingersAt returns the time from which a pod that is being deleted no longer counts as about to end. If it still
+// LingeringStart returns the time from which a pod that is being deleted no longer counts as about to end. If it still
 // exists then, a finalizer or a lost node prevents its deletion.
-func (t *Task) LingersAt() time.Time { return t.LeavesBy.Add(lingerAfter) }
+func (t *Task) LingeringStart() time.Time { return t.LeavesBy.Add(lingerAfter) }
 
-// Leaving calls visit for the pods that are being deleted and have not reached their deadline, in no particular
+// VisitLeaving calls visit for the pods that are being deleted and have not reached their deadline, in no particular
 // order.
-func (c *Cluster) Leaving(visit func(*Task)) {
+func (c *Cluster) VisitLeaving(visit func(*Task)) {
 	for t := range c.leaving {
 		visit(t)
 	}
 }
 
-// Lingering returns the pods that should have ended but still exist, sorted by namespace and name.
-func (c *Cluster) Lingering() []*Task {
+// LingeringTasks returns the pods that should have ended but still exist, sorted by namespace and name.
+func (c *Cluster) LingeringTasks() []*Task {
 	out := make([]*Task, 0, len(c.lingering))
 	for t := range c.lingering {
 		out = append(out, t)
@@ -42,7 +42,7 @@ func (c *Cluster) Lingering() []*Task {
 func (c *Cluster) AssumeLingering(uid types.UID) {
 	if t := c.tasks[uid]; t != nil && t.Status == Releasing {
 		t.lingers = t.LeavesBy
-		c.place(t, t.Node, Lingering)
+		c.moveTaskTo(t, t.Node, Lingering)
 	}
 }
 
@@ -52,12 +52,12 @@ func (c *Cluster) trackLeaving(t *Task, in bool) {
 	case !in:
 		if delete(c.leaving, t); c.lingering[t] {
 			delete(c.lingering, t)
-			c.LingerGen = c.next()
+			c.LingerGen = c.nextGeneration()
 		}
 	case t.Status == Releasing && !t.LeavesBy.IsZero():
 		c.leaving[t] = true
 	case t.Status == Lingering:
 		c.lingering[t] = true
-		c.LingerGen = c.next()
+		c.LingerGen = c.nextGeneration()
 	}
 }

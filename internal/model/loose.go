@@ -1,16 +1,16 @@
 package model
 
-// HasLoose reports whether Loose may return any pods.
-func (c *Cluster) HasLoose() bool { return len(c.loose)+len(c.orphans) > 0 }
+// MayHaveLooseTasks reports whether LooseTasks may return any pods.
+func (c *Cluster) MayHaveLooseTasks() bool { return len(c.loose)+len(c.orphans) > 0 }
 
-// Loose returns the pods of this scheduler that cannot be placed because they name no PodGroup, or a PodGroup that
+// LooseTasks returns the pods of this scheduler that cannot be placed because they name no PodGroup, or a PodGroup that
 // does not exist. The order is undefined: there may briefly be thousands of such pods, of which few matter.
-func (c *Cluster) Loose() []*Task {
+func (c *Cluster) LooseTasks() []*Task {
 	var out []*Task
 	for t := range c.loose {
 		out = append(out, t)
 	}
-	for _, g := range c.orphaned() {
+	for _, g := range c.orphanedGangs() {
 		for _, t := range g.Tasks {
 			if t.Status == Pending {
 				out = append(out, t)
@@ -20,8 +20,8 @@ func (c *Cluster) Loose() []*Task {
 	return out
 }
 
-// orphaned returns the gangs that pods name but whose PodGroup does not exist.
-func (c *Cluster) orphaned() []*Gang {
+// orphanedGangs returns the gangs that pods name but whose PodGroup does not exist.
+func (c *Cluster) orphanedGangs() []*Gang {
 	var out []*Gang
 	for g := range c.orphans {
 		if g.Known || len(g.Tasks) == 0 {

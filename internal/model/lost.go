@@ -18,8 +18,8 @@ type Lost struct {
 // forgetLost is the time after which a lost pod is dropped, even if resources are still held for it.
 const forgetLost = time.Hour
 
-// Bereft returns the gangs that recently lost pods, sorted by name.
-func (c *Cluster) Bereft() []*Gang {
+// GangsWithLosses returns the gangs that recently lost pods, sorted by name.
+func (c *Cluster) GangsWithLosses() []*Gang {
 	if len(c.bereft) == 0 {
 		return nil
 	}
@@ -31,9 +31,9 @@ func (c *Cluster) Bereft() []*Gang {
 	return out
 }
 
-// lose records that a gang's task no longer occupies its node. It ignores tasks that were evicted in favor of other
+// recordLost records that a gang's task no longer occupies its node. It ignores tasks that were evicted in favor of other
 // pods.
-func (c *Cluster) lose(g *Gang, t *Task, was Status, node NodeID) {
+func (c *Cluster) recordLost(g *Gang, t *Task, was Status, node NodeID) {
 	if g == nil || !g.Known || was != Running && was != Bound || node == NoNode || len(g.Lost) >= g.MinMember {
 		return
 	}
@@ -44,17 +44,17 @@ func (c *Cluster) lose(g *Gang, t *Task, was Status, node NodeID) {
 	c.bereft[g] = true
 }
 
-// replace drops one lost pod of a gang that got a new pod on a node, preferably a pod that was lost on the same node.
-func (c *Cluster) replace(g *Gang, node string) {
+// dropReplaced drops one lost pod of a gang that got a new pod on a node, preferably a pod that was lost on the same node.
+func (c *Cluster) dropReplaced(g *Gang, node string) {
 	if len(g.Lost) == 0 {
 		return
 	}
 	i := max(slices.IndexFunc(g.Lost, func(l Lost) bool { return l.Node == node }), 0)
 	g.Lost = slices.Delete(g.Lost, i, i+1)
-	c.keepLost(g)
+	c.dropIfNoneLost(g)
 }
 
-func (c *Cluster) keepLost(g *Gang) {
+func (c *Cluster) dropIfNoneLost(g *Gang) {
 	if len(g.Lost) == 0 {
 		g.Lost = nil
 		delete(c.bereft, g)
@@ -70,6 +70,6 @@ func (c *Cluster) AssumeMissed(now time.Time) {
 			}
 		}
 		g.Lost = slices.DeleteFunc(g.Lost, func(l Lost) bool { return now.Sub(l.Since) >= forgetLost })
-		c.keepLost(g)
+		c.dropIfNoneLost(g)
 	}
 }

@@ -246,15 +246,15 @@ func TestSums(t *testing.T) {
 				c.Apply(TaskGone{Namespace: "ns", Name: name})
 			case 9:
 				c.AssumeBound(types.UID(name), host)
-				c.EndAssume()
+				c.RefreshAssumed()
 			case 10:
 				c.Apply(BindFailed{UID: types.UID(name)})
 			case 11:
 				c.AssumeNominated(types.UID(name), host)
-				c.EndAssume()
+				c.RefreshAssumed()
 			case 12:
 				c.AssumeEvicted(types.UID(name), "")
-				c.EndAssume()
+				c.RefreshAssumed()
 			}
 			checkSums(t, c)
 		}
@@ -275,13 +275,13 @@ func checkSums(t *rapid.T, c *Cluster) {
 	held := map[*Queue]int64{}
 	for _, task := range c.tasks {
 		cpu := task.Shape.Request.Get(CPU)
-		if task.Node != NoNode && task.Status.OnNode() {
+		if task.Node != NoNode && task.Status.CountsOnNode() {
 			usedBy[task.Node] += cpu
 		}
 		if task.Status == Pipelined {
 			promised[task.Node] += cpu
 		}
-		if g := task.Gang; g != nil && g.Known && (task.Status.Allocated() || task.Status == Pipelined) {
+		if g := task.Gang; g != nil && g.Known && (task.Status.IsAllocated() || task.Status == Pipelined) {
 			held[g.Queue] += cpu
 		}
 	}
@@ -313,11 +313,11 @@ func FuzzQuantity(f *testing.F) {
 			t.Skip()
 		}
 		for _, name := range []corev1.ResourceName{"cpu", "memory", "x.com/y"} {
-			up, down := ceil(name, q), floor(name, q)
+			up, down := roundUpAmount(name, q), roundDownAmount(name, q)
 			if up < 0 || down < 0 || up > MaxAmount || down >= MaxAmount || down > up {
 				t.Fatalf("%s of %s: request %d, capacity %d", text, name, up, down)
 			}
-			if up, down := ceilSum(name, q), floorSum(name, q); up < 0 || down < 0 || up > MaxSum || down > up {
+			if up, down := roundUpSum(name, q), roundDownSum(name, q); up < 0 || down < 0 || up > MaxSum || down > up {
 				t.Fatalf("%s of %s: minimum %d, limit %d", text, name, up, down)
 			}
 		}

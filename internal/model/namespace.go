@@ -25,12 +25,12 @@ func (d NamespaceSet) apply(c *Cluster) {
 		return
 	}
 	c.Namespaces[d.Name] = d.Labels
-	c.NamespaceGen = c.next()
+	c.NamespaceGen = c.nextGeneration()
 }
 
 func (d NamespaceGone) apply(c *Cluster) {
 	if _, known := c.Namespaces[d.Name]; known {
 		delete(c.Namespaces, d.Name)
-		c.NamespaceGen = c.next()
+		c.NamespaceGen = c.nextGeneration()
 	}
 }

@@ -66,17 +66,17 @@ func (n *Nodes) Find(name string) (NodeID, bool) {
 	return id, ok
 }
 
-// amounts returns pointers to all value arrays.
-func (n *Nodes) amounts() [5]*[]int64 {
+// valueArrays returns pointers to all value arrays.
+func (n *Nodes) valueArrays() [5]*[]int64 {
 	return [...]*[]int64{&n.Alloc, &n.Used, &n.Releasing, &n.Pipelined, &n.Foreign}
 }
 
-// widen increases the number of values per row.
-func (n *Nodes) widen(stride int) {
+// widenNodeRows increases the number of values per row.
+func (n *Nodes) widenNodeRows(stride int) {
 	if stride <= n.Stride {
 		return
 	}
-	for _, array := range n.amounts() {
+	for _, array := range n.valueArrays() {
 		wide := make([]int64, n.Len()*stride)
 		for i := range n.Name {
 			copy(wide[i*stride:], (*array)[i*n.Stride:(i+1)*n.Stride])
@@ -86,8 +86,8 @@ func (n *Nodes) widen(stride int) {
 	n.Stride = stride
 }
 
-// nodeRow returns the row for a node name. If there is no row, nodeRow adds a dead one.
-func (c *Cluster) nodeRow(name string) NodeID {
+// ensureNodeRow returns the row for a node name. If there is no row, ensureNodeRow adds a dead one.
+func (c *Cluster) ensureNodeRow(name string) NodeID {
 	n := &c.Nodes
 	if id, ok := n.byName[name]; ok {
 		return id
@@ -108,15 +108,15 @@ func (c *Cluster) nodeRow(name string) NodeID {
 	n.Changed = append(n.Changed, 0)
 	n.Labeled = append(n.Labeled, 0)
 	n.Usage = append(n.Usage, NodeUsage{})
-	for _, array := range n.amounts() {
+	for _, array := range n.valueArrays() {
 		*array = append(*array, make([]int64, n.Stride)...)
 	}
 	n.byName[name] = id
 	return id
 }
 
-// recycle frees the row of a dead node that has no tasks.
-func (c *Cluster) recycle(id NodeID) {
+// recycleRow frees the row of a dead node that has no tasks.
+func (c *Cluster) recycleRow(id NodeID) {
 	n := &c.Nodes
 	if n.Alive[id] || len(n.Tasks[id]) > 0 || n.Name[id] == "" {
 		return
@@ -125,17 +125,17 @@ func (c *Cluster) recycle(id NodeID) {
 	n.Name[id] = ""
 	n.Info[id] = nil
 	n.Usage[id] = NodeUsage{}
-	for _, array := range n.amounts() {
+	for _, array := range n.valueArrays() {
 		clear(n.Row(*array, id))
 	}
 	n.free = append(n.free, id)
 }
 
 func (d NodeSet) apply(c *Cluster) {
-	id := c.nodeRow(d.Name)
+	id := c.ensureNodeRow(d.Name)
 	n := &c.Nodes
 	request := c.Resources.Request(d.Allocatable)
-	c.grow()
+	c.widenNodes()
 	row := n.Row(n.Alloc, id)
 	fresh := make([]int64, n.Stride)
 	for _, t := range request {
@@ -147,29 +147,29 @@ func (d NodeSet) apply(c *Cluster) {
 		}
 		copy(row, fresh)
 		c.total.addVec(row, 1)
-		c.total.into(&c.Total)
-		c.touch(id)
-		c.TotalGen = c.next()
+		c.total.writeSumsTo(&c.Total)
+		c.markNodeChanged(id)
+		c.TotalGen = c.nextGeneration()
 	}
 	info := &NodeInfo{Labels: d.Labels, Taints: d.Taints, Unschedulable: d.Unschedulable, Images: d.Images, Annotations: d.Annotations, Devices: d.Devices}
-	if !n.Alive[id] || !info.same(n.Info[id]) {
+	if !n.Alive[id] || !info.isSameAs(n.Info[id]) {
 		if n.Alive[id] {
 			n.countImages(n.Info[id].Images, -1)
 		}
 		n.countImages(info.Images, 1)
-		info.Node = nodeObject(d.Name, d.Labels)
+		info.Node = toAPINode(d.Name, d.Labels)
 		n.Info[id] = info
-		n.Labeled[id] = c.next()
-		c.touch(id)
+		n.Labeled[id] = c.nextGeneration()
+		c.markNodeChanged(id)
 	}
 	if !n.Alive[id] {
 		n.Alive[id] = true
 		c.NodeCount++
-		c.NodeSetGen = c.next()
+		c.NodeSetGen = c.nextGeneration()
 	}
 }
 
-func (i *NodeInfo) same(old *NodeInfo) bool {
+func (i *NodeInfo) isSameAs(old *NodeInfo) bool {
 	if old == nil || i.Unschedulable != old.Unschedulable || len(i.Labels) != len(old.Labels) || len(i.Taints) != len(old.Taints) || len(i.Images) != len(old.Images) {
 		return false
 	}
@@ -205,19 +205,19 @@ func (d NodeGone) apply(c *Cluster) {
 	n.countImages(n.Info[id].Images, -1)
 	c.NodeCount--
 	c.total.addVec(n.Row(n.Alloc, id), -1)
-	c.total.into(&c.Total)
-	c.TotalGen, c.NodeSetGen, n.Labeled[id] = c.next(), c.next(), c.next()
-	c.touch(id)
+	c.total.writeSumsTo(&c.Total)
+	c.TotalGen, c.NodeSetGen, n.Labeled[id] = c.nextGeneration(), c.nextGeneration(), c.nextGeneration()
+	c.markNodeChanged(id)
 	for _, t := range slices.Clone(n.Tasks[id]) {
 		if t.Status == Pipelined { // the promised resources no longer exist
-			c.place(t, NoNode, Pending)
+			c.moveTaskTo(t, NoNode, Pending)
 		}
 	}
 	c.dead = append(c.dead, id)
 }
 
-// Order returns the live rows sorted by node name, reusing buffer.
-func (n *Nodes) Order(buffer []NodeID) []NodeID {
+// AppendSortedLive returns the live rows sorted by node name, reusing buffer.
+func (n *Nodes) AppendSortedLive(buffer []NodeID) []NodeID {
 	order := buffer[:0]
 	for i, alive := range n.Alive {
 		if alive {
@@ -228,8 +228,8 @@ func (n *Nodes) Order(buffer []NodeID) []NodeID {
 	return order
 }
 
-// Ports calls visit for the host ports of a node's tasks, both bound and promised ones, until visit returns false.
-func (n *Nodes) Ports(id NodeID, visit func(t *Task, p Port) bool) {
+// VisitPorts calls visit for the host ports of a node's tasks, both bound and promised ones, until visit returns false.
+func (n *Nodes) VisitPorts(id NodeID, visit func(t *Task, p Port) bool) {
 	for _, t := range n.Tasks[id] {
 		for _, p := range t.Shape.Ports {
 			if !visit(t, p) {

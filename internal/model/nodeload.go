@@ -25,14 +25,14 @@ func (d NodeUsageSet) apply(c *Cluster) {
 		return
 	}
 	n.Usage[id] = d.NodeUsage
-	n.Labeled[id] = c.next()
-	c.touch(id)
+	n.Labeled[id] = c.nextGeneration()
+	c.markNodeChanged(id)
 }
 
 // AssumeAnnotated records the annotations that are written with a pod's assumed binding.
 func (c *Cluster) AssumeAnnotated(uid types.UID, notes map[string]string) {
 	if t := c.tasks[uid]; t != nil && t.assumedNode != NoNode {
 		t.assumedNotes = notes
-		t.annotate()
+		t.mergeAnnotations()
 	}
 }

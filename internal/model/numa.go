@@ -46,19 +46,19 @@ type NumaGone struct{ Node string }
 
 func (d NumaSet) apply(c *Cluster) {
 	c.Numa[d.Node] = &d.Numa
-	c.relabel(d.Node)
+	c.markRelabeled(d.Node)
 }
 
 func (d NumaGone) apply(c *Cluster) {
 	delete(c.Numa, d.Node)
-	c.relabel(d.Node)
+	c.markRelabeled(d.Node)
 }
 
-// relabel marks a node as changed, so that cached decisions about the node are made again.
-func (c *Cluster) relabel(node string) {
+// markRelabeled marks a node as changed, so that cached decisions about the node are made again.
+func (c *Cluster) markRelabeled(node string) {
 	if id, ok := c.Nodes.byName[node]; ok && c.Nodes.Alive[id] {
-		c.Nodes.Labeled[id] = c.next()
-		c.touch(id)
+		c.Nodes.Labeled[id] = c.nextGeneration()
+		c.markNodeChanged(id)
 	}
 }
 
@@ -67,7 +67,7 @@ func NumaFrom(o *nodeinfov1alpha1.Numatopology) NumaSet {
 	n := Numa{
 		CPUManager:      o.Spec.Policies[nodeinfov1alpha1.CPUManagerPolicy],
 		TopologyManager: o.Spec.Policies[nodeinfov1alpha1.TopologyManagerPolicy],
-		Seen:            seenPods(o),
+		Seen:            podsSeenByAgent(o),
 	}
 	problem := func(format string, args ...any) {
 		if n.Problem == "" {
@@ -76,7 +76,7 @@ func NumaFrom(o *nodeinfov1alpha1.Numatopology) NumaSet {
 	}
 	for _, key := range sortedKeys(o.Spec.CPUDetail) {
 		info := o.Spec.CPUDetail[key]
-		id, err := cpuNumber(key)
+		id, err := parseCPUNumber(key)
 		if err != nil {
 			problem("cpuDetail: %v", err)
 			continue
@@ -101,7 +101,7 @@ func NumaFrom(o *nodeinfov1alpha1.Numatopology) NumaSet {
 		if err != nil {
 			problem("resReserved[cpu]: %q is no quantity", text)
 		} else {
-			n.ReservedMilliCPU = ceil(corev1.ResourceCPU, q)
+			n.ReservedMilliCPU = roundUpAmount(corev1.ResourceCPU, q)
 		}
 	}
 	return NumaSet{Node: o.Name, Numa: n}
@@ -116,9 +116,9 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// seenPods returns the pods whose CPUs the agent has already removed from Free. Agents use different formats for
+// podsSeenByAgent returns the pods whose CPUs the agent has already removed from Free. Agents use different formats for
 // podAllocations: an object keyed by UID or namespace/name, or a list of objects that contain either.
-func seenPods(o *nodeinfov1alpha1.Numatopology) map[string]bool {
+func podsSeenByAgent(o *nodeinfov1alpha1.Numatopology) map[string]bool {
 	if o.Spec.PodAllocations == nil {
 		return nil
 	}
@@ -170,5 +170,5 @@ func addIdentity(seen map[string]bool, value json.RawMessage) {
 	}
 }
 
-// Shows reports whether the agent has already removed a task's CPUs from Free.
-func (n *Numa) Shows(t *Task) bool { return n.Seen[string(t.UID)] || n.Seen[t.Key()] }
+// HasSeenTask reports whether the agent has already removed a task's CPUs from Free.
+func (n *Numa) HasSeenTask(t *Task) bool { return n.Seen[string(t.UID)] || n.Seen[t.Key()] }

@@ -9,7 +9,7 @@ import (
 )
 
 // Objects holds the API objects of one kind by key, which is the name or namespace/name. Objects are never changed,
-// only replaced. While a decision about an object is unconfirmed, Get and Each return the assumed version of the
+// only replaced. While a decision about an object is unconfirmed, Get and VisitObjects return the assumed version of the
 // object.
 type Objects[T metav1.Object] struct {
 	// Gen is the generation of the last change to any object.
@@ -50,8 +50,8 @@ func (o *Objects[T]) Get(key string) (T, bool) {
 // Len returns the number of objects.
 func (o *Objects[T]) Len() int { return len(o.seen) }
 
-// GenOf returns the generation of the last change to one key; 0 if it never changed.
-func (o *Objects[T]) GenOf(key string) uint64 { return o.gens[key] }
+// GenerationOf returns the generation of the last change to one key; 0 if it never changed.
+func (o *Objects[T]) GenerationOf(key string) uint64 { return o.gens[key] }
 
 // Keys returns all keys, sorted.
 func (o *Objects[T]) Keys() []string {
@@ -63,8 +63,8 @@ func (o *Objects[T]) Keys() []string {
 	return keys
 }
 
-// Each calls visit for all objects, in no particular order.
-func (o *Objects[T]) Each(visit func(key string, object T)) {
+// VisitObjects calls visit for all objects, in no particular order.
+func (o *Objects[T]) VisitObjects(visit func(key string, object T)) {
 	for key, object := range o.seen {
 		if a, ok := o.assumed[key]; ok {
 			object = a.object
@@ -73,13 +73,13 @@ func (o *Objects[T]) Each(visit func(key string, object T)) {
 	}
 }
 
-// In returns the sorted keys of a group. The caller must not change the result.
-func (o *Objects[T]) In(group string) []string { return o.groups[group] }
+// KeysInGroup returns the sorted keys of a group. The caller must not change the result.
+func (o *Objects[T]) KeysInGroup(group string) []string { return o.groups[group] }
 
-// InBytes is like In, but avoids allocating a string.
-func (o *Objects[T]) InBytes(group []byte) []string { return o.groups[string(group)] }
+// KeysInBytes is like KeysInGroup, but avoids allocating a string.
+func (o *Objects[T]) KeysInBytes(group []byte) []string { return o.groups[string(group)] }
 
-func (o *Objects[T]) put(object T, gen uint64) {
+func (o *Objects[T]) storeObject(object T, gen uint64) {
 	key := ObjectKey(object)
 	old, known := o.seen[key]
 	if known && old.GetResourceVersion() == object.GetResourceVersion() && old.GetUID() == object.GetUID() && object.GetResourceVersion() != "" {
@@ -95,7 +95,7 @@ func (o *Objects[T]) put(object T, gen uint64) {
 	o.Gen, o.gens[key] = gen, gen
 }
 
-func (o *Objects[T]) drop(key string, gen uint64) {
+func (o *Objects[T]) removeObject(key string, gen uint64) {
 	if _, known := o.seen[key]; !known {
 		return
 	}
@@ -106,8 +106,8 @@ func (o *Objects[T]) drop(key string, gen uint64) {
 	o.Gen, o.gens[key] = gen, gen
 }
 
-// assume stores the assumed version of an object. It ignores unknown objects.
-func (o *Objects[T]) assume(object T, by types.UID, gen uint64) {
+// assumeObject stores the assumed version of an object. It ignores unknown objects.
+func (o *Objects[T]) assumeObject(object T, by types.UID, gen uint64) {
 	key := ObjectKey(object)
 	if _, known := o.seen[key]; !known {
 		return
@@ -116,8 +116,8 @@ func (o *Objects[T]) assume(object T, by types.UID, gen uint64) {
 	o.Gen, o.gens[key] = gen, gen
 }
 
-// forget reverts the assumptions that were made for a pod. It reports whether there were any.
-func (o *Objects[T]) forget(by types.UID, gen uint64) bool {
+// forgetAssumed reverts the assumptions that were made for a pod. It reports whether there were any.
+func (o *Objects[T]) forgetAssumed(by types.UID, gen uint64) bool {
 	found := false
 	for key, a := range o.assumed {
 		if a.by == by {
@@ -137,18 +137,18 @@ func (o *Objects[T]) regroup(key string, change func()) {
 	}
 	if before, ok := o.Get(key); ok {
 		for _, group := range o.groupsOf(before) {
-			o.leave(group, key)
+			o.removeFromGroup(group, key)
 		}
 	}
 	change()
 	if after, ok := o.Get(key); ok {
 		for _, group := range o.groupsOf(after) {
-			o.enter(group, key)
+			o.addToGroup(group, key)
 		}
 	}
 }
 
-func (o *Objects[T]) enter(group, key string) {
+func (o *Objects[T]) addToGroup(group, key string) {
 	if o.groups == nil {
 		o.groups = map[string][]string{}
 	}
@@ -158,7 +158,7 @@ func (o *Objects[T]) enter(group, key string) {
 	}
 }
 
-func (o *Objects[T]) leave(group, key string) {
+func (o *Objects[T]) removeFromGroup(group, key string) {
 	keys := o.groups[group]
 	if at, found := slices.BinarySearchFunc(keys, key, strings.Compare); found {
 		o.groups[group] = slices.Delete(keys, at, at+1)

@@ -38,30 +38,30 @@ func (c *Cluster) setPlacements(g *Gang, specs map[string]ShapeSpec) {
 	old := g.placements
 	g.placements = nil
 	if specs != nil {
-		g.placements = map[string]*Shape{"": c.shape(ShapeSpec{})}
+		g.placements = map[string]*Shape{"": c.ensureShape(ShapeSpec{})}
 		for _, task := range slices.Sorted(maps.Keys(specs)) {
-			g.placements[task] = c.shape(specs[task])
+			g.placements[task] = c.ensureShape(specs[task])
 		}
 	}
 	for _, shape := range g.placements {
 		shape.tasks++
 	}
 	for _, shape := range old {
-		c.release(shape)
+		c.releaseShape(shape)
 	}
 }
 
-// Placement returns a shape that has the node constraints of a task but no request; nil if the constraints are
+// PlacementShape returns a shape that has the node constraints of a task but no request; nil if the constraints are
 // unknown. It is available before the pods exist.
-func (g *Gang) Placement(task string) *Shape {
+func (g *Gang) PlacementShape(task string) *Shape {
 	if shape, constrained := g.placements[task]; constrained {
 		return shape
 	}
 	return g.placements[""]
 }
 
-// awaitsPods reports whether a gang has no pods yet but will get some.
-func (g *Gang) awaitsPods() bool {
+// isAwaitingPods reports whether a gang has no pods yet but will get some.
+func (g *Gang) isAwaitingPods() bool {
 	switch g.Status.Phase {
 	case "", schedulingv1beta1.PodGroupPending, schedulingv1beta1.PodGroupInqueue:
 		return g.Known && len(g.Tasks) == 0
@@ -76,7 +76,7 @@ func (c *Cluster) UndescribedGangs() int { return c.undescribed }
 // countUndescribed starts or stops counting a gang as undescribed.
 func (c *Cluster) countUndescribed(g *Gang) {
 	pending := g.Status.Phase == "" || g.Status.Phase == schedulingv1beta1.PodGroupPending
-	now := pending && g.awaitsPods() && g.placements == nil
+	now := pending && g.isAwaitingPods() && g.placements == nil
 	switch {
 	case now && !g.undescribed:
 		c.undescribed++

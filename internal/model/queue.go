@@ -51,18 +51,18 @@ type QueuePublished struct {
 	At                    time.Time         // when it was decided
 }
 
-func (c *Cluster) queue(name string) *Queue {
+func (c *Cluster) ensureQueue(name string) *Queue {
 	if q := c.Queues[name]; q != nil {
 		return q
 	}
 	q := &Queue{Name: name}
 	c.Queues[name] = q
-	c.QueueSetGen = c.next()
+	c.QueueSetGen = c.nextGeneration()
 	return q
 }
 
 func (d QueueSet) apply(c *Cluster) {
-	q := c.queue(d.Name)
+	q := c.ensureQueue(d.Name)
 	if !q.Published.Decided || q.UID != d.UID {
 		q.Published = QueuePublished{
 			Allocated: d.Status.Allocated, Deserved: d.Status.Deserved, Terminating: d.Status.Terminating, SharePercent: d.Status.Share, Waiting: d.Status.Waiting,
@@ -80,9 +80,9 @@ func (d QueueSet) apply(c *Cluster) {
 	q.Guarantee = c.Resources.Request(d.Guarantee)
 	q.Deserved = c.Resources.Request(d.Deserved)
 	q.Annotations, q.Affinity = d.Annotations, d.Affinity
-	c.grow()
-	q.Gen = c.next()
-	c.QueueSetGen = c.next()
+	c.widenNodes()
+	q.Gen = c.nextGeneration()
+	c.QueueSetGen = c.nextGeneration()
 }
 
 func (d QueueGone) apply(c *Cluster) {
@@ -91,16 +91,16 @@ func (d QueueGone) apply(c *Cluster) {
 		return
 	}
 	q.Known, q.Open = false, false
-	q.Gen = c.next()
-	c.QueueSetGen = c.next()
-	c.refresh() // gangs may have been deleted by the same call of Apply
-	if q.Gangs == 0 && !c.referenced(q) {
+	q.Gen = c.nextGeneration()
+	c.QueueSetGen = c.nextGeneration()
+	c.refreshQueues() // gangs may have been deleted by the same call of Apply
+	if q.Gangs == 0 && !c.isReferenced(q) {
 		delete(c.Queues, d.Name)
 	}
 }
 
-// referenced reports whether a gang names the queue.
-func (c *Cluster) referenced(q *Queue) bool {
+// isReferenced reports whether a gang names the queue.
+func (c *Cluster) isReferenced(q *Queue) bool {
 	for _, g := range c.Gangs {
 		if g.Queue == q {
 			return true
@@ -111,12 +111,12 @@ func (c *Cluster) referenced(q *Queue) bool {
 
 func (d PriorityClassSet) apply(c *Cluster) {
 	c.classes[d.Name] = d
-	c.rankAll("")
+	c.updatePriorities("")
 }
 
 func (d PriorityClassGone) apply(c *Cluster) {
 	delete(c.classes, d.Name)
-	c.rankAll("")
+	c.updatePriorities("")
 }
 
 // classPriority returns the value of a priority class. If name is "" or the class does not exist, it returns the
@@ -142,14 +142,14 @@ func (c *Cluster) defaultPriority() int32 {
 func (d GangStatusFailed) apply(c *Cluster) {
 	if g := c.gangUIDs[d.UID]; g != nil {
 		g.unwritten = true
-		c.touchGang(g)
+		c.markGangChanged(g)
 	}
 }
 
 func (d QueueStatusFailed) apply(c *Cluster) {
 	if q := c.Queues[d.Name]; q != nil {
 		q.Published = QueuePublished{}
-		q.Gen = c.next()
+		q.Gen = c.nextGeneration()
 	}
 }
 
@@ -157,7 +157,7 @@ func (d PodConditionFailed) apply(c *Cluster) {
 	if t := c.tasks[d.UID]; t != nil {
 		t.Condition = PodCondition{}
 		if t.Gang != nil {
-			c.touchGang(t.Gang)
+			c.markGangChanged(t.Gang)
 		}
 	}
 }
@@ -165,40 +165,40 @@ func (d PodConditionFailed) apply(c *Cluster) {
 func (d BindFailed) apply(c *Cluster) {
 	if t := c.tasks[d.UID]; t != nil && t.assumedNode != NoNode {
 		t.assumedNode = NoNode
-		t.annotate()
+		t.mergeAnnotations()
 		c.forgetAttached(t)
-		c.place(t, t.seen.node, t.seen.status)
+		c.moveTaskTo(t, t.seen.node, t.seen.status)
 	}
 }
 
 func (d EvictFailed) apply(c *Cluster) {
 	if t := c.tasks[d.UID]; t != nil && t.assumedEvicted {
 		t.assumedEvicted = false
-		node, status := t.settle()
-		c.place(t, node, status)
+		node, status := t.mergeAssumptions()
+		c.moveTaskTo(t, node, status)
 	}
 }
 
 // AssumeBound records that a pod will be bound to a node.
 func (c *Cluster) AssumeBound(uid types.UID, node string) {
 	if t := c.tasks[uid]; t != nil && (t.Status == Pending || t.Status == Pipelined) {
-		t.assumedNode = c.nodeRow(node)
+		t.assumedNode = c.ensureNodeRow(node)
 		if t.Gang != nil {
 			t.Gang.EvictedBy = ""
-			c.replace(t.Gang, node)
+			c.dropReplaced(t.Gang, node)
 		}
-		c.place(t, t.assumedNode, Binding)
+		c.moveTaskTo(t, t.assumedNode, Binding)
 	}
 }
 
 // AssumeEvicted records that a pod will be deleted, and the reason.
 func (c *Cluster) AssumeEvicted(uid types.UID, why string) {
-	if t := c.tasks[uid]; t != nil && t.Status.Allocated() {
+	if t := c.tasks[uid]; t != nil && t.Status.IsAllocated() {
 		if t.Gang != nil {
 			t.Gang.EvictedBy = why
 		}
 		t.assumedEvicted = true
-		c.place(t, t.Node, Releasing)
+		c.moveTaskTo(t, t.Node, Releasing)
 	}
 }
 
@@ -208,9 +208,9 @@ func (c *Cluster) AssumeNominated(uid types.UID, node string) {
 	switch {
 	case t == nil:
 	case node == "" && t.Status == Pipelined:
-		c.place(t, NoNode, Pending)
+		c.moveTaskTo(t, NoNode, Pending)
 	case node != "" && (t.Status == Pending || t.Status == Pipelined):
-		c.place(t, c.nodeRow(node), Pipelined)
+		c.moveTaskTo(t, c.ensureNodeRow(node), Pipelined)
 	}
 }
 
@@ -221,7 +221,7 @@ func (c *Cluster) AssumeGangStatus(uid types.UID, status schedulingv1beta1.PodGr
 		changed := g.Status.Phase != status.Phase
 		g.Status, g.ours, g.unwritten = status, true, false
 		if changed {
-			c.touchGang(g)
+			c.markGangChanged(g)
 		}
 	}
 }
@@ -241,5 +241,5 @@ func (c *Cluster) AssumeQueueStatus(name string, published QueuePublished) {
 	}
 }
 
-// EndAssume updates the sums after a series of Assume calls.
-func (c *Cluster) EndAssume() { c.refresh() }
+// RefreshAssumed updates the sums after a series of Assume calls.
+func (c *Cluster) RefreshAssumed() { c.refreshQueues() }

@@ -42,23 +42,23 @@ func (c *Cluster) setQuotas(namespace string, of []Quota) {
 	if c.Quotas == nil {
 		c.Quotas = map[string][]Quota{}
 	}
-	ranks := aboutClasses(of) || aboutClasses(c.Quotas[namespace])
+	ranks := haveClassScope(of) || haveClassScope(c.Quotas[namespace])
 	if len(of) == 0 {
 		delete(c.Quotas, namespace)
 	} else {
 		c.Quotas[namespace] = of
 	}
-	c.QuotaGen = c.next()
+	c.QuotaGen = c.nextGeneration()
 	if ranks {
-		c.rankAll(namespace)
+		c.updatePriorities(namespace)
 	}
 }
 
 // QuotaFrom converts a ResourceQuota.
 func QuotaFrom(q *corev1.ResourceQuota) QuotaSet {
-	set := QuotaSet{Quota{Namespace: q.Namespace, Name: q.Name, Scopes: scopesOf(q)}}
-	set.Hard = quotaAmounts(q.Spec.Hard, floorSum)
-	set.Used = quotaAmounts(q.Status.Used, ceilSum)
+	set := QuotaSet{Quota{Namespace: q.Namespace, Name: q.Name, Scopes: quotaScopesFrom(q)}}
+	set.Hard = quotaAmounts(q.Spec.Hard, roundDownSum)
+	set.Used = quotaAmounts(q.Status.Used, roundUpSum)
 	return set
 }
 
@@ -69,7 +69,7 @@ func quotaAmounts(list corev1.ResourceList, convert rounding) []Amount {
 			out = append(out, Amount{Name: name, Value: convert(base, q)})
 		}
 	}
-	slices.SortFunc(out, byName)
+	slices.SortFunc(out, compareByName)
 	return out
 }
 
@@ -84,7 +84,7 @@ func quotaResource(name corev1.ResourceName) (base corev1.ResourceName, ok bool)
 	if text == "count/pods" {
 		text = string(corev1.ResourcePods)
 	}
-	if strings.HasPrefix(text, "count/") || strings.Contains(text, ".storageclass.storage.k8s.io/") || !counted(corev1.ResourceName(text)) {
+	if strings.HasPrefix(text, "count/") || strings.Contains(text, ".storageclass.storage.k8s.io/") || !isNodeResource(corev1.ResourceName(text)) {
 		return "", false
 	}
 	return corev1.ResourceName(text), true

@@ -23,8 +23,8 @@ const (
 	Yes      Answer = 1
 )
 
-// is converts a bool to an answer.
-func is(yes bool) Answer {
+// answerFromBool converts a bool to an answer.
+func answerFromBool(yes bool) Answer {
 	if yes {
 		return Yes
 	}
@@ -41,15 +41,15 @@ type PodTraits struct {
 	Terminating, BestEffort, Crossing Answer
 }
 
-// Traits returns the traits of an existing pod.
-func (t *Task) Traits() PodTraits {
+// PodTraits returns the traits of an existing pod.
+func (t *Task) PodTraits() PodTraits {
 	s := t.Shape
 	idle := s.Request.Get(CPU) == 0 && s.Request.Get(Memory) == 0 && s.LimitMilliCPU == 0 && s.LimitMemoryBytes == 0
-	return PodTraits{Class: t.PriorityClass, ClassKnown: true, Terminating: is(t.Expected.Limit > 0), BestEffort: is(idle), Crossing: is(s.crosses())}
+	return PodTraits{Class: t.PriorityClass, ClassKnown: true, Terminating: answerFromBool(t.Expected.Limit > 0), BestEffort: answerFromBool(idle), Crossing: answerFromBool(s.crossesNamespaces())}
 }
 
-// crosses reports whether the shape has an affinity to pods in other namespaces.
-func (s *Shape) crosses() bool {
+// crossesNamespaces reports whether the shape has an affinity to pods in other namespaces.
+func (s *Shape) crossesNamespaces() bool {
 	beyond := func(term *corev1.PodAffinityTerm) bool {
 		return len(term.Namespaces) > 0 || term.NamespaceSelector != nil
 	}
@@ -62,19 +62,19 @@ func (s *Shape) crosses() bool {
 		far != nil && some(far.RequiredDuringSchedulingIgnoredDuringExecution, far.PreferredDuringSchedulingIgnoredDuringExecution)
 }
 
-// Expects returns the traits that a gang's pods will have. If the gang already has pods, these are the traits that
+// ExpectedTraits returns the traits that a gang's pods will have. If the gang already has pods, these are the traits that
 // all of them share; otherwise they are derived from the PodGroup.
-func (g *Gang) Expects() PodTraits {
+func (g *Gang) ExpectedTraits() PodTraits {
 	var traits PodTraits
 	some := false
 	for _, t := range g.Tasks {
-		if t.Status.Ended() {
+		if t.Status.HasEnded() {
 			continue
 		}
-		if of := t.Traits(); !some {
+		if of := t.PodTraits(); !some {
 			traits, some = of, true
 		} else {
-			traits.merge(&of)
+			traits.mergeTraits(&of)
 		}
 	}
 	if some {
@@ -87,13 +87,13 @@ func (g *Gang) Expects() PodTraits {
 			base, _ := quotaResource(a.Name)
 			asks = asks || a.Value > 0 && (base == corev1.ResourceCPU || base == corev1.ResourceMemory)
 		}
-		traits.BestEffort = is(!asks)
+		traits.BestEffort = answerFromBool(!asks)
 	}
 	return traits
 }
 
-// merge marks the traits that differ between t and o as unknown.
-func (t *PodTraits) merge(o *PodTraits) {
+// mergeTraits marks the traits that differ between t and o as unknown.
+func (t *PodTraits) mergeTraits(o *PodTraits) {
 	t.ClassKnown = t.ClassKnown && o.ClassKnown && t.Class == o.Class
 	for _, pair := range [][2]*Answer{{&t.Terminating, &o.Terminating}, {&t.BestEffort, &o.BestEffort}, {&t.Crossing, &o.Crossing}} {
 		if *pair[0] != *pair[1] {
@@ -106,7 +106,7 @@ func (t *PodTraits) merge(o *PodTraits) {
 func (q *Quota) Covers(t *PodTraits) Answer {
 	all := Yes
 	for i := range q.Scopes {
-		all = min(all, q.Scopes[i].covers(t))
+		all = min(all, q.Scopes[i].coversPodTraits(t))
 		if all == No {
 			return No
 		}
@@ -114,7 +114,7 @@ func (q *Quota) Covers(t *PodTraits) Answer {
 	return all
 }
 
-func (s *QuotaScope) covers(t *PodTraits) Answer {
+func (s *QuotaScope) coversPodTraits(t *PodTraits) Answer {
 	switch s.Name {
 	case corev1.ResourceQuotaScopeTerminating:
 		return t.Terminating
@@ -130,13 +130,13 @@ func (s *QuotaScope) covers(t *PodTraits) Answer {
 		if !t.ClassKnown {
 			return NotKnown
 		}
-		return is(s.selects(t.Class))
+		return answerFromBool(s.selectsClass(t.Class))
 	}
 	return No // other scopes do not match pods
 }
 
-// selects reports whether the scope applies to pods of a priority class. NotIn also matches pods without a class.
-func (s *QuotaScope) selects(class string) bool {
+// selectsClass reports whether the scope applies to pods of a priority class. NotIn also matches pods without a class.
+func (s *QuotaScope) selectsClass(class string) bool {
 	switch s.Operator {
 	case corev1.ScopeSelectorOpExists:
 		return class != ""
@@ -150,8 +150,8 @@ func (s *QuotaScope) selects(class string) bool {
 	return false
 }
 
-// scopesOf returns the scopes of a ResourceQuota.
-func scopesOf(q *corev1.ResourceQuota) []QuotaScope {
+// quotaScopesFrom returns the scopes of a ResourceQuota.
+func quotaScopesFrom(q *corev1.ResourceQuota) []QuotaScope {
 	var out []QuotaScope
 	for _, name := range q.Spec.Scopes {
 		out = append(out, QuotaScope{Name: name, Operator: corev1.ScopeSelectorOpExists})

@@ -53,8 +53,8 @@ func (r Request) Get(index int) int64 {
 	return 0
 }
 
-// Empty reports whether the request contains nothing but the pod's own slot.
-func (r Request) Empty() bool {
+// IsEmpty reports whether the request contains nothing but the pod's own slot.
+func (r Request) IsEmpty() bool {
 	for _, t := range r {
 		if t.Index != Pods && t.Value > 0 {
 			return false
@@ -127,7 +127,7 @@ func (v Vec) Get(index int) int64 {
 // Add adds a request to the vector, which grows as needed. Values are limited to MaxSum.
 func (v *Vec) Add(r Request) {
 	for _, t := range r {
-		v.grow(int(t.Index) + 1)
+		v.growToLength(int(t.Index) + 1)
 		(*v)[t.Index] = min((*v)[t.Index]+t.Value, MaxSum)
 	}
 }
@@ -141,20 +141,20 @@ func (v Vec) Sub(r Request) {
 	}
 }
 
-func (v *Vec) grow(n int) {
+func (v *Vec) growToLength(n int) {
 	for len(*v) < n {
 		*v = append(*v, 0)
 	}
 }
 
-func (v Vec) zero() {
+func (v Vec) clearValues() {
 	for i := range v {
 		v[i] = 0
 	}
 }
 
-// Zero reports whether every value is zero.
-func (v Vec) Zero() bool {
+// IsAllZero reports whether every value is zero.
+func (v Vec) IsAllZero() bool {
 	for _, x := range v {
 		if x != 0 {
 			return false
@@ -166,9 +166,9 @@ func (v Vec) Zero() bool {
 // Clone returns a copy of the vector.
 func (v Vec) Clone() Vec { return slices.Clone(v) }
 
-// counted reports whether a name is a resource that nodes can have: cpu, memory, pods, ephemeral-storage, huge pages
+// isNodeResource reports whether a name is a resource that nodes can have: cpu, memory, pods, ephemeral-storage, huge pages
 // and extended resources. Names that are used only by quotas (requests.cpu, limits.memory, count/pods) are not.
-func counted(name corev1.ResourceName) bool {
+func isNodeResource(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage:
 		return true
@@ -189,16 +189,24 @@ func counted(name corev1.ResourceName) bool {
 // rounding converts a quantity to the model's unit.
 type rounding func(corev1.ResourceName, resource.Quantity) int64
 
-// ceil and floor convert the amounts of a single pod or node: ceil rounds a pod's request up, to at most MaxAmount,
-// and floor rounds a node's capacity down, to less than MaxAmount. ceilSum and floorSum do the same for the amounts
+// roundUpAmount and floor convert the amounts of a single pod or node: ceil rounds a pod's request up, to at most MaxAmount,
+// and floor rounds a node's capacity down, to less than MaxAmount. roundUpSum and roundDownSum do the same for the amounts
 // of gangs and queues, up to MaxSum.
-func ceil(name corev1.ResourceName, q resource.Quantity) int64     { return up(name, q, MaxAmount) }
-func floor(name corev1.ResourceName, q resource.Quantity) int64    { return down(name, q, MaxAmount-1) }
-func ceilSum(name corev1.ResourceName, q resource.Quantity) int64  { return up(name, q, MaxSum) }
-func floorSum(name corev1.ResourceName, q resource.Quantity) int64 { return down(name, q, MaxSum) }
+func roundUpAmount(name corev1.ResourceName, q resource.Quantity) int64 {
+	return roundUpToUnit(name, q, MaxAmount)
+}
+func roundDownAmount(name corev1.ResourceName, q resource.Quantity) int64 {
+	return roundDownToUnit(name, q, MaxAmount-1)
+}
+func roundUpSum(name corev1.ResourceName, q resource.Quantity) int64 {
+	return roundUpToUnit(name, q, MaxSum)
+}
+func roundDownSum(name corev1.ResourceName, q resource.Quantity) int64 {
+	return roundDownToUnit(name, q, MaxSum)
+}
 
-// up converts a quantity to the model's unit. It rounds up and limits the result to the range 0 to bound.
-func up(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
+// roundUpToUnit converts a quantity to the model's unit. It rounds up and limits the result to the range 0 to bound.
+func roundUpToUnit(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
 	limit := bound
 	if name == corev1.ResourceCPU {
 		limit /= 1000
@@ -215,9 +223,9 @@ func up(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
 	return q.Value()
 }
 
-// down is like up, but rounds down.
-func down(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
-	v := up(name, q, bound)
+// roundDownToUnit is like roundUpToUnit, but rounds down.
+func roundDownToUnit(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
+	v := roundUpToUnit(name, q, bound)
 	if v <= 0 {
 		return 0
 	}
@@ -233,22 +241,22 @@ func down(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
 	return v
 }
 
-// amounts converts a resource list to amounts, sorted by name.
-func amounts(list corev1.ResourceList, convert rounding) []Amount {
+// amountsFrom converts a resource list to amounts, sorted by name.
+func amountsFrom(list corev1.ResourceList, convert rounding) []Amount {
 	if len(list) == 0 {
 		return nil
 	}
 	out := make([]Amount, 0, len(list))
 	for name, q := range list {
-		if counted(name) {
+		if isNodeResource(name) {
 			out = append(out, Amount{Name: name, Value: convert(name, q)})
 		}
 	}
-	slices.SortFunc(out, byName)
+	slices.SortFunc(out, compareByName)
 	return out
 }
 
-func byName(a, b Amount) int {
+func compareByName(a, b Amount) int {
 	if a.Name < b.Name {
 		return -1
 	}

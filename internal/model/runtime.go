@@ -19,8 +19,8 @@ type RunTime struct {
 	Estimate time.Duration
 }
 
-// Known reports whether there is a limit or an estimate.
-func (r RunTime) Known() bool { return r.Limit > 0 || r.Estimate > 0 }
+// HasLimitOrEstimate reports whether there is a limit or an estimate.
+func (r RunTime) HasLimitOrEstimate() bool { return r.Limit > 0 || r.Estimate > 0 }
 
 // RunTime returns the run time of the task. The task's own estimate takes precedence over its gang's.
 func (t *Task) RunTime() RunTime {
@@ -31,21 +31,21 @@ func (t *Task) RunTime() RunTime {
 	return r
 }
 
-// Length returns the assumed run time of a task that starts now. It returns false if the task may run forever.
-func (r RunTime) Length() (time.Duration, bool) {
+// AssumedLength returns the assumed run time of a task that starts now. It returns false if the task may run forever.
+func (r RunTime) AssumedLength() (time.Duration, bool) {
 	if r.Limit > 0 {
 		return r.Limit, true
 	}
 	return r.Estimate, r.Estimate > 0
 }
 
-// End returns the latest time at which a task on a node ends, according to the information available now; false if it
+// LatestEndTime returns the latest time at which a task on a node ends, according to the information available now; false if it
 // may run forever. If the kubelet has not started the task yet, its run time starts now. If the limit has passed, the
 // task ends now. If the estimate has passed, it was wrong and is doubled until the end lies in the future (the
 // correction of Tsafrir, Etsion and Feitelson, "Backfilling Using System-Generated Predictions", 2007).
-func (t *Task) End(now time.Time) (time.Time, bool) {
+func (t *Task) LatestEndTime(now time.Time) (time.Time, bool) {
 	r := t.RunTime()
-	length, known := r.Length()
+	length, known := r.AssumedLength()
 	if !known {
 		return time.Time{}, false
 	}
@@ -89,11 +89,11 @@ func estimateFrom(annotations map[string]string) time.Duration {
 	return min(d, maxRunTime)
 }
 
-// Timed reports whether the run time of any pod or gang is known.
-func (c *Cluster) Timed() bool { return c.timed > 0 }
+// HasRunTimes reports whether the run time of any pod or gang is known.
+func (c *Cluster) HasRunTimes() bool { return c.timed > 0 }
 
-// countTimed counts the tasks and gangs with a known run time.
-func (c *Cluster) countTimed(known bool, sign int) {
+// countRunTimes counts the tasks and gangs with a known run time.
+func (c *Cluster) countRunTimes(known bool, sign int) {
 	if known {
 		c.timed += sign
 	}

@@ -28,7 +28,7 @@ func TestWhenATaskEnds(t *testing.T) {
 		"a start in the future (another clock) counts now": {Task{Started: now.Add(time.Hour), Expected: RunTime{Limit: time.Hour}}, now.Add(time.Hour)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			end, known := c.task.End(now)
+			end, known := c.task.LatestEndTime(now)
 			if known == c.want.IsZero() || known && !end.Equal(c.want) {
 				t.Errorf("ends at %v (%v), want %v", end, known, c.want)
 			}
@@ -45,7 +45,7 @@ func FuzzRunningEstimate(f *testing.F) {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{keys.RunningEstimate: estimate}}, Spec: corev1.PodSpec{ActiveDeadlineSeconds: &limit}}
 		task := Task{Expected: runTimeFrom(pod)}
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		if end, known := task.End(now); known && (end.Before(now) || end.Sub(now) > maxRunTime) {
+		if end, known := task.LatestEndTime(now); known && (end.Before(now) || end.Sub(now) > maxRunTime) {
 			t.Errorf("%q, %d s: ends %v after now", estimate, limit, end.Sub(now))
 		}
 	})

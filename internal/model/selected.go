@@ -5,10 +5,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ownLabels returns the labels of a pod that its own affinity and spread rules select by. Other labels, such as the
+// selfSelectedLabels returns the labels of a pod that its own affinity and spread rules select by. Other labels, such as the
 // pod's number in its job, are omitted, because otherwise every pod would get its own shape. The rules of other pods
 // are matched against the complete labels of each pod.
-func ownLabels(s *ShapeSpec, labels map[string]string) map[string]string {
+func selfSelectedLabels(s *ShapeSpec, labels map[string]string) map[string]string {
 	var own map[string]string
 	keep := func(key string) {
 		value, has := labels[key]

@@ -40,7 +40,7 @@ func TestShapesHaveTheLabelsThatTheirRulesAskAbout(t *testing.T) {
 				pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i), UID: types.UID(fmt.Sprint(i)), Labels: map[string]string{
 					"app": fmt.Sprintf("a%d", i), "number": fmt.Sprint(i),
 				}}, Spec: c.spec}
-				shape := shapeFrom(pod)
+				shape := shapeSpecFrom(pod)
 				shapes[shape.Key()] = true
 			}
 			if len(shapes) != c.want {

@@ -18,8 +18,8 @@ type Port struct {
 	Number   int32
 }
 
-// Conflicts reports whether two ports cannot both be used on the same node.
-func (p Port) Conflicts(q Port) bool {
+// ConflictsWith reports whether two ports cannot both be used on the same node.
+func (p Port) ConflictsWith(q Port) bool {
 	return p.Number == q.Number && p.Protocol == q.Protocol && (p.IP == q.IP || p.IP == "" || q.IP == "")
 }
 
@@ -70,7 +70,7 @@ func (s *ShapeSpec) Key() string {
 		b = append(append(b, a.Name...), '=')
 		b = append(strconv.AppendInt(b, a.Value, 10), ';')
 	}
-	b = appendMap(append(b, '|'), s.NodeSelector)
+	b = appendMapKey(append(b, '|'), s.NodeSelector)
 	for _, p := range s.Ports {
 		b = append(append(append(b, p.IP...), '/'), p.Protocol...)
 		b = append(strconv.AppendInt(append(b, ':'), int64(p.Number), 10), ';')
@@ -79,14 +79,14 @@ func (s *ShapeSpec) Key() string {
 		b = append(append(b, image...), ';')
 	}
 	b = append(strconv.AppendInt(b, int64(s.ContainerCount), 10), '|')
-	b = appendJSON(b, "na", s.NodeAffinity != nil, s.NodeAffinity)
-	b = appendJSON(b, "to", len(s.Tolerations) > 0, s.Tolerations)
-	b = appendJSON(b, "pa", s.PodAffinity != nil, s.PodAffinity)
-	b = appendJSON(b, "aa", s.PodAntiAffinity != nil, s.PodAntiAffinity)
-	b = appendJSON(b, "sp", len(s.Spread) > 0, s.Spread)
+	b = appendJSONKey(b, "na", s.NodeAffinity != nil, s.NodeAffinity)
+	b = appendJSONKey(b, "to", len(s.Tolerations) > 0, s.Tolerations)
+	b = appendJSONKey(b, "pa", s.PodAffinity != nil, s.PodAffinity)
+	b = appendJSONKey(b, "aa", s.PodAntiAffinity != nil, s.PodAntiAffinity)
+	b = appendJSONKey(b, "sp", len(s.Spread) > 0, s.Spread)
 	b = append(append(append(b, '|'), s.Namespace...), '|')
-	b = appendMap(b, s.Labels)
-	b = appendJSON(b, "at", s.Attached != nil, s.Attached)
+	b = appendMapKey(b, s.Labels)
+	b = appendJSONKey(b, "at", s.Attached != nil, s.Attached)
 	for _, u := range s.Unsupported {
 		b = append(append(b, u...), ';')
 	}
@@ -95,7 +95,7 @@ func (s *ShapeSpec) Key() string {
 	return s.key
 }
 
-func appendMap(b []byte, m map[string]string) []byte {
+func appendMapKey(b []byte, m map[string]string) []byte {
 	if len(m) == 0 {
 		return append(b, '|')
 	}
@@ -110,7 +110,7 @@ func appendMap(b []byte, m map[string]string) []byte {
 	return append(b, '|')
 }
 
-func appendJSON(b []byte, label string, present bool, v any) []byte {
+func appendJSONKey(b []byte, label string, present bool, v any) []byte {
 	if !present {
 		return b
 	}
@@ -149,13 +149,13 @@ type Shape struct {
 	inQueues     int // tasks of gangs that have this shape and have not ended, plus counted placements
 }
 
-func (c *Cluster) shape(spec ShapeSpec) *Shape {
+func (c *Cluster) ensureShape(spec ShapeSpec) *Shape {
 	key := spec.Key()
 	if s, ok := c.shapes[key]; ok {
 		return s
 	}
 	s := &Shape{ID: int32(len(c.Shapes)), Key: key, ShapeSpec: spec, Request: c.Resources.Request(spec.Requests)}
-	s.BestEffort = s.Request.Empty()
+	s.BestEffort = s.Request.IsEmpty()
 	s.Slow = spec.PodAffinity != nil || spec.PodAntiAffinity != nil || len(spec.Spread) > 0
 	for _, t := range s.Request {
 		if t.Value >= MaxAmount {
@@ -167,7 +167,7 @@ func (c *Cluster) shape(spec ShapeSpec) *Shape {
 	if spec.Attached != nil {
 		plain := spec
 		plain.Attached, plain.Unsupported, plain.key = nil, nil, ""
-		s.Plain = c.shape(plain)
+		s.Plain = c.ensureShape(plain)
 		s.Plain.tasks++
 	}
 	s.readAffinity()
@@ -179,16 +179,16 @@ func (c *Cluster) shape(spec ShapeSpec) *Shape {
 		c.Shapes = append(c.Shapes, s)
 	}
 	c.shapes[key] = s
-	c.grow()
+	c.widenNodes()
 	return s
 }
 
-// InQueues reports whether any gang has, or expects, a pod of this shape that has not ended.
-func (s *Shape) InQueues() bool { return s.inQueues > 0 }
+// IsInQueues reports whether any gang has, or expects, a pod of this shape that has not ended.
+func (s *Shape) IsInQueues() bool { return s.inQueues > 0 }
 
-// release removes a task from a shape, and deletes the shape after its last task. The ID may then be reused for
+// releaseShape removes a task from a shape, and deletes the shape after its last task. The ID may then be reused for
 // another shape.
-func (c *Cluster) release(s *Shape) {
+func (c *Cluster) releaseShape(s *Shape) {
 	s.tasks--
 	if s.tasks == 0 {
 		delete(c.shapes, s.Key)
@@ -229,10 +229,10 @@ func normalizeImage(name string) string {
 	return name
 }
 
-// nodeObject returns a Node with the fields that the affinity matchers read.
-func nodeObject(name string, labels map[string]string) *corev1.Node {
+// toAPINode returns a Node with the fields that the affinity matchers read.
+func toAPINode(name string, labels map[string]string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 }
 
-// ShapeOf returns the shape with the given key; nil if it does not exist.
-func (c *Cluster) ShapeOf(key string) *Shape { return c.shapes[key] }
+// ShapeWithKey returns the shape with the given key; nil if it does not exist.
+func (c *Cluster) ShapeWithKey(key string) *Shape { return c.shapes[key] }

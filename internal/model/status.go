@@ -24,14 +24,14 @@ var statusNames = [statuses]string{"Pending", "Pipelined", "Binding", "Bound", "
 
 func (s Status) String() string { return statusNames[s] }
 
-// Allocated reports whether the task uses resources of a node and is not being evicted or deleted.
-func (s Status) Allocated() bool { return s == Binding || s == Bound || s == Running }
+// IsAllocated reports whether the task uses resources of a node and is not being evicted or deleted.
+func (s Status) IsAllocated() bool { return s == Binding || s == Bound || s == Running }
 
-// OnNode reports whether the task's request counts as used on its node.
-func (s Status) OnNode() bool { return s.Allocated() || s.Leaving() || s == Unknown }
+// CountsOnNode reports whether the task's request counts as used on its node.
+func (s Status) CountsOnNode() bool { return s.IsAllocated() || s.IsLeaving() || s == Unknown }
 
-// Leaving reports whether the task is being deleted, even if it is past its deadline.
-func (s Status) Leaving() bool { return s == Releasing || s == Lingering }
+// IsLeaving reports whether the task is being deleted, even if it is past its deadline.
+func (s Status) IsLeaving() bool { return s == Releasing || s == Lingering }
 
-// Ended reports whether the task has succeeded or failed.
-func (s Status) Ended() bool { return s == Succeeded || s == Failed }
+// HasEnded reports whether the task has succeeded or failed.
+func (s Status) HasEnded() bool { return s == Succeeded || s == Failed }

@@ -35,7 +35,7 @@ func newAttachable() Attachable {
 	var a Attachable
 	a.Volumes.groupsOf = volumeGroups
 	a.Attachments.groupsOf = func(v *storagev1.VolumeAttachment) []string { return []string{v.Spec.NodeName} }
-	a.Slices.groupsOf = sliceGroups
+	a.Slices.groupsOf = resourceSliceGroups
 	return a
 }
 
@@ -68,7 +68,7 @@ func volumeGroups(pv *corev1.PersistentVolume) []string {
 		return []string{ClaimedVolumes(ref.Namespace + "/" + ref.Name)}
 	}
 	class := storagehelpers.GetPersistentVolumeClass(pv)
-	hosts := HostsOf(pv.Spec.NodeAffinity)
+	hosts := VolumeHosts(pv.Spec.NodeAffinity)
 	if hosts == nil {
 		return []string{FreeVolumes(class, anyHost)}
 	}
@@ -79,8 +79,8 @@ func volumeGroups(pv *corev1.PersistentVolume) []string {
 	return groups
 }
 
-// HostsOf returns the host names in a volume's node affinity; nil if some term is not restricted to host names.
-func HostsOf(affinity *corev1.VolumeNodeAffinity) []string {
+// VolumeHosts returns the host names in a volume's node affinity; nil if some term is not restricted to host names.
+func VolumeHosts(affinity *corev1.VolumeNodeAffinity) []string {
 	if affinity == nil || affinity.Required == nil || len(affinity.Required.NodeSelectorTerms) == 0 {
 		return nil
 	}
@@ -100,22 +100,22 @@ func HostsOf(affinity *corev1.VolumeNodeAffinity) []string {
 	return hosts
 }
 
-// sliceGroups returns the group of a resource slice: the slice's node, or the group that is checked for every node.
-func sliceGroups(s *resourcev1.ResourceSlice) []string {
+// resourceSliceGroups returns the group of a resource slice: the slice's node, or the group that is checked for every node.
+func resourceSliceGroups(s *resourcev1.ResourceSlice) []string {
 	if s.Spec.NodeName != nil && *s.Spec.NodeName != "" && len(s.Spec.SharedCounters) == 0 {
 		return []string{*s.Spec.NodeName}
 	}
 	return []string{anyHost}
 }
 
-// UsersOf returns the tasks on nodes that use a volume claim. The caller must not change the result.
-func (a *Attachable) UsersOf(claim string) []*Task { return a.users[claim] }
+// TasksUsingClaim returns the tasks on nodes that use a volume claim. The caller must not change the result.
+func (a *Attachable) TasksUsingClaim(claim string) []*Task { return a.users[claim] }
 
-// useClaims records that a task was added to a node or removed from it.
-func (c *Cluster) useClaims(t *Task, sign int) {
+// recordClaimUse records that a task was added to a node or removed from it.
+func (c *Cluster) recordClaimUse(t *Task, sign int) {
 	a := &c.Attachable
 	if len(t.Shape.VolumeClaims()) > 0 {
-		a.UsersGen = c.next()
+		a.UsersGen = c.nextGeneration()
 	}
 	for _, claim := range t.Shape.VolumeClaims() {
 		list := a.users[claim]
@@ -144,29 +144,29 @@ func (c *Cluster) useClaims(t *Task, sign int) {
 type ObjectSet struct{ Object metav1.Object }
 
 func (d ObjectSet) apply(c *Cluster) {
-	a, gen := &c.Attachable, c.next()
+	a, gen := &c.Attachable, c.nextGeneration()
 	a.Gen = gen
 	switch o := d.Object.(type) {
 	case *corev1.PersistentVolumeClaim:
-		a.VolumeClaims.put(o, gen)
+		a.VolumeClaims.storeObject(o, gen)
 	case *corev1.PersistentVolume:
-		a.Volumes.put(o, gen)
+		a.Volumes.storeObject(o, gen)
 	case *storagev1.StorageClass:
-		a.Classes.put(o, gen)
+		a.Classes.storeObject(o, gen)
 	case *storagev1.CSINode:
-		a.CSINodes.put(o, gen)
+		a.CSINodes.storeObject(o, gen)
 	case *storagev1.CSIDriver:
-		a.CSIDrivers.put(o, gen)
+		a.CSIDrivers.storeObject(o, gen)
 	case *storagev1.CSIStorageCapacity:
-		a.Capacities.put(o, gen)
+		a.Capacities.storeObject(o, gen)
 	case *storagev1.VolumeAttachment:
-		a.Attachments.put(o, gen)
+		a.Attachments.storeObject(o, gen)
 	case *resourcev1.ResourceClaim:
-		a.DeviceClaims.put(o, gen)
+		a.DeviceClaims.storeObject(o, gen)
 	case *resourcev1.ResourceSlice:
-		a.Slices.put(o, gen)
+		a.Slices.storeObject(o, gen)
 	case *resourcev1.DeviceClass:
-		a.DeviceClasses.put(o, gen)
+		a.DeviceClasses.storeObject(o, gen)
 	}
 }
 
@@ -174,29 +174,29 @@ func (d ObjectSet) apply(c *Cluster) {
 type ObjectGone struct{ Object metav1.Object }
 
 func (d ObjectGone) apply(c *Cluster) {
-	a, gen, key := &c.Attachable, c.next(), ObjectKey(d.Object)
+	a, gen, key := &c.Attachable, c.nextGeneration(), ObjectKey(d.Object)
 	a.Gen = gen
 	switch d.Object.(type) {
 	case *corev1.PersistentVolumeClaim:
-		a.VolumeClaims.drop(key, gen)
+		a.VolumeClaims.removeObject(key, gen)
 	case *corev1.PersistentVolume:
-		a.Volumes.drop(key, gen)
+		a.Volumes.removeObject(key, gen)
 	case *storagev1.StorageClass:
-		a.Classes.drop(key, gen)
+		a.Classes.removeObject(key, gen)
 	case *storagev1.CSINode:
-		a.CSINodes.drop(key, gen)
+		a.CSINodes.removeObject(key, gen)
 	case *storagev1.CSIDriver:
-		a.CSIDrivers.drop(key, gen)
+		a.CSIDrivers.removeObject(key, gen)
 	case *storagev1.CSIStorageCapacity:
-		a.Capacities.drop(key, gen)
+		a.Capacities.removeObject(key, gen)
 	case *storagev1.VolumeAttachment:
-		a.Attachments.drop(key, gen)
+		a.Attachments.removeObject(key, gen)
 	case *resourcev1.ResourceClaim:
-		a.DeviceClaims.drop(key, gen)
+		a.DeviceClaims.removeObject(key, gen)
 	case *resourcev1.ResourceSlice:
-		a.Slices.drop(key, gen)
+		a.Slices.removeObject(key, gen)
 	case *resourcev1.DeviceClass:
-		a.DeviceClasses.drop(key, gen)
+		a.DeviceClasses.removeObject(key, gen)
 	}
 }
 
@@ -205,8 +205,8 @@ func (c *Cluster) AssumeVolume(pod types.UID, volume string, claim corev1.Object
 	if pv, ok := c.Attachable.Volumes.Get(volume); ok {
 		pv = pv.DeepCopy()
 		pv.Spec.ClaimRef = &claim
-		c.Attachable.Gen = c.next()
-		c.Attachable.Volumes.assume(pv, pod, c.gen)
+		c.Attachable.Gen = c.nextGeneration()
+		c.Attachable.Volumes.assumeObject(pv, pod, c.gen)
 	}
 }
 
@@ -215,8 +215,8 @@ func (c *Cluster) AssumeProvisioned(by types.UID, claim, node string) {
 	if pvc, ok := c.Attachable.VolumeClaims.Get(claim); ok {
 		pvc = pvc.DeepCopy()
 		metav1.SetMetaDataAnnotation(&pvc.ObjectMeta, storagehelpers.AnnSelectedNode, node)
-		c.Attachable.Gen = c.next()
-		c.Attachable.VolumeClaims.assume(pvc, by, c.gen)
+		c.Attachable.Gen = c.nextGeneration()
+		c.Attachable.VolumeClaims.assumeObject(pvc, by, c.gen)
 	}
 }
 
@@ -232,8 +232,8 @@ func (c *Cluster) AssumeDevices(by types.UID, claim string, allocation *resource
 		rc.Status.Allocation = allocation
 	}
 	rc.Status.ReservedFor = append(rc.Status.ReservedFor, consumer)
-	c.Attachable.Gen = c.next()
-	c.Attachable.DeviceClaims.assume(rc, by, c.gen)
+	c.Attachable.Gen = c.nextGeneration()
+	c.Attachable.DeviceClaims.assumeObject(rc, by, c.gen)
 }
 
 // forgetAttached reverts the assumptions about volumes and devices that were made for a pod.
@@ -241,8 +241,8 @@ func (c *Cluster) forgetAttached(t *Task) {
 	if t.Shape == nil || t.Shape.Attached == nil {
 		return
 	}
-	a, gen := &c.Attachable, c.next()
-	volumes, claims, devices := a.Volumes.forget(t.UID, gen), a.VolumeClaims.forget(t.UID, gen), a.DeviceClaims.forget(t.UID, gen)
+	a, gen := &c.Attachable, c.nextGeneration()
+	volumes, claims, devices := a.Volumes.forgetAssumed(t.UID, gen), a.VolumeClaims.forgetAssumed(t.UID, gen), a.DeviceClaims.forgetAssumed(t.UID, gen)
 	if volumes || claims || devices {
 		a.Gen = gen
 	}

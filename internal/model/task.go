@@ -75,11 +75,11 @@ type seenTask struct {
 	notes  map[string]string
 }
 
-// Assumed reports whether the task's binding was decided but has not been confirmed yet.
-func (t *Task) Assumed() bool { return t.assumedNode != NoNode }
+// IsAssumed reports whether the task's binding was decided but has not been confirmed yet.
+func (t *Task) IsAssumed() bool { return t.assumedNode != NoNode }
 
-// Protected reports whether the task must not be evicted, because the task or its PodGroup forbids preemption.
-func (t *Task) Protected() bool { return !t.Preemptable || t.Gang != nil && t.Gang.Protected() }
+// IsProtected reports whether the task must not be evicted, because the task or its PodGroup forbids preemption.
+func (t *Task) IsProtected() bool { return !t.Preemptable || t.Gang != nil && t.Gang.IsProtected() }
 
 // Key returns namespace/name.
 func (t *Task) Key() string { return t.Namespace + "/" + t.Name }
@@ -88,7 +88,7 @@ func (d TaskSet) apply(c *Cluster) {
 	key := d.Namespace + "/" + d.Name
 	t := c.tasks[d.UID]
 	if old := c.taskNames[key]; old != nil && old != t { // re-created under the same name
-		c.dropTask(old)
+		c.removeTask(old)
 	}
 	fresh := t == nil
 	if fresh {
@@ -98,24 +98,24 @@ func (d TaskSet) apply(c *Cluster) {
 		c.taskNames[key] = t
 	}
 	wasNode, was := t.Node, t.Status
-	c.unlink(t)
-	if d.Status.Ended() {
+	c.removeTaskFromSums(t)
+	if d.Status.HasEnded() {
 		c.forgetAttached(t)
 	}
-	c.reshape(t, d.Shape)
-	c.countTimed(t.Expected.Known(), -1)
-	t.note(&d)
-	c.countTimed(t.Expected.Known(), 1)
+	c.updateShape(t, d.Shape)
+	c.countRunTimes(t.Expected.HasLimitOrEstimate(), -1)
+	t.copyAttributes(&d)
+	c.countRunTimes(t.Expected.HasLimitOrEstimate(), 1)
 	t.seen = seenTask{node: NoNode, status: d.Status, notes: d.Annotations}
-	if d.Node != "" && !d.Status.Ended() {
-		t.seen.node = c.nodeRow(d.Node)
+	if d.Node != "" && !d.Status.HasEnded() {
+		t.seen.node = c.ensureNodeRow(d.Node)
 	}
 	before := t.Gang
 	t.Gang = nil
 	if d.Ours && d.Group != "" {
-		t.Gang = c.gang(d.Namespace, d.Group)
+		t.Gang = c.ensureGang(d.Namespace, d.Group)
 		if orphaned := d.Node != "" && t.Gang.Queue == nil; orphaned && d.Queue != "" {
-			t.Gang.Queue = c.queue(d.Queue)
+			t.Gang.Queue = c.ensureQueue(d.Queue)
 		}
 	}
 	if d.Ours && d.Group == "" && d.Node == "" && d.Status == Pending {
@@ -124,22 +124,22 @@ func (d TaskSet) apply(c *Cluster) {
 		delete(c.loose, t)
 	}
 	if before != nil && before != t.Gang {
-		c.dropEmpty(before)
+		c.dropUnknownGang(before)
 	}
 	if fresh && d.Nominated != "" && t.Gang != nil && !d.Gated && d.Status == Pending && d.Node == "" {
-		t.Node, t.Status = c.nodeRow(d.Nominated), Pipelined // resources were promised before a restart
+		t.Node, t.Status = c.ensureNodeRow(d.Nominated), Pipelined // resources were promised before a restart
 	}
 	t.Nominated = d.Nominated
-	node, status := t.settle()
-	t.annotate()
-	c.link(t, node, status)
-	if status.Leaving() || status == Failed {
-		c.lose(t.Gang, t, was, wasNode)
+	node, status := t.mergeAssumptions()
+	t.mergeAnnotations()
+	c.addTaskToSums(t, node, status)
+	if status.IsLeaving() || status == Failed {
+		c.recordLost(t.Gang, t, was, wasNode)
 	}
 }
 
-// note copies the pod's attributes from the delta.
-func (t *Task) note(d *TaskSet) {
+// copyAttributes copies the pod's attributes from the delta.
+func (t *Task) copyAttributes(d *TaskSet) {
 	t.Created, t.Labels, t.Ours, t.Role, t.Index, t.Priority, t.Gated, t.Gates = d.Created, d.Labels, d.Ours, d.Role, d.Index, d.Priority, d.Gated, d.Gates
 	if t.QueueGated = d.QueueGated; !d.Gated {
 		t.ungating = false
@@ -150,22 +150,22 @@ func (t *Task) note(d *TaskSet) {
 	t.Ready, t.BoundAt, t.Killed, t.LeavesBy, t.Expected = d.Ready, d.BoundAt, d.Killed, d.LeavesBy, d.Expected
 }
 
-// reshape updates the task's shape.
-func (c *Cluster) reshape(t *Task, now ShapeSpec) {
+// updateShape updates the task's shape.
+func (c *Cluster) updateShape(t *Task, now ShapeSpec) {
 	if t.Shape != nil && t.Shape.Key == now.Key() {
 		return
 	}
 	if t.Shape != nil {
-		c.release(t.Shape)
+		c.releaseShape(t.Shape)
 	}
-	t.Shape = c.shape(now)
+	t.Shape = c.ensureShape(now)
 	t.Shape.tasks++
 }
 
-// settle merges the state read from the API with the assumptions.
-func (t *Task) settle() (NodeID, Status) {
+// mergeAssumptions merges the state read from the API with the assumptions.
+func (t *Task) mergeAssumptions() (NodeID, Status) {
 	node, status := t.seen.node, t.seen.status
-	if node != NoNode || status.Ended() {
+	if node != NoNode || status.HasEnded() {
 		t.assumedNode = NoNode // confirmed, or overtaken
 	} else if t.assumedNode != NoNode {
 		node, status = t.assumedNode, Binding
@@ -175,7 +175,7 @@ func (t *Task) settle() (NodeID, Status) {
 	} else if t.Status == Pipelined && status == Pending && t.Node != NoNode {
 		node, status = t.Node, Pipelined
 	}
-	if status == Releasing || status.Ended() {
+	if status == Releasing || status.HasEnded() {
 		t.assumedEvicted = false
 	}
 	if t.assumedEvicted && node != NoNode {
@@ -193,23 +193,23 @@ func (d TaskGone) apply(c *Cluster) {
 		t = c.tasks[d.UID]
 	}
 	if t != nil {
-		c.dropTask(t)
+		c.removeTask(t)
 	}
 }
 
-func (c *Cluster) dropTask(t *Task) {
-	c.lose(t.Gang, t, t.Status, t.Node)
-	c.unlink(t)
+func (c *Cluster) removeTask(t *Task) {
+	c.recordLost(t.Gang, t, t.Status, t.Node)
+	c.removeTaskFromSums(t)
 	c.forgetAttached(t)
 	if t.Gang != nil {
 		g := t.Gang
 		t.Gang = nil
-		c.dropEmpty(g)
+		c.dropUnknownGang(g)
 	}
 	if t.Shape != nil {
-		c.release(t.Shape)
+		c.releaseShape(t.Shape)
 	}
-	c.countTimed(t.Expected.Known(), -1)
+	c.countRunTimes(t.Expected.HasLimitOrEstimate(), -1)
 	delete(c.tasks, t.UID)
 	delete(c.loose, t)
 	if c.taskNames[t.Key()] == t {
@@ -217,22 +217,22 @@ func (c *Cluster) dropTask(t *Task) {
 	}
 }
 
-// place moves a task to a node and status. For Pending tasks, node is NoNode.
-func (c *Cluster) place(t *Task, node NodeID, status Status) {
-	c.unlink(t)
-	c.link(t, node, status)
+// moveTaskTo moves a task to a node and status. For Pending tasks, node is NoNode.
+func (c *Cluster) moveTaskTo(t *Task, node NodeID, status Status) {
+	c.removeTaskFromSums(t)
+	c.addTaskToSums(t, node, status)
 }
 
-// link adds the task to the sums of its node and gang.
-func (c *Cluster) link(t *Task, node NodeID, status Status) {
+// addTaskToSums adds the task to the sums of its node and gang.
+func (c *Cluster) addTaskToSums(t *Task, node NodeID, status Status) {
 	t.Node, t.Status = node, status
-	c.trackGate(t, 1)
-	if node != NoNode && !status.Ended() {
-		c.account(t, 1)
+	c.countQueueGates(t, 1)
+	if node != NoNode && !status.HasEnded() {
+		c.countTaskOnNode(t, 1)
 		n := &c.Nodes
 		t.nodePos = len(n.Tasks[node])
 		n.Tasks[node] = append(n.Tasks[node], t)
-		c.useClaims(t, 1)
+		c.recordClaimUse(t, 1)
 		c.trackLeaving(t, true)
 	}
 	if g := t.Gang; g != nil {
@@ -240,29 +240,29 @@ func (c *Cluster) link(t *Task, node NodeID, status Status) {
 			t.gangPos = len(g.Tasks)
 			g.Tasks = append(g.Tasks, t)
 		}
-		c.count(g, t, 1)
+		c.countTaskInGang(g, t, 1)
 	}
 }
 
-// unlink reverses link, but leaves the task's own fields unchanged.
-func (c *Cluster) unlink(t *Task) {
-	c.trackGate(t, -1)
+// removeTaskFromSums reverses link, but leaves the task's own fields unchanged.
+func (c *Cluster) removeTaskFromSums(t *Task) {
+	c.countQueueGates(t, -1)
 	if t.nodePos >= 0 {
 		c.trackLeaving(t, false)
-		c.account(t, -1)
+		c.countTaskOnNode(t, -1)
 		list := c.Nodes.Tasks[t.Node]
 		last := list[len(list)-1]
 		list[t.nodePos], last.nodePos = last, t.nodePos
 		list[len(list)-1] = nil
 		c.Nodes.Tasks[t.Node] = list[:len(list)-1]
-		c.useClaims(t, -1)
+		c.recordClaimUse(t, -1)
 		t.nodePos = -1
 		if len(list) == 1 && !c.Nodes.Alive[t.Node] {
 			c.dead = append(c.dead, t.Node)
 		}
 	}
 	if g := t.Gang; g != nil && t.gangPos >= 0 {
-		c.count(g, t, -1)
+		c.countTaskInGang(g, t, -1)
 		last := g.Tasks[len(g.Tasks)-1]
 		g.Tasks[t.gangPos], last.gangPos = last, t.gangPos
 		g.Tasks[len(g.Tasks)-1] = nil
@@ -271,11 +271,13 @@ func (c *Cluster) unlink(t *Task) {
 	}
 }
 
-// foreign reports whether the task has no gang and will stay on its node.
-func (t *Task) foreign() bool { return t.Gang == nil && t.Status.OnNode() && !t.Status.Leaving() }
+// isWithoutGang reports whether the task has no gang and will stay on its node.
+func (t *Task) isWithoutGang() bool {
+	return t.Gang == nil && t.Status.CountsOnNode() && !t.Status.IsLeaving()
+}
 
-// account adds the task's request, multiplied by sign, to the sums of its node.
-func (c *Cluster) account(t *Task, sign int64) {
+// countTaskOnNode adds the task's request, multiplied by sign, to the sums of its node.
+func (c *Cluster) countTaskOnNode(t *Task, sign int64) {
 	n := &c.Nodes
 	base := int(t.Node) * n.Stride
 	for _, term := range t.Shape.Request {
@@ -284,18 +286,18 @@ func (c *Cluster) account(t *Task, sign int64) {
 		switch {
 		case t.Status == Pipelined:
 			n.Pipelined[i] += v
-		case t.Status.OnNode():
+		case t.Status.CountsOnNode():
 			n.Used[i] += v
 			if t.Status == Releasing {
 				n.Releasing[i] += v
 			}
-			if t.foreign() {
+			if t.isWithoutGang() {
 				n.Foreign[i] += v
 			}
 		}
 	}
-	if t.foreign() {
-		c.ForeignGen = c.next()
+	if t.isWithoutGang() {
+		c.ForeignGen = c.nextGeneration()
 	}
-	c.touch(t.Node)
+	c.markNodeChanged(t.Node)
 }

@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// KeepQueue returns a delta that restores the queue's current state after a what-if change.
-func (c *Cluster) KeepQueue(name string) Delta {
+// QueueRestoringDelta returns a delta that restores the queue's current state after a what-if change.
+func (c *Cluster) QueueRestoringDelta(name string) Delta {
 	q := c.Queues[name]
 	if q == nil || !q.Known {
 		return QueueGone{Name: name}
@@ -17,11 +17,11 @@ func (c *Cluster) KeepQueue(name string) Delta {
 type queueKept struct{ queue Queue }
 
 func (d queueKept) apply(c *Cluster) {
-	q, was := c.queue(d.queue.Name), d.queue
+	q, was := c.ensureQueue(d.queue.Name), d.queue
 	was.Sums, was.sums, was.Gangs = q.Sums, q.sums, q.Gangs
 	*q = was
-	q.Gen = c.next()
-	c.QueueSetGen = c.next()
+	q.Gen = c.nextGeneration()
+	c.QueueSetGen = c.nextGeneration()
 }
 
 // TaskNamed returns the pod with the given name; nil if it does not exist.

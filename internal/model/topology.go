@@ -41,11 +41,11 @@ type Domain struct {
 	Reason string
 }
 
-// Usable reports whether gangs may be placed inside the domain.
-func (d *Domain) Usable() bool { return d.Problem == "" }
+// CanHoldGangs reports whether gangs may be placed inside the domain.
+func (d *Domain) CanHoldGangs() bool { return d.Problem == "" }
 
-// Inside reports whether d is other, or is below it.
-func (d *Domain) Inside(other *Domain) bool {
+// IsInOrBelow reports whether d is other, or is below it.
+func (d *Domain) IsInOrBelow(other *Domain) bool {
 	for ; d != nil; d = d.Parent {
 		if d == other {
 			return true
@@ -72,22 +72,22 @@ type Topology struct {
 // Find returns the domain with the given name.
 func (t *Topology) Find(name string) *Domain { return t.byName[name] }
 
-// Lowest returns the domain of the lowest tier that has the node as a direct member. If there is none, it returns the
+// LowestDomain returns the domain of the lowest tier that has the node as a direct member. If there is none, it returns the
 // whole cluster.
-func (t *Topology) Lowest(id NodeID) *Domain {
+func (t *Topology) LowestDomain(id NodeID) *Domain {
 	if int(id) < len(t.lowest) && t.lowest[id] != nil {
 		return t.lowest[id]
 	}
 	return t.Root
 }
 
-// Common returns the lowest domain that contains both domains.
-func (t *Topology) Common(a, b *Domain) *Domain {
+// CommonDomain returns the lowest domain that contains both domains.
+func (t *Topology) CommonDomain(a, b *Domain) *Domain {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
 	}
 	for d := a; d != nil; d = d.Parent {
-		if b.Inside(d) {
+		if b.IsInOrBelow(d) {
 			return d
 		}
 	}
@@ -97,7 +97,7 @@ func (t *Topology) Common(a, b *Domain) *Domain {
 // LowestTier returns the lowest tier of all usable domains. It returns false if there is no usable domain.
 func (t *Topology) LowestTier() (tier int, ok bool) {
 	for _, d := range t.Domains {
-		if d != t.Root && d.Usable() && (!ok || d.Tier < tier) {
+		if d != t.Root && d.CanHoldGangs() && (!ok || d.Tier < tier) {
 			tier, ok = d.Tier, true
 		}
 	}
@@ -144,7 +144,7 @@ func (c *Cluster) matchMembers() bool {
 			return
 		}
 		for _, h := range c.HyperNodes {
-			h.match(n, id)
+			h.updateMatchedNode(n, id)
 		}
 	}
 	if fresh || !c.NodesSince(c.topologyNodes, look) {
@@ -156,11 +156,11 @@ func (c *Cluster) matchMembers() bool {
 		if h.matched == nil {
 			h.matched = map[NodeID]bool{}
 			for id := range n.Name {
-				h.match(n, NodeID(id))
+				h.updateMatchedNode(n, NodeID(id))
 			}
 		} else if fresh && moved {
 			for id := range n.Name {
-				h.match(n, NodeID(id))
+				h.updateMatchedNode(n, NodeID(id))
 			}
 		}
 	}
@@ -174,13 +174,13 @@ type nodeSeen struct {
 	info  *NodeInfo
 }
 
-func (h *HyperNode) match(n *Nodes, id NodeID) {
+func (h *HyperNode) updateMatchedNode(n *Nodes, id NodeID) {
 	if h.matched == nil {
 		return
 	}
 	if n.Alive[id] {
 		for i := range h.Members {
-			if h.Members[i].selects(n.Name[id], n.Info[id]) {
+			if h.Members[i].selectsNode(n.Name[id], n.Info[id]) {
 				h.matched[id] = true
 				return
 			}
@@ -209,16 +209,16 @@ func (c *Cluster) buildTopology() *Topology {
 		}
 	}
 	t.Root = &Domain{Tier: top + 1, Index: len(t.Domains)}
-	c.linkDomains(t, names)
-	c.cutCycles(t)
+	c.setDomainParents(t, names)
+	c.removeCycles(t)
 	t.Domains = append(t.Domains, t.Root)
-	c.fillDomains(t)
+	c.setDomainNodes(t)
 	return t
 }
 
-// linkDomains sets the parent of each domain. If several domains claim a domain as a member, it gets no parent, and
+// setDomainParents sets the parent of each domain. If several domains claim a domain as a member, it gets no parent, and
 // the domains that claim it are not used.
-func (c *Cluster) linkDomains(t *Topology, names []string) {
+func (c *Cluster) setDomainParents(t *Topology, names []string) {
 	claims := map[string][]*Domain{}
 	for _, name := range names {
 		d := t.byName[name]
@@ -228,7 +228,7 @@ func (c *Cluster) linkDomains(t *Topology, names []string) {
 			}
 			claims[m.Name] = append(claims[m.Name], d)
 			if t.byName[m.Name] == nil {
-				d.lacks(fmt.Sprintf("there is no hyperNode %s", m.Name))
+				d.addMissing(fmt.Sprintf("there is no hyperNode %s", m.Name))
 			}
 		}
 	}
@@ -240,14 +240,14 @@ func (c *Cluster) linkDomains(t *Topology, names []string) {
 		}
 		for _, p := range parents {
 			if p.Problem == "" {
-				p.Problem = fmt.Sprintf("hyperNode %s is a member of %s: it can be in one only", name, joined(parents))
+				p.Problem = fmt.Sprintf("hyperNode %s is a member of %s: it can be in one only", name, joinDomainNames(parents))
 				p.Reason = topologyv1alpha1.HyperNodeTwoParentsReason
 			}
 		}
 	}
 }
 
-func (d *Domain) lacks(what string) {
+func (d *Domain) addMissing(what string) {
 	if d.Lacks != "" {
 		d.Lacks += "; "
 	}
@@ -257,7 +257,7 @@ func (d *Domain) lacks(what string) {
 	}
 }
 
-func joined(domains []*Domain) string {
+func joinDomainNames(domains []*Domain) string {
 	names := make([]string, len(domains))
 	for i, d := range domains {
 		names[i] = d.Name
@@ -265,8 +265,8 @@ func joined(domains []*Domain) string {
 	return strings.Join(names, " and ")
 }
 
-// cutCycles removes domains that are their own ancestors.
-func (c *Cluster) cutCycles(t *Topology) {
+// removeCycles removes domains that are their own ancestors.
+func (c *Cluster) removeCycles(t *Topology) {
 	for _, d := range t.Domains {
 		steps := 0
 		for up := d.Parent; up != nil && steps <= len(t.Domains); up = up.Parent {
@@ -285,13 +285,13 @@ func (c *Cluster) cutCycles(t *Topology) {
 	}
 	// An unusable domain cannot be the parent of other domains either.
 	for _, d := range t.Domains {
-		if d.Parent != nil && !d.Parent.Usable() {
+		if d.Parent != nil && !d.Parent.CanHoldGangs() {
 			d.Parent = nil
 		}
 	}
 	for _, d := range t.Domains {
 		switch {
-		case !d.Usable():
+		case !d.CanHoldGangs():
 			d.Parent = nil
 		case d.Parent == nil:
 			d.Parent = t.Root
@@ -302,16 +302,16 @@ func (c *Cluster) cutCycles(t *Topology) {
 	}
 }
 
-// fillDomains sets the nodes of the domains. A node that is a member of several domains belongs to the lowest of
+// setDomainNodes sets the nodes of the domains. A node that is a member of several domains belongs to the lowest of
 // them.
-func (c *Cluster) fillDomains(t *Topology) {
+func (c *Cluster) setDomainNodes(t *Topology) {
 	n := &c.Nodes
 	t.lowest = make([]*Domain, n.Len())
 	named := make([][]NodeID, len(t.Domains))
 	for i, d := range t.Domains[:t.Root.Index] {
-		named[i] = c.namedNodes(d)
+		named[i] = c.selectedNodes(d)
 		for _, id := range named[i] {
-			if low := t.lowest[id]; d.Usable() && (low == nil || d.Tier < low.Tier) {
+			if low := t.lowest[id]; d.CanHoldGangs() && (low == nil || d.Tier < low.Tier) {
 				t.lowest[id] = d
 			}
 		}
@@ -321,35 +321,35 @@ func (c *Cluster) fillDomains(t *Topology) {
 		for _, id := range named[i] {
 			if low := t.lowest[id]; low == d {
 				d.Own = append(d.Own, id)
-			} else if d.Usable() && !low.Inside(d) {
+			} else if d.CanHoldGangs() && !low.IsInOrBelow(d) {
 				elsewhere = append(elsewhere, fmt.Sprintf("%s, which is in hyperNode %s", n.Name[id], low.Name))
 			}
 		}
-		d.lackNodes("node ", elsewhere)
+		d.recordMissingNodes("node ", elsewhere)
 	}
 	for id := range n.Name {
 		if n.Alive[id] && t.lowest[id] == nil {
 			t.Root.Own = append(t.Root.Own, NodeID(id))
 		}
 	}
-	t.Root.Own = c.byNodeName(t.Root.Own)
-	c.gather(t.Root)
-	t.Root.All = n.Order(nil)
+	t.Root.Own = c.sortByNodeName(t.Root.Own)
+	c.gatherNodes(t.Root)
+	t.Root.All = n.AppendSortedLive(nil)
 	for i, d := range t.Domains {
-		if !d.Usable() { // nodes that the domain would have if it were usable
+		if !d.CanHoldGangs() { // nodes that the domain would have if it were usable
 			d.All = named[i]
 			for _, m := range c.HyperNodes[d.Name].Members {
 				if child := t.byName[m.Name]; m.HyperNode && child != nil {
 					d.All = append(d.All, child.All...)
 				}
 			}
-			d.All = slices.Compact(c.byNodeName(d.All))
+			d.All = slices.Compact(c.sortByNodeName(d.All))
 		}
 	}
 }
 
-// namedNodes returns the live nodes that a domain's members select, sorted by name.
-func (c *Cluster) namedNodes(d *Domain) []NodeID {
+// selectedNodes returns the live nodes that a domain's members select, sorted by name.
+func (c *Cluster) selectedNodes(d *Domain) []NodeID {
 	h := c.HyperNodes[d.Name]
 	ids, missing := maps.Clone(h.matched), []string(nil)
 	for _, m := range h.Members {
@@ -362,24 +362,24 @@ func (c *Cluster) namedNodes(d *Domain) []NodeID {
 			missing = append(missing, m.Name)
 		}
 	}
-	d.lackNodes("there is no node ", missing)
-	return c.byNodeName(slices.Collect(maps.Keys(ids)))
+	d.recordMissingNodes("there is no node ", missing)
+	return c.sortByNodeName(slices.Collect(maps.Keys(ids)))
 }
 
 // namesTold is the maximum number of missing nodes that a message lists by name.
 const namesTold = 3
 
-func (d *Domain) lackNodes(prefix string, names []string) {
+func (d *Domain) recordMissingNodes(prefix string, names []string) {
 	if more := len(names) - namesTold; more > 0 {
 		names = append(names[:namesTold:namesTold], fmt.Sprintf("%d more", more))
 	}
 	if len(names) > 0 {
-		d.lacks(prefix + strings.Join(names, ", "))
+		d.addMissing(prefix + strings.Join(names, ", "))
 	}
 }
 
-// gather computes All and Leaves of a domain, after those of the domains below it.
-func (c *Cluster) gather(d *Domain) {
+// gatherNodes computes All and Leaves of a domain, after those of the domains below it.
+func (c *Cluster) gatherNodes(d *Domain) {
 	if len(d.Own) > 0 {
 		d.Leaves = append(d.Leaves, d)
 	}
@@ -389,14 +389,14 @@ func (c *Cluster) gather(d *Domain) {
 	}
 	all := slices.Clone(d.Own)
 	for _, child := range d.Children {
-		c.gather(child)
+		c.gatherNodes(child)
 		all = append(all, child.All...)
 		d.Leaves = append(d.Leaves, child.Leaves...)
 	}
-	d.All = c.byNodeName(all)
+	d.All = c.sortByNodeName(all)
 }
 
-func (c *Cluster) byNodeName(ids []NodeID) []NodeID {
+func (c *Cluster) sortByNodeName(ids []NodeID) []NodeID {
 	slices.SortFunc(ids, func(a, b NodeID) int { return strings.Compare(c.Nodes.Name[a], c.Nodes.Name[b]) })
 	return ids
 }

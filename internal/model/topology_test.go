@@ -191,7 +191,7 @@ func TestTopologyIsATree(t *testing.T) {
 			return
 		}
 		for _, d := range top.Domains {
-			if d.Usable() && !d.Inside(top.Root) {
+			if d.CanHoldGangs() && !d.IsInOrBelow(top.Root) {
 				t.Fatalf("%s does not lead up to the cluster", d.Name)
 			}
 			for _, id := range d.All {

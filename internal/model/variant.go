@@ -7,17 +7,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Variant returns a copy of the shape with a changed spec or request, to find out which change would help. The copy
+// ChangedCopy returns a copy of the shape with a changed spec or request, to find out which change would help. The copy
 // is not stored in the cluster, and no task has it. Variant returns false for shapes that attach volumes or devices,
 // or that have rules about other pods.
-func (s *Shape) Variant(change func(spec *ShapeSpec, request Request) Request) (*Shape, bool) {
+func (s *Shape) ChangedCopy(change func(spec *ShapeSpec, request Request) Request) (*Shape, bool) {
 	if s.Slow || s.Attached != nil || s.Impossible || s.MalformedAffinity != "" {
 		return nil, false
 	}
 	v := &Shape{ID: math.MaxInt32, ShapeSpec: s.ShapeSpec}
 	v.key = ""
 	v.Request = change(&v.ShapeSpec, append(Request(nil), s.Request...))
-	v.BestEffort = v.Request.Empty()
+	v.BestEffort = v.Request.IsEmpty()
 	v.Key = v.ShapeSpec.Key()
 	v.Plain = v
 	v.readAffinity()

@@ -25,8 +25,8 @@ func (a *Amounts) Add(b Amounts, sign int64) {
 	}
 }
 
-// Of returns the amount of one resource: milli-CPU, bytes, or units of a device.
-func (a *Amounts) Of(name corev1.ResourceName) int64 {
+// AmountOfResource returns the amount of one resource: milli-CPU, bytes, or units of a device.
+func (a *Amounts) AmountOfResource(name corev1.ResourceName) int64 {
 	switch name {
 	case corev1.ResourceCPU:
 		return a.MilliCPU
@@ -41,8 +41,8 @@ func isDevice(name corev1.ResourceName) bool {
 	return strings.Contains(string(name), "/") && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// From returns the amounts in a list.
-func From(list corev1.ResourceList) Amounts {
+// AmountsFromList returns the amounts in a list.
+func AmountsFromList(list corev1.ResourceList) Amounts {
 	a := Amounts{MilliCPU: list.Cpu().MilliValue(), MemoryBytes: list.Memory().Value(), Devices: map[corev1.ResourceName]int64{}}
 	for name, amount := range list {
 		if isDevice(name) {
@@ -52,10 +52,10 @@ func From(list corev1.ResourceList) Amounts {
 	return a
 }
 
-// Asked returns the amounts that a pod requests, or zero if the pod has ended.
-func Asked(pod *corev1.Pod) Amounts {
+// RequestedByPod returns the amounts that a pod requests, or zero if the pod has ended.
+func RequestedByPod(pod *corev1.Pod) Amounts {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return Amounts{}
 	}
-	return From(resource.PodRequests(pod, resource.PodResourcesOptions{}))
+	return AmountsFromList(resource.PodRequests(pod, resource.PodResourcesOptions{}))
 }

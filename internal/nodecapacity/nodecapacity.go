@@ -20,32 +20,32 @@ type Room struct {
 	Unknown bool
 }
 
-// All computes the room of every node, in the order of their names. Pods on other nodes do not count.
-func All(nodes []*corev1.Node, pods []*corev1.Pod) []Room {
+// RoomOfAllNodes computes the room of every node, in the order of their names. Pods on other nodes do not count.
+func RoomOfAllNodes(nodes []*corev1.Node, pods []*corev1.Pod) []Room {
 	held := map[string]*Amounts{}
 	for _, pod := range pods {
 		if held[pod.Spec.NodeName] == nil {
 			held[pod.Spec.NodeName] = &Amounts{}
 		}
-		held[pod.Spec.NodeName].Add(Asked(pod), 1)
+		held[pod.Spec.NodeName].Add(RequestedByPod(pod), 1)
 	}
 	rooms := make([]Room, 0, len(nodes))
 	for _, node := range nodes {
-		rooms = append(rooms, Of(node, held[node.Name]))
+		rooms = append(rooms, RoomOfNode(node, held[node.Name]))
 	}
 	slices.SortFunc(rooms, func(a, b Room) int { return cmp.Compare(a.Name, b.Name) })
 	return rooms
 }
 
-// Of returns the room of a node whose pods request held; nil means zero.
-func Of(node *corev1.Node, held *Amounts) Room {
-	r := Room{Name: node.Name, Status: Status(node), Has: From(node.Status.Allocatable), Usable: IsReady(node) && !node.Spec.Unschedulable}
-	r.Idle = Left(r.Has, held)
+// RoomOfNode returns the room of a node whose pods request held; nil means zero.
+func RoomOfNode(node *corev1.Node, held *Amounts) Room {
+	r := Room{Name: node.Name, Status: StatusText(node), Has: AmountsFromList(node.Status.Allocatable), Usable: IsReady(node) && !node.Spec.Unschedulable}
+	r.Idle = RemainingAmounts(r.Has, held)
 	return r
 }
 
-// Left returns has minus held. Devices that are not in has do not count.
-func Left(has Amounts, held *Amounts) Amounts {
+// RemainingAmounts returns has minus held. Devices that are not in has do not count.
+func RemainingAmounts(has Amounts, held *Amounts) Amounts {
 	var left Amounts
 	left.Add(has, 1)
 	if held == nil {
@@ -61,8 +61,8 @@ func Left(has Amounts, held *Amounts) Amounts {
 	return left
 }
 
-// Devices returns the devices that any node has, sorted.
-func Devices(rooms []Room) []corev1.ResourceName {
+// DeviceNames returns the devices that any node has, sorted.
+func DeviceNames(rooms []Room) []corev1.ResourceName {
 	names := map[corev1.ResourceName]bool{}
 	for i := range rooms {
 		for name := range rooms[i].Has.Devices {
@@ -82,8 +82,8 @@ func IsReady(node *corev1.Node) bool {
 	return false
 }
 
-// Status returns a node's state in kubectl's words.
-func Status(node *corev1.Node) string {
+// StatusText returns a node's state in kubectl's words.
+func StatusText(node *corev1.Node) string {
 	status := "NotReady"
 	if IsReady(node) {
 		status = "Ready"
@@ -94,8 +94,8 @@ func Status(node *corev1.Node) string {
 	return status
 }
 
-// Address returns the node's internal IP address, or "".
-func Address(node *corev1.Node) string {
+// InternalAddress returns the node's internal IP address, or "".
+func InternalAddress(node *corev1.Node) string {
 	for _, address := range node.Status.Addresses {
 		if address.Type == corev1.NodeInternalIP {
 			return address.Address

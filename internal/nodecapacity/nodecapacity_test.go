@@ -18,7 +18,7 @@ func TestIdleIsWhatNobodyAskedFor(t *testing.T) {
 		make.Pod("elsewhere").On("b").CPU("1").Obj(),
 		make.Pod("odd").On("a").Resource("example.com/card", "1").Obj(),
 	}
-	got := nodecapacity.All([]*corev1.Node{node}, pods)[0]
+	got := nodecapacity.RoomOfAllNodes([]*corev1.Node{node}, pods)[0]
 	if got.Idle.MilliCPU != 2500 || got.Idle.Devices["nvidia.com/gpu"] != 1 || got.Idle.MemoryBytes != 8<<30 {
 		t.Errorf("idle: %+v", got.Idle)
 	}
@@ -45,7 +45,7 @@ func TestStates(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := nodecapacity.StateOf(tc.ready, tc.cordoned, tc.busy, has, tc.idle); got != tc.want {
+			if got := nodecapacity.StateOfNode(tc.ready, tc.cordoned, tc.busy, has, tc.idle); got != tc.want {
 				t.Errorf("state %q, want %q", got, tc.want)
 			}
 		})

@@ -13,8 +13,8 @@ const (
 	StateDown     State = "down"  // not ready
 )
 
-// StateOf returns the state of a node. busy means that jobs have pods on it.
-func StateOf(ready, cordoned, busy bool, has, idle Amounts) State {
+// StateOfNode returns the state of a node. busy means that jobs have pods on it.
+func StateOfNode(ready, cordoned, busy bool, has, idle Amounts) State {
 	switch {
 	case !ready:
 		return StateDown
@@ -22,7 +22,7 @@ func StateOf(ready, cordoned, busy bool, has, idle Amounts) State {
 		return StateDraining
 	case cordoned:
 		return StateDrained
-	case busy && full(has, idle):
+	case busy && isFullyRequested(has, idle):
 		return StateFull
 	case busy:
 		return StateMixed
@@ -30,8 +30,8 @@ func StateOf(ready, cordoned, busy bool, has, idle Amounts) State {
 	return StateIdle
 }
 
-// full reports whether all cpu, or all of a device, is requested.
-func full(has, idle Amounts) bool {
+// isFullyRequested reports whether all cpu, or all of a device, is requested.
+func isFullyRequested(has, idle Amounts) bool {
 	if has.MilliCPU > 0 && idle.MilliCPU <= 0 {
 		return true
 	}

@@ -22,18 +22,18 @@ const (
 
 // Fetch requests cpu, then memory.
 func (a *adaptor) Fetch(ctx context.Context) (map[string]Load, error) {
-	cpu, err := a.metric(ctx, cpuMetric)
+	cpu, err := a.fetchMetric(ctx, cpuMetric)
 	if err != nil {
 		return nil, err
 	}
-	memory, err := a.metric(ctx, memoryMetric)
+	memory, err := a.fetchMetric(ctx, memoryMetric)
 	if err != nil {
 		return nil, err
 	}
-	return byNode(cpu, memory), nil
+	return joinByNode(cpu, memory), nil
 }
 
-func (a *adaptor) metric(ctx context.Context, name string) (map[string]float64, error) {
+func (a *adaptor) fetchMetric(ctx context.Context, name string) (map[string]float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.address+"/apis/custom.metrics.k8s.io/v1beta1/nodes/*/"+name, nil)
 	if err != nil {
 		return nil, fmt.Errorf("source of metrics: %w", err)
@@ -44,13 +44,13 @@ func (a *adaptor) metric(ctx context.Context, name string) (map[string]float64, 
 			Value           string
 		}
 	}
-	if err := answer(a.client, request, &reply); err != nil {
+	if err := sendRequest(a.client, request, &reply); err != nil {
 		return nil, err
 	}
 	out := map[string]float64{}
 	for _, item := range reply.Items {
 		q, err := resource.ParseQuantity(item.Value)
-		if v, ok := percent(q.AsApproximateFloat64()); err == nil && ok {
+		if v, ok := isPlausibleValue(q.AsApproximateFloat64()); err == nil && ok {
 			out[item.DescribedObject.Name] = v
 		}
 	}

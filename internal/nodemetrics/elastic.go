@@ -52,7 +52,7 @@ func (e *elastic) Fetch(ctx context.Context) (map[string]Load, error) {
 			}
 		}
 	}
-	if err := answer(e.client, request, &reply); err != nil {
+	if err := sendRequest(e.client, request, &reply); err != nil {
 		return nil, err
 	}
 	out := map[string]Load{}
@@ -60,8 +60,8 @@ func (e *elastic) Fetch(ctx context.Context) (map[string]Load, error) {
 		if b.CPU.Value == nil || b.Mem.Value == nil {
 			continue
 		}
-		cpu, ok := percent(*b.CPU.Value * 100)
-		memory, ok2 := percent(*b.Mem.Value * 100)
+		cpu, ok := isPlausibleValue(*b.CPU.Value * 100)
+		memory, ok2 := isPlausibleValue(*b.Mem.Value * 100)
 		if ok && ok2 {
 			out[b.Key] = Load{CPU: cpu, Memory: memory}
 		}

@@ -86,7 +86,7 @@ func Run(ctx context.Context, current func() config.Metrics, cluster *rest.Confi
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
 	for {
-		r.turn(ctx, current(), time.Now())
+		r.fetchIfDue(ctx, current(), time.Now())
 		select {
 		case <-ctx.Done():
 			return
@@ -107,8 +107,8 @@ type runner struct {
 	failed bool
 }
 
-// turn reads the load if it is time.
-func (r *runner) turn(ctx context.Context, m config.Metrics, now time.Time) {
+// fetchIfDue reads the load if it is time.
+func (r *runner) fetchIfDue(ctx context.Context, m config.Metrics, now time.Time) {
 	if m != r.conf {
 		r.conf, r.source, r.next, r.failed = m, nil, time.Time{}, false
 	}
@@ -116,7 +116,7 @@ func (r *runner) turn(ctx context.Context, m config.Metrics, now time.Time) {
 		return
 	}
 	r.next = now.Add(m.Interval)
-	loads, err := r.ask(ctx)
+	loads, err := r.fetchLoads(ctx)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && !r.failed:
@@ -133,7 +133,7 @@ func (r *runner) turn(ctx context.Context, m config.Metrics, now time.Time) {
 	r.put(deltas...)
 }
 
-func (r *runner) ask(ctx context.Context) (map[string]Load, error) {
+func (r *runner) fetchLoads(ctx context.Context) (map[string]Load, error) {
 	if r.source == nil {
 		source, err := New(r.conf, r.cluster)
 		if err != nil {
@@ -144,8 +144,8 @@ func (r *runner) ask(ctx context.Context) (map[string]Load, error) {
 	return r.source.Fetch(ctx)
 }
 
-// answer sends a request and decodes its JSON response.
-func answer(client *http.Client, request *http.Request, into any) error {
+// sendRequest sends a request and decodes its JSON response.
+func sendRequest(client *http.Client, request *http.Request, into any) error {
 	response, err := client.Do(request)
 	if err != nil {
 		return fmt.Errorf("source of metrics: %w", err)
@@ -164,11 +164,11 @@ func answer(client *http.Client, request *http.Request, into any) error {
 	return nil
 }
 
-// percent reports whether a measurement is plausible: not negative, not NaN, not absurdly large.
-func percent(v float64) (float64, bool) { return v, v >= 0 && v < 1e6 }
+// isPlausibleValue reports whether a measurement is plausible: not negative, not NaN, not absurdly large.
+func isPlausibleValue(v float64) (float64, bool) { return v, v >= 0 && v < 1e6 }
 
-// byNode joins two measurements. It keeps only nodes that have both.
-func byNode(cpu, memory map[string]float64) map[string]Load {
+// joinByNode joins two measurements. It keeps only nodes that have both.
+func joinByNode(cpu, memory map[string]float64) map[string]Load {
 	out := make(map[string]Load, len(cpu))
 	for node, v := range cpu {
 		if m, ok := memory[node]; ok {

@@ -154,9 +154,9 @@ func TestTheSourceIsAskedEveryInterval(t *testing.T) {
 	conf := config.Metrics{Type: "prometheus", Address: "http://x", Interval: 30 * time.Second}
 	r := runner{put: func(d ...model.Delta) { got = append(got, d...) }, log: logr.Discard(), conf: conf, source: f}
 	start := time.Unix(1000, 0)
-	r.turn(t.Context(), conf, start)
-	r.turn(t.Context(), conf, start.Add(29*time.Second))
-	r.turn(t.Context(), conf, start.Add(30*time.Second))
+	r.fetchIfDue(t.Context(), conf, start)
+	r.fetchIfDue(t.Context(), conf, start.Add(29*time.Second))
+	r.fetchIfDue(t.Context(), conf, start.Add(30*time.Second))
 	if f.asked != 2 {
 		t.Errorf("asked %d times, want 2", f.asked)
 	}
@@ -167,7 +167,7 @@ func TestTheSourceIsAskedEveryInterval(t *testing.T) {
 	if diff := cmp.Diff(want, got[:2]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	r.turn(t.Context(), config.Metrics{}, start.Add(time.Hour)) // section metrics was removed from the file
+	r.fetchIfDue(t.Context(), config.Metrics{}, start.Add(time.Hour)) // section metrics was removed from the file
 	if r.source != nil || f.asked != 2 {
 		t.Error("a source that is not configured any more is kept")
 	}

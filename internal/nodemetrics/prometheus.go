@@ -24,18 +24,18 @@ const (
 
 // Fetch requests cpu, then memory.
 func (p *prometheus) Fetch(ctx context.Context) (map[string]Load, error) {
-	cpu, err := p.query(ctx, cpuQuery)
+	cpu, err := p.queryByNode(ctx, cpuQuery)
 	if err != nil {
 		return nil, err
 	}
-	memory, err := p.query(ctx, memoryQuery)
+	memory, err := p.queryByNode(ctx, memoryQuery)
 	if err != nil {
 		return nil, err
 	}
-	return byNode(cpu, memory), nil
+	return joinByNode(cpu, memory), nil
 }
 
-func (p *prometheus) query(ctx context.Context, query string) (map[string]float64, error) {
+func (p *prometheus) queryByNode(ctx context.Context, query string) (map[string]float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+"/api/v1/query?"+url.Values{"query": {query}}.Encode(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("source of metrics: %w", err)
@@ -50,7 +50,7 @@ func (p *prometheus) query(ctx context.Context, query string) (map[string]float6
 			}
 		}
 	}
-	if err := answer(p.client, request, &reply); err != nil {
+	if err := sendRequest(p.client, request, &reply); err != nil {
 		return nil, err
 	}
 	if reply.Status != "success" || reply.Data.ResultType != "vector" {
@@ -60,15 +60,15 @@ func (p *prometheus) query(ctx context.Context, query string) (map[string]float6
 	for _, r := range reply.Data.Result {
 		text, _ := r.Value[1].(string)
 		v, err := strconv.ParseFloat(text, 64)
-		if v, ok := percent(v); err == nil && ok {
-			out[nodeOf(r.Metric["instance"])] = v
+		if v, ok := isPlausibleValue(v); err == nil && ok {
+			out[nodeNameOf(r.Metric["instance"])] = v
 		}
 	}
 	return out, nil
 }
 
-// nodeOf returns the node's name in an instance: node-1 or node-1:9100.
-func nodeOf(instance string) string {
+// nodeNameOf returns the node's name in an instance: node-1 or node-1:9100.
+func nodeNameOf(instance string) string {
 	host, _, err := net.SplitHostPort(instance)
 	if err != nil {
 		return instance

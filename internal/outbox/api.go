@@ -113,9 +113,9 @@ func schedulingConfig(config *rest.Config) *rest.Config {
 	return own
 }
 
-// send sends a write over one of the wires, in round-robin order.
-func (c *clients) send(ctx context.Context, a *ask) error {
-	return c.wires[int(c.round.Add(1))%len(c.wires)].send(ctx, a)
+// sendRoundRobin sends a write over one of the wires, in round-robin order.
+func (c *clients) sendRoundRobin(ctx context.Context, a *ask) error {
+	return c.wires[int(c.round.Add(1))%len(c.wires)].sendRequest(ctx, a)
 }
 
 const (
@@ -136,17 +136,17 @@ func podPath(namespace, name string) string {
 func (c *clients) Bind(ctx context.Context, b *corev1.Binding) error {
 	kind := *b
 	kind.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Binding"}
-	return c.create(ctx, &kind, &ask{path: podPath(b.Namespace, b.Name) + "/binding", resource: podResource, name: b.Name})
+	return c.createObject(ctx, &kind, &ask{path: podPath(b.Namespace, b.Name) + "/binding", resource: podResource, name: b.Name})
 }
 
-// create creates the object obj, whose kind and version must be set.
-func (c *clients) create(ctx context.Context, obj runtime.Object, a *ask) error {
+// createObject creates the object obj, whose kind and version must be set.
+func (c *clients) createObject(ctx context.Context, obj runtime.Object, a *ask) error {
 	var body bytes.Buffer
 	if err := encoder.Encode(obj, &body); err != nil {
 		return fmt.Errorf("%s: %w", a.path, err)
 	}
 	a.method, a.query, a.contentType, a.body = http.MethodPost, inTime, protobuf, body.Bytes()
-	return c.send(ctx, a)
+	return c.sendRoundRobin(ctx, a)
 }
 
 var encoder = protobufserializer.NewSerializer(scheme.Scheme, scheme.Scheme)
@@ -160,16 +160,16 @@ func (c *clients) PodNode(ctx context.Context, namespace, name string) (types.UI
 }
 
 func (c *clients) PatchPodStatus(ctx context.Context, namespace, name string, patch []byte) error {
-	return c.patch(ctx, types.StrategicMergePatchType, patch, &ask{path: podPath(namespace, name) + "/status", query: owned, resource: podResource, name: name})
+	return c.patchObject(ctx, types.StrategicMergePatchType, patch, &ask{path: podPath(namespace, name) + "/status", query: owned, resource: podResource, name: name})
 }
 
 func (c *clients) PatchPod(ctx context.Context, namespace, name string, patch []byte) error {
-	return c.patch(ctx, types.StrategicMergePatchType, patch, &ask{path: podPath(namespace, name), query: owned, resource: podResource, name: name})
+	return c.patchObject(ctx, types.StrategicMergePatchType, patch, &ask{path: podPath(namespace, name), query: owned, resource: podResource, name: name})
 }
 
-func (c *clients) patch(ctx context.Context, kind types.PatchType, patch []byte, a *ask) error {
+func (c *clients) patchObject(ctx context.Context, kind types.PatchType, patch []byte, a *ask) error {
 	a.method, a.contentType, a.body = http.MethodPatch, string(kind), patch
-	return c.send(ctx, a)
+	return c.sendRoundRobin(ctx, a)
 }
 
 func (c *clients) DeletePod(ctx context.Context, namespace, name string, uid types.UID) error {
@@ -190,7 +190,7 @@ func (c *clients) PodGroup(ctx context.Context, namespace, name string) (*schedu
 
 func (c *clients) PatchPodGroup(ctx context.Context, namespace, name string, patch []byte) error {
 	path := "/apis/" + schedulingv1beta1.GroupVersion.String() + "/namespaces/" + namespace + "/podgroups/" + name
-	return c.patch(ctx, types.JSONPatchType, patch, &ask{path: path, query: owned, resource: podGroupResource, name: name})
+	return c.patchObject(ctx, types.JSONPatchType, patch, &ask{path: path, query: owned, resource: podGroupResource, name: name})
 }
 
 func (c *clients) ApplyQueueStatus(ctx context.Context, name string, patch []byte) error {
@@ -208,9 +208,9 @@ func eventsPath(namespace string) string { return "/api/v1/namespaces/" + namesp
 func (c *clients) CreateEvent(ctx context.Context, e *corev1.Event) error {
 	kind := *e
 	kind.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}
-	return c.create(ctx, &kind, &ask{path: eventsPath(e.Namespace), resource: eventResource, name: e.Name})
+	return c.createObject(ctx, &kind, &ask{path: eventsPath(e.Namespace), resource: eventResource, name: e.Name})
 }
 
 func (c *clients) PatchEvent(ctx context.Context, namespace, name string, patch []byte) error {
-	return c.patch(ctx, types.MergePatchType, patch, &ask{path: eventsPath(namespace) + "/" + name, query: inTime, resource: eventResource, name: name})
+	return c.patchObject(ctx, types.MergePatchType, patch, &ask{path: eventsPath(namespace) + "/" + name, query: inTime, resource: eventResource, name: name})
 }

@@ -49,74 +49,76 @@ type attached struct {
 	failed error
 }
 
-// attachFirst returns the first of the writes that are needed to bind a pod with volumes or devices.
-func (o *Outbox) attachFirst(b *decision.Bind, now time.Time) *write {
+// attachWrite returns the first of the writes that are needed to bind a pod with volumes or devices.
+func (o *Outbox) attachWrite(b *decision.Bind, now time.Time) *write {
 	a := &attached{o: o, bind: *b, deadline: now.Add(b.Attach.Timeout), pause: firstLook}
 	o.attaching.Add(1)
-	return a.write(a.request, func(err error) {
+	return a.newStepWrite(a.requestBindings, func(err error) {
 		if err != nil {
-			a.fail(err)
+			a.failAndRelease(err)
 			return
 		}
-		a.next(a.waits())
+		a.checkLaterOrBind(a.mustAwaitVolumes())
 	})
 }
 
-// write returns one step of the work as a write with the lane and key of the bind.
-func (a *attached) write(send func(context.Context) error, settled func(error)) *write {
-	w := a.o.bind(&a.bind)
+// newStepWrite returns one step of the work as a write with the lane and key of the bind.
+func (a *attached) newStepWrite(send func(context.Context) error, settled func(error)) *write {
+	w := a.o.newBindWrite(&a.bind)
 	w.send, w.settled = send, settled
 	return w
 }
 
-// waits reports whether the bind must wait for volumes. Devices are ready as soon as they are reserved.
-func (a *attached) waits() bool { return len(a.bind.Attach.Volumes)+len(a.bind.Attach.Provision) > 0 }
+// mustAwaitVolumes reports whether the bind must wait for volumes. Devices are ready as soon as they are reserved.
+func (a *attached) mustAwaitVolumes() bool {
+	return len(a.bind.Attach.Volumes)+len(a.bind.Attach.Provision) > 0
+}
 
-// next schedules another check after a pause or, if there is nothing to wait for, binds the pod.
-func (a *attached) next(wait bool) {
+// checkLaterOrBind schedules another check after a pause or, if there is nothing to wait for, binds the pod.
+func (a *attached) checkLaterOrBind(wait bool) {
 	if !wait {
 		a.o.attaching.Add(-1)
-		a.o.engine.put(a.o.bind(&a.bind))
+		a.o.engine.queueWrites(a.o.newBindWrite(&a.bind))
 		return
 	}
 	pause := a.pause
 	a.pause = min(2*a.pause, lastLook)
-	time.AfterFunc(pause, func() { a.o.engine.put(a.write(a.look, a.looked)) })
+	time.AfterFunc(pause, func() { a.o.engine.queueWrites(a.newStepWrite(a.checkVolumes, a.handleCheck)) })
 }
 
-func (a *attached) looked(err error) {
+func (a *attached) handleCheck(err error) {
 	switch {
 	case err != nil:
-		a.fail(err)
+		a.failAndRelease(err)
 	case a.failed != nil:
-		a.fail(a.failed)
+		a.failAndRelease(a.failed)
 	case !a.ready && time.Now().After(a.deadline):
-		a.fail(fmt.Errorf("volumes were not bound within %s", a.bind.Attach.Timeout))
+		a.failAndRelease(fmt.Errorf("volumes were not bound within %s", a.bind.Attach.Timeout))
 	default:
-		a.next(!a.ready)
+		a.checkLaterOrBind(!a.ready)
 	}
 }
 
-// fail reports the failed bind and releases the pod's devices.
-func (a *attached) fail(err error) {
+// failAndRelease reports the failed bind and releases the pod's devices.
+func (a *attached) failAndRelease(err error) {
 	a.o.attaching.Add(-1)
 	if len(a.bind.Attach.Devices) > 0 && a.o.o.Attach != nil && !errors.Is(err, ErrFenced) {
-		a.o.engine.put(&write{lane: idleLane, key: "devices/" + a.bind.Pod.Key(), send: a.giveUpDevices})
+		a.o.engine.queueWrites(&write{lane: idleLane, key: "devices/" + a.bind.Pod.Key(), send: a.releaseDevices})
 	}
-	a.o.patiently(err, model.BindFailed{UID: a.bind.Pod.UID, Err: err.Error()})
+	a.o.reportAfterPause(err, model.BindFailed{UID: a.bind.Pod.UID, Err: err.Error()})
 }
 
-// request writes the bindings of volumes and devices. It is safe to repeat.
-func (a *attached) request(ctx context.Context) error {
+// requestBindings writes the bindings of volumes and devices. It is safe to repeat.
+func (a *attached) requestBindings(ctx context.Context) error {
 	api, at := a.o.o.Attach, a.bind.Attach
 	if at.Problem != "" {
-		return refusal(a.bind.Pod, at.Problem)
+		return conflictError(a.bind.Pod, at.Problem)
 	}
 	if api == nil {
-		return refusal(a.bind.Pod, "this scheduler is not set up to bind volumes or device claims")
+		return conflictError(a.bind.Pod, "this scheduler is not set up to bind volumes or device claims")
 	}
 	for i := range at.Volumes {
-		if err := a.giveVolume(ctx, &at.Volumes[i]); err != nil {
+		if err := a.writeVolumeClaim(ctx, &at.Volumes[i]); err != nil {
 			return fmt.Errorf("volume %s for claim %s/%s: %w", at.Volumes[i].Volume, at.Volumes[i].Claim.Namespace, at.Volumes[i].Claim.Name, err)
 		}
 	}
@@ -126,25 +128,25 @@ func (a *attached) request(ctx context.Context) error {
 		}
 	}
 	for i := range at.Devices {
-		if err := a.giveDevices(ctx, &at.Devices[i]); err != nil {
+		if err := a.allocateDevices(ctx, &at.Devices[i]); err != nil {
 			return fmt.Errorf("device claim %s: %w", at.Devices[i].Claim.Key(), err)
 		}
 	}
 	return nil
 }
 
-// refusal turns the error from a bind that cannot succeed into a conflict, so that the pod is scheduled again.
-func refusal(pod decision.Object, why string) error {
+// conflictError turns the error from a bind that cannot succeed into a conflict, so that the pod is scheduled again.
+func conflictError(pod decision.Object, why string) error {
 	return apierrors.NewConflict(corev1.Resource("pods"), pod.Name, errors.New(why))
 }
 
-// giveVolume writes the claim into the volume, provided that the volume has not changed since the scheduler chose it.
-func (a *attached) giveVolume(ctx context.Context, v *decision.VolumeBinding) error {
+// writeVolumeClaim writes the claim into the volume, provided that the volume has not changed since the scheduler chose it.
+func (a *attached) writeVolumeClaim(ctx context.Context, v *decision.VolumeBinding) error {
 	meta := map[string]any{"resourceVersion": v.ResourceVersion}
 	if v.ByController {
 		meta["annotations"] = map[string]string{storagehelpers.AnnBoundByController: "yes"}
 	}
-	err := a.o.o.Attach.PatchVolume(ctx, v.Volume, mustJSON(map[string]any{"metadata": meta, "spec": map[string]any{"claimRef": v.Claim}}))
+	err := a.o.o.Attach.PatchVolume(ctx, v.Volume, encodeJSON(map[string]any{"metadata": meta, "spec": map[string]any{"claimRef": v.Claim}}))
 	if !apierrors.IsConflict(err) {
 		return err
 	}
@@ -160,7 +162,7 @@ func (a *attached) giveVolume(ctx context.Context, v *decision.VolumeBinding) er
 
 // selectNode requests the provisioning of a volume near the node.
 func (a *attached) selectNode(ctx context.Context, p *decision.Provision) error {
-	err := a.o.o.Attach.PatchVolumeClaim(ctx, p.Claim.Namespace, p.Claim.Name, mustJSON(map[string]any{"metadata": map[string]any{
+	err := a.o.o.Attach.PatchVolumeClaim(ctx, p.Claim.Namespace, p.Claim.Name, encodeJSON(map[string]any{"metadata": map[string]any{
 		"resourceVersion": p.ResourceVersion, "annotations": map[string]string{storagehelpers.AnnSelectedNode: p.Node},
 	}}))
 	if !apierrors.IsConflict(err) {
@@ -176,16 +178,16 @@ func (a *attached) selectNode(ctx context.Context, p *decision.Provision) error 
 	return err
 }
 
-// giveDevices writes the allocation and the pod's reservation into a device claim.
-func (a *attached) giveDevices(ctx context.Context, d *decision.DeviceClaim) error {
+// allocateDevices writes the allocation and the pod's reservation into a device claim.
+func (a *attached) allocateDevices(ctx context.Context, d *decision.DeviceClaim) error {
 	var no error // a final error, although its type is a conflict
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		claim, err := a.o.o.Attach.DeviceClaim(ctx, d.Claim.Namespace, d.Claim.Name)
 		if err != nil {
 			return err
 		}
-		if no = a.mayHave(claim, d); no == nil {
-			err = a.reserve(ctx, claim, d.Allocation)
+		if no = a.checkDevicesFree(claim, d); no == nil {
+			err = a.reserveDevices(ctx, claim, d.Allocation)
 		}
 		return err
 	})
@@ -195,23 +197,23 @@ func (a *attached) giveDevices(ctx context.Context, d *decision.DeviceClaim) err
 	return err
 }
 
-// mayHave returns an error if the claim can no longer get the devices that the scheduler chose.
-func (a *attached) mayHave(claim *resourcev1.ResourceClaim, d *decision.DeviceClaim) error {
+// checkDevicesFree returns an error if the claim can no longer get the devices that the scheduler chose.
+func (a *attached) checkDevicesFree(claim *resourcev1.ResourceClaim, d *decision.DeviceClaim) error {
 	has := claim.Status.Allocation
 	switch {
 	case claim.UID != d.Claim.UID || claim.DeletionTimestamp != nil:
-		return refusal(a.bind.Pod, "the claim is being deleted, or is another one of the same name")
+		return conflictError(a.bind.Pod, "the claim is being deleted, or is another one of the same name")
 	case has == nil && d.Allocation == nil:
-		return refusal(a.bind.Pod, "the claim lost its devices")
+		return conflictError(a.bind.Pod, "the claim lost its devices")
 	case has != nil && d.Allocation != nil && !equality.Semantic.DeepEqual(has.Devices.Results, d.Allocation.Devices.Results):
-		return refusal(a.bind.Pod, "the claim has since been allocated other devices")
+		return conflictError(a.bind.Pod, "the claim has since been allocated other devices")
 	}
 	return nil
 }
 
-// reserve writes the parts of the allocation and the reservation that are missing. It adds the finalizer first,
+// reserveDevices writes the parts of the allocation and the reservation that are missing. It adds the finalizer first,
 // because only the finalizer prevents the deletion of a claim whose devices are in use.
-func (a *attached) reserve(ctx context.Context, claim *resourcev1.ResourceClaim, allocation *resourcev1.AllocationResult) (err error) {
+func (a *attached) reserveDevices(ctx context.Context, claim *resourcev1.ResourceClaim, allocation *resourcev1.AllocationResult) (err error) {
 	consumer := decision.ConsumerReference(a.bind.Pod)
 	if claim.Status.Allocation != nil && slices.Contains(claim.Status.ReservedFor, consumer) {
 		return nil
@@ -230,13 +232,13 @@ func (a *attached) reserve(ctx context.Context, claim *resourcev1.ResourceClaim,
 	return err
 }
 
-// giveUpDevices removes the pod's reservations. Kubernetes' controller frees devices without reservations.
-func (a *attached) giveUpDevices(ctx context.Context) error {
+// releaseDevices removes the pod's reservations. Kubernetes' controller frees devices without reservations.
+func (a *attached) releaseDevices(ctx context.Context) error {
 	for _, d := range a.bind.Attach.Devices {
 		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 			claim, err := a.o.o.Attach.DeviceClaim(ctx, d.Claim.Namespace, d.Claim.Name)
 			if err != nil || claim.UID != d.Claim.UID {
-				return missingIsDone(err)
+				return ignoreMissing(err)
 			}
 			kept := slices.DeleteFunc(slices.Clone(claim.Status.ReservedFor), func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == a.bind.Pod.UID })
 			if len(kept) == len(claim.Status.ReservedFor) {
@@ -253,13 +255,13 @@ func (a *attached) giveUpDevices(ctx context.Context) error {
 	return nil
 }
 
-// look checks whether all volumes are bound, and whether those that are not can still become bound.
-func (a *attached) look(ctx context.Context) error {
+// checkVolumes checks whether all volumes are bound, and whether those that are not can still become bound.
+func (a *attached) checkVolumes(ctx context.Context) error {
 	a.ready, a.failed = false, nil
 	uid, node, err := a.o.o.API.PodNode(ctx, a.bind.Pod.Namespace, a.bind.Pod.Name)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && (uid != a.bind.Pod.UID || node != ""):
-		a.failed = refusal(a.bind.Pod, "the pod no longer exists, or another scheduler bound it")
+		a.failed = conflictError(a.bind.Pod, "the pod no longer exists, or another scheduler bound it")
 		return nil
 	case err != nil:
 		return err
@@ -267,14 +269,14 @@ func (a *attached) look(ctx context.Context) error {
 	ready := true
 	for i := range a.bind.Attach.Volumes {
 		v := &a.bind.Attach.Volumes[i]
-		bound, err := a.volumeBound(ctx, v)
+		bound, err := a.isVolumeBound(ctx, v)
 		if err != nil {
 			return err
 		}
 		ready = ready && bound
 	}
 	for i := range a.bind.Attach.Provision {
-		made, err := a.volumeMade(ctx, &a.bind.Attach.Provision[i])
+		made, err := a.isVolumeProvisioned(ctx, &a.bind.Attach.Provision[i])
 		if err != nil {
 			return err
 		}
@@ -284,54 +286,54 @@ func (a *attached) look(ctx context.Context) error {
 	return nil
 }
 
-// boundTo returns the volume to which a claim is bound; "" if it is not bound.
-func boundTo(claim *corev1.PersistentVolumeClaim) string {
+// boundVolumeName returns the volume to which a claim is bound; "" if it is not bound.
+func boundVolumeName(claim *corev1.PersistentVolumeClaim) string {
 	if !metav1.HasAnnotation(claim.ObjectMeta, storagehelpers.AnnBindCompleted) {
 		return ""
 	}
 	return claim.Spec.VolumeName
 }
 
-func (a *attached) volumeBound(ctx context.Context, v *decision.VolumeBinding) (bool, error) {
+func (a *attached) isVolumeBound(ctx context.Context, v *decision.VolumeBinding) (bool, error) {
 	claim, err := a.o.o.Attach.VolumeClaim(ctx, v.Claim.Namespace, v.Claim.Name)
 	if err != nil {
-		return false, a.lost(err)
+		return false, a.stopIfMissing(err)
 	}
-	switch volume := boundTo(claim); volume {
+	switch volume := boundVolumeName(claim); volume {
 	case v.Volume:
 		return true, nil
 	case "":
 	default:
-		a.failed = refusal(a.bind.Pod, fmt.Sprintf("claim %s was bound to volume %s, not %s", v.Claim.Name, volume, v.Volume))
+		a.failed = conflictError(a.bind.Pod, fmt.Sprintf("claim %s was bound to volume %s, not %s", v.Claim.Name, volume, v.Volume))
 		return false, nil
 	}
 	pv, err := a.o.o.Attach.Volume(ctx, v.Volume)
 	if err != nil {
-		return false, a.lost(err)
+		return false, a.stopIfMissing(err)
 	}
 	if ref := pv.Spec.ClaimRef; ref == nil || ref.UID != v.Claim.UID {
-		a.failed = refusal(a.bind.Pod, fmt.Sprintf("volume %s was taken from claim %s", v.Volume, v.Claim.Name))
+		a.failed = conflictError(a.bind.Pod, fmt.Sprintf("volume %s was taken from claim %s", v.Volume, v.Claim.Name))
 	}
 	return false, nil
 }
 
-func (a *attached) volumeMade(ctx context.Context, p *decision.Provision) (bool, error) {
+func (a *attached) isVolumeProvisioned(ctx context.Context, p *decision.Provision) (bool, error) {
 	claim, err := a.o.o.Attach.VolumeClaim(ctx, p.Claim.Namespace, p.Claim.Name)
 	if err != nil {
-		return false, a.lost(err)
+		return false, a.stopIfMissing(err)
 	}
-	if boundTo(claim) != "" {
+	if boundVolumeName(claim) != "" {
 		return true, nil
 	}
 	// A provisioner removes the annotation if it cannot create a volume.
 	if claim.Annotations[storagehelpers.AnnSelectedNode] != p.Node {
-		a.failed = refusal(a.bind.Pod, fmt.Sprintf("no volume could be provisioned for claim %s near %s", p.Claim.Name, p.Node))
+		a.failed = conflictError(a.bind.Pod, fmt.Sprintf("no volume could be provisioned for claim %s near %s", p.Claim.Name, p.Node))
 	}
 	return false, nil
 }
 
-// lost stops the wait if err reports that an object is missing.
-func (a *attached) lost(err error) error {
+// stopIfMissing stops the wait if err reports that an object is missing.
+func (a *attached) stopIfMissing(err error) error {
 	if apierrors.IsNotFound(err) {
 		a.failed = err
 		return nil

@@ -278,7 +278,7 @@ func TestPodsAreBoundAfterWhatTheyAttach(t *testing.T) {
 				if (c.report == "") != (reports == "[]") || !strings.Contains(reports, c.report) {
 					t.Errorf("reports %s, want %q", reports, c.report)
 				}
-				if !r.Idle() {
+				if !r.HasSettledAll() {
 					t.Error("something is still waited for")
 				}
 			})

@@ -46,15 +46,15 @@ func newEngine(log logr.Logger, pressure *backpressure.Governor, fence func() er
 	return e
 }
 
-// put queues writes. After the engine has stopped, it drops them, because the next leader makes its own decisions.
-func (e *engine) put(writes ...*write) {
-	for _, w := range e.enqueue(writes, time.Now()) {
-		e.giveUp(w, errReplaced)
+// queueWrites queues writes. After the engine has stopped, it drops them, because the next leader makes its own decisions.
+func (e *engine) queueWrites(writes ...*write) {
+	for _, w := range e.enqueueWrites(writes, time.Now()) {
+		e.abandonWrite(w, errReplaced)
 	}
 }
 
-// enqueue queues the writes. It returns replaced writes whose outcome must be reported.
-func (e *engine) enqueue(writes []*write, now time.Time) (replaced []*write) {
+// enqueueWrites queues the writes. It returns replaced writes whose outcome must be reported.
+func (e *engine) enqueueWrites(writes []*write, now time.Time) (replaced []*write) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -62,26 +62,26 @@ func (e *engine) enqueue(writes []*write, now time.Time) (replaced []*write) {
 	}
 	for _, w := range writes {
 		w.queued = now
-		if old := e.queues.put(w); old != nil && old.owed() {
+		if old := e.queues.queueWrite(w); old != nil && old.mustReport() {
 			replaced = append(replaced, old)
 		}
 	}
-	e.wakeFor(len(writes))
+	e.wakeWorkers(len(writes))
 	return replaced
 }
 
-// wakeFor wakes as many workers as there are writes to send.
-func (e *engine) wakeFor(writes int) {
-	for range min(writes, e.limiter.allowed()-e.inFlight, e.queues.leaving(e.idle.open())) {
+// wakeWorkers wakes as many workers as there are writes to send.
+func (e *engine) wakeWorkers(writes int) {
+	for range min(writes, e.limiter.allowedWrites()-e.inFlight, e.queues.countSendable(e.idle.hasBudget())) {
 		e.wake.Signal()
 	}
 }
 
-// run sends writes until ctx is done. It returns when no write is in flight.
-func (e *engine) run(ctx context.Context) {
+// runUntilStopped sends writes until ctx is done. It returns when no write is in flight.
+func (e *engine) runUntilStopped(ctx context.Context) {
 	var workers sync.WaitGroup
 	for range writesMax {
-		workers.Go(func() { e.work(ctx) })
+		workers.Go(func() { e.sendWrites(ctx) })
 	}
 	workers.Go(func() { e.openIdleLane(ctx) })
 	<-ctx.Done()
@@ -92,29 +92,29 @@ func (e *engine) run(ctx context.Context) {
 	workers.Wait()
 }
 
-func (e *engine) work(ctx context.Context) {
+func (e *engine) sendWrites(ctx context.Context) {
 	for {
-		w := e.take(ctx)
+		w := e.waitForWrite(ctx)
 		if w == nil {
 			return
 		}
-		e.carryOut(ctx, w)
+		e.performWrite(ctx, w)
 	}
 }
 
-// take blocks until a write may be sent, and returns the write. It returns nil when the engine stops. It also checks
+// waitForWrite blocks until a write may be sent, and returns the write. It returns nil when the engine stops. It also checks
 // ctx, because a worker whose call was cancelled may call take before run has closed the engine.
-func (e *engine) take(ctx context.Context) *write {
+func (e *engine) waitForWrite(ctx context.Context) *write {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for {
 		if e.closed || ctx.Err() != nil {
 			return nil
 		}
-		if e.inFlight < e.limiter.allowed() {
-			if w := e.queues.next(e.mayTell, e.idle.open()); w != nil {
+		if e.inFlight < e.limiter.allowedWrites() {
+			if w := e.queues.takeNextWrite(e.mayWriteTold, e.idle.hasBudget()); w != nil {
 				e.inFlight++
-				e.idle.left(w, time.Now())
+				e.idle.recordSent(w, time.Now())
 				return w
 			}
 		}
@@ -122,13 +122,13 @@ func (e *engine) take(ctx context.Context) *write {
 	}
 }
 
-// mayTell reports whether the load on the API server currently permits a write in toldLane.
-func (e *engine) mayTell() bool { return e.pressure.Remark(time.Now()) == 0 }
+// mayWriteTold reports whether the load on the API server currently permits a write in toldLane.
+func (e *engine) mayWriteTold() bool { return e.pressure.RequestSlot(time.Now()) == 0 }
 
-func (e *engine) carryOut(ctx context.Context, w *write) {
+func (e *engine) performWrite(ctx context.Context, w *write) {
 	if err := e.fence(); err != nil {
-		e.release(w)
-		e.giveUp(w, ErrFenced)
+		e.releaseSlot(w)
+		e.abandonWrite(w, ErrFenced)
 		return
 	}
 	w.attempt++
@@ -136,35 +136,35 @@ func (e *engine) carryOut(ctx context.Context, w *write) {
 	err := w.send(ctx)
 	now := time.Now()
 	took := now.Sub(start)
-	if stopped(ctx) && err != nil {
-		e.release(w)
+	if isCancelled(ctx) && err != nil {
+		e.releaseSlot(w)
 		return // the next leader will see the outcome
 	}
 
-	v := judge(err)
+	v := verdictOfError(err)
 	e.mu.Lock()
 	e.inFlight--
 	if v == overload || v == transient {
-		e.limiter.overloaded(now)
+		e.limiter.recordOverload(now)
 	} else {
-		e.limiter.answered(now, took)
+		e.limiter.recordAnswer(now, took)
 	}
 	retry := (v == overload || v == transient) && w.attempt < maxAttempts
 	superseded := false
-	if !retry || !w.owed() {
-		superseded = e.queues.finished(w)
+	if !retry || !w.mustReport() {
+		superseded = e.queues.finishWrite(w)
 	}
 	if retry && !superseded {
 		e.queues.busy[w.key] = true // the key stays busy, so that no other write for this object is sent meanwhile
 		e.resting++
 	}
-	e.wakeFor(2)
+	e.wakeWorkers(2)
 	e.mu.Unlock()
 
 	switch {
 	case v == done:
 		e.observe(w, took, "ok")
-		settle(w, nil)
+		settleWrite(w, nil)
 	case retry && superseded:
 		e.observe(w, took, "superseded")
 	case retry:
@@ -172,13 +172,13 @@ func (e *engine) carryOut(ctx context.Context, w *write) {
 		e.restThenRequeue(ctx, w, err)
 	default:
 		e.observe(w, took, "refused")
-		e.giveUp(w, err)
+		e.abandonWrite(w, err)
 	}
 }
 
 // restThenRequeue queues w again after a pause, unless there is a newer write for its key that is at least as urgent.
 func (e *engine) restThenRequeue(ctx context.Context, w *write, err error) {
-	pause := pauseAfter(w.attempt, err)
+	pause := retryPause(w.attempt, err)
 	e.log.V(2).Info("Write will be repeated", "write", w.key, "attempt", w.attempt, "pause", pause, "reason", err.Error())
 	timer := time.NewTimer(pause)
 	go func() {
@@ -190,43 +190,43 @@ func (e *engine) restThenRequeue(ctx context.Context, w *write, err error) {
 		}
 		e.mu.Lock()
 		e.resting--
-		queued := e.queues.again(w)
-		e.wakeFor(1)
+		queued := e.queues.requeueWrite(w)
+		e.wakeWorkers(1)
 		e.mu.Unlock()
 		if queued {
 			return
 		}
 		e.observe(w, 0, "superseded")
-		if w.owed() {
-			e.giveUp(w, errReplaced)
+		if w.mustReport() {
+			e.abandonWrite(w, errReplaced)
 		}
 	}()
 }
 
-// release frees the slot of a write that was not completed.
-func (e *engine) release(w *write) {
+// releaseSlot frees the slot of a write that was not completed.
+func (e *engine) releaseSlot(w *write) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.inFlight--
-	e.queues.finished(w)
-	e.wakeFor(1)
+	e.queues.finishWrite(w)
+	e.wakeWorkers(1)
 }
 
-func (e *engine) giveUp(w *write, err error) {
+func (e *engine) abandonWrite(w *write, err error) {
 	e.log.V(1).Info("Write was given up", "write", w.key, "attempts", w.attempt, "reason", err.Error())
-	settle(w, err)
+	settleWrite(w, err)
 }
 
-func settle(w *write, err error) {
+func settleWrite(w *write, err error) {
 	if w.settled != nil {
 		w.settled(err)
 	}
 }
 
-// empty reports whether no write is queued, resting or in flight. Pod events do not count.
-func (e *engine) empty() bool {
+// hasNothingLeft reports whether no write is queued, resting or in flight. Pod events do not count.
+func (e *engine) hasNothingLeft() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.inFlight == 0 && e.resting == 0 &&
-		e.queues.waiting(evictLane)+e.queues.waiting(bindLane)+e.queues.waiting(statusLane)+e.queues.waiting(toldLane) == 0
+		e.queues.countWaiting(evictLane)+e.queues.countWaiting(bindLane)+e.queues.countWaiting(statusLane)+e.queues.countWaiting(toldLane) == 0
 }

@@ -17,29 +17,29 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-func podRef(o decision.Object) corev1.ObjectReference {
+func podReference(o decision.Object) corev1.ObjectReference {
 	return corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: o.Namespace, Name: o.Name, UID: o.UID}
 }
 
-func podGroupRef(o decision.Object) corev1.ObjectReference {
+func podGroupReference(o decision.Object) corev1.ObjectReference {
 	return corev1.ObjectReference{
 		APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "PodGroup",
 		Namespace: o.Namespace, Name: o.Name, UID: o.UID,
 	}
 }
 
-func queueRef(o decision.Object) corev1.ObjectReference {
+func queueReference(o decision.Object) corev1.ObjectReference {
 	return corev1.ObjectReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: o.Name, UID: o.UID}
 }
 
-// event returns a write that records an event. If the same event occurred within seriesWindow, the write only
+// newEventWrite returns a write that records an event. If the same event occurred within seriesWindow, the write only
 // increments the count of the existing event.
-func (o *Outbox) event(l lane, about corev1.ObjectReference, kind, reason, message string, now time.Time) *write {
+func (o *Outbox) newEventWrite(l lane, about corev1.ObjectReference, kind, reason, message string, now time.Time) *write {
 	stamp := metav1.NewTime(now)
 	e := &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: cmp.Or(about.Namespace, metav1.NamespaceDefault), // for cluster-scoped objects
-			Name:      o.events.name(about.Name, now),
+			Name:      o.events.uniqueName(about.Name, now),
 		},
 		InvolvedObject: about,
 		Type:           kind, Reason: reason, Message: message,
@@ -49,31 +49,31 @@ func (o *Outbox) event(l lane, about corev1.ObjectReference, kind, reason, messa
 	}
 	return &write{
 		lane: l, key: "event/" + string(about.UID) + "/" + kind + "/" + reason + "/" + message,
-		send: func(ctx context.Context) error { return o.record(ctx, e) },
+		send: func(ctx context.Context) error { return o.recordEvent(ctx, e) },
 	}
 }
 
-func (o *Outbox) record(ctx context.Context, e *corev1.Event) error {
+func (o *Outbox) recordEvent(ctx context.Context, e *corev1.Event) error {
 	if e.InvolvedObject.Kind == "Pod" && e.Reason == reasonScheduled {
-		return existsIsDone(o.o.API.CreateEvent(ctx, e)) // a pod is scheduled only once, so there is nothing to count
+		return ignoreExisting(o.o.API.CreateEvent(ctx, e)) // a pod is scheduled only once, so there is nothing to count
 	}
 	key := seriesKey{e.InvolvedObject.UID, e.Type, e.Reason, e.Message}
-	if name, count, ok := o.events.again(key, e.LastTimestamp.Time); ok {
-		patch := mustJSON(map[string]any{"count": count, "lastTimestamp": e.LastTimestamp})
+	if name, count, ok := o.events.countRepetition(key, e.LastTimestamp.Time); ok {
+		patch := encodeJSON(map[string]any{"count": count, "lastTimestamp": e.LastTimestamp})
 		err := o.o.API.PatchEvent(ctx, e.Namespace, name, patch)
 		if !apierrors.IsNotFound(err) {
 			return err
 		}
 	}
-	if err := existsIsDone(o.o.API.CreateEvent(ctx, e)); err != nil {
+	if err := ignoreExisting(o.o.API.CreateEvent(ctx, e)); err != nil {
 		return err
 	}
-	o.events.began(key, e.Name, e.LastTimestamp.Time)
+	o.events.startSeries(key, e.Name, e.LastTimestamp.Time)
 	return nil
 }
 
-// existsIsDone treats "already exists" as success. Event names are unique, so the existing event is our own.
-func existsIsDone(err error) error {
+// ignoreExisting treats "already exists" as success. Event names are unique, so the existing event is our own.
+func ignoreExisting(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
@@ -107,17 +107,17 @@ type eventLog struct {
 
 func newEventLog() *eventLog { return &eventLog{series: map[seriesKey]*series{}} }
 
-// name returns a unique event name. It contains a counter, because all events of one call to Put have the same time.
-func (l *eventLog) name(object string, now time.Time) string {
+// uniqueName returns a unique event name. It contains a counter, because all events of one call to Put have the same time.
+func (l *eventLog) uniqueName(object string, now time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.made++
 	return object + "." + strconv.FormatInt(now.UnixNano(), 16) + "." + strconv.FormatUint(l.made, 16)
 }
 
-// again counts a repetition and returns the event's name and new count. ok is false if there is no recent event of
+// countRepetition counts a repetition and returns the event's name and new count. ok is false if there is no recent event of
 // this kind.
-func (l *eventLog) again(key seriesKey, now time.Time) (name string, count int32, ok bool) {
+func (l *eventLog) countRepetition(key seriesKey, now time.Time) (name string, count int32, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, ok := l.series[key]
@@ -129,7 +129,7 @@ func (l *eventLog) again(key seriesKey, now time.Time) (name string, count int32
 	return s.name, s.count, true
 }
 
-func (l *eventLog) began(key seriesKey, name string, now time.Time) {
+func (l *eventLog) startSeries(key seriesKey, name string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.series) >= seriesMost {

@@ -28,7 +28,7 @@ func newGangQueue() *gangQueue {
 	return &gangQueue{gangs: map[string]*gangWrites{}}
 }
 
-func (q *gangQueue) push(w *write) {
+func (q *gangQueue) pushGangWrite(w *write) {
 	q.waiting++
 	if g, ok := q.gangs[w.gang]; ok {
 		g.writes = append(g.writes, w)
@@ -42,8 +42,8 @@ func (q *gangQueue) push(w *write) {
 	heap.Push(&q.byNeed, g)
 }
 
-// pop removes and returns the next write, or nil if the queue is empty.
-func (q *gangQueue) pop() *write {
+// popNextWrite removes and returns the next write, or nil if the queue is empty.
+func (q *gangQueue) popNextWrite() *write {
 	if q.waiting == 0 {
 		return nil
 	}

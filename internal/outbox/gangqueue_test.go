@@ -13,7 +13,7 @@ func queued(sizes map[string]int, order ...string) *gangQueue {
 	q := newGangQueue()
 	for _, gang := range order {
 		for i := range sizes[gang] {
-			q.push(&write{lane: bindLane, gang: gang, key: fmt.Sprint(gang, i)})
+			q.pushGangWrite(&write{lane: bindLane, gang: gang, key: fmt.Sprint(gang, i)})
 		}
 	}
 	return q
@@ -21,7 +21,7 @@ func queued(sizes map[string]int, order ...string) *gangQueue {
 
 func drained(q *gangQueue) string {
 	var order []string
-	for w := q.pop(); w != nil; w = q.pop() {
+	for w := q.popNextWrite(); w != nil; w = q.popNextWrite() {
 		order = append(order, w.key)
 	}
 	return strings.Join(order, " ")
@@ -49,9 +49,9 @@ func TestEveryWriteLeavesTheGangQueueOnce(t *testing.T) {
 		for step := range rapid.IntRange(1, 200).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "push") {
 				w := &write{gang: rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "gang"), key: fmt.Sprint(step)}
-				q.push(w)
+				q.pushGangWrite(w)
 				inside[w.key] = true
-			} else if w := q.pop(); w != nil {
+			} else if w := q.popNextWrite(); w != nil {
 				if !inside[w.key] {
 					t.Fatalf("write %s came out twice", w.key)
 				}
@@ -67,7 +67,7 @@ func TestEveryWriteLeavesTheGangQueueOnce(t *testing.T) {
 				t.Fatalf("queue says %d wait, in truth %d", q.waiting, len(inside))
 			}
 		}
-		for w := q.pop(); w != nil; w = q.pop() {
+		for w := q.popNextWrite(); w != nil; w = q.popNextWrite() {
 			delete(inside, w.key)
 		}
 		if len(inside) != 0 {

@@ -32,10 +32,10 @@ const (
 	toldPerTick = 50
 )
 
-func (g *idleGate) open() bool { return g.budget > 0 }
+func (g *idleGate) hasBudget() bool { return g.budget > 0 }
 
-// left records that a write was sent.
-func (g *idleGate) left(w *write, now time.Time) {
+// recordSent records that a write was sent.
+func (g *idleGate) recordSent(w *write, now time.Time) {
 	switch w.lane {
 	case idleLane:
 		g.budget--
@@ -47,11 +47,11 @@ func (g *idleGate) left(w *write, now time.Time) {
 	}
 }
 
-// tick sets the budget until the next tick. The rest of a burst may be sent later, as long as binds remain rare.
-func (g *idleGate) tick(now time.Time, q *queues) {
+// setBudgetForTick sets the budget until the next tick. The rest of a burst may be sent later, as long as binds remain rare.
+func (g *idleGate) setBudgetForTick(now time.Time, q *queues) {
 	g.recent = 0
 	g.ticks++
-	burst := g.burst(now, q)
+	burst := g.idleBurstSize(now, q)
 	if g.ticks < burstTicks {
 		g.budget = min(g.budget, burst)
 		return
@@ -62,13 +62,13 @@ func (g *idleGate) tick(now time.Time, q *queues) {
 	}
 }
 
-// burst returns the number of idle writes that may be sent together now.
-func (g *idleGate) burst(now time.Time, q *queues) int {
-	head := q.idle.head()
+// idleBurstSize returns the number of idle writes that may be sent together now.
+func (g *idleGate) idleBurstSize(now time.Time, q *queues) int {
+	head := q.idle.firstWrite()
 	if head == nil {
 		return 0
 	}
-	urgent := q.waiting(bindLane) + q.waiting(evictLane)
+	urgent := q.countWaiting(bindLane) + q.countWaiting(evictLane)
 	switch {
 	case urgent == 0 && now.Sub(g.lastBusy) >= quietAfter:
 		return freely
@@ -88,12 +88,12 @@ func (e *engine) openIdleLane(ctx context.Context) {
 			return
 		case now := <-ticker.C:
 			e.mu.Lock()
-			for e.queues.idle.len() > idleMost {
-				w := e.queues.idle.take()
+			for e.queues.idle.countWrites() > idleMost {
+				w := e.queues.idle.takeFirstWrite()
 				e.observe(w, 0, "dropped")
 			}
-			e.idle.tick(now, e.queues)
-			e.wakeFor(e.idle.budget + min(e.queues.waiting(toldLane), toldPerTick))
+			e.idle.setBudgetForTick(now, e.queues)
+			e.wakeWorkers(e.idle.budget + min(e.queues.countWaiting(toldLane), toldPerTick))
 			e.mu.Unlock()
 		}
 	}

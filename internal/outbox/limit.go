@@ -22,11 +22,11 @@ func newLimiter(low, high int) *limiter {
 	return &limiter{limit: min(startWrites, float64(high)), low: float64(low), high: float64(high)}
 }
 
-// allowed returns the number of writes that may be in flight now. It is at least one.
-func (l *limiter) allowed() int { return max(1, int(l.limit)) }
+// allowedWrites returns the number of writes that may be in flight now. It is at least one.
+func (l *limiter) allowedWrites() int { return max(1, int(l.limit)) }
 
-// answered records a write that the server carried out, or rejected because of the write's content.
-func (l *limiter) answered(now time.Time, took time.Duration) {
+// recordAnswer records a write that the server carried out, or rejected because of the write's content.
+func (l *limiter) recordAnswer(now time.Time, took time.Duration) {
 	l.latency += (took - l.latency) / 16
 	if l.latency > slowAnswer {
 		l.backOff(now)
@@ -35,8 +35,8 @@ func (l *limiter) answered(now time.Time, took time.Duration) {
 	l.limit = min(l.high, l.limit+1/l.limit)
 }
 
-// overloaded records a write for which the server had no capacity.
-func (l *limiter) overloaded(now time.Time) { l.backOff(now) }
+// recordOverload records a write for which the server had no capacity.
+func (l *limiter) recordOverload(now time.Time) { l.backOff(now) }
 
 func (l *limiter) backOff(now time.Time) {
 	if now.Before(l.calmUntil) {

@@ -162,7 +162,7 @@ func TestWritesOfAPodWhoseBindOrEvictionRests(t *testing.T) {
 				if diff := cmp.Diff(c.failed, failedPods(r.reports())); diff != "" {
 					t.Errorf("pods reported (-want +got):\n%s", diff)
 				}
-				if !r.Idle() {
+				if !r.HasSettledAll() {
 					t.Error("something still waits")
 				}
 			})

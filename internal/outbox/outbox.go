@@ -69,43 +69,43 @@ func New(o Options) *Outbox {
 
 // Run carries out writes until ctx is done, and returns after the last call has ended. It drops queued writes,
 // because the next leader makes its own decisions.
-func (o *Outbox) Run(ctx context.Context) { o.engine.run(ctx) }
+func (o *Outbox) Run(ctx context.Context) { o.engine.runUntilStopped(ctx) }
 
-// Idle reports whether all writes except pod events are settled.
-func (o *Outbox) Idle() bool { return o.attaching.Load() == 0 && o.engine.empty() }
+// HasSettledAll reports whether all writes except pod events are settled.
+func (o *Outbox) HasSettledAll() bool { return o.attaching.Load() == 0 && o.engine.hasNothingLeft() }
 
 // Put queues the writes for the decisions of a cycle. It does not block.
 func (o *Outbox) Put(d *decision.Decisions) {
 	now := time.Now()
 	writes := make([]*write, 0, len(d.Binds)+2*len(d.Evicts)+len(d.Gangs)+len(d.Queues)+len(d.PodConditions)+len(d.Events))
 	for i := range d.Evicts {
-		writes = append(writes, o.evict(&d.Evicts[i], now)...)
+		writes = append(writes, o.newEvictWrites(&d.Evicts[i], now)...)
 	}
 	for i := range d.Binds {
 		if d.Binds[i].Check == nil {
-			writes = append(writes, o.bindOne(&d.Binds[i], now))
+			writes = append(writes, o.firstBindWrite(&d.Binds[i], now))
 		}
 	}
-	writes = append(writes, o.verifyFirst(d.Binds)...)
+	writes = append(writes, o.verifyWrites(d.Binds)...)
 	for i := range d.Ungates {
-		writes = append(writes, o.ungate(d.Ungates[i]))
+		writes = append(writes, o.newUngateWrite(d.Ungates[i]))
 	}
 	for i := range d.Gangs {
-		writes = append(writes, o.gangStatus(&d.Gangs[i]))
+		writes = append(writes, o.gangStatusWrite(&d.Gangs[i]))
 	}
 	for i := range d.HyperNodes {
-		writes = append(writes, o.hyperNodeStatus(&d.HyperNodes[i]))
+		writes = append(writes, o.hyperNodeStatusWrite(&d.HyperNodes[i]))
 	}
 	for i := range d.Queues {
-		writes = append(writes, o.queueStatus(&d.Queues[i]))
+		writes = append(writes, o.queueStatusWrite(&d.Queues[i]))
 	}
 	for i := range d.Nominations {
 		if d.Nominations[i].Publish {
-			writes = append(writes, o.nomination(&d.Nominations[i]))
+			writes = append(writes, o.newNominationWrite(&d.Nominations[i]))
 		}
 	}
 	for i := range d.PodConditions {
-		writes = append(writes, o.podCondition(&d.PodConditions[i], now))
+		writes = append(writes, o.podConditionWrite(&d.PodConditions[i], now))
 	}
 	for i := range d.Events {
 		e := &d.Events[i]
@@ -113,16 +113,16 @@ func (o *Outbox) Put(d *decision.Decisions) {
 		if e.Type == corev1.EventTypeNormal {
 			when = idleLane // the status already contains this information
 		}
-		about := podGroupRef(e.Gang)
+		about := podGroupReference(e.Gang)
 		if e.Queue.Name != "" {
-			about = queueRef(e.Queue)
+			about = queueReference(e.Queue)
 		}
-		writes = append(writes, o.event(when, about, e.Type, e.Reason, e.Message, now))
+		writes = append(writes, o.newEventWrite(when, about, e.Type, e.Reason, e.Message, now))
 	}
-	o.engine.put(writes...)
+	o.engine.queueWrites(writes...)
 }
 
-// patiently reports a failure after a pause, so that the scheduler does not repeat a failing decision in a tight loop.
-func (o *Outbox) patiently(err error, delta model.Delta) {
-	time.AfterFunc(reportAfter(err), func() { o.o.Report(delta) })
+// reportAfterPause reports a failure after a pause, so that the scheduler does not repeat a failing decision in a tight loop.
+func (o *Outbox) reportAfterPause(err error, delta model.Delta) {
+	time.AfterFunc(reportDelay(err), func() { o.o.Report(delta) })
 }

@@ -215,7 +215,7 @@ func TestManyRefusalsForLackOfCapacityLowerTheNumberInFlight(t *testing.T) {
 		allowed := func() int {
 			r.engine.mu.Lock()
 			defer r.engine.mu.Unlock()
-			return r.engine.limiter.allowed()
+			return r.engine.limiter.allowedWrites()
 		}
 		high := allowed()
 		r.api.mu.Lock()

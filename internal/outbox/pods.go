@@ -22,26 +22,26 @@ const (
 	reasonPreemption = "PreemptionByScheduler"
 )
 
-// podKey returns the key of all writes for a pod. Sharing a key ensures that a condition and a bind never overtake
+// podWriteKey returns the key of all writes for a pod. Sharing a key ensures that a condition and a bind never overtake
 // each other.
-func podKey(o decision.Object) string { return "pod/" + o.Namespace + "/" + o.Name }
+func podWriteKey(o decision.Object) string { return "pod/" + o.Namespace + "/" + o.Name }
 
-// bindOne returns the first of the writes that bind a pod.
-func (o *Outbox) bindOne(b *decision.Bind, now time.Time) *write {
+// firstBindWrite returns the first of the writes that bind a pod.
+func (o *Outbox) firstBindWrite(b *decision.Bind, now time.Time) *write {
 	if b.Attach != nil {
-		return o.attachFirst(b, now)
+		return o.attachWrite(b, now)
 	}
-	return o.bind(b)
+	return o.newBindWrite(b)
 }
 
-func (o *Outbox) bind(b *decision.Bind) *write {
+func (o *Outbox) newBindWrite(b *decision.Bind) *write {
 	pod, node, notes := b.Pod, b.Node, b.Annotations
 	gang := b.Gang.Key()
 	if b.Gang.UID == "" {
-		gang = podKey(pod)
+		gang = podWriteKey(pod)
 	}
 	return &write{
-		lane: bindLane, key: podKey(pod), gang: gang,
+		lane: bindLane, key: podWriteKey(pod), gang: gang,
 		send: func(ctx context.Context) error {
 			err := o.o.API.Bind(ctx, &corev1.Binding{
 				ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Annotations: notes},
@@ -54,11 +54,11 @@ func (o *Outbox) bind(b *decision.Bind) *write {
 		},
 		settled: func(err error) {
 			if err != nil {
-				o.patiently(err, model.BindFailed{UID: pod.UID, Err: err.Error()})
+				o.reportAfterPause(err, model.BindFailed{UID: pod.UID, Err: err.Error()})
 				return
 			}
 			message := "Successfully assigned " + pod.Namespace + "/" + pod.Name + " to " + node
-			o.engine.put(o.event(idleLane, podRef(pod), corev1.EventTypeNormal, reasonScheduled, message, time.Now()))
+			o.engine.queueWrites(o.newEventWrite(idleLane, podReference(pod), corev1.EventTypeNormal, reasonScheduled, message, time.Now()))
 		},
 	}
 }
@@ -78,19 +78,19 @@ func (o *Outbox) explainConflict(ctx context.Context, pod decision.Object, node 
 	return conflict
 }
 
-// evict returns the writes of an eviction: one for the victim's conditions and its deletion, and one for each event.
-func (o *Outbox) evict(e *decision.Evict, now time.Time) []*write {
+// newEvictWrites returns the writes of an eviction: one for the victim's conditions and its deletion, and one for each event.
+func (o *Outbox) newEvictWrites(e *decision.Evict, now time.Time) []*write {
 	pod := e.Pod
-	patch := mustJSON(map[string]any{
+	patch := encodeJSON(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
 		"status": map[string]any{"conditions": []map[string]any{
-			condition(corev1.DisruptionTarget, corev1.ConditionTrue, reasonPreemption,
+			podConditionPatch(corev1.DisruptionTarget, corev1.ConditionTrue, reasonPreemption,
 				o.o.SchedulerName+": preempting to accommodate another workload: "+e.Message, now),
-			condition(corev1.PodReady, corev1.ConditionFalse, reasonEvict, "Pod is evicted: "+e.Message, now),
+			podConditionPatch(corev1.PodReady, corev1.ConditionFalse, reasonEvict, "Pod is evicted: "+e.Message, now),
 		}},
 	})
 	writes := []*write{{
-		lane: evictLane, key: podKey(pod),
+		lane: evictLane, key: podWriteKey(pod),
 		send: func(ctx context.Context) error {
 			err := o.o.API.PatchPodStatus(ctx, pod.Namespace, pod.Name, patch)
 			switch {
@@ -101,101 +101,101 @@ func (o *Outbox) evict(e *decision.Evict, now time.Time) []*write {
 			}
 			// A conflict means that there is a new pod with the same name, or that this pod was changed concurrently.
 			// The deletion specifies the UID, so it can affect only this pod.
-			return goneIsDone(o.o.API.DeletePod(ctx, pod.Namespace, pod.Name, pod.UID))
+			return ignoreGone(o.o.API.DeletePod(ctx, pod.Namespace, pod.Name, pod.UID))
 		},
 		settled: func(err error) {
 			if err != nil {
-				o.patiently(err, model.EvictFailed{UID: pod.UID, Err: err.Error()})
+				o.reportAfterPause(err, model.EvictFailed{UID: pod.UID, Err: err.Error()})
 			}
 		},
 	}}
-	writes = append(writes, o.event(statusLane, podRef(pod), corev1.EventTypeWarning, reasonEvict, "Pod is evicted: "+e.Message, now))
+	writes = append(writes, o.newEventWrite(statusLane, podReference(pod), corev1.EventTypeWarning, reasonEvict, "Pod is evicted: "+e.Message, now))
 	if e.Gang.UID != "" {
-		writes = append(writes, o.event(statusLane, podGroupRef(e.Gang), corev1.EventTypeNormal, reasonEvict, e.Message, now))
+		writes = append(writes, o.newEventWrite(statusLane, podGroupReference(e.Gang), corev1.EventTypeNormal, reasonEvict, e.Message, now))
 	}
 	if e.Preemptor.UID != "" && e.PreemptorMessage != "" {
-		writes = append(writes, o.event(statusLane, podGroupRef(e.Preemptor), corev1.EventTypeNormal, reasonEvict, e.PreemptorMessage, now))
+		writes = append(writes, o.newEventWrite(statusLane, podGroupReference(e.Preemptor), corev1.EventTypeNormal, reasonEvict, e.PreemptorMessage, now))
 	}
 	return writes
 }
 
-// podCondition returns a write of the condition that explains why a pod waits. It is an idle write, and it is dropped
+// podConditionWrite returns a write of the condition that explains why a pod waits. It is an idle write, and it is dropped
 // once the pod is bound.
-func (o *Outbox) podCondition(p *decision.PodCondition, now time.Time) *write {
+func (o *Outbox) podConditionWrite(p *decision.PodCondition, now time.Time) *write {
 	pod := p.Pod
-	patch := mustJSON(map[string]any{
+	patch := encodeJSON(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
 		"status": map[string]any{"conditions": []map[string]any{
-			condition(corev1.PodScheduled, corev1.ConditionFalse, p.Reason, p.Message, now),
+			podConditionPatch(corev1.PodScheduled, corev1.ConditionFalse, p.Reason, p.Message, now),
 		}},
 	})
 	return &write{
-		lane: idleLane, key: podKey(pod),
+		lane: idleLane, key: podWriteKey(pod),
 		send: func(ctx context.Context) error {
-			return missingIsDone(o.o.API.PatchPodStatus(ctx, pod.Namespace, pod.Name, patch))
+			return ignoreMissing(o.o.API.PatchPodStatus(ctx, pod.Namespace, pod.Name, patch))
 		},
 		settled: func(err error) {
 			if err != nil {
-				o.patiently(err, model.PodConditionFailed{UID: pod.UID})
+				o.reportAfterPause(err, model.PodConditionFailed{UID: pod.UID})
 			}
 		},
 	}
 }
 
-// ungate returns a write that removes the queue gate from a pod.
-func (o *Outbox) ungate(pod decision.Object) *write {
-	patch := mustJSON(map[string]any{
+// newUngateWrite returns a write that removes the queue gate from a pod.
+func (o *Outbox) newUngateWrite(pod decision.Object) *write {
+	patch := encodeJSON(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
 		"spec":     map[string]any{"schedulingGates": []map[string]any{{"$patch": "delete", "name": keys.QueueAllocationGate}}},
 	})
 	return &write{
 		lane: statusLane, key: "gate/" + pod.Key(),
 		send: func(ctx context.Context) error {
-			return missingIsDone(o.o.API.PatchPod(ctx, pod.Namespace, pod.Name, patch))
+			return ignoreMissing(o.o.API.PatchPod(ctx, pod.Namespace, pod.Name, patch))
 		},
 		settled: func(err error) {
 			if err != nil {
-				o.patiently(err, model.UngateFailed{UID: pod.UID})
+				o.reportAfterPause(err, model.UngateFailed{UID: pod.UID})
 			}
 		},
 	}
 }
 
-func (o *Outbox) nomination(n *decision.Nomination) *write {
+func (o *Outbox) newNominationWrite(n *decision.Nomination) *write {
 	pod := n.Pod
 	var node any
 	if n.Node != "" {
 		node = n.Node
 	}
-	patch := mustJSON(map[string]any{
+	patch := encodeJSON(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
 		"status":   map[string]any{"nominatedNodeName": node},
 	})
 	return &write{
 		lane: statusLane, key: "nomination/" + pod.Key(),
 		send: func(ctx context.Context) error {
-			return missingIsDone(o.o.API.PatchPodStatus(ctx, pod.Namespace, pod.Name, patch))
+			return ignoreMissing(o.o.API.PatchPodStatus(ctx, pod.Namespace, pod.Name, patch))
 		},
 	}
 }
 
-func condition(kind corev1.PodConditionType, status corev1.ConditionStatus, reason, message string, now time.Time) map[string]any {
+func podConditionPatch(kind corev1.PodConditionType, status corev1.ConditionStatus, reason, message string, now time.Time) map[string]any {
 	return map[string]any{
 		"type": kind, "status": status, "reason": reason, "message": message,
 		"lastTransitionTime": metav1.NewTime(now),
 	}
 }
 
-// goneIsDone treats it as success if the pod to delete does not exist, or if another pod has its name.
-func goneIsDone(err error) error {
+// ignoreGone treats it as success if the pod to delete does not exist, or if another pod has its name.
+func ignoreGone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
 	return err
 }
 
-// mustJSON encodes a value that consists of strings, numbers and API types. Encoding such a value cannot fail.
-func mustJSON(v any) []byte {
+// encodeJSON encodes a value that consists of strings, numbers and API types. Encoding such a value cannot fail.
+func encodeJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("patch of constants and API types does not encode: %v", err))

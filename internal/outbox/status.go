@@ -16,9 +16,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// gangStatus returns a write that replaces the whole status of a PodGroup, because only the scheduler writes it. The
+// gangStatusWrite returns a write that replaces the whole status of a PodGroup, because only the scheduler writes it. The
 // test operation prevents a write to a new PodGroup with the same name.
-func (o *Outbox) gangStatus(g *decision.GangStatus) *write {
+func (o *Outbox) gangStatusWrite(g *decision.GangStatus) *write {
 	gang := g.Gang
 	ops := []map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": gang.UID},
@@ -27,15 +27,15 @@ func (o *Outbox) gangStatus(g *decision.GangStatus) *write {
 	if g.HyperNode != nil {
 		ops = append(ops, hyperNodeOps(*g.HyperNode, g.Annotated)...)
 	}
-	patch := mustJSON(ops)
+	patch := encodeJSON(ops)
 	return &write{
-		lane: laneOf(&g.Status), key: "podgroup/" + gang.Key(),
+		lane: laneForStatus(&g.Status), key: "podgroup/" + gang.Key(),
 		send: func(ctx context.Context) error {
-			return missingIsDone(o.o.API.PatchPodGroup(ctx, gang.Namespace, gang.Name, patch))
+			return ignoreMissing(o.o.API.PatchPodGroup(ctx, gang.Namespace, gang.Name, patch))
 		},
 		settled: func(err error) {
 			if err != nil {
-				o.patiently(err, model.GangStatusFailed{UID: gang.UID})
+				o.reportAfterPause(err, model.GangStatusFailed{UID: gang.UID})
 			}
 		},
 	}
@@ -55,9 +55,9 @@ func hyperNodeOps(name string, annotated bool) []map[string]any {
 	}
 }
 
-// hyperNodeStatus returns a write that applies the status computed for a HyperNode.
-func (o *Outbox) hyperNodeStatus(h *decision.HyperNodeStatus) *write {
-	patch := mustJSON(map[string]any{
+// hyperNodeStatusWrite returns a write that applies the status computed for a HyperNode.
+func (o *Outbox) hyperNodeStatusWrite(h *decision.HyperNodeStatus) *write {
+	patch := encodeJSON(map[string]any{
 		"apiVersion": topologyv1alpha1.GroupVersion.String(),
 		"kind":       "HyperNode",
 		"metadata":   map[string]any{"name": h.HyperNode},
@@ -66,38 +66,38 @@ func (o *Outbox) hyperNodeStatus(h *decision.HyperNodeStatus) *write {
 	return &write{
 		lane: statusLane, key: "hypernode/" + h.HyperNode,
 		send: func(ctx context.Context) error {
-			return missingIsDone(o.o.API.ApplyHyperNodeStatus(ctx, h.HyperNode, patch))
+			return ignoreMissing(o.o.API.ApplyHyperNodeStatus(ctx, h.HyperNode, patch))
 		},
 		settled: func(err error) {
 			if err != nil {
-				o.patiently(err, model.HyperNodeStatusFailed{Name: h.HyperNode})
+				o.reportAfterPause(err, model.HyperNodeStatusFailed{Name: h.HyperNode})
 			}
 		},
 	}
 }
 
-// laneOf returns the lane for the status of a PodGroup. The status of a running gang without an explanation belongs
+// laneForStatus returns the lane for the status of a PodGroup. The status of a running gang without an explanation belongs
 // to toldLane, because the gang's pods already show that it runs. All other statuses belong to statusLane, because
 // controllers or users wait for them.
-func laneOf(s *schedulingv1beta1.PodGroupStatus) lane {
+func laneForStatus(s *schedulingv1beta1.PodGroupStatus) lane {
 	if s.Phase == schedulingv1beta1.PodGroupRunning && s.Explanation == nil {
 		return toldLane
 	}
 	return statusLane
 }
 
-// queueStatus returns a write that applies the scheduler's fields of a queue's status. With server-side apply, it
+// queueStatusWrite returns a write that applies the scheduler's fields of a queue's status. With server-side apply, it
 // does not affect the fields of the queue controller, and it removes amounts that are no longer listed.
-func (o *Outbox) queueStatus(q *decision.QueueStatus) *write {
+func (o *Outbox) queueStatusWrite(q *decision.QueueStatus) *write {
 	name := q.Queue
-	status := map[string]any{"allocated": orNone(q.Allocated), "deserved": orNone(q.Deserved), "sharePercent": q.SharePercent, "waiting": q.Waiting}
+	status := map[string]any{"allocated": emptyIfNil(q.Allocated), "deserved": emptyIfNil(q.Deserved), "sharePercent": q.SharePercent, "waiting": q.Waiting}
 	if len(q.Terminating) > 0 { // server-side apply removes the field if it is absent
 		status["terminating"] = q.Terminating
 	}
 	if q.Invalid != nil {
 		status["conditions"] = []metav1.Condition{*q.Invalid}
 	}
-	patch := mustJSON(map[string]any{
+	patch := encodeJSON(map[string]any{
 		"apiVersion": schedulingv1beta1.GroupVersion.String(),
 		"kind":       "Queue",
 		"metadata":   map[string]any{"name": name},
@@ -106,25 +106,25 @@ func (o *Outbox) queueStatus(q *decision.QueueStatus) *write {
 	return &write{
 		lane: statusLane, key: "queue/" + name,
 		send: func(ctx context.Context) error {
-			return missingIsDone(o.o.API.ApplyQueueStatus(ctx, name, patch))
+			return ignoreMissing(o.o.API.ApplyQueueStatus(ctx, name, patch))
 		},
 		settled: func(err error) {
 			if err != nil {
-				o.patiently(err, model.QueueStatusFailed{Name: name})
+				o.reportAfterPause(err, model.QueueStatusFailed{Name: name})
 			}
 		},
 	}
 }
 
-func missingIsDone(err error) error {
+func ignoreMissing(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	return err
 }
 
-// orNone returns list, or an empty list if list is nil, because nil would be encoded as null.
-func orNone(list corev1.ResourceList) corev1.ResourceList {
+// emptyIfNil returns list, or an empty list if list is nil, because nil would be encoded as null.
+func emptyIfNil(list corev1.ResourceList) corev1.ResourceList {
 	if list == nil {
 		return corev1.ResourceList{}
 	}

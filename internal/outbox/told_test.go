@@ -26,9 +26,9 @@ func status(gang string, phase schedulingv1beta1.PodGroupPhase) *decision.Decisi
 func pressed(gap time.Duration) *backpressure.Governor {
 	g := &backpressure.Governor{}
 	now := time.Now()
-	g.Answered(now.Add(-1000*gap), time.Millisecond)
+	g.RecordWrite(now.Add(-1000*gap), time.Millisecond)
 	for i := range 1000 {
-		g.Answered(now.Add(time.Duration(i-999)*gap), 200*time.Millisecond)
+		g.RecordWrite(now.Add(time.Duration(i-999)*gap), 200*time.Millisecond)
 	}
 	return g
 }
@@ -88,31 +88,31 @@ func TestUnderPressureThatGangsRunIsToldSlowlyAndThatOneIsLetInAtOnce(t *testing
 func TestAStatusThatOnlyTellsTakesThePlaceOfAnOlderOneAndItsUrgency(t *testing.T) {
 	q := newQueues()
 	never := func() bool { return false }
-	q.put(&write{lane: statusLane, key: "podgroup/a"})
+	q.queueWrite(&write{lane: statusLane, key: "podgroup/a"})
 	newer := &write{lane: toldLane, key: "podgroup/a"}
-	q.put(newer)
-	if got := q.next(never, false); got != newer {
+	q.queueWrite(newer)
+	if got := q.takeNextWrite(never, false); got != newer {
 		t.Fatalf("left: %+v, want the newer status", got)
 	}
 	newest := &write{lane: toldLane, key: "podgroup/a"}
-	q.put(&write{lane: statusLane, key: "podgroup/a"}) // both wait for the write in flight
-	q.put(newest)
-	q.finished(newer)
-	if got := q.next(never, false); got != newest {
+	q.queueWrite(&write{lane: statusLane, key: "podgroup/a"}) // both wait for the write in flight
+	q.queueWrite(newest)
+	q.finishWrite(newer)
+	if got := q.takeNextWrite(never, false); got != newest {
 		t.Fatalf("left after it: %+v, want the newest status", got)
 	}
 }
 
 func TestAnUrgentStatusTakesThePlaceOfOneThatOnlyTells(t *testing.T) {
 	q := newQueues()
-	q.put(&write{lane: toldLane, key: "podgroup/a"})
+	q.queueWrite(&write{lane: toldLane, key: "podgroup/a"})
 	urgent := &write{lane: statusLane, key: "podgroup/a"}
-	q.put(urgent)
-	if got := q.next(func() bool { return true }, false); got != urgent {
+	q.queueWrite(urgent)
+	if got := q.takeNextWrite(func() bool { return true }, false); got != urgent {
 		t.Fatalf("left: %+v, want the urgent one", got)
 	}
-	q.finished(urgent)
-	if got := q.next(func() bool { return true }, false); got != nil {
+	q.finishWrite(urgent)
+	if got := q.takeNextWrite(func() bool { return true }, false); got != nil {
 		t.Errorf("left after it: %+v, want nothing", got)
 	}
 }

@@ -18,8 +18,8 @@ const (
 	transient                // no response or an internal error; try again later
 )
 
-// judge returns the verdict for the error of a client call.
-func judge(err error) verdict {
+// verdictOfError returns the verdict for the error of a client call.
+func verdictOfError(err error) verdict {
 	switch {
 	case err == nil:
 		return done
@@ -42,9 +42,9 @@ const (
 	maxAttempts = 14 // 50 ms doubling to 5 s: about 40 s, longer than a restart of the API server
 )
 
-// pauseAfter returns the pause after the given number of failed attempts of a write. A longer Retry-After from the
+// retryPause returns the pause after the given number of failed attempts of a write. A longer Retry-After from the
 // server takes precedence.
-func pauseAfter(attempt int, err error) time.Duration {
+func retryPause(attempt int, err error) time.Duration {
 	pause := firstPause << min(attempt-1, 10)
 	pause = min(pause, longPause)
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
@@ -53,14 +53,14 @@ func pauseAfter(attempt int, err error) time.Duration {
 	return pause
 }
 
-// reportAfter returns the delay before a failed write is reported. After a conflict or a missing object, a new
+// reportDelay returns the delay before a failed write is reported. After a conflict or a missing object, a new
 // decision is needed soon. After any other error, a new decision would only fail again.
-func reportAfter(err error) time.Duration {
+func reportDelay(err error) time.Duration {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return 20 * time.Millisecond
 	}
 	return time.Second
 }
 
-// stopped reports whether this process has cancelled the call.
-func stopped(ctx context.Context) bool { return ctx.Err() != nil }
+// isCancelled reports whether this process has cancelled the call.
+func isCancelled(ctx context.Context) bool { return ctx.Err() != nil }

@@ -21,9 +21,9 @@ type verified struct {
 	why   error
 }
 
-// verifyFirst returns the writes for binds that depend on a PodGroup, with one check per gang. The binds of a gang
+// verifyWrites returns the writes for binds that depend on a PodGroup, with one check per gang. The binds of a gang
 // must be adjacent.
-func (o *Outbox) verifyFirst(binds []decision.Bind) []*write {
+func (o *Outbox) verifyWrites(binds []decision.Bind) []*write {
 	var writes []*write
 	for i := 0; i < len(binds); {
 		if binds[i].Check == nil {
@@ -37,29 +37,29 @@ func (o *Outbox) verifyFirst(binds []decision.Bind) []*write {
 		v := &verified{o: o, binds: binds[i:k]}
 		o.attaching.Add(1)
 		writes = append(writes, &write{
-			lane: bindLane, key: "podgroup/" + podKey(binds[i].Pod), gang: binds[i].Gang.Key(), send: v.look, settled: v.looked,
+			lane: bindLane, key: "podgroup/" + podWriteKey(binds[i].Pod), gang: binds[i].Gang.Key(), send: v.checkPodGroup, settled: v.handleCheck,
 		})
 		i = k
 	}
 	return writes
 }
 
-// look reads the PodGroup and compares it with the decision.
-func (v *verified) look(ctx context.Context) error {
+// checkPodGroup reads the PodGroup and compares it with the decision.
+func (v *verified) checkPodGroup(ctx context.Context) error {
 	gang, check := v.binds[0].Gang, v.binds[0].Check
 	v.fresh, v.why = nil, nil
 	pg, err := v.o.o.API.PodGroup(ctx, gang.Namespace, gang.Name)
 	if err != nil {
 		return err
 	}
-	if v.why = changed(gang, check, pg); v.why != nil {
+	if v.why = checkUnchanged(gang, check, pg); v.why != nil {
 		v.fresh = pg
 	}
 	return nil
 }
 
-// changed returns an error if the PodGroup was replaced or its minimum was raised after the decision.
-func changed(gang decision.Object, check *decision.GangCheck, pg *schedulingv1beta1.PodGroup) error {
+// checkUnchanged returns an error if the PodGroup was replaced or its minimum was raised after the decision.
+func checkUnchanged(gang decision.Object, check *decision.GangCheck, pg *schedulingv1beta1.PodGroup) error {
 	if pg.UID != gang.UID {
 		return fmt.Errorf("podGroup %s was re-created with the same name", gang.Key())
 	}
@@ -74,15 +74,15 @@ func changed(gang decision.Object, check *decision.GangCheck, pg *schedulingv1be
 	return nil
 }
 
-// looked binds the pods, or reports that their binds failed, together with the changed PodGroup.
-func (v *verified) looked(err error) {
+// handleCheck binds the pods, or reports that their binds failed, together with the changed PodGroup.
+func (v *verified) handleCheck(err error) {
 	defer v.o.attaching.Add(-1)
 	if err == nil && v.why == nil {
 		writes := make([]*write, len(v.binds))
 		for i := range v.binds {
-			writes[i] = v.o.bindOne(&v.binds[i], time.Now())
+			writes[i] = v.o.firstBindWrite(&v.binds[i], time.Now())
 		}
-		v.o.engine.put(writes...)
+		v.o.engine.queueWrites(writes...)
 		return
 	}
 	if err == nil { // the next decision needs the new PodGroup
@@ -90,6 +90,6 @@ func (v *verified) looked(err error) {
 		v.o.o.Report(model.GangFrom(v.fresh))
 	}
 	for i := range v.binds {
-		v.o.patiently(err, model.BindFailed{UID: v.binds[i].Pod.UID, Err: err.Error()})
+		v.o.reportAfterPause(err, model.BindFailed{UID: v.binds[i].Pod.UID, Err: err.Error()})
 	}
 }

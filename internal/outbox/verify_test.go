@@ -71,7 +71,7 @@ func TestBindsOfAGangWhoseMinimumWasRaisedAreGivenBack(t *testing.T) {
 				if failures != 0 || told != (c.failed != "" && c.now != nil) {
 					t.Errorf("%d more failures are due; told of the PodGroup: %v", failures, told)
 				}
-				if !r.Idle() {
+				if !r.HasSettledAll() {
 					t.Error("not idle")
 				}
 			})

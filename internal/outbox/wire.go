@@ -57,11 +57,11 @@ func newWire(config *rest.Config) (*wire, error) {
 	}}, nil
 }
 
-// send sends a request. It returns nil, an *apierrors.StatusError from the server, or a transport error.
-func (w *wire) send(ctx context.Context, a *ask) error {
+// sendRequest sends a request. It returns nil, an *apierrors.StatusError from the server, or a transport error.
+func (w *wire) sendRequest(ctx context.Context, a *ask) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	response, err := w.transport.RoundTrip(w.request(ctx, a))
+	response, err := w.transport.RoundTrip(w.newRequest(ctx, a))
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", a.method, a.path, err)
 	}
@@ -70,10 +70,10 @@ func (w *wire) send(ctx context.Context, a *ask) error {
 		_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be reused
 		return nil
 	}
-	return errorOf(a, response)
+	return errorFromResponse(a, response)
 }
 
-func (w *wire) request(ctx context.Context, a *ask) *http.Request {
+func (w *wire) newRequest(ctx context.Context, a *ask) *http.Request {
 	to := w.base
 	to.Path = strings.TrimSuffix(to.Path, "/") + a.path
 	to.RawQuery = a.query
@@ -91,9 +91,9 @@ func (w *wire) request(ctx context.Context, a *ask) *http.Request {
 	}).WithContext(ctx)
 }
 
-// errorOf returns the error that the server sent as a Status. If the response contains no Status, for example because
-// a proxy sent it or a queue was full, errorOf creates one from the HTTP status code.
-func errorOf(a *ask, response *http.Response) error {
+// errorFromResponse returns the error that the server sent as a Status. If the response contains no Status, for example because
+// a proxy sent it or a queue was full, errorFromResponse creates one from the HTTP status code.
+func errorFromResponse(a *ask, response *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, errorMost))
 	if err != nil {
 		return fmt.Errorf("%s %s: answer %s: %w", a.method, a.path, response.Status, err)

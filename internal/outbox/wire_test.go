@@ -184,13 +184,13 @@ func TestTheWireReadsVerdicts(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = api.PatchPodStatus(t.Context(), "ns", "p", []byte("{}"))
-			if err == nil || !c.is(err) || judge(err) != c.judged {
-				t.Fatalf("error is %v, verdict %d, want %d", err, judge(err), c.judged)
+			if err == nil || !c.is(err) || verdictOfError(err) != c.judged {
+				t.Fatalf("error is %v, verdict %d, want %d", err, verdictOfError(err), c.judged)
 			}
 			if c.says != "" && err.Error() != c.says {
 				t.Errorf("error says %q, want %q", err, c.says)
 			}
-			if pause := pauseAfter(1, err); pause != c.pause {
+			if pause := retryPause(1, err); pause != c.pause {
 				t.Errorf("rests %s, want %s", pause, c.pause)
 			}
 		})
@@ -208,7 +208,7 @@ func TestTheWireNamesWhatItCouldNotReach(t *testing.T) {
 	defer stop()
 	err = api.PatchEvent(ctx, "ns", "e", []byte("{}"))
 	const want = "PATCH /api/v1/namespaces/ns/events/e: "
-	if err == nil || judge(err) != transient || fmt.Sprint(err)[:len(want)] != want {
+	if err == nil || verdictOfError(err) != transient || fmt.Sprint(err)[:len(want)] != want {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -41,9 +41,9 @@ type write struct {
 	queued  time.Time
 }
 
-// owed reports whether the outcome of the write must be reported even if a newer write replaces it. This is the case
+// mustReport reports whether the outcome of the write must be reported even if a newer write replaces it. This is the case
 // for binds and evictions. A status becomes obsolete when a newer one arrives.
-func (w *write) owed() bool { return w.lane == evictLane || w.lane == bindLane }
+func (w *write) mustReport() bool { return w.lane == evictLane || w.lane == bindLane }
 
 // queues holds the queued writes. A write in the status, told or idle lane replaces a queued write with the same key.
 type queues struct {
@@ -62,150 +62,150 @@ func newQueues() *queues {
 	return &queues{binds: newGangQueue(), busy: map[string]bool{}, after: map[string]*write{}}
 }
 
-// put queues w. It returns the write that became obsolete, if any.
-func (q *queues) put(w *write) (superseded *write) {
+// queueWrite queues w. It returns the write that became obsolete, if any.
+func (q *queues) queueWrite(w *write) (superseded *write) {
 	if q.busy[w.key] {
 		superseded = q.after[w.key]
-		if superseded != nil && superseded.owed() && superseded.lane < w.lane {
+		if superseded != nil && superseded.mustReport() && superseded.lane < w.lane {
 			return w // an informational write does not replace a bind or an eviction
 		}
-		inherit(w, superseded)
+		inheritLane(w, superseded)
 		q.after[w.key] = w
 		return superseded
 	}
 	switch w.lane {
 	case evictLane:
-		q.idle.drop(w.key)
-		return q.evicts.put(w)
+		q.idle.dropWriteFor(w.key)
+		return q.evicts.appendOrReplace(w)
 	case bindLane:
-		q.idle.drop(w.key) // the reason why the pod waits no longer matters
-		q.binds.push(w)
+		q.idle.dropWriteFor(w.key) // the reason why the pod waits no longer matters
+		q.binds.pushGangWrite(w)
 		return nil
 	case statusLane:
-		if old := q.told.drop(w.key); old != nil {
+		if old := q.told.dropWriteFor(w.key); old != nil {
 			superseded = old
 		}
-		if old := q.statuses.put(w); old != nil {
+		if old := q.statuses.appendOrReplace(w); old != nil {
 			superseded = old
 		}
 		return superseded
 	case toldLane:
-		if q.statuses.has(w.key) { // the newer status takes the place of the urgent one
+		if q.statuses.hasWriteFor(w.key) { // the newer status takes the place of the urgent one
 			w.lane = statusLane
-			return q.statuses.put(w)
+			return q.statuses.appendOrReplace(w)
 		}
-		return q.told.put(w)
+		return q.told.appendOrReplace(w)
 	default:
-		return q.idle.put(w)
+		return q.idle.appendOrReplace(w)
 	}
 }
 
-// inherit moves a status to the lane of the more urgent status that it replaces.
-func inherit(w, old *write) {
+// inheritLane moves a status to the lane of the more urgent status that it replaces.
+func inheritLane(w, old *write) {
 	if old != nil && old.lane == statusLane && w.lane == toldLane {
 		w.lane = statusLane
 	}
 }
 
-// next returns the write to send now, and marks its key as busy. It returns nil if no write may be sent. Idle writes
-// are returned only if idleAllowed is true, and writes of toldLane only if mayTell, which is called when one is
+// takeNextWrite returns the write to send now, and marks its key as busy. It returns nil if no write may be sent. Idle writes
+// are returned only if idleAllowed is true, and writes of toldLane only if mayWriteTold, which is called when one is
 // queued, returns true.
-func (q *queues) next(mayTell func() bool, idleAllowed bool) *write {
-	w := q.choose(mayTell, idleAllowed)
+func (q *queues) takeNextWrite(mayTell func() bool, idleAllowed bool) *write {
+	w := q.chooseWrite(mayTell, idleAllowed)
 	if w != nil {
 		q.busy[w.key] = true
 	}
 	return w
 }
 
-func (q *queues) choose(mayTell func() bool, idleAllowed bool) *write {
-	if w := q.evicts.take(); w != nil {
+func (q *queues) chooseWrite(mayTell func() bool, idleAllowed bool) *write {
+	if w := q.evicts.takeFirstWrite(); w != nil {
 		return w
 	}
 	q.turn++
 	if q.turn%statusShare == 0 {
-		if w := q.statuses.take(); w != nil {
+		if w := q.statuses.takeFirstWrite(); w != nil {
 			return w
 		}
-		if w := q.tell(mayTell); w != nil {
+		if w := q.takeToldWrite(mayTell); w != nil {
 			return w
 		}
 	}
-	if w := q.binds.pop(); w != nil {
+	if w := q.binds.popNextWrite(); w != nil {
 		return w
 	}
-	if w := q.statuses.take(); w != nil {
+	if w := q.statuses.takeFirstWrite(); w != nil {
 		return w
 	}
-	if w := q.tell(mayTell); w != nil {
+	if w := q.takeToldWrite(mayTell); w != nil {
 		return w
 	}
 	if idleAllowed {
-		return q.idle.take()
+		return q.idle.takeFirstWrite()
 	}
 	return nil
 }
 
-func (q *queues) tell(mayTell func() bool) *write {
-	if q.told.len() == 0 || !mayTell() {
+func (q *queues) takeToldWrite(mayTell func() bool) *write {
+	if q.told.countWrites() == 0 || !mayTell() {
 		return nil
 	}
-	return q.told.take()
+	return q.told.takeFirstWrite()
 }
 
-// finished releases w's key and queues the write that arrived in the meantime. It reports whether there was one; w
+// finishWrite releases w's key and queues the write that arrived in the meantime. It reports whether there was one; w
 // then need not be retried.
-func (q *queues) finished(w *write) (newer bool) {
+func (q *queues) finishWrite(w *write) (newer bool) {
 	delete(q.busy, w.key)
 	later, ok := q.after[w.key]
 	if ok {
 		delete(q.after, w.key)
-		q.put(later)
+		q.queueWrite(later)
 	}
 	return ok
 }
 
-// again queues w for its next attempt, unless there is a write with the same key that is at least as urgent. A less
+// requeueWrite queues w for its next attempt, unless there is a write with the same key that is at least as urgent. A less
 // urgent write waits until w is done. It reports whether w was queued.
-func (q *queues) again(w *write) bool {
+func (q *queues) requeueWrite(w *write) bool {
 	later, ok := q.after[w.key]
 	switch {
 	case !ok:
-		q.finished(w)
-		q.put(w)
-	case later.lane <= w.lane || !w.owed():
-		q.finished(w)
+		q.finishWrite(w)
+		q.queueWrite(w)
+	case later.lane <= w.lane || !w.mustReport():
+		q.finishWrite(w)
 		return false
 	case w.lane == evictLane:
-		q.evicts.put(w) // the key stays busy, so that the later write keeps waiting
+		q.evicts.appendOrReplace(w) // the key stays busy, so that the later write keeps waiting
 	default:
-		q.binds.push(w)
+		q.binds.pushGangWrite(w)
 	}
 	return true
 }
 
-// leaving returns the number of queued writes that could be sent now, ignoring the limits of mayTell and the limiter.
-func (q *queues) leaving(idleAllowed bool) int {
-	n := q.evicts.len() + q.binds.waiting + q.statuses.len() + q.told.len()
+// countSendable returns the number of queued writes that could be sent now, ignoring the limits of mayWriteTold and the limiter.
+func (q *queues) countSendable(idleAllowed bool) int {
+	n := q.evicts.countWrites() + q.binds.waiting + q.statuses.countWrites() + q.told.countWrites()
 	if idleAllowed {
-		n += q.idle.len()
+		n += q.idle.countWrites()
 	}
 	return n
 }
 
-// waiting returns the number of queued writes in a lane.
-func (q *queues) waiting(l lane) int {
+// countWaiting returns the number of queued writes in a lane.
+func (q *queues) countWaiting(l lane) int {
 	switch l {
 	case evictLane:
-		return q.evicts.len()
+		return q.evicts.countWrites()
 	case bindLane:
 		return q.binds.waiting
 	case statusLane:
-		return q.statuses.len()
+		return q.statuses.countWrites()
 	case toldLane:
-		return q.told.len()
+		return q.told.countWrites()
 	default:
-		return q.idle.len()
+		return q.idle.countWrites()
 	}
 }
 
@@ -216,7 +216,7 @@ type fifo struct {
 	base  int            // position of order[0]
 }
 
-func (f *fifo) put(w *write) (superseded *write) {
+func (f *fifo) appendOrReplace(w *write) (superseded *write) {
 	if at, ok := f.byKey[w.key]; ok {
 		superseded = f.order[at-f.base]
 		w.queued = superseded.queued
@@ -231,7 +231,7 @@ func (f *fifo) put(w *write) (superseded *write) {
 	return nil
 }
 
-func (f *fifo) take() *write {
+func (f *fifo) takeFirstWrite() *write {
 	if len(f.order) == 0 {
 		return nil
 	}
@@ -244,13 +244,13 @@ func (f *fifo) take() *write {
 	return w
 }
 
-func (f *fifo) has(key string) bool {
+func (f *fifo) hasWriteFor(key string) bool {
 	_, ok := f.byKey[key]
 	return ok
 }
 
-// drop removes the write with a key and returns it, or nil if none exists.
-func (f *fifo) drop(key string) *write {
+// dropWriteFor removes the write with a key and returns it, or nil if none exists.
+func (f *fifo) dropWriteFor(key string) *write {
 	at, ok := f.byKey[key]
 	if !ok {
 		return nil
@@ -262,7 +262,7 @@ func (f *fifo) drop(key string) *write {
 	return w
 }
 
-func (f *fifo) head() *write {
+func (f *fifo) firstWrite() *write {
 	if len(f.order) == 0 {
 		return nil
 	}
@@ -277,4 +277,4 @@ func (f *fifo) skipDropped() {
 	}
 }
 
-func (f *fifo) len() int { return len(f.byKey) }
+func (f *fifo) countWrites() int { return len(f.byKey) }

@@ -94,13 +94,13 @@ func (t *Tail) Follow(pods []Pod) {
 			ctx, stop := context.WithCancel(context.Background())
 			t.running[pod] = stop
 			t.states[pod.Name] = ""
-			go t.follow(ctx, pod)
+			go t.followPodLog(ctx, pod)
 		}
 	}
 	if len(wanted) == 0 {
 		t.dropped = 0
 	}
-	t.mark()
+	t.signalChange()
 }
 
 // Stop stops following all pods and drops the lines.
@@ -130,15 +130,15 @@ func (t *Tail) Next(ctx context.Context) (*View, error) {
 	return &View{Lines: t.lines[from:len(t.lines):len(t.lines)], Dropped: t.dropped + from, Streams: maps.Clone(t.states)}, nil
 }
 
-func (t *Tail) mark() {
+func (t *Tail) signalChange() {
 	select {
 	case t.dirty <- struct{}{}:
 	default:
 	}
 }
 
-// add stores a line of a stream, unless the stream was stopped in the meantime.
-func (t *Tail) add(ctx context.Context, line Line) {
+// addStreamLine stores a line of a stream, unless the stream was stopped in the meantime.
+func (t *Tail) addStreamLine(ctx context.Context, line Line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ctx.Err() != nil {
@@ -151,16 +151,16 @@ func (t *Tail) add(ctx context.Context, line Line) {
 	t.serial++
 	line.Serial = t.serial
 	t.lines = append(t.lines, line)
-	t.mark()
+	t.signalChange()
 }
 
-// say records the state of a stream.
-func (t *Tail) say(ctx context.Context, pod Pod, state string) {
+// setStreamState records the state of a stream.
+func (t *Tail) setStreamState(ctx context.Context, pod Pod, state string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ctx.Err() != nil || t.states[pod.Name] == state {
 		return
 	}
 	t.states[pod.Name] = state
-	t.mark()
+	t.signalChange()
 }

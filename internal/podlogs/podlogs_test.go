@@ -163,7 +163,7 @@ func TestWhatAProgramWroteCannotTakeTheTerminalOver(t *testing.T) {
 		"a\tb":                    "a       b",
 		"invalid \xff\xfe bytes":  "invalid �� bytes",
 	} {
-		if got := clean(raw); got != want {
+		if got := cleanLogText(raw); got != want {
 			t.Errorf("%q becomes %q, not %q", raw, got, want)
 		}
 	}
@@ -172,7 +172,7 @@ func TestWhatAProgramWroteCannotTakeTheTerminalOver(t *testing.T) {
 func FuzzClean(f *testing.F) {
 	f.Add("\x1b[31mred\x1b[0m\t\r\x07")
 	f.Fuzz(func(t *testing.T, raw string) {
-		for _, r := range clean(raw) {
+		for _, r := range cleanLogText(raw) {
 			if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
 				t.Errorf("%q keeps %q", raw, r)
 			}

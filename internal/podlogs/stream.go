@@ -25,20 +25,20 @@ const firstLines = 1000
 // longestLine is the number of bytes kept of a line.
 const longestLine = 8 << 10
 
-// follow streams the log of a pod until ctx is done or the pod has ended.
-func (t *Tail) follow(ctx context.Context, pod Pod) {
+// followPodLog streams the log of a pod until ctx is done or the pod has ended.
+func (t *Tail) followPodLog(ctx context.Context, pod Pod) {
 	pause, last := firstPause, time.Time{}
 	for ctx.Err() == nil {
 		from := last
-		err := t.stream(ctx, pod, &last)
+		err := t.copyLogStream(ctx, pod, &last)
 		if ctx.Err() != nil {
 			return
 		}
-		if state, over := t.outcome(ctx, pod, err); over {
-			t.say(ctx, pod, state)
+		if state, over := t.stateAfterEnd(ctx, pod, err); over {
+			t.setStreamState(ctx, pod, state)
 			return
 		} else if err != nil {
-			t.say(ctx, pod, state)
+			t.setStreamState(ctx, pod, state)
 		}
 		if last.After(from) {
 			pause = firstPause
@@ -54,8 +54,8 @@ func (t *Tail) follow(ctx context.Context, pod Pod) {
 	}
 }
 
-// outcome returns the state of an ended stream, and whether no more lines will come.
-func (t *Tail) outcome(ctx context.Context, pod Pod, err error) (state string, over bool) {
+// stateAfterEnd returns the state of an ended stream, and whether no more lines will come.
+func (t *Tail) stateAfterEnd(ctx context.Context, pod Pod, err error) (state string, over bool) {
 	if apierrors.IsNotFound(err) {
 		return "the pod was deleted", true
 	}
@@ -69,22 +69,22 @@ func (t *Tail) outcome(ctx context.Context, pod Pod, err error) (state string, o
 	case getErr == nil && err == nil && (now.Status.Phase == corev1.PodSucceeded || now.Status.Phase == corev1.PodFailed):
 		return "ended", true
 	case err != nil:
-		return strings.TrimSpace(reasonOf(err)), false
+		return strings.TrimSpace(errorReason(err)), false
 	}
 	return "", false
 }
 
-// reasonOf returns the server's message, or the text of another error.
-func reasonOf(err error) string {
+// errorReason returns the server's message, or the text of another error.
+func errorReason(err error) string {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
-		return clean(status.Status().Message)
+		return cleanLogText(status.Status().Message)
 	}
-	return clean(err.Error())
+	return cleanLogText(err.Error())
 }
 
-// stream copies lines until the stream ends. last is the time of the newest line; the stream starts there.
-func (t *Tail) stream(ctx context.Context, pod Pod, last *time.Time) error {
+// copyLogStream copies lines until the stream ends. last is the time of the newest line; the stream starts there.
+func (t *Tail) copyLogStream(ctx context.Context, pod Pod, last *time.Time) error {
 	options := &corev1.PodLogOptions{Container: pod.Container, Follow: true, Timestamps: true}
 	if last.IsZero() {
 		lines := int64(firstLines)
@@ -97,16 +97,16 @@ func (t *Tail) stream(ctx context.Context, pod Pod, last *time.Time) error {
 		return err
 	}
 	defer func() { _ = body.Close() }()
-	t.say(ctx, pod, "")
+	t.setStreamState(ctx, pod, "")
 	known := *last
 	lines := bufio.NewReaderSize(body, longestLine)
 	for {
 		raw, err := readLine(lines)
 		if raw != "" {
-			at, text := split(raw)
+			at, text := splitTimestamp(raw)
 			if known.IsZero() || at.After(known) {
 				*last = at
-				t.add(ctx, Line{Pod: pod.Name, At: at, Text: clean(text)})
+				t.addStreamLine(ctx, Line{Pod: pod.Name, At: at, Text: cleanLogText(text)})
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -128,8 +128,8 @@ func readLine(r *bufio.Reader) (string, error) {
 	return line, err
 }
 
-// split separates the time, which the node puts before every line, from the text.
-func split(raw string) (at time.Time, text string) {
+// splitTimestamp separates the time, which the node puts before every line, from the text.
+func splitTimestamp(raw string) (at time.Time, text string) {
 	stamp, text, _ := strings.Cut(raw, " ")
 	at, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil {
@@ -138,9 +138,9 @@ func split(raw string) (at time.Time, text string) {
 	return at, text
 }
 
-// clean makes a program's output safe to show as one line. Of text that overwrites itself with \r, it keeps the last
+// cleanLogText makes a program's output safe to show as one line. Of text that overwrites itself with \r, it keeps the last
 // version. It removes escape sequences and control characters.
-func clean(text string) string {
+func cleanLogText(text string) string {
 	text = strings.TrimRight(text, "\r")
 	if at := strings.LastIndexByte(text, '\r'); at >= 0 {
 		text = text[at+1:]

@@ -28,9 +28,9 @@ var allowPrivileged = sync.OnceFunc(func() {
 	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true})
 })
 
-// Validate returns the errors that Kubernetes would report for the pods of the template at path. It does not change the
+// ValidateTemplate returns the errors that Kubernetes would report for the pods of the template at path. It does not change the
 // template.
-func Validate(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
+func ValidateTemplate(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
 	allowPrivileged()
 	versioned := &corev1.PodTemplate{Template: *template.DeepCopy()}
 	corev1conversion.SetObjectDefaults_PodTemplate(versioned)

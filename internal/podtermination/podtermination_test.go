@@ -38,10 +38,10 @@ func TestKilledIsWhoWasToldToGoBeforeItHadFinished(t *testing.T) {
 				{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(made.Add(c.ended))}}},
 			}
 		}
-		if got := Finished(pod); got != c.finished {
+		if got := HasFinished(pod); got != c.finished {
 			t.Errorf("%s: finished: %v", name, got)
 		}
-		if got := Killed(pod); got != c.out {
+		if got := WasDeletedBeforeEnd(pod); got != c.out {
 			t.Errorf("%s: killed: %v", name, got)
 		}
 	}

@@ -12,24 +12,24 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns text as part of one line. Line breaks and tabs become a single blank, other control characters a visible
+// EscapeLine returns text as part of one line. Line breaks and tabs become a single blank, other control characters a visible
 // escape such as \x1b.
-func Line(text string) string {
+func EscapeLine(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	if strings.ContainsFunc(text, breaksLine) {
-		text = strings.Join(strings.FieldsFunc(text, breaksLine), " ")
+	if strings.ContainsFunc(text, isLineBreak) {
+		text = strings.Join(strings.FieldsFunc(text, isLineBreak), " ")
 	}
-	return escaped(text, func(rune) bool { return false })
+	return escapeUnsafe(text, func(rune) bool { return false })
 }
 
-// Text returns text of several lines. Line breaks and tabs stay, other control characters become a visible escape.
-func Text(text string) string {
+// EscapeText returns text of several lines. Line breaks and tabs stay, other control characters become a visible escape.
+func EscapeText(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	return escaped(text, func(r rune) bool { return r == '\n' || r == '\t' })
+	return escapeUnsafe(text, func(r rune) bool { return r == '\n' || r == '\t' })
 }
 
 // isPlain reports whether text is printable ASCII, which most text is.
@@ -42,7 +42,7 @@ func isPlain(text string) bool {
 	return true
 }
 
-func breaksLine(r rune) bool {
+func isLineBreak(r rune) bool {
 	switch r {
 	case '\n', '\r', '\t', '\v', '\f', '\u0085', '\u2028', '\u2029':
 		return true
@@ -50,15 +50,15 @@ func breaksLine(r rune) bool {
 	return false
 }
 
-// escaped replaces invalid UTF-8 and all characters that a terminal obeys, except for the runes to keep.
-func escaped(text string, keep func(rune) bool) string {
+// escapeUnsafe replaces invalid UTF-8 and all characters that a terminal obeys, except for the runes to keep.
+func escapeUnsafe(text string, keep func(rune) bool) string {
 	var b strings.Builder
 	for i, r := range text {
 		_, size := utf8.DecodeRuneInString(text[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case keep(r) || !isObeyed(r):
+		case keep(r) || !isTerminalControl(r):
 			b.WriteRune(r)
 		case r < 0x80:
 			fmt.Fprintf(&b, `\x%02x`, r)
@@ -69,8 +69,8 @@ func escaped(text string, keep func(rune) bool) string {
 	return b.String()
 }
 
-// isObeyed reports whether a terminal acts on a character instead of drawing it: control characters, line and paragraph
+// isTerminalControl reports whether a terminal acts on a character instead of drawing it: control characters, line and paragraph
 // separators, and characters that change the text direction.
-func isObeyed(r rune) bool {
+func isTerminalControl(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }

@@ -25,10 +25,10 @@ func TestTextOfOthersIsShownAndNotObeyed(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Line(tc.text); got != tc.line {
+			if got := EscapeLine(tc.text); got != tc.line {
 				t.Errorf("Line(%q) = %q, want %q", tc.text, got, tc.line)
 			}
-			if got := Text(tc.text); got != tc.lines {
+			if got := EscapeText(tc.text); got != tc.lines {
 				t.Errorf("Text(%q) = %q, want %q", tc.text, got, tc.lines)
 			}
 		})
@@ -39,11 +39,11 @@ func TestALineHoldsNothingThatATerminalObeys(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "text")) + rapid.String().Draw(t, "more")
-		line := Line(text)
-		if !utf8.ValidString(line) || strings.ContainsFunc(line, isObeyed) {
+		line := EscapeLine(text)
+		if !utf8.ValidString(line) || strings.ContainsFunc(line, isTerminalControl) {
 			t.Fatalf("Line(%q) = %q", text, line)
 		}
-		if again := Line(line); again != line {
+		if again := EscapeLine(line); again != line {
 			t.Fatalf("Line is not stable: %q becomes %q", line, again)
 		}
 	})

@@ -25,7 +25,7 @@ func NewForest(queues []*schedulingv1beta1.Queue) *Forest {
 	}
 	for _, q := range queues {
 		parent := q.ParentName()
-		if f.Queues[parent] == nil || f.circles(q) {
+		if f.Queues[parent] == nil || f.isOwnAncestor(q) {
 			parent = ""
 		}
 		f.children[parent] = append(f.children[parent], q)
@@ -39,8 +39,8 @@ func NewForest(queues []*schedulingv1beta1.Queue) *Forest {
 	return f
 }
 
-// circles reports whether a queue is its own ancestor.
-func (f *Forest) circles(q *schedulingv1beta1.Queue) bool {
+// isOwnAncestor reports whether a queue is its own ancestor.
+func (f *Forest) isOwnAncestor(q *schedulingv1beta1.Queue) bool {
 	at := q
 	for range f.Queues {
 		at = f.Queues[at.ParentName()]
@@ -54,26 +54,26 @@ func (f *Forest) circles(q *schedulingv1beta1.Queue) bool {
 	return false
 }
 
-// Below returns all descendants of a queue, in the order of the tree.
-func (f *Forest) Below(name string) []*schedulingv1beta1.Queue {
+// DescendantsOf returns all descendants of a queue, in the order of the tree.
+func (f *Forest) DescendantsOf(name string) []*schedulingv1beta1.Queue {
 	var all []*schedulingv1beta1.Queue
 	for _, child := range f.children[name] {
-		all = append(append(all, child), f.Below(child.Name)...)
+		all = append(append(all, child), f.DescendantsOf(child.Name)...)
 	}
 	return all
 }
 
-// Sum returns the sum of a count over a queue and its descendants.
-func (f *Forest) Sum(q *schedulingv1beta1.Queue, count func(*schedulingv1beta1.Queue) int32) int32 {
+// SumOverTree returns the sum of a count over a queue and its descendants.
+func (f *Forest) SumOverTree(q *schedulingv1beta1.Queue, count func(*schedulingv1beta1.Queue) int32) int32 {
 	total := count(q)
-	for _, below := range f.Below(q.Name) {
+	for _, below := range f.DescendantsOf(q.Name) {
 		total += count(below)
 	}
 	return total
 }
 
-// Inside reports whether a queue is one of the named queues or a descendant of one.
-func (f *Forest) Inside(name string, names []string) bool {
+// IsInOrBelowAny reports whether a queue is one of the named queues or a descendant of one.
+func (f *Forest) IsInOrBelowAny(name string, names []string) bool {
 	for range len(f.Queues) + 1 {
 		if slices.Contains(names, name) {
 			return true
@@ -87,8 +87,8 @@ func (f *Forest) Inside(name string, names []string) bool {
 	return false
 }
 
-// Lent returns the loans that a queue gave.
-func (f *Forest) Lent(name string) []Loan {
+// LoansGivenBy returns the loans that a queue gave.
+func (f *Forest) LoansGivenBy(name string) []Loan {
 	var all []Loan
 	for _, siblings := range f.children {
 		for _, q := range siblings {
@@ -106,8 +106,8 @@ func (f *Forest) Lent(name string) []Loan {
 // Branches holds the characters with which a tree is drawn.
 type Branches struct{ Fork, Last, Down, None string }
 
-// BranchesFor returns line-drawing characters, or ASCII if fancy is false.
-func BranchesFor(fancy bool) Branches {
+// BranchCharacters returns line-drawing characters, or ASCII if fancy is false.
+func BranchCharacters(fancy bool) Branches {
 	if fancy {
 		return Branches{Fork: "├─ ", Last: "└─ ", Down: "│  ", None: "   "}
 	}
@@ -125,7 +125,7 @@ func (f *Forest) Draw(shown func(name string) bool, signs Branches) []Branch {
 	var rows []Branch
 	var walk func(queues []*schedulingv1beta1.Queue, indent string, top bool)
 	walk = func(queues []*schedulingv1beta1.Queue, indent string, top bool) {
-		queues = f.visible(queues, shown)
+		queues = f.visibleQueues(queues, shown)
 		for i, q := range queues {
 			own, below := indent+signs.Fork, indent+signs.Down
 			if i == len(queues)-1 {
@@ -142,15 +142,15 @@ func (f *Forest) Draw(shown func(name string) bool, signs Branches) []Branch {
 	return rows
 }
 
-// visible replaces hidden queues by their nearest visible descendants.
-func (f *Forest) visible(queues []*schedulingv1beta1.Queue, shown func(name string) bool) []*schedulingv1beta1.Queue {
+// visibleQueues replaces hidden queues by their nearest visible descendants.
+func (f *Forest) visibleQueues(queues []*schedulingv1beta1.Queue, shown func(name string) bool) []*schedulingv1beta1.Queue {
 	var all []*schedulingv1beta1.Queue
 	for _, q := range queues {
 		if shown(q.Name) {
 			all = append(all, q)
 			continue
 		}
-		all = append(all, f.visible(f.children[q.Name], shown)...)
+		all = append(all, f.visibleQueues(f.children[q.Name], shown)...)
 	}
 	return all
 }

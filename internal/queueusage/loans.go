@@ -20,13 +20,15 @@ type Loan struct {
 	Amount   resource.Quantity
 }
 
-// Text formats the amount: "2 cpu".
-func (l *Loan) Text() string { return l.Amount.String() + " " + render.ShortResource(l.Resource) }
+// FormatAmount formats the amount: "2 cpu".
+func (l *Loan) FormatAmount() string {
+	return l.Amount.String() + " " + render.ShortResource(l.Resource)
+}
 
-// Deserved returns the deserved resources of a queue: the configured ones, or else the share that the scheduler
+// DeservedResources returns the deserved resources of a queue: the configured ones, or else the share that the scheduler
 // computes. That share never exceeds the requests (as with proportion), so measured by it a queue with configured
 // deserved resources would never borrow.
-func Deserved(q *schedulingv1beta1.Queue) corev1.ResourceList {
+func DeservedResources(q *schedulingv1beta1.Queue) corev1.ResourceList {
 	if len(q.Spec.Deserved) > 0 {
 		return q.Spec.Deserved
 	}
@@ -38,14 +40,14 @@ func Deserved(q *schedulingv1beta1.Queue) corev1.ResourceList {
 func LoansAmong(siblings []*schedulingv1beta1.Queue) []Loan {
 	names := map[corev1.ResourceName]bool{}
 	for _, q := range siblings {
-		for name := range Deserved(q) {
+		for name := range DeservedResources(q) {
 			names[name] = name != corev1.ResourcePods
 		}
 	}
 	var loans []Loan
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if names[name] {
-			loans = append(loans, loansOf(name, siblings)...)
+			loans = append(loans, loansAmongSiblings(name, siblings)...)
 		}
 	}
 	return loans
@@ -57,10 +59,10 @@ type balance struct {
 	left  resource.Quantity
 }
 
-func loansOf(name corev1.ResourceName, siblings []*schedulingv1beta1.Queue) []Loan {
+func loansAmongSiblings(name corev1.ResourceName, siblings []*schedulingv1beta1.Queue) []Loan {
 	var over, under []balance
 	for _, q := range siblings {
-		share := Deserved(q)
+		share := DeservedResources(q)
 		deserves, named := share[name]
 		if !named && len(share) > 0 {
 			continue // the queue does not share this resource

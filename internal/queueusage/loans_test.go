@@ -62,7 +62,7 @@ func TestWhoBorrowsOfWhom(t *testing.T) {
 			t.Parallel()
 			var got []string
 			for _, l := range LoansAmong(test.queues) {
-				got = append(got, fmt.Sprintf("%s %s %s", l.To, l.Text(), l.From))
+				got = append(got, fmt.Sprintf("%s %s %s", l.To, l.FormatAmount(), l.From))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("borrower, amount, lender (-want +got):\n%s", diff)
@@ -77,7 +77,7 @@ func TestWhatWasSaidToBeDeservedCounts(t *testing.T) {
 	t.Parallel()
 	a, b := sibling("a", of("cpu", "3"), of("cpu", "4")), sibling("b", nil, of("cpu", "1"))
 	a.Status.Deserved, b.Status.Deserved = of("cpu", "4"), of("cpu", "2")
-	if got := LoansAmong([]*schedulingv1beta1.Queue{a, b}); len(got) != 1 || got[0].Text() != "1 cpu" || got[0].From != "b" {
+	if got := LoansAmong([]*schedulingv1beta1.Queue{a, b}); len(got) != 1 || got[0].FormatAmount() != "1 cpu" || got[0].From != "b" {
 		t.Errorf("loans: %+v", got)
 	}
 }
@@ -113,7 +113,7 @@ func TestLoansAddUp(t *testing.T) {
 		}
 		for _, l := range LoansAmong(queues) {
 			if l.From == "" && unlent > 0 {
-				t.Fatalf("%s holds %s that nobody deserves, while %d are left", l.To, l.Text(), unlent)
+				t.Fatalf("%s holds %s that nobody deserves, while %d are left", l.To, l.FormatAmount(), unlent)
 			}
 		}
 	})
@@ -125,10 +125,10 @@ func TestUseIsMeasuredByBoundsThatWereSaid(t *testing.T) {
 	t.Parallel()
 	alone, said := sibling("alone", nil, of("cpu", "1")), sibling("said", of("cpu", "2"), of("cpu", "4"))
 	alone.Status.Deserved, said.Status.Deserved = of("cpu", "1"), of("cpu", "4")
-	if got := UsedLong(alone, false); got != "-" {
+	if got := FormatLongUsageBar(alone, false); got != "-" {
 		t.Errorf("a queue without a bound: %q", got)
 	}
-	if got := UsedLong(said, false); !strings.HasSuffix(got, "200% 4/2 cpu") {
+	if got := FormatLongUsageBar(said, false); !strings.HasSuffix(got, "200% 4/2 cpu") {
 		t.Errorf("a queue with twice what it is said to deserve: %q", got)
 	}
 }

@@ -14,20 +14,20 @@ func (f *Forest) Note(q *schedulingv1beta1.Queue) string {
 	if c := q.Invalid(); c != nil {
 		notes = append(notes, "wrong: "+c.Message)
 	}
-	notes = append(notes, borrows(f.loans[q.Name])...)
-	lent := f.Lent(q.Name)
-	for _, part := range grouped(lent, func(l Loan) string { return l.To }) {
+	notes = append(notes, borrowNotes(f.loans[q.Name])...)
+	lent := f.LoansGivenBy(q.Name)
+	for _, part := range groupLoans(lent, func(l Loan) string { return l.To }) {
 		notes = append(notes, fmt.Sprintf("lends %s to %s", part.amounts, part.who))
 	}
-	if waiting := f.Sum(q, Waiting); waiting > 0 && len(lent) > 0 {
-		notes = append(notes, fmt.Sprintf("%d %s", waiting, verb(waiting, "waits", "wait")))
+	if waiting := f.SumOverTree(q, WaitingGroups); waiting > 0 && len(lent) > 0 {
+		notes = append(notes, fmt.Sprintf("%d %s", waiting, chooseVerb(waiting, "waits", "wait")))
 	}
 	return strings.Join(notes, "; ")
 }
 
-func borrows(loans []Loan) []string {
+func borrowNotes(loans []Loan) []string {
 	var notes []string
-	for _, part := range grouped(loans, func(l Loan) string { return l.From }) {
+	for _, part := range groupLoans(loans, func(l Loan) string { return l.From }) {
 		if part.who == "" {
 			notes = append(notes, part.amounts+" over what it deserves")
 			continue
@@ -40,8 +40,8 @@ func borrows(loans []Loan) []string {
 // dealings holds the amounts borrowed or lent between a queue and one other queue.
 type dealings struct{ who, amounts string }
 
-// grouped joins the amounts of loans by the other queue, in the order of first occurrence.
-func grouped(loans []Loan, other func(Loan) string) []dealings {
+// groupLoans joins the amounts of loans by the other queue, in the order of first occurrence.
+func groupLoans(loans []Loan, other func(Loan) string) []dealings {
 	var all []dealings
 	at := map[string]int{}
 	for _, l := range loans {
@@ -55,18 +55,18 @@ func grouped(loans []Loan, other func(Loan) string) []dealings {
 		if all[i].amounts != "" {
 			all[i].amounts += ", "
 		}
-		all[i].amounts += l.Text()
+		all[i].amounts += l.FormatAmount()
 	}
 	return all
 }
 
-// Running returns the number of running PodGroups in a queue.
-func Running(q *schedulingv1beta1.Queue) int32 { return q.Status.Running }
+// RunningGroups returns the number of running PodGroups in a queue.
+func RunningGroups(q *schedulingv1beta1.Queue) int32 { return q.Status.Running }
 
-// Waiting returns the number of waiting PodGroups in a queue.
-func Waiting(q *schedulingv1beta1.Queue) int32 { return q.Status.Inqueue + q.Status.Pending }
+// WaitingGroups returns the number of waiting PodGroups in a queue.
+func WaitingGroups(q *schedulingv1beta1.Queue) int32 { return q.Status.Inqueue + q.Status.Pending }
 
-func verb(n int32, one, many string) string {
+func chooseVerb(n int32, one, many string) string {
 	if n == 1 {
 		return one
 	}

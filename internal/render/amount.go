@@ -6,23 +6,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Cores formats milli-CPU as cores: 12160, 12.5, 0.1, 1.25.
-func Cores(milli int64) string {
+// FormatCores formats milli-CPU as cores: 12160, 12.5, 0.1, 1.25.
+func FormatCores(milli int64) string {
 	switch {
 	case milli < 0:
-		return "-" + Cores(-milli)
+		return "-" + FormatCores(-milli)
 	case milli%1000 == 0 || milli >= 100_000:
 		return strconv.FormatInt((milli+500)/1000, 10)
 	case milli >= 10_000:
-		return trimmed(float64(milli)/1000, 1)
+		return formatTrimmed(float64(milli)/1000, 1)
 	}
-	return trimmed(float64(milli)/1000, 2)
+	return formatTrimmed(float64(milli)/1000, 2)
 }
 
-// Memory formats bytes in the largest unit that gives at least ten or a whole number: 9Gi, 1015Gi, 95Ti, 512Mi.
-func Memory(bytes int64) string {
+// FormatMemory formats bytes in the largest unit that gives at least ten or a whole number: 9Gi, 1015Gi, 95Ti, 512Mi.
+func FormatMemory(bytes int64) string {
 	if bytes < 0 {
-		return "-" + Memory(-bytes)
+		return "-" + FormatMemory(-bytes)
 	}
 	units := []struct {
 		shift uint
@@ -33,27 +33,27 @@ func Memory(bytes int64) string {
 		if bytes >= 10*size || bytes >= size && bytes%size == 0 {
 			value := float64(bytes) / float64(size)
 			if value >= 100 {
-				return trimmed(value, 0) + unit.name
+				return formatTrimmed(value, 0) + unit.name
 			}
-			return trimmed(value, 1) + unit.name
+			return formatTrimmed(value, 1) + unit.name
 		}
 	}
 	return strconv.FormatInt(bytes, 10)
 }
 
-// Amount formats an amount of a resource, given as milli-CPU, bytes or units.
-func Amount(name corev1.ResourceName, amount int64) string {
+// FormatAmount formats an amount of a resource, given as milli-CPU, bytes or units.
+func FormatAmount(name corev1.ResourceName, amount int64) string {
 	switch name {
 	case corev1.ResourceCPU:
-		return Cores(amount)
+		return FormatCores(amount)
 	case corev1.ResourceMemory:
-		return Memory(amount)
+		return FormatMemory(amount)
 	}
 	return strconv.FormatInt(amount, 10)
 }
 
-// trimmed formats a number with at most the given number of decimals, without trailing zeros.
-func trimmed(value float64, decimals int) string {
+// formatTrimmed formats a number with at most the given number of decimals, without trailing zeros.
+func formatTrimmed(value float64, decimals int) string {
 	text := strconv.FormatFloat(value, 'f', decimals, 64)
 	if decimals == 0 {
 		return text

@@ -6,8 +6,8 @@ import "strings"
 // reader's program is not known.
 const placeholder = "vcctl"
 
-// Commands returns a text whose commands begin with the program that the user typed, such as `kubectl vc`.
-func Commands(text, program string) string {
+// ReplaceProgramName returns a text whose commands begin with the program that the user typed, such as `kubectl vc`.
+func ReplaceProgramName(text, program string) string {
 	if program == "" || program == placeholder {
 		return text
 	}
@@ -19,7 +19,7 @@ func Commands(text, program string) string {
 			return b.String()
 		}
 		word := program
-		if endsInWord(before) {
+		if endsInsideWord(before) {
 			word = placeholder
 		}
 		b.WriteString(word + " ")
@@ -27,8 +27,8 @@ func Commands(text, program string) string {
 	}
 }
 
-// endsInWord reports whether the next character of a text would continue a word or a path.
-func endsInWord(text string) bool {
+// endsInsideWord reports whether the next character of a text would continue a word or a path.
+func endsInsideWord(text string) bool {
 	if text == "" {
 		return false
 	}

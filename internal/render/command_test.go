@@ -14,7 +14,7 @@ func TestCommandsBeginWithTheProgramThatWasTyped(t *testing.T) {
 		"the word without command": {"vcctl, not kubectl", "kubectl vc", "vcctl, not kubectl"},
 		"no command":               {"wait", "kubectl vc", "wait"},
 	} {
-		if got := Commands(c.text, c.program); got != c.want {
+		if got := ReplaceProgramName(c.text, c.program); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -2,8 +2,8 @@ package render
 
 import "slices"
 
-// CanSpare names, by title, the columns that a narrow terminal may omit. The first is omitted first.
-func (t *Table) CanSpare(titles ...string) {
+// SetSpareColumns names, by title, the columns that a narrow terminal may omit. The first is omitted first.
+func (t *Table) SetSpareColumns(titles ...string) {
 	for _, title := range titles {
 		if at := slices.Index(t.Header, title); at >= 0 {
 			t.Spare = append(t.Spare, at)
@@ -11,12 +11,12 @@ func (t *Table) CanSpare(titles ...string) {
 	}
 }
 
-// Fit returns the columns to print, in order. These are all columns unless the lines would be wider than MaxWidth. Then
+// FitColumns returns the columns to print, in order. These are all columns unless the lines would be wider than MaxWidth. Then
 // Fit omits the columns of Spare that are empty in all rows. While the line is still too long, or leaves too little
 // space for the free text, it omits the other columns of Spare, too. Finally it restores the columns that fit after
 // all.
-func (t *Table) Fit() []int {
-	widths := t.Widths()
+func (t *Table) FitColumns() []int {
+	widths := t.ColumnWidths()
 	kept := make([]int, len(widths))
 	for column := range widths {
 		kept[column] = column
@@ -27,25 +27,25 @@ func (t *Table) Fit() []int {
 	var gone []int
 	for pass, most := range []int{widths[len(widths)-1], enoughFreeText} {
 		for _, column := range t.Spare {
-			if !slices.Contains(gone, column) && (pass > 0 || t.silent(column)) && t.need(kept, widths, most) > t.MaxWidth {
-				kept, gone = without(kept, column), append(gone, column)
+			if !slices.Contains(gone, column) && (pass > 0 || t.isEmptyColumn(column)) && t.neededWidth(kept, widths, most) > t.MaxWidth {
+				kept, gone = withoutColumn(kept, column), append(gone, column)
 			}
 		}
 	}
 	for _, column := range slices.Backward(gone) {
-		if again := slices.Sorted(slices.Values(append(slices.Clone(kept), column))); !t.silent(column) && t.need(again, widths, enoughFreeText) <= t.MaxWidth {
+		if again := slices.Sorted(slices.Values(append(slices.Clone(kept), column))); !t.isEmptyColumn(column) && t.neededWidth(again, widths, enoughFreeText) <= t.MaxWidth {
 			kept = again
 		}
 	}
 	return kept
 }
 
-func without(columns []int, one int) []int {
+func withoutColumn(columns []int, one int) []int {
 	return slices.DeleteFunc(slices.Clone(columns), func(column int) bool { return column == one })
 }
 
-// need returns the width of a line of these columns. The free text counts with its full width, but not more than most.
-func (t *Table) need(kept, widths []int, most int) int {
+// neededWidth returns the width of a line of these columns. The free text counts with its full width, but not more than most.
+func (t *Table) neededWidth(kept, widths []int, most int) int {
 	total := 0
 	for i, column := range kept {
 		width := widths[column]
@@ -60,15 +60,15 @@ func (t *Table) need(kept, widths []int, most int) int {
 	return total
 }
 
-// silent reports whether a column holds nothing but "", "-" or "0".
-func (t *Table) silent(column int) bool {
+// isEmptyColumn reports whether a column holds nothing but "", "-" or "0".
+func (t *Table) isEmptyColumn(column int) bool {
 	return !slices.ContainsFunc(t.Rows, func(row []string) bool {
 		return column < len(row) && !slices.Contains([]string{"", "-", "0"}, row[column])
 	})
 }
 
-// Keep reduces the table to these columns, in this order.
-func (t *Table) Keep(columns []int) {
+// KeepColumns reduces the table to these columns, in this order.
+func (t *Table) KeepColumns(columns []int) {
 	pick := func(cells []string) []string {
 		var picked []string
 		for _, column := range columns {
@@ -78,7 +78,7 @@ func (t *Table) Keep(columns []int) {
 		}
 		return picked
 	}
-	if last := len(t.Widths()) - 1; t.FreeText && (len(columns) == 0 || columns[len(columns)-1] != last) {
+	if last := len(t.ColumnWidths()) - 1; t.FreeText && (len(columns) == 0 || columns[len(columns)-1] != last) {
 		t.FreeText = false
 	}
 	t.Header = pick(t.Header)

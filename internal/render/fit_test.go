@@ -18,7 +18,7 @@ func TestNarrowTable(t *testing.T) {
 	full := func(width int) Table {
 		table := Table{Header: []string{"NAME", "QUEUE", "GPU", "AGE", "REASON"}, FreeText: true, MaxWidth: width,
 			Rows: [][]string{{"train", "research", "-", "5m", reason}, {"eval", "default", "-", "1h", "-"}}}
-		table.CanSpare("AGE", "GPU", "QUEUE")
+		table.SetSpareColumns("AGE", "GPU", "QUEUE")
 		return table
 	}
 	cases := map[string]struct {
@@ -63,7 +63,7 @@ func TestNarrowTableFits(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "rows") {
 			table.Rows = append(table.Rows, rapid.SliceOfN(cell, columns, columns).Draw(t, "row"))
 		}
-		least, widths := 0, table.Widths()
+		least, widths := 0, table.ColumnWidths()
 		for i, width := range widths {
 			switch {
 			case table.FreeText && i == columns-1:

@@ -1,9 +1,9 @@
 package render
 
-// Gauge is Bar with a mark at a part of the total. The part of the bar to the right of the mark is use beyond it. A
+// FormatMarkedBar is FormatBar with a mark at a part of the total. The part of the bar to the right of the mark is use beyond it. A
 // mark of 0, or a mark not below the total, is not drawn.
-func Gauge(used, mark, total float64, width int, fancy bool) string {
-	bar := []rune(Bar(used, total, width, fancy))
+func FormatMarkedBar(used, mark, total float64, width int, fancy bool) string {
+	bar := []rune(FormatBar(used, total, width, fancy))
 	if mark <= 0 || mark >= total || len(bar) == 0 {
 		return string(bar)
 	}

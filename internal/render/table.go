@@ -46,8 +46,8 @@ const (
 	enoughFreeText = 24
 )
 
-// Widths returns the width of every column in cells, without the gap.
-func (t *Table) Widths() []int {
+// ColumnWidths returns the width of every column in cells, without the gap.
+func (t *Table) ColumnWidths() []int {
 	widths := append([]int(nil), t.MinWidths...)
 	grow := func(cells []string) {
 		for column, cell := range cells {
@@ -71,14 +71,14 @@ func (t *Table) Fprint(out io.Writer) error {
 	if len(t.Rows) == 0 && (t.NoHeader || len(t.Header) == 0) {
 		return nil
 	}
-	t.clean()
+	t.cleanCells()
 	if len(t.Spare) > 0 {
-		t.Keep(t.Fit())
+		t.KeepColumns(t.FitColumns())
 	}
-	widths := t.Widths()
+	widths := t.ColumnWidths()
 	rows := t.Rows
 	if t.FreeText && t.MaxWidth > 0 {
-		rows = t.shortened(widths)
+		rows = t.shortenRows(widths)
 	}
 	lines := bufio.NewWriter(out)
 	if !t.NoHeader && len(t.Header) > 0 {
@@ -90,8 +90,8 @@ func (t *Table) Fprint(out io.Writer) error {
 	return lines.Flush()
 }
 
-// shortened returns the rows with the last column cut to the width left on the line.
-func (t *Table) shortened(widths []int) [][]string {
+// shortenRows returns the rows with the last column cut to the width left on the line.
+func (t *Table) shortenRows(widths []int) [][]string {
 	last := len(widths) - 1
 	room := t.MaxWidth
 	for column := range last {
@@ -146,8 +146,8 @@ func writeBlanks(out *bufio.Writer, n int) {
 	_, _ = out.WriteString(some[:n])
 }
 
-// clean makes every cell safe to print as part of one line, because cells may hold untrusted text.
-func (t *Table) clean() {
+// cleanCells makes every cell safe to print as part of one line, because cells may hold untrusted text.
+func (t *Table) cleanCells() {
 	for i, row := range t.Rows {
 		cleaned := row
 		for column, cell := range row {
@@ -171,9 +171,9 @@ func cleanLine(text string, colored bool) string {
 		text = strings.Join(strings.Fields(text), " ")
 	}
 	if colored {
-		return painted(text)
+		return keepColors(text)
 	}
-	return printable.Line(text)
+	return printable.EscapeLine(text)
 }
 
 // Shorten cuts text to at most width cells and marks the cut with "…". Colours of a Style take no cells.

@@ -88,7 +88,7 @@ func TestBar(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Bar(tc.used, tc.total, 8, tc.fancy); got != tc.want {
+			if got := FormatBar(tc.used, tc.total, 8, tc.fancy); got != tc.want {
 				t.Errorf("Bar = %q, want %q", got, tc.want)
 			}
 		})
@@ -97,10 +97,10 @@ func TestBar(t *testing.T) {
 
 func TestAgeOfNoTimeIsUnknown(t *testing.T) {
 	t.Parallel()
-	if got := Age(time.Unix(100, 0), time.Time{}); got != "<unknown>" {
+	if got := FormatAgeSince(time.Unix(100, 0), time.Time{}); got != "<unknown>" {
 		t.Errorf("Age = %q", got)
 	}
-	if got := Age(time.Unix(400, 0), time.Unix(100, 0)); got != "5m" {
+	if got := FormatAgeSince(time.Unix(400, 0), time.Unix(100, 0)); got != "5m" {
 		t.Errorf("Age = %q", got)
 	}
 }

@@ -12,28 +12,28 @@ import (
 // None is the text for a missing value.
 const None = "<none>"
 
-// OrNone returns text, or None if text is empty.
-func OrNone(text string) string {
+// TextOrNone returns text, or None if text is empty.
+func TextOrNone(text string) string {
 	if text == "" {
 		return None
 	}
 	return text
 }
 
-// Age returns the time since then in kubectl's format, or "<unknown>" for a zero time.
-func Age(now, then time.Time) string {
+// FormatAgeSince returns the time since then in kubectl's format, or "<unknown>" for a zero time.
+func FormatAgeSince(now, then time.Time) string {
 	if then.IsZero() {
 		return "<unknown>"
 	}
 	return duration.HumanDuration(now.Sub(then))
 }
 
-// Duration formats a duration like kubectl: 45s, 5m, 3d4h.
-func Duration(d time.Duration) string { return duration.HumanDuration(d) }
+// FormatDuration formats a duration like kubectl: 45s, 5m, 3d4h.
+func FormatDuration(d time.Duration) string { return duration.HumanDuration(d) }
 
-// Bar draws used/total as a bar of width cells. If fancy is set, it uses block characters down to an eighth of a cell,
+// FormatBar draws used/total as a bar of width cells. If fancy is set, it uses block characters down to an eighth of a cell,
 // otherwise ASCII. A bar over its total is full and ends with ">" ("▶" if fancy).
-func Bar(used, total float64, width int, fancy bool) string {
+func FormatBar(used, total float64, width int, fancy bool) string {
 	if width <= 0 {
 		return ""
 	}
@@ -83,28 +83,28 @@ var (
 	styleCodes  = append([]string{ansiReset, ansiBold, ansiDim}, streamCodes...)
 )
 
-func (s Style) paint(code, text string) string {
+func (s Style) colorText(code, text string) string {
 	if !s.Enabled || text == "" {
 		return text
 	}
-	return code + painted(text) + ansiReset
+	return code + keepColors(text) + ansiReset
 }
 
-// painted returns text with the colours of a Style, and every other control character in a visible form. It ends with a
+// keepColors returns text with the colours of a Style, and every other control character in a visible form. It ends with a
 // reset if the text leaves a colour on, so that the colour does not affect later text.
-func painted(text string) string {
+func keepColors(text string) string {
 	var b strings.Builder
 	open := false
 	for {
 		at := strings.IndexByte(text, '\x1b')
 		if at < 0 {
-			b.WriteString(printable.Line(text))
+			b.WriteString(printable.EscapeLine(text))
 			break
 		}
-		b.WriteString(printable.Line(text[:at]))
+		b.WriteString(printable.EscapeLine(text[:at]))
 		code := styleCode(text[at:])
 		if code == "" {
-			b.WriteString(printable.Line(text[at : at+1]))
+			b.WriteString(printable.EscapeLine(text[at : at+1]))
 			text = text[at+1:]
 			continue
 		}
@@ -128,22 +128,22 @@ func styleCode(text string) string {
 }
 
 // Bold, Dim, Good, Bad and Warn colour text according to its meaning.
-func (s Style) Bold(text string) string { return s.paint(ansiBold, text) }
+func (s Style) Bold(text string) string { return s.colorText(ansiBold, text) }
 
 // Dim marks unimportant text.
-func (s Style) Dim(text string) string { return s.paint(ansiDim, text) }
+func (s Style) Dim(text string) string { return s.colorText(ansiDim, text) }
 
 // Good marks success.
-func (s Style) Good(text string) string { return s.paint(ansiGreen, text) }
+func (s Style) Good(text string) string { return s.colorText(ansiGreen, text) }
 
 // Bad marks failure.
-func (s Style) Bad(text string) string { return s.paint(ansiRed, text) }
+func (s Style) Bad(text string) string { return s.colorText(ansiRed, text) }
 
 // Warn marks text about waiting, or that needs attention.
-func (s Style) Warn(text string) string { return s.paint(ansiYellow, text) }
+func (s Style) Warn(text string) string { return s.colorText(ansiYellow, text) }
 
-// Phase colours the phase of a job, pod, group or queue according to its meaning.
-func (s Style) Phase(phase string) string {
+// PaintPhase colours the phase of a job, pod, group or queue according to its meaning.
+func (s Style) PaintPhase(phase string) string {
 	switch phase {
 	case "Running", "Open", "Ready":
 		return s.Good(phase)
@@ -157,7 +157,7 @@ func (s Style) Phase(phase string) string {
 	return phase
 }
 
-// Stream colours the n-th of several streams. The same n always has the same colour.
-func (s Style) Stream(n int, text string) string {
-	return s.paint(streamCodes[n%len(streamCodes)], text)
+// PaintStream colours the n-th of several streams. The same n always has the same colour.
+func (s Style) PaintStream(n int, text string) string {
+	return s.colorText(streamCodes[n%len(streamCodes)], text)
 }

@@ -14,7 +14,7 @@ func WriteWrapped(out io.Writer, first, rest, text string, width int) {
 
 // WriteWrapped is like the function WriteWrapped, for text that may hold the style's colours.
 func (s Style) WriteWrapped(out io.Writer, first, rest, text string, width int) {
-	for i, line := range Wrap(cleanLine(text, s.Enabled), width-Width(rest)) {
+	for i, line := range WrapAtBlanks(cleanLine(text, s.Enabled), width-Width(rest)) {
 		if i == 0 {
 			fmt.Fprintln(out, first+line)
 			continue
@@ -27,8 +27,8 @@ func (s Style) WriteWrapped(out io.Writer, first, rest, text string, width int) 
 // escapes.
 func (s Style) Line(text string) string { return cleanLine(text, s.Enabled) }
 
-// Wrap breaks text at blanks into lines of at most width cells. It does not split words.
-func Wrap(text string, width int) []string {
+// WrapAtBlanks breaks text at blanks into lines of at most width cells. It does not split words.
+func WrapAtBlanks(text string, width int) []string {
 	const least = 20
 	if width < least {
 		if width <= 0 {

@@ -37,7 +37,7 @@ func (a *advice) isStillValid(j *framework.Job, e *schedulingv1beta1.Explanation
 	if now.Sub(a.at) >= adviceAge || a.full != j.Verdict.Full {
 		return false
 	}
-	return a.why == explain.Meaning(e) && a.whole == hasAllPods(j)
+	return a.why == explain.MeaningKey(e) && a.whole == hasAllPods(j)
 }
 
 // addAdvice adds what would help. It simulates remedies for gangs at the front of their queue when the reason is new
@@ -57,7 +57,7 @@ func (e *Engine) addAdvice(s *session.Session, j *framework.Job, to *schedulingv
 			return s.Now.Add(adviseAgain)
 		}
 		e.advised++
-		known = advice{helps: remedy.Find(s, j), why: explain.Meaning(to), full: j.Verdict.Full, whole: hasAllPods(j), at: s.Now}
+		known = advice{helps: remedy.Find(s, j), why: explain.MeaningKey(to), full: j.Verdict.Full, whole: hasAllPods(j), at: s.Now}
 		b.advices[j] = known
 	}
 	for _, h := range known.helps {
@@ -88,7 +88,7 @@ func withoutWait(helps []schedulingv1beta1.Help) []schedulingv1beta1.Help {
 // time, the start time is only an estimate.
 func (e *Engine) addWaitHelp(j *framework.Job, to *schedulingv1beta1.Explanation) {
 	if at := to.EstimatedStart; at != nil && e.book.forecasts[j].Certain {
-		to.Helps = append(to.Helps, explain.Wait(at.Time).API())
+		to.Helps = append(to.Helps, explain.AdviseWaiting(at.Time).API())
 	}
 }
 

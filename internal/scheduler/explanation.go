@@ -33,7 +33,7 @@ func (e *Engine) explanationOf(s *session.Session, j *framework.Job, v explain.V
 		v.Near = e.similar.findSimilar(s, label)
 	}
 	position, waiting := e.positions.positionOf(j)
-	fresh := explain.Explanation(&v, queueStanding(j, position, waiting), s.Cluster.Resources)
+	fresh := explain.ToAPIExplanation(&v, queueStanding(j, position, waiting), s.Cluster.Resources)
 	since := metav1.NewTime(j.Since.Truncate(time.Second))
 	old := j.Status.Explanation
 	if old != nil && old.Since != nil && old.Reason == fresh.Reason {
@@ -42,17 +42,17 @@ func (e *Engine) explanationOf(s *session.Session, j *framework.Job, v explain.V
 	fresh.Since = &since
 	e.setEstimatedStart(s, j, fresh)
 	again = e.addAdvice(s, j, fresh, position)
-	if !explain.Same(fresh, old) {
+	if !explain.HaveSameMeaning(fresh, old) {
 		e.addWaitHelp(j, fresh)
 		countAttempts(j, fresh, s.Now)
 		return fresh, again
 	}
-	explain.Keep(fresh, old, s.Now)
+	explain.KeepAccurate(fresh, old, s.Now)
 	e.addWaitHelp(j, fresh)
 	switch old := j.Status.Explanation; {
 	case equality.Semantic.DeepEqual(fresh, old):
 		return old, again
-	case s.Now.Sub(j.StatusAt) < numbersEvery && !explain.Gained(fresh, old):
+	case s.Now.Sub(j.StatusAt) < numbersEvery && !explain.HasGainedEstimate(fresh, old):
 		if position > 0 && position <= front {
 			again = earlierTime(again, j.StatusAt.Add(numbersEvery))
 		}
@@ -73,7 +73,7 @@ func (e *Engine) keepsOldExplanation(s *session.Session, j *framework.Job, v *ex
 	if old != j.Reported.Explanation || j.In != j.Reported.In {
 		return false
 	}
-	if !explain.SameLimit(v, &j.Reported.Verdict) {
+	if !explain.HaveSameLimit(v, &j.Reported.Verdict) {
 		return false
 	}
 	if _, advised := e.book.advices[j]; advised {
@@ -102,7 +102,7 @@ func (e *Engine) setEstimatedStart(s *session.Session, j *framework.Job, to *sch
 	switch {
 	case to.Never:
 		f = session.Hopeless
-	case !known && !s.Easy && s.Cluster.Timed():
+	case !known && !s.Easy && s.Cluster.HasRunTimes():
 		f = session.Unlooked
 	case !known:
 		f = session.Unforeseen
@@ -143,7 +143,7 @@ func queueLevel(q *queue.Queue) explain.Standing {
 // next one grows with its cost. No decision depends on it.
 func (e *Engine) updateForecasts(s *session.Session) {
 	b := &e.book
-	if !s.Easy || !s.Cluster.Timed() {
+	if !s.Easy || !s.Cluster.HasRunTimes() {
 		clear(b.forecasts)
 		return
 	}

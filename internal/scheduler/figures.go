@@ -55,10 +55,10 @@ func (e *Engine) reportQueueFigures(s *session.Session, q *queue.Queue) {
 	resources := s.Cluster.Resources
 	s.Out.Stats.Queues = append(s.Out.Stats.Queues, decision.QueueFigures{
 		Queue: q.Name, Share: share, Weight: q.Weight, Overused: share > 1+queue.Epsilon/100 || s.Rules.CheckOverused(q).Code != "",
-		Allocated: explain.List(q.Allocated, resources), Deserved: explain.List(q.Deserved, resources),
-		Terminating: explain.List(q.Ending, resources),
-		Request:     explain.List(q.Request, resources), Inqueue: explain.List(q.Inqueue, resources),
-		Capacity: explain.List(q.Capability, resources), RealCapacity: explain.List(q.RealCapability, resources),
+		Allocated: explain.ResourceList(q.Allocated, resources), Deserved: explain.ResourceList(q.Deserved, resources),
+		Terminating: explain.ResourceList(q.Ending, resources),
+		Request:     explain.ResourceList(q.Request, resources), Inqueue: explain.ResourceList(q.Inqueue, resources),
+		Capacity: explain.ResourceList(q.Capability, resources), RealCapacity: explain.ResourceList(q.RealCapability, resources),
 	})
 }
 

@@ -335,7 +335,7 @@ func (r *random) waits(name string, now time.Time, h schedulingv1beta1.Help) boo
 	expect := func() {
 		for _, pod := range pods {
 			if t := m.Task(r.uid(pod)); t != nil && t.Node != model.NoNode {
-				if at, timed := t.End(now); timed && ends[t.UID].IsZero() && !t.Status.Ended() {
+				if at, timed := t.LatestEndTime(now); timed && ends[t.UID].IsZero() && !t.Status.HasEnded() {
 					ends[t.UID] = at
 				}
 			}

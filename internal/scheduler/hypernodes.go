@@ -38,7 +38,7 @@ func (e *Engine) reportHyperNodes(s *session.Session) {
 	for _, d := range t.Domains[:t.Root.Index] {
 		h := s.Cluster.HyperNodes[d.Name]
 		ready := metav1.Condition{Type: topologyv1alpha1.HyperNodeReady, Status: metav1.ConditionTrue, Reason: d.Reason, Message: d.Lacks}
-		if !d.Usable() {
+		if !d.CanHoldGangs() {
 			ready.Status, ready.Message = metav1.ConditionFalse, d.Problem
 		}
 		old := h.Published.Ready

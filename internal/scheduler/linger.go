@@ -18,8 +18,8 @@ import (
 // must be satisfied elsewhere.
 func (e *Engine) reportLingering(s *session.Session) {
 	var found []*model.Task
-	s.Cluster.Leaving(func(t *model.Task) {
-		if at := t.LingersAt(); s.Now.Before(at) {
+	s.Cluster.VisitLeaving(func(t *model.Task) {
+		if at := t.LingeringStart(); s.Now.Before(at) {
 			s.WakeAt(at)
 			return
 		}

@@ -286,7 +286,7 @@ func (w *livingWorld) live(j *livingJob) (happened bool) {
 	if j.deleted || g == nil {
 		return false
 	}
-	j.started = j.started || g.Ready() >= g.MinMember && g.AllocatedTasks() > 0
+	j.started = j.started || g.CountReady() >= g.MinMember && g.AllocatedTasks() > 0
 	if j.late && g.Status.Phase != "" && g.Status.Phase != schedulingv1beta1.PodGroupPending {
 		w.makePods(j)
 	}

@@ -22,7 +22,7 @@ const looseEvery = 40 * time.Millisecond
 // name a queue that does not exist. The controller gets some time to create the PodGroup.
 func (e *Engine) reportLoosePods(s *session.Session) {
 	b := &e.book
-	if !s.Cluster.HasLoose() {
+	if !s.Cluster.MayHaveLooseTasks() {
 		clear(b.loose)
 		return
 	}
@@ -31,7 +31,7 @@ func (e *Engine) reportLoosePods(s *session.Session) {
 		return
 	}
 	b.looseAt = s.Now
-	loose := s.Cluster.Loose()
+	loose := s.Cluster.LooseTasks()
 	if b.loose == nil {
 		b.loose = map[*model.Task]time.Time{}
 	}

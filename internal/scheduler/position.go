@@ -124,7 +124,7 @@ func (l similarLabels) findSimilar(s *session.Session, label string) string {
 	if similar, known := l[label]; known {
 		return similar
 	}
-	similar := explain.NearLabel(label, func(yield func(map[string]string) bool) {
+	similar := explain.SuggestLabel(label, func(yield func(map[string]string) bool) {
 		for _, id := range s.View.Order {
 			if !yield(s.Cluster.Nodes.Info[id].Labels) {
 				return

@@ -124,7 +124,7 @@ func (w *fight) decide() decision.Decisions {
 	w.now = w.now.Add(2 * time.Second)
 	held := map[string]int{}
 	for name := range w.gangs {
-		held[name] = w.model.Gangs["default/"+name].Ready()
+		held[name] = w.model.Gangs["default/"+name].CountReady()
 	}
 	d := w.engine.Cycle(w.now, w.model)
 	w.check(&d, held)

@@ -111,8 +111,8 @@ func (r *random) check(d *decision.Decisions, before truth) {
 		}
 	}
 	for name, g := range r.gangs {
-		if m := r.model.Gangs["default/"+name]; bound[g.UID] && m.Ready() < int(g.Spec.MinMember) {
-			r.t.Fatalf("gang %s is bound in part: %d of %d", name, m.Ready(), g.Spec.MinMember)
+		if m := r.model.Gangs["default/"+name]; bound[g.UID] && m.CountReady() < int(g.Spec.MinMember) {
+			r.t.Fatalf("gang %s is bound in part: %d of %d", name, m.CountReady(), g.Spec.MinMember)
 		}
 		if bound[g.UID] {
 			r.checkParts(name)
@@ -134,7 +134,7 @@ func (r *random) checkParts(name string) {
 	g := r.gangs[name]
 	roles, parts := map[string]int32{}, map[string]int32{}
 	for _, t := range r.model.Gangs["default/"+name].Tasks {
-		if p := r.pods[t.Name]; t.Status.Allocated() || t.Status == model.Succeeded {
+		if p := r.pods[t.Name]; t.Status.IsAllocated() || t.Status == model.Succeeded {
 			roles[t.Role]++
 			if p != nil {
 				parts[p.Labels["part"]]++

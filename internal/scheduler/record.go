@@ -10,7 +10,7 @@ import (
 // recordStarts compares the start of gangs with the first forecast of it or, after a restart, with the last one.
 func (e *Engine) recordStarts(s *session.Session) {
 	for _, j := range s.Bound {
-		if len(j.Placed) == 0 || j.Gang.Ready() >= j.MinMember {
+		if len(j.Placed) == 0 || j.Gang.CountReady() >= j.MinMember {
 			continue
 		}
 		told := j.Status.Explanation

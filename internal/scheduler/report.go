@@ -166,10 +166,10 @@ func statusEvent(j *framework.Job, status *schedulingv1beta1.PodGroupStatus) dec
 		return decision.Event{Gang: gangObject(j.Gang), Type: corev1.EventTypeNormal, Reason: "Scheduled", Message: "pod group is ready"}
 	case j.Verdict.Extra: // the gang runs; no warning is needed
 		return decision.Event{}
-	case status.Explanation == nil || explain.Same(status.Explanation, j.Status.Explanation):
+	case status.Explanation == nil || explain.HaveSameMeaning(status.Explanation, j.Status.Explanation):
 		return decision.Event{}
 	}
-	message := explain.Condition(&j.Verdict)
+	message := explain.ConditionMessage(&j.Verdict)
 	for _, c := range j.Status.Conditions {
 		if c.Type == schedulingv1beta1.PodGroupUnschedulableType && c.Status == corev1.ConditionTrue && c.Message == message {
 			return decision.Event{} // the change, such as another spared pod, is not part of the event
@@ -187,7 +187,7 @@ func addPodConditions(s *session.Session, j *framework.Job) (again time.Time) {
 	if ripe := j.Since.Add(patience); s.Now.Before(ripe) {
 		return ripe
 	}
-	condition := model.PodCondition{Reason: explain.PodReason(v, j.In.Grows()), Message: explain.Pod(v)}
+	condition := model.PodCondition{Reason: explain.PodReason(v, j.In.Grows()), Message: explain.PodMessage(v)}
 	for _, t := range j.Pending {
 		if t.Condition != condition {
 			s.Out.PodConditions = append(s.Out.PodConditions, decision.PodCondition{Pod: podObject(t), Reason: condition.Reason, Message: condition.Message})
@@ -207,8 +207,8 @@ func (e *Engine) reportQueues(s *session.Session) {
 		e.reportQueueFigures(s, q)
 		old := &q.Published
 		fresh := decision.QueueStatus{
-			Queue: q.Name, Allocated: explain.List(q.Allocated, s.Cluster.Resources), Deserved: explain.List(q.Deserved, s.Cluster.Resources),
-			Terminating:  explain.List(q.Ending, s.Cluster.Resources),
+			Queue: q.Name, Allocated: explain.ResourceList(q.Allocated, s.Cluster.Resources), Deserved: explain.ResourceList(q.Deserved, s.Cluster.Resources),
+			Terminating:  explain.ResourceList(q.Ending, s.Cluster.Resources),
 			SharePercent: int32(min(math.Round(100*finiteOrZero(q.Share)), maxSharePercent)), Waiting: old.Waiting,
 			Invalid: invalidCondition(q, s.Now),
 		}

@@ -57,7 +57,7 @@ func (e *Engine) buildStatus(s *session.Session, j *framework.Job) (status sched
 		return status, true, again
 	}
 	if sameCounts(&status, old) {
-		return status, j.Unwritten(), again
+		return status, j.HasUnwrittenStatus(), again
 	}
 	if !j.StatusAt.IsZero() && s.Now.Sub(j.StatusAt) < countsEvery {
 		return status, false, earlierTime(again, j.StatusAt.Add(countsEvery))
@@ -117,12 +117,12 @@ func (e *Engine) verdictToReport(s *session.Session, j *framework.Job) (explain.
 func stillHasMinimum(j *framework.Job) bool {
 	leaving, roles := 0, map[string]int{}
 	for _, t := range j.Tasks {
-		if t.Status.Leaving() && t.Node != model.NoNode {
+		if t.Status.IsLeaving() && t.Node != model.NoNode {
 			leaving++
 			roles[t.Role]++
 		}
 	}
-	if leaving == 0 || j.Gang.Ready()+leaving < j.MinMember {
+	if leaving == 0 || j.Gang.CountReady()+leaving < j.MinMember {
 		return false
 	}
 	for role, lacks := range j.RoleNeeds() {
@@ -156,7 +156,7 @@ func computePhase(j *framework.Job) schedulingv1beta1.PodGroupPhase {
 		switch {
 		case t.Killed: // still being deleted; its gang has not completed because of it
 			ended--
-		case t.Status.Leaving() && t.Node != model.NoNode:
+		case t.Status.IsLeaving() && t.Node != model.NoNode:
 			scheduled++
 		}
 	}
@@ -194,7 +194,7 @@ func updateConditions(s *session.Session, j *framework.Job, phase schedulingv1be
 			return old
 		}
 		return setCondition(s, j, old, schedulingv1beta1.PodGroupCondition{
-			Type: schedulingv1beta1.PodGroupUnschedulableType, Reason: conditionReason(v), Message: explain.Condition(&v),
+			Type: schedulingv1beta1.PodGroupUnschedulableType, Reason: conditionReason(v), Message: explain.ConditionMessage(&v),
 		}, kept)
 	}
 	return old

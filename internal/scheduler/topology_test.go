@@ -262,7 +262,7 @@ func (r *racks) checkWaiting(name string) {
 		}
 	}
 	for _, d := range tree.Domains {
-		if !d.Usable() || spec != nil && spec.Mode == schedulingv1beta1.HardNetworkTopologyMode && d.Tier > *spec.HighestTierAllowed {
+		if !d.CanHoldGangs() || spec != nil && spec.Mode == schedulingv1beta1.HardNetworkTopologyMode && d.Tier > *spec.HighestTierAllowed {
 			continue
 		}
 		slots := 0
@@ -302,7 +302,7 @@ func (r *racks) check(name string, before map[string]bool) {
 		running++
 		fresh = fresh && !before[pod]
 		groups[p.Labels["part"]] = append(groups[p.Labels["part"]], pod)
-		domain = t.Common(domain, r.at(p))
+		domain = t.CommonDomain(domain, r.at(p))
 	}
 	if running < int(g.Spec.MinMember) {
 		r.t.Fatalf("gang %s starts in part: %d of %d", name, running, g.Spec.MinMember)
@@ -316,7 +316,7 @@ func (r *racks) check(name string, before map[string]bool) {
 	for _, part := range sortedKeys(groups) {
 		var around *model.Domain
 		for _, pod := range groups[part] {
-			around = t.Common(around, r.at(r.pods[pod]))
+			around = t.CommonDomain(around, r.at(r.pods[pod]))
 		}
 		if slices.ContainsFunc(groups[part], func(pod string) bool { return !before[pod] }) { // otherwise the HyperNodes changed around it
 			r.within(policy.NetworkTopology, around, "sub-group "+part+" of gang "+name)
@@ -334,7 +334,7 @@ func (r *racks) check(name string, before map[string]bool) {
 
 func (r *racks) at(p *corev1.Pod) *model.Domain {
 	id, _ := r.model.Nodes.Find(p.Spec.NodeName)
-	return r.model.Topology().Lowest(id)
+	return r.model.Topology().LowestDomain(id)
 }
 
 func (r *racks) within(spec *schedulingv1beta1.NetworkTopologySpec, domain *model.Domain, who string) {

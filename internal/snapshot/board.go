@@ -67,7 +67,7 @@ func NewBoard() *Board {
 	return b
 }
 
-func (b *Board) node(name string) *nodeEntry {
+func (b *Board) ensureNodeEntry(name string) *nodeEntry {
 	b.touched.nodes[name] = true
 	e := b.nodes[name]
 	if e == nil {
@@ -77,7 +77,7 @@ func (b *Board) node(name string) *nodeEntry {
 	return e
 }
 
-func (b *Board) job(uid types.UID) *jobEntry {
+func (b *Board) ensureJobEntry(uid types.UID) *jobEntry {
 	b.touched.jobs[uid] = true
 	e := b.jobs[uid]
 	if e == nil {
@@ -87,8 +87,8 @@ func (b *Board) job(uid types.UID) *jobEntry {
 	return e
 }
 
-// forget removes entries without any data.
-func (b *Board) forget(node string, job types.UID) {
+// dropEmptyEntries removes entries without any data.
+func (b *Board) dropEmptyEntries(node string, job types.UID) {
 	if e := b.nodes[node]; e != nil && e.facts == nil && len(e.pods) == 0 {
 		delete(b.nodes, node)
 	}
@@ -98,12 +98,12 @@ func (b *Board) forget(node string, job types.UID) {
 }
 
 // SetNode stores a node returned by FromNode.
-func (b *Board) SetNode(n *Node) { b.node(n.Name).facts = n }
+func (b *Board) SetNode(n *Node) { b.ensureNodeEntry(n.Name).facts = n }
 
 // DropNode removes a node.
 func (b *Board) DropNode(name string) {
-	b.node(name).facts = nil
-	b.forget(name, "")
+	b.ensureNodeEntry(name).facts = nil
+	b.dropEmptyEntries(name, "")
 }
 
 // SetPod stores a pod returned by FromPod.
@@ -111,20 +111,20 @@ func (b *Board) SetPod(p *Pod) {
 	if old := b.pods[p.UID]; old != nil && (old.Node != p.Node || old.JobUID != p.JobUID) {
 		b.DropPod(p.UID)
 	}
-	b.share(p)
+	b.shareRequests(p)
 	b.pods[p.UID] = p
 	if p.Node != "" {
-		b.node(p.Node).pods[p.UID] = p
+		b.ensureNodeEntry(p.Node).pods[p.UID] = p
 	}
 	if p.JobUID != "" {
-		b.job(p.JobUID).pods[p.UID] = p
+		b.ensureJobEntry(p.JobUID).pods[p.UID] = p
 	} else {
 		b.touched.events = true // an event about the pod may have arrived before it
 	}
 }
 
-// share makes pods with the same requests share a single copy of them.
-func (b *Board) share(p *Pod) {
+// shareRequests makes pods with the same requests share a single copy of them.
+func (b *Board) shareRequests(p *Pod) {
 	if p.Asks == nil {
 		return
 	}
@@ -143,36 +143,36 @@ func (b *Board) DropPod(uid types.UID) {
 	}
 	delete(b.pods, uid)
 	if p.Node != "" {
-		delete(b.node(p.Node).pods, uid)
+		delete(b.ensureNodeEntry(p.Node).pods, uid)
 	}
 	if p.JobUID != "" {
-		delete(b.job(p.JobUID).pods, uid)
+		delete(b.ensureJobEntry(p.JobUID).pods, uid)
 	}
-	b.forget(p.Node, p.JobUID)
+	b.dropEmptyEntries(p.Node, p.JobUID)
 }
 
 // SetJob stores a job, which the caller must not modify afterwards.
 func (b *Board) SetJob(job *batchv1alpha1.Job) {
-	b.job(job.UID).object = job
+	b.ensureJobEntry(job.UID).object = job
 	b.touched.queues = true
 }
 
 // DropJob removes a job.
 func (b *Board) DropJob(uid types.UID) {
-	b.job(uid).object = nil
-	b.forget("", uid)
+	b.ensureJobEntry(uid).object = nil
+	b.dropEmptyEntries("", uid)
 	b.touched.queues = true
 }
 
 // SetGroup stores a PodGroup, which the caller must not modify afterwards.
 func (b *Board) SetGroup(g *schedulingv1beta1.PodGroup) {
 	name := types.NamespacedName{Namespace: g.Namespace, Name: g.Name}
-	if old := b.groups[name]; old != nil && ownerOf(old) != ownerOf(g) {
+	if old := b.groups[name]; old != nil && ownerJobUID(old) != ownerJobUID(g) {
 		b.DropGroup(name)
 	}
 	b.groups[name] = g
-	if owner := ownerOf(g); owner != "" {
-		b.job(owner).group = g
+	if owner := ownerJobUID(g); owner != "" {
+		b.ensureJobEntry(owner).group = g
 	}
 	b.touched.queues = true
 }
@@ -184,17 +184,17 @@ func (b *Board) DropGroup(name types.NamespacedName) {
 		return
 	}
 	delete(b.groups, name)
-	if owner := ownerOf(old); owner != "" {
-		if e := b.job(owner); e.group == old {
+	if owner := ownerJobUID(old); owner != "" {
+		if e := b.ensureJobEntry(owner); e.group == old {
 			e.group = nil
 		}
-		b.forget("", owner)
+		b.dropEmptyEntries("", owner)
 	}
 	b.touched.queues = true
 }
 
-// ownerOf returns the UID of the job that owns a PodGroup, or "".
-func ownerOf(g *schedulingv1beta1.PodGroup) types.UID {
+// ownerJobUID returns the UID of the job that owns a PodGroup, or "".
+func ownerJobUID(g *schedulingv1beta1.PodGroup) types.UID {
 	for i := range g.OwnerReferences {
 		if o := &g.OwnerReferences[i]; o.Kind == "Job" && strings.HasPrefix(o.APIVersion, batchv1alpha1.GroupVersion.Group+"/") {
 			return o.UID
@@ -206,7 +206,7 @@ func ownerOf(g *schedulingv1beta1.PodGroup) types.UID {
 // SetQueue stores a queue, which the caller must not modify afterwards.
 func (b *Board) SetQueue(q *schedulingv1beta1.Queue) {
 	if old := b.queues[q.Name]; old == nil || old.Status.State != q.Status.State {
-		b.touchJobsOf(q.Name)
+		b.markQueueJobs(q.Name)
 	}
 	b.queues[q.Name] = q
 	b.touched.queues = true
@@ -216,11 +216,11 @@ func (b *Board) SetQueue(q *schedulingv1beta1.Queue) {
 func (b *Board) DropQueue(name string) {
 	delete(b.queues, name)
 	b.touched.queues = true
-	b.touchJobsOf(name)
+	b.markQueueJobs(name)
 }
 
-// touchJobsOf marks the jobs of a queue, because the queue's state is part of the reason why they wait.
-func (b *Board) touchJobsOf(queue string) {
+// markQueueJobs marks the jobs of a queue, because the queue's state is part of the reason why they wait.
+func (b *Board) markQueueJobs(queue string) {
 	for uid, e := range b.jobs {
 		if e.object != nil && cmp.Or(e.object.Spec.Queue, keys.DefaultQueue) == queue {
 			b.touched.jobs[uid] = true
@@ -259,13 +259,13 @@ func (b *Board) DropPriority(class string) {
 // AddEvent stores an event and replaces its previous version. It reports whether the Snapshot changes, which is not
 // the case if the event is already stored or concerns a pod without a job.
 func (b *Board) AddEvent(e *Event) bool {
-	changed := !b.foreign(e) && b.events.add(e)
+	changed := !b.isAboutForeignPod(e) && b.events.storeEvent(e)
 	b.touched.events = b.touched.events || changed
 	return changed
 }
 
-// foreign reports whether an event is about a known pod that belongs to no job.
-func (b *Board) foreign(e *Event) bool {
+// isAboutForeignPod reports whether an event is about a known pod that belongs to no job.
+func (b *Board) isAboutForeignPod(e *Event) bool {
 	if e.Kind != "Pod" {
 		return false
 	}
@@ -313,9 +313,9 @@ type Facts struct {
 	Policy     string
 }
 
-// Freeze returns a Snapshot of the current data. Its cost is proportional to the number of rows that changed since
+// TakeSnapshot returns a Snapshot of the current data. Its cost is proportional to the number of rows that changed since
 // the last Snapshot, plus a copy of the lists.
-func (b *Board) Freeze(now time.Time, facts Facts) *Snapshot {
+func (b *Board) TakeSnapshot(now time.Time, facts Facts) *Snapshot {
 	before := b.last
 	if before == nil {
 		before = &Snapshot{index: &index{}}
@@ -325,16 +325,16 @@ func (b *Board) Freeze(now time.Time, facts Facts) *Snapshot {
 		Nodes: before.Nodes, Queues: before.Queues, Jobs: before.Jobs, Events: before.Events, Resources: before.Resources,
 		memo: &memo{made: map[any]any{}},
 	}
-	b.freezeNodes(s)
-	b.freezeJobs(s)
+	b.updateNodes(s)
+	b.updateJobs(s)
 	if b.touched.queues {
-		s.Queues = b.freezeQueues(s.Jobs)
+		s.Queues = b.updateQueues(s.Jobs)
 	}
 	if b.touched.events {
-		s.Events = slices.DeleteFunc(b.events.newest(), b.foreign)
+		s.Events = slices.DeleteFunc(b.events.newestEvents(), b.isAboutForeignPod)
 	}
 	s.index = before.index
-	if !sameRows(s, before) {
+	if !haveSameRows(s, before) {
 		s.index = &index{}
 	}
 	b.touched.queues, b.touched.tree, b.touched.events = false, false, false
@@ -344,17 +344,17 @@ func (b *Board) Freeze(now time.Time, facts Facts) *Snapshot {
 	return s
 }
 
-// sameRows reports whether two Snapshots have the same objects in the same positions.
-func sameRows(a, b *Snapshot) bool {
+// haveSameRows reports whether two Snapshots have the same objects in the same positions.
+func haveSameRows(a, b *Snapshot) bool {
 	return len(a.Jobs) == len(b.Jobs) && len(a.Nodes) == len(b.Nodes) && len(a.Queues) == len(b.Queues) &&
 		slices.EqualFunc(a.Jobs, b.Jobs, func(x, y *Job) bool { return x == y || x.UID == y.UID }) &&
 		slices.EqualFunc(a.Nodes, b.Nodes, func(x, y *Node) bool { return x == y || x.Name == y.Name }) &&
 		slices.EqualFunc(a.Queues, b.Queues, func(x, y *Queue) bool { return x == y || x.Name == y.Name })
 }
 
-// refresh merges changes into a list that is sorted by compare: it replaces changed rows, inserts new rows, and
+// mergeChanges merges changes into a list that is sorted by compare: it replaces changed rows, inserts new rows, and
 // removes rows for which gone returns true.
-func refresh[R any](list []*R, gone func(*R) bool, fresh []*R, compare func(a, b *R) int) []*R {
+func mergeChanges[R any](list []*R, gone func(*R) bool, fresh []*R, compare func(a, b *R) int) []*R {
 	if len(fresh) == 0 && !slices.ContainsFunc(list, gone) {
 		return list
 	}
@@ -372,7 +372,7 @@ func refresh[R any](list []*R, gone func(*R) bool, fresh []*R, compare func(a, b
 	return append(merged, fresh...)
 }
 
-func (b *Board) freezeNodes(s *Snapshot) {
+func (b *Board) updateNodes(s *Snapshot) {
 	if b.touched.tree {
 		for name := range b.nodes {
 			b.touched.nodes[name] = true
@@ -381,22 +381,22 @@ func (b *Board) freezeNodes(s *Snapshot) {
 	if len(b.touched.nodes) == 0 {
 		return
 	}
-	paths := b.pathsOf()
+	paths := b.hyperNodePaths()
 	var fresh []*Node
 	for name := range b.touched.nodes {
 		e := b.nodes[name]
 		if e == nil || e.facts == nil {
 			continue
 		}
-		e.shown = nodeRow(e.facts, slices.Collect(maps.Values(e.pods)), b.unknown[Pods])
+		e.shown = newNodeRow(e.facts, slices.Collect(maps.Values(e.pods)), b.unknown[Pods])
 		e.shown.HyperNodes = paths[name]
 		fresh = append(fresh, e.shown)
 	}
-	s.Nodes = refresh(s.Nodes, func(n *Node) bool { return b.touched.nodes[n.Name] }, fresh, func(x, y *Node) int { return cmp.Compare(x.Name, y.Name) })
-	s.Resources = resourcesOf(s.Nodes)
+	s.Nodes = mergeChanges(s.Nodes, func(n *Node) bool { return b.touched.nodes[n.Name] }, fresh, func(x, y *Node) int { return cmp.Compare(x.Name, y.Name) })
+	s.Resources = resourcesOfNodes(s.Nodes)
 }
 
-func (b *Board) freezeJobs(s *Snapshot) {
+func (b *Board) updateJobs(s *Snapshot) {
 	if len(b.touched.jobs) == 0 {
 		return
 	}
@@ -407,14 +407,14 @@ func (b *Board) freezeJobs(s *Snapshot) {
 			continue
 		}
 		old := e.shown
-		e.shown = b.jobRow(e, s.At)
+		e.shown = b.newJobRow(e, s.At)
 		// Pending jobs are also in the lists of their queues.
-		b.touched.queues = b.touched.queues || waits(old) || waits(e.shown)
+		b.touched.queues = b.touched.queues || isPendingInQueue(old) || isPendingInQueue(e.shown)
 		fresh = append(fresh, e.shown)
 	}
-	s.Jobs = refresh(s.Jobs, func(j *Job) bool { return b.touched.jobs[j.UID] }, fresh, byNamespace)
+	s.Jobs = mergeChanges(s.Jobs, func(j *Job) bool { return b.touched.jobs[j.UID] }, fresh, compareByNamespace)
 }
 
-func byNamespace(a, b *Job) int {
+func compareByNamespace(a, b *Job) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }

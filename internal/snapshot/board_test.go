@@ -27,7 +27,7 @@ func TestASnapshotSaysWhatNodesHaveAndHaveLeft(t *testing.T) {
 	t.Parallel()
 	pod := make.Pod("p").CPU("1").GPU(3).On("a").Obj()
 	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "train", UID: "train"}}
-	s, err := Of(now, works(make.Node("b").CPU("4")), works(make.Node("a").CPU("4").Memory("8Gi").GPU(8)), pod)
+	s, err := SnapshotOf(now, works(make.Node("b").CPU("4")), works(make.Node("a").CPU("4").Memory("8Gi").GPU(8)), pod)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestWhatIsToldOfManyPodsDoesNotPushOutTheRest(t *testing.T) {
 	for i := range 5000 {
 		b.AddEvent(&Event{UID: types.UID(fmt.Sprint(i)), Kind: "Pod", At: now.Add(-time.Duration(i) * time.Second)})
 	}
-	s := b.Freeze(now, Facts{})
+	s := b.TakeSnapshot(now, Facts{})
 	if len(s.Events) != maxEvents+1 || s.Events[0].UID != "evicted" || s.Events[maxEvents].UID != "0" {
 		t.Errorf("%d events from %+v", len(s.Events), s.Events[0])
 	}
@@ -82,15 +82,15 @@ func TestWhatWasToldIsToldOnceAndOfWhatJobsHave(t *testing.T) {
 			t.Errorf("%s: changes something: %v", step.says, news)
 		}
 	}
-	if s := b.Freeze(now, Facts{}); len(s.Events) != 3 {
+	if s := b.TakeSnapshot(now, Facts{}); len(s.Events) != 3 {
 		t.Errorf("%d events", len(s.Events))
 	}
 	b.SetPod(&Pod{UID: "late"})
-	if s := b.Freeze(now, Facts{}); len(s.Events) != 2 {
+	if s := b.TakeSnapshot(now, Facts{}); len(s.Events) != 2 {
 		t.Errorf("%d events after the pod turned out to be of no job", len(s.Events))
 	}
 	b.ForgetEvents(true)
-	if s := b.Freeze(now, Facts{}); len(s.Events) != 1 || s.Events[0].UID != "d" {
+	if s := b.TakeSnapshot(now, Facts{}); len(s.Events) != 1 || s.Events[0].UID != "d" {
 		t.Errorf("%d events without those of pods", len(s.Events))
 	}
 	for i := range 3 * maxEvents {

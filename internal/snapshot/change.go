@@ -10,7 +10,7 @@ func ChangedJobs(before, after []*Job) (gone, fresh []*Job) {
 			before, after = before[1:], after[1:]
 			continue
 		}
-		order := byNamespace(old, now)
+		order := compareByNamespace(old, now)
 		if order <= 0 {
 			gone, before = append(gone, old), before[1:]
 		}

@@ -17,8 +17,8 @@ const maxEvents = 500
 // FromEvent reduces an event to the fields that are shown.
 func FromEvent(e *corev1.Event) *Event {
 	one := &Event{
-		UID: e.UID, Type: e.Type, Reason: same(e.Reason), Message: jobstatus.OneLine(e.Message), Count: jobstatus.EventCount(e),
-		Kind: same(e.InvolvedObject.Kind), Namespace: same(e.InvolvedObject.Namespace), Name: e.InvolvedObject.Name, Of: e.InvolvedObject.UID,
+		UID: e.UID, Type: e.Type, Reason: shareText(e.Reason), Message: jobstatus.OneLine(e.Message), Count: jobstatus.EventCount(e),
+		Kind: shareText(e.InvolvedObject.Kind), Namespace: shareText(e.InvolvedObject.Namespace), Name: e.InvolvedObject.Name, Of: e.InvolvedObject.UID,
 	}
 	one.At = jobstatus.EventTime(e).Time
 	return one
@@ -28,18 +28,18 @@ func FromEvent(e *corev1.Event) *Event {
 // others.
 type told struct{ pods, others ring }
 
-// add stores an event and reports whether it was new or changed.
-func (t *told) add(e *Event) bool {
+// storeEvent stores an event and reports whether it was new or changed.
+func (t *told) storeEvent(e *Event) bool {
 	if e.Kind == "Pod" {
-		return t.pods.add(e)
+		return t.pods.storeNewerEvent(e)
 	}
-	return t.others.add(e)
+	return t.others.storeNewerEvent(e)
 }
 
-// newest returns the stored events, the oldest first.
-func (t *told) newest() []*Event {
-	all := append(t.pods.newest(), t.others.newest()...)
-	slices.SortFunc(all, inTime)
+// newestEvents returns the stored events, the oldest first.
+func (t *told) newestEvents() []*Event {
+	all := append(t.pods.newestEvents(), t.others.newestEvents()...)
+	slices.SortFunc(all, compareByTime)
 	return all
 }
 
@@ -50,7 +50,7 @@ type ring struct {
 	floor time.Time
 }
 
-func (r *ring) add(e *Event) bool {
+func (r *ring) storeNewerEvent(e *Event) bool {
 	if r.events == nil {
 		r.events = map[types.UID]*Event{}
 	}
@@ -60,30 +60,30 @@ func (r *ring) add(e *Event) bool {
 	}
 	r.events[e.UID] = e
 	if len(r.events) >= 2*maxEvents {
-		r.trim()
+		r.trimOldest()
 	}
 	return true
 }
 
-// sorted returns all events, the oldest first.
-func (r *ring) sorted() []*Event {
+// sortedEvents returns all events, the oldest first.
+func (r *ring) sortedEvents() []*Event {
 	all := make([]*Event, 0, len(r.events))
 	for _, e := range r.events {
 		all = append(all, e)
 	}
-	slices.SortFunc(all, inTime)
+	slices.SortFunc(all, compareByTime)
 	return all
 }
 
-func inTime(a, b *Event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.UID, b.UID)) }
+func compareByTime(a, b *Event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.UID, b.UID)) }
 
-func (r *ring) newest() []*Event {
-	all := r.sorted()
+func (r *ring) newestEvents() []*Event {
+	all := r.sortedEvents()
 	return all[max(0, len(all)-maxEvents):]
 }
 
-func (r *ring) trim() {
-	all := r.sorted()
+func (r *ring) trimOldest() {
+	all := r.sortedEvents()
 	for _, e := range all[:len(all)-maxEvents] {
 		delete(r.events, e.UID)
 	}

@@ -15,20 +15,20 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// jobRow creates the row of a job.
-func (b *Board) jobRow(e *jobEntry, now time.Time) *Job {
+// newJobRow creates the row of a job.
+func (b *Board) newJobRow(e *jobEntry, now time.Time) *Job {
 	job, s := e.object, &e.object.Status
 	j := &Job{
 		UID: job.UID, Namespace: job.Namespace, Name: job.Name, Title: batchv1alpha1.Title(job), Queue: cmp.Or(job.Spec.Queue, keys.DefaultQueue),
-		User: jobstatus.User(job), Phase: jobstatus.Phase(job), PriorityClass: job.Spec.PriorityClassName, Priority: b.priority[job.Spec.PriorityClassName],
-		Replicas: jobstatus.Replicas(job), Min: jobstatus.Minimum(job), Bound: jobstatus.Bound(job, e.group), GPUs: jobstatus.GPUs(job),
+		User: jobstatus.SubmittingUser(job), Phase: jobstatus.PhaseOrPending(job), PriorityClass: job.Spec.PriorityClassName, Priority: b.priority[job.Spec.PriorityClassName],
+		Replicas: jobstatus.CountReplicas(job), Min: jobstatus.MinimumPods(job), Bound: jobstatus.CountBoundPods(job, e.group), GPUs: jobstatus.RequestedGPUs(job),
 		Running: s.Running, Waiting: s.Pending, Failed: s.Failed, Succeeded: s.Succeeded, Submitted: job.CreationTimestamp.Time, Limit: state.Limit(job),
-		Object: job, Group: e.group, Pods: inOrder(job, e.pods),
+		Object: job, Group: e.group, Pods: sortPodsOfJob(job, e.pods),
 	}
 	if id, ok := batchv1alpha1.JobID(job); ok {
 		j.ID = batchv1alpha1.FormatJobID(id)
 	}
-	sum := b.summary(j.Pods)
+	sum := b.summarizePods(j.Pods)
 	facts := state.Facts{Job: job, Group: e.group, Queue: b.queues[j.Queue], Pods: sum, Now: now}
 	stands, times := state.Of(facts), state.TimesOf(facts)
 	j.State, j.Reason, j.Started, j.Ended = string(stands.Code), stands.Reason, times.Start, times.End
@@ -36,33 +36,33 @@ func (b *Board) jobRow(e *jobEntry, now time.Time) *Job {
 		j.Reason = ""
 	}
 	j.NodeCount, j.NodeList = len(sum.Nodes), hostlist.Compress(sum.Nodes)
-	b.told(j)
+	b.copyExplanation(j)
 	return j
 }
 
-// Facts returns the input from which package state computes Slurm's state and reason for the job, also for single array
+// StateFacts returns the input from which package state computes Slurm's state and reason for the job, also for single array
 // tasks.
-func (j *Job) Facts(now time.Time) state.Facts {
+func (j *Job) StateFacts(now time.Time) state.Facts {
 	return state.Facts{Job: j.Object, Group: j.Group, Now: now}
 }
 
-// Runtime returns how long the job has run, or ran; 0 if it has not started. `vcctl job list` shows the same value.
-func (j *Job) Runtime(now time.Time) time.Duration { return jobstatus.Runtime(j.Object, now) }
+// RunningTime returns how long the job has run, or ran; 0 if it has not started. `vcctl job list` shows the same value.
+func (j *Job) RunningTime(now time.Time) time.Duration { return jobstatus.RunningTime(j.Object, now) }
 
-// Why returns the reason why not all of the job runs, in the words of `vcctl job list`.
-func (j *Job) Why() jobstatus.Why {
-	if j.groupUnknown && jobstatus.Active(j.Phase) {
+// ReasonNotRunning returns the reason why not all of the job runs, in the words of `vcctl job list`.
+func (j *Job) ReasonNotRunning() jobstatus.Why {
+	if j.groupUnknown && jobstatus.IsActivePhase(j.Phase) {
 		return jobstatus.Why{Code: j.Object.Status.State.Reason, Message: jobstatus.StateMessage(j.Object)}
 	}
-	w := jobstatus.Explain(j.Object, j.Group)
-	if !jobstatus.Active(j.Phase) {
+	w := jobstatus.ExplainJob(j.Object, j.Group)
+	if !jobstatus.IsActivePhase(j.Phase) {
 		return w
 	}
 	for _, pod := range j.Pods {
 		if pod.Trouble != "" {
 			named := &corev1.Pod{}
 			named.Name = pod.Name
-			w, _ = w.GiveWay([]jobstatus.Trouble{{Pod: named, Code: pod.Trouble, Message: pod.Message}}, j.Name)
+			w, _ = w.ReplaceByTrouble([]jobstatus.Trouble{{Pod: named, Code: pod.Trouble, Message: pod.Message}}, j.Name)
 			break
 		}
 	}
@@ -73,10 +73,10 @@ func (j *Job) Why() jobstatus.Why {
 // incomplete.
 func (j *Job) GroupUnknown() bool { return j.groupUnknown }
 
-// told copies the scheduler's explanation and estimates for a waiting job into its row.
-func (b *Board) told(j *Job) {
+// copyExplanation copies the scheduler's explanation and estimates for a waiting job into its row.
+func (b *Board) copyExplanation(j *Job) {
 	j.groupUnknown = b.unknown[PodGroups]
-	w := j.Why()
+	w := j.ReasonNotRunning()
 	j.Code, j.Says = w.Code, w.Message
 	if j.Group == nil || j.Group.Status.Explanation == nil {
 		return
@@ -90,8 +90,8 @@ func (b *Board) told(j *Job) {
 	}
 }
 
-// inOrder returns pods ordered by task, index and name.
-func inOrder(job *batchv1alpha1.Job, pods map[podUID]*Pod) []*Pod {
+// sortPodsOfJob returns pods ordered by task, index and name.
+func sortPodsOfJob(job *batchv1alpha1.Job, pods map[podUID]*Pod) []*Pod {
 	order := map[string]int{}
 	for i := range job.Spec.Tasks {
 		order[job.Spec.Tasks[i].Name] = i
@@ -106,8 +106,8 @@ func inOrder(job *batchv1alpha1.Job, pods map[podUID]*Pod) []*Pod {
 	return all
 }
 
-// summary returns the summary of pods from which package state computes Slurm's states.
-func (b *Board) summary(pods []*Pod) *state.Pods {
+// summarizePods returns the summary of pods from which package state computes Slurm's states.
+func (b *Board) summarizePods(pods []*Pod) *state.Pods {
 	sum := &state.Pods{}
 	for _, p := range pods {
 		if p.Node != "" {

@@ -8,9 +8,9 @@ type memo struct {
 	made map[any]any
 }
 
-// Remember returns the cached value for key, or computes it with make. A Snapshot that is drawn many times therefore
+// CachedValue returns the cached value for key, or computes it with make. A Snapshot that is drawn many times therefore
 // computes each value only once.
-func Remember[K comparable, T any](s *Snapshot, key K, make func() T) T {
+func CachedValue[K comparable, T any](s *Snapshot, key K, make func() T) T {
 	if s.memo == nil {
 		return make()
 	}

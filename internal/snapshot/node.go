@@ -34,8 +34,8 @@ func firstLabel(node *corev1.Node, names []string) string {
 // FromNode reduces a node to the fields that are shown.
 func FromNode(node *corev1.Node) *Node {
 	n := &Node{
-		UID: node.UID, Name: node.Name, Cordoned: node.Spec.Unschedulable, Created: node.CreationTimestamp.Time, Has: nodecapacity.From(node.Status.Allocatable),
-		PodLimit: node.Status.Allocatable.Pods().Value(), Rack: firstLabel(node, rackLabels), Pool: firstLabel(node, poolLabels), Labels: node.Labels, Status: nodecapacity.Status(node), Address: nodecapacity.Address(node),
+		UID: node.UID, Name: node.Name, Cordoned: node.Spec.Unschedulable, Created: node.CreationTimestamp.Time, Has: nodecapacity.AmountsFromList(node.Status.Allocatable),
+		PodLimit: node.Status.Allocatable.Pods().Value(), Rack: firstLabel(node, rackLabels), Pool: firstLabel(node, poolLabels), Labels: node.Labels, Status: nodecapacity.StatusText(node), Address: nodecapacity.InternalAddress(node),
 	}
 	for i := range node.Spec.Taints {
 		n.Taints = append(n.Taints, node.Spec.Taints[i].ToString())
@@ -51,8 +51,8 @@ func FromNode(node *corev1.Node) *Node {
 	return n
 }
 
-// nodeRow returns the row of a node with the pods that use its resources.
-func nodeRow(facts *Node, pods []*Pod, unknown bool) *Node {
+// newNodeRow returns the row of a node with the pods that use its resources.
+func newNodeRow(facts *Node, pods []*Pod, unknown bool) *Node {
 	n := *facts
 	n.Unknown = unknown
 	n.Pods = pods
@@ -67,13 +67,13 @@ func nodeRow(facts *Node, pods []*Pod, unknown bool) *Node {
 			n.Used.Add(*pod.Asks, 1)
 		}
 	}
-	n.Idle = nodecapacity.Left(n.Has, &n.Used)
-	n.State = nodecapacity.StateOf(n.Ready, n.Cordoned, busy, n.Has, n.Idle)
+	n.Idle = nodecapacity.RemainingAmounts(n.Has, &n.Used)
+	n.State = nodecapacity.StateOfNode(n.Ready, n.Cordoned, busy, n.Has, n.Idle)
 	return &n
 }
 
-// resourcesOf returns the resources that any node has: cpu, memory, then devices by name.
-func resourcesOf(nodes []*Node) []corev1.ResourceName {
+// resourcesOfNodes returns the resources that any node has: cpu, memory, then devices by name.
+func resourcesOfNodes(nodes []*Node) []corev1.ResourceName {
 	devices := map[corev1.ResourceName]bool{}
 	for _, n := range nodes {
 		for name := range n.Has.Devices {
@@ -83,8 +83,8 @@ func resourcesOf(nodes []*Node) []corev1.ResourceName {
 	return append([]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}, slices.Sorted(maps.Keys(devices))...)
 }
 
-// pathsOf returns the hypernodes that contain each node, the nearest first.
-func (b *Board) pathsOf() map[string][]string {
+// hyperNodePaths returns the hypernodes that contain each node, the nearest first.
+func (b *Board) hyperNodePaths() map[string][]string {
 	if len(b.hyper) == 0 {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (b *Board) pathsOf() map[string][]string {
 				continue
 			}
 			for node, e := range b.nodes {
-				if e.facts != nil && selects(&member.Selector, e.facts) {
+				if e.facts != nil && selectsNode(&member.Selector, e.facts) {
 					if known, ok := direct[node]; !ok || b.hyper[known].Spec.Tier > h.Spec.Tier {
 						direct[node] = name
 					}
@@ -118,7 +118,7 @@ func (b *Board) pathsOf() map[string][]string {
 	return paths
 }
 
-func selects(s *topologyv1alpha1.MemberSelector, n *Node) bool {
+func selectsNode(s *topologyv1alpha1.MemberSelector, n *Node) bool {
 	switch {
 	case s.ExactMatch != nil:
 		return s.ExactMatch.Name == n.Name

@@ -13,9 +13,9 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// Put stores an object of any kind that the dashboard shows. The caller must not change jobs, PodGroups, queues or
+// StoreObject stores an object of any kind that the dashboard shows. The caller must not change jobs, PodGroups, queues or
 // hypernodes afterwards.
-func (b *Board) Put(object runtime.Object) error {
+func (b *Board) StoreObject(object runtime.Object) error {
 	switch o := object.(type) {
 	case *corev1.Node:
 		b.SetNode(FromNode(o))
@@ -39,13 +39,13 @@ func (b *Board) Put(object runtime.Object) error {
 	return nil
 }
 
-// Of returns a complete, connected Snapshot of the objects at a time. Tests and one-time output use it.
-func Of(now time.Time, objects ...runtime.Object) (*Snapshot, error) {
+// SnapshotOf returns a complete, connected Snapshot of the objects at a time. Tests and one-time output use it.
+func SnapshotOf(now time.Time, objects ...runtime.Object) (*Snapshot, error) {
 	b := NewBoard()
 	for _, object := range objects {
-		if err := b.Put(object); err != nil {
+		if err := b.StoreObject(object); err != nil {
 			return nil, err
 		}
 	}
-	return b.Freeze(now, Facts{Connection: Connection{Link: LinkLive, Since: now}}), nil
+	return b.TakeSnapshot(now, Facts{Connection: Connection{Link: LinkLive, Since: now}}), nil
 }

@@ -16,40 +16,40 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// same returns a shared copy of text that many pods have in common.
-func same(text string) string { return unique.Make(text).Value() }
+// shareText returns a shared copy of text that many pods have in common.
+func shareText(text string) string { return unique.Make(text).Value() }
 
 // FromPod reduces a pod to the fields that are shown.
 func FromPod(pod *corev1.Pod) *Pod {
 	p := &Pod{
-		UID: pod.UID, Namespace: same(pod.Namespace), Name: pod.Name, Node: same(pod.Spec.NodeName), JobID: same(pod.Labels[keys.JobID]), Task: same(jobstatus.TaskOf(pod)),
-		Phase: corev1.PodPhase(same(string(pod.Status.Phase))), State: same(jobstatus.PodStatus(pod)), Ready: same(jobstatus.PodReady(pod)), Restarts: jobstatus.Restarts(pod),
+		UID: pod.UID, Namespace: shareText(pod.Namespace), Name: pod.Name, Node: shareText(pod.Spec.NodeName), JobID: shareText(pod.Labels[keys.JobID]), Task: shareText(jobstatus.TaskNameOf(pod)),
+		Phase: corev1.PodPhase(shareText(string(pod.Status.Phase))), State: shareText(jobstatus.PodStatus(pod)), Ready: shareText(jobstatus.PodReady(pod)), Restarts: jobstatus.CountRestarts(pod),
 		Terminating: pod.DeletionTimestamp != nil, Created: pod.CreationTimestamp.Time,
-		Stays: jobstatus.StaysAtDrain(pod), Alone: metav1.GetControllerOfNoCopy(pod) == nil, KeepsData: jobstatus.KeepsLocalData(pod),
+		Stays: jobstatus.StaysDuringDrain(pod), Alone: metav1.GetControllerOfNoCopy(pod) == nil, KeepsData: jobstatus.KeepsLocalData(pod),
 	}
 	for i := range pod.OwnerReferences {
 		if o := &pod.OwnerReferences[i]; o.Kind == "Job" && o.APIVersion == batchv1alpha1.GroupVersion.String() {
-			p.Job, p.JobUID = same(o.Name), types.UID(same(string(o.UID)))
+			p.Job, p.JobUID = shareText(o.Name), types.UID(shareText(string(o.UID)))
 		}
 	}
 	if index, err := strconv.ParseInt(pod.Labels[keys.TaskIndex], 10, 32); err == nil {
 		p.Index = int32(index)
 	}
 	for i := range pod.Spec.Containers {
-		p.Containers = append(p.Containers, same(pod.Spec.Containers[i].Name))
+		p.Containers = append(p.Containers, shareText(pod.Spec.Containers[i].Name))
 	}
-	p.times(pod)
-	p.end(pod)
-	if trouble, found := jobstatus.TroubleOf(pod, nil); found {
-		p.Trouble, p.Message = same(trouble.Code), same(jobstatus.OneLine(trouble.Message))
+	p.setBindAndStart(pod)
+	p.recordPodEnd(pod)
+	if trouble, found := jobstatus.TroubleOfPod(pod, nil); found {
+		p.Trouble, p.Message = shareText(trouble.Code), shareText(jobstatus.OneLine(trouble.Message))
 	}
-	p.Asks = asked(pod)
+	p.Asks = requestedAmounts(pod)
 	one := state.Summarize([]*corev1.Pod{pod})
 	p.how, p.stuck = one.End, one.CannotStart
 	return p
 }
 
-func (p *Pod) times(pod *corev1.Pod) {
+func (p *Pod) setBindAndStart(pod *corev1.Pod) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionTrue {
 			p.Bound = condition.LastTransitionTime.Time
@@ -72,8 +72,8 @@ func (p *Pod) times(pod *corev1.Pod) {
 	}
 }
 
-// end records how a finished pod ended.
-func (p *Pod) end(pod *corev1.Pod) {
+// recordPodEnd records how a finished pod ended.
+func (p *Pod) recordPodEnd(pod *corev1.Pod) {
 	p.Exited = pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	if !p.Exited {
 		p.Ended = time.Time{}
@@ -90,11 +90,11 @@ func (p *Pod) end(pod *corev1.Pod) {
 	}
 }
 
-func asked(pod *corev1.Pod) *Amounts {
+func requestedAmounts(pod *corev1.Pod) *Amounts {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return nil
 	}
-	a := nodecapacity.Asked(pod)
+	a := nodecapacity.RequestedByPod(pod)
 	if len(a.Devices) == 0 {
 		a.Devices = nil
 	}

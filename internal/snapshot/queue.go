@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/queueusage"
 )
 
-// freezeQueues creates the rows of all queues, in tree order.
-func (b *Board) freezeQueues(jobs []*Job) []*Queue {
+// updateQueues creates the rows of all queues, in tree order.
+func (b *Board) updateQueues(jobs []*Job) []*Queue {
 	all := make([]*schedulingv1beta1.Queue, 0, len(b.queues))
 	for _, q := range b.queues {
 		all = append(all, q)
@@ -26,11 +26,11 @@ func (b *Board) freezeQueues(jobs []*Job) []*Queue {
 		for _, q := range forest.Children(parent) {
 			row := &Queue{
 				UID: q.UID, Name: q.Name, Parent: parent, Depth: depth, State: cmp.Or(q.Status.State, schedulingv1beta1.QueueStateOpen),
-				Running: int(forest.Sum(q, queueusage.Running)), Waiting: int(forest.Sum(q, queueusage.Waiting)), Pending: pending[q.Name], Object: q,
+				Running: int(forest.SumOverTree(q, queueusage.RunningGroups)), Waiting: int(forest.SumOverTree(q, queueusage.WaitingGroups)), Pending: pending[q.Name], Object: q,
 			}
 			row.Admitted = corev1.ResourceList{}
-			for _, each := range append(forest.Below(q.Name), q) {
-				addTo(row.Admitted, admitted[each.Name])
+			for _, each := range append(forest.DescendantsOf(q.Name), q) {
+				addAmounts(row.Admitted, admitted[each.Name])
 			}
 			rows = append(rows, row)
 			walk(q.Name, depth+1)
@@ -40,28 +40,28 @@ func (b *Board) freezeQueues(jobs []*Job) []*Queue {
 	return rows
 }
 
-// waits reports whether a job is pending in its queue.
-func waits(j *Job) bool {
+// isPendingInQueue reports whether a job is pending in its queue.
+func isPendingInQueue(j *Job) bool {
 	return j != nil && j.Phase == batchv1alpha1.Pending && (j.Group == nil || j.Group.Status.Phase != schedulingv1beta1.PodGroupRunning)
 }
 
-// pendingByQueue returns the pending jobs of each queue, in the order of ByTurn.
+// pendingByQueue returns the pending jobs of each queue, in the order of CompareByTurn.
 func pendingByQueue(jobs []*Job) map[string][]*Job {
 	pending := map[string][]*Job{}
 	for _, j := range jobs {
-		if waits(j) {
+		if isPendingInQueue(j) {
 			pending[j.Queue] = append(pending[j.Queue], j)
 		}
 	}
 	for _, list := range pending {
-		slices.SortStableFunc(list, ByTurn)
+		slices.SortStableFunc(list, CompareByTurn)
 	}
 	return pending
 }
 
-// ByTurn compares pending jobs by the position that the scheduler gave them, jobs without a position last, then by
+// CompareByTurn compares pending jobs by the position that the scheduler gave them, jobs without a position last, then by
 // priority and age.
-func ByTurn(a, b *Job) int {
+func CompareByTurn(a, b *Job) int {
 	place := func(j *Job) int32 {
 		if j.Position == 0 {
 			return 1<<31 - 1
@@ -81,12 +81,12 @@ func (b *Board) admittedByQueue() map[string]corev1.ResourceList {
 		if admitted[g.Spec.Queue] == nil {
 			admitted[g.Spec.Queue] = corev1.ResourceList{}
 		}
-		addTo(admitted[g.Spec.Queue], *g.Spec.MinResources)
+		addAmounts(admitted[g.Spec.Queue], *g.Spec.MinResources)
 	}
 	return admitted
 }
 
-func addTo(sum, more corev1.ResourceList) {
+func addAmounts(sum, more corev1.ResourceList) {
 	for name, amount := range more {
 		total := sum[name].DeepCopy()
 		total.Add(amount)

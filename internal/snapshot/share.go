@@ -23,30 +23,30 @@ type Sharer struct {
 // mostShared is the greatest number of cached lists. Beyond it, the cache is cleared.
 const mostShared = 4096
 
-// Job makes a job that SlimJob has reduced share its lists. It changes the job, whose lists must not change afterwards.
-func (s *Sharer) Job(job *batchv1alpha1.Job) {
+// ShareJobLists makes a job that SlimJob has reduced share its lists. It changes the job, whose lists must not change afterwards.
+func (s *Sharer) ShareJobLists(job *batchv1alpha1.Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	job.Namespace, job.Spec.Queue, job.Spec.SchedulerName = same(job.Namespace), same(job.Spec.Queue), same(job.Spec.SchedulerName)
+	job.Namespace, job.Spec.Queue, job.Spec.SchedulerName = shareText(job.Namespace), shareText(job.Spec.Queue), shareText(job.Spec.SchedulerName)
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
-		task.Name = same(task.Name)
+		task.Name = shareText(task.Name)
 		pod := &task.Template.Spec
-		pod.NodeSelector = s.selector(pod.NodeSelector)
+		pod.NodeSelector = s.shareSelector(pod.NodeSelector)
 		for c := range pod.Containers {
 			one := &pod.Containers[c]
-			one.Name, one.Image = same(one.Name), same(one.Image)
+			one.Name, one.Image = shareText(one.Name), shareText(one.Image)
 			one.Resources.Requests, one.Resources.Limits = s.list(one.Resources.Requests), s.list(one.Resources.Limits)
 		}
 	}
 }
 
-// Group makes a PodGroup that SlimGroup has reduced share its lists. It changes the group, whose lists must not change
+// ShareGroupLists makes a PodGroup that SlimGroup has reduced share its lists. It changes the group, whose lists must not change
 // afterwards.
-func (s *Sharer) Group(g *schedulingv1beta1.PodGroup) {
+func (s *Sharer) ShareGroupLists(g *schedulingv1beta1.PodGroup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g.Namespace, g.Spec.Queue = same(g.Namespace), same(g.Spec.Queue)
+	g.Namespace, g.Spec.Queue = shareText(g.Namespace), shareText(g.Spec.Queue)
 	if g.Spec.MinResources != nil {
 		list := s.list(*g.Spec.MinResources)
 		g.Spec.MinResources = &list
@@ -65,10 +65,10 @@ func (s *Sharer) list(list corev1.ResourceList) corev1.ResourceList {
 	if s.lists == nil || len(s.lists) >= mostShared {
 		s.lists = map[string]corev1.ResourceList{}
 	}
-	return first(s.lists, key.String(), list)
+	return firstStored(s.lists, key.String(), list)
 }
 
-func (s *Sharer) selector(labels map[string]string) map[string]string {
+func (s *Sharer) shareSelector(labels map[string]string) map[string]string {
 	if len(labels) == 0 {
 		return labels
 	}
@@ -79,11 +79,11 @@ func (s *Sharer) selector(labels map[string]string) map[string]string {
 	if s.selectors == nil || len(s.selectors) >= mostShared {
 		s.selectors = map[string]map[string]string{}
 	}
-	return first(s.selectors, key.String(), labels)
+	return firstStored(s.selectors, key.String(), labels)
 }
 
-// first returns the value first stored under a key.
-func first[T any](known map[string]T, key string, value T) T {
+// firstStored returns the value first stored under a key.
+func firstStored[T any](known map[string]T, key string, value T) T {
 	if before, ok := known[key]; ok {
 		return before
 	}

@@ -36,7 +36,7 @@ func TestObjectsThatAskForTheSameHaveOneListOfIt(t *testing.T) {
 	a, b, other := jobAsking("8", "1", "x"), jobAsking("8", "1", "x"), jobAsking("8", "2", "y")
 	for _, job := range []*batchv1alpha1.Job{a, b, other} {
 		before := job.DeepCopy()
-		s.Job(job)
+		s.ShareJobLists(job)
 		if diff := cmp.Diff(before, job); diff != "" {
 			t.Errorf("what the job says is changed:\n%s", diff)
 		}
@@ -51,7 +51,7 @@ func TestObjectsThatAskForTheSameHaveOneListOfIt(t *testing.T) {
 	}
 	list := asking("8", "1")
 	group := &schedulingv1beta1.PodGroup{Spec: schedulingv1beta1.PodGroupSpec{MinResources: &list}}
-	s.Group(group)
+	s.ShareGroupLists(group)
 	if place(*group.Spec.MinResources) != requests(a) {
 		t.Error("a PodGroup has a list of its own")
 	}
@@ -61,7 +61,7 @@ func TestWhatIsSharedDoesNotGrowForEver(t *testing.T) {
 	t.Parallel()
 	var s Sharer
 	for i := range 3 * mostShared {
-		s.Job(jobAsking(fmt.Sprint(i+1), "1", fmt.Sprint(i)))
+		s.ShareJobLists(jobAsking(fmt.Sprint(i+1), "1", fmt.Sprint(i)))
 	}
 	if len(s.lists) > mostShared || len(s.selectors) > mostShared {
 		t.Errorf("%d lists and %d selectors are remembered", len(s.lists), len(s.selectors))

@@ -85,8 +85,8 @@ func (s *Snapshot) HiddenKind(kind string) (hidden Hidden, ok bool) {
 	return Hidden{}, false
 }
 
-// Complete reports whether the first list of a kind is complete, as far as the user may see it.
-func (s *Snapshot) Complete(kind string) bool {
+// IsComplete reports whether the first list of a kind is complete, as far as the user may see it.
+func (s *Snapshot) IsComplete(kind string) bool {
 	for _, l := range s.Loading {
 		if l.Kind == kind {
 			return false
@@ -103,7 +103,7 @@ type index struct {
 	queues map[string]int
 }
 
-func (s *Snapshot) look() *index {
+func (s *Snapshot) buildIndex() *index {
 	i := s.index
 	i.once.Do(func() {
 		i.jobs, i.nodes, i.queues = make(map[types.UID]int, len(s.Jobs)), make(map[string]int, len(s.Nodes)), make(map[string]int, len(s.Queues))
@@ -122,7 +122,7 @@ func (s *Snapshot) look() *index {
 
 // Job returns the job with a UID, or nil.
 func (s *Snapshot) Job(uid types.UID) *Job {
-	if at, ok := s.look().jobs[uid]; ok {
+	if at, ok := s.buildIndex().jobs[uid]; ok {
 		return s.Jobs[at]
 	}
 	return nil
@@ -130,7 +130,7 @@ func (s *Snapshot) Job(uid types.UID) *Job {
 
 // Node returns the node with a name, or nil.
 func (s *Snapshot) Node(name string) *Node {
-	if at, ok := s.look().nodes[name]; ok {
+	if at, ok := s.buildIndex().nodes[name]; ok {
 		return s.Nodes[at]
 	}
 	return nil
@@ -138,13 +138,13 @@ func (s *Snapshot) Node(name string) *Node {
 
 // Queue returns the queue with a name, or nil.
 func (s *Snapshot) Queue(name string) *Queue {
-	if at, ok := s.look().queues[name]; ok {
+	if at, ok := s.buildIndex().queues[name]; ok {
 		return s.Queues[at]
 	}
 	return nil
 }
 
-// Empty returns the Snapshot before any object has arrived.
-func Empty(now time.Time) *Snapshot {
+// EmptySnapshot returns the Snapshot before any object has arrived.
+func EmptySnapshot(now time.Time) *Snapshot {
 	return &Snapshot{At: now, Connection: Connection{Link: LinkLoading, Since: now}, index: &index{}}
 }

@@ -23,7 +23,7 @@ func boardOf(t testing.TB, c watchserver.Cluster) *snapshot.Board {
 			case *schedulingv1beta1.PodGroup:
 				snapshot.SlimGroup(o)
 			}
-			if err := b.Put(object); err != nil {
+			if err := b.StoreObject(object); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -36,7 +36,7 @@ func boardOf(t testing.TB, c watchserver.Cluster) *snapshot.Board {
 func BenchmarkFreeze(b *testing.B) {
 	c := watchserver.Cluster{Nodes: 5000, Jobs: 10_000, Pods: 10, Now: time.Date(2026, 11, 21, 21, 53, 39, 0, time.UTC)}
 	board := boardOf(b, c)
-	board.Freeze(c.Now, snapshot.Facts{})
+	board.TakeSnapshot(c.Now, snapshot.Facts{})
 	round := 0
 	for b.Loop() {
 		b.StopTimer()
@@ -58,6 +58,6 @@ func BenchmarkFreeze(b *testing.B) {
 		for _, job := range jobs {
 			board.SetJob(job)
 		}
-		board.Freeze(c.Now, snapshot.Facts{})
+		board.TakeSnapshot(c.Now, snapshot.Facts{})
 	}
 }

@@ -101,14 +101,14 @@ func New(s Settings) (*App, error) {
 		return nil, fmt.Errorf("the dashboard has no screens")
 	}
 	a.ctx = screenapi.Context{
-		Snap: snapshot.Empty(s.Now), Now: s.Now, Namespace: s.Namespace, User: s.User, ReadOnly: s.ReadOnly, Program: s.Program, Actions: s.Actions,
+		Snap: snapshot.EmptySnapshot(s.Now), Now: s.Now, Namespace: s.Namespace, User: s.User, ReadOnly: s.ReadOnly, Program: s.Program, Actions: s.Actions,
 	}
 	if err := a.setTheme(s.Theme); err != nil {
 		return nil, err
 	}
-	a.stack = []screenapi.Screen{a.root(a.tabs[0].Name)}
-	a.tell(screenapi.Refresh{})
-	a.say(s.Notice)
+	a.stack = []screenapi.Screen{a.ensureRootScreen(a.tabs[0].Name)}
+	a.sendEventToTop(screenapi.Refresh{})
+	a.showNotice(s.Notice)
 	return a, nil
 }
 
@@ -139,8 +139,8 @@ func (a *App) SetBackground(dark bool) {
 	_ = a.setTheme(a.themeName)
 }
 
-// root returns the screen of a tab. The screen is kept, so that it is unchanged when the user returns to it.
-func (a *App) root(name string) screenapi.Screen {
+// ensureRootScreen returns the screen of a tab. The screen is kept, so that it is unchanged when the user returns to it.
+func (a *App) ensureRootScreen(name string) screenapi.Screen {
 	if a.roots[name] == nil {
 		a.roots[name] = a.specs[name].New("")
 		a.stale[a.roots[name]] = true
@@ -148,36 +148,36 @@ func (a *App) root(name string) screenapi.Screen {
 	return a.roots[name]
 }
 
-// Top returns the visible screen.
-func (a *App) Top() screenapi.Screen { return a.stack[len(a.stack)-1] }
+// VisibleScreen returns the visible screen.
+func (a *App) VisibleScreen() screenapi.Screen { return a.stack[len(a.stack)-1] }
 
 // Context returns the context that screens currently receive.
 func (a *App) Context() *screenapi.Context { return &a.ctx }
 
-// Take returns the pending requests and removes them from the App.
-func (a *App) Take() []Request {
+// TakeRequests returns the pending requests and removes them from the App.
+func (a *App) TakeRequests() []Request {
 	out := a.out
 	a.out = nil
 	return out
 }
 
-// tell sends an event to the top screen and applies the resulting effects.
-func (a *App) tell(event screenapi.Event) {
-	top := a.Top()
+// sendEventToTop sends an event to the top screen and applies the resulting effects.
+func (a *App) sendEventToTop(event screenapi.Event) {
+	top := a.VisibleScreen()
 	if _, refresh := event.(screenapi.Refresh); refresh {
 		delete(a.stale, top)
 	}
-	a.apply(top.Update(&a.ctx, event), top)
+	a.applyEffects(top.Update(&a.ctx, event), top)
 }
 
 // Resize sets the size of the terminal.
 func (a *App) Resize(w, h int) {
 	a.ctx.W, a.ctx.H = w, h
-	a.tell(screenapi.Resize{})
+	a.sendEventToTop(screenapi.Resize{})
 }
 
-// Tick sets the current time.
-func (a *App) Tick(now time.Time) {
+// SetCurrentTime sets the current time.
+func (a *App) SetCurrentTime(now time.Time) {
 	a.ctx.Now = now
 	if a.notice.Text != "" && now.Sub(a.noticeAt) >= noticeFor {
 		a.notice = screenapi.Notice{}
@@ -198,34 +198,34 @@ func (a *App) refreshAll() {
 	for _, s := range a.stack {
 		a.stale[s] = true
 	}
-	a.tell(screenapi.Refresh{})
+	a.sendEventToTop(screenapi.Refresh{})
 }
 
 // SetLogs sets the current log view.
 func (a *App) SetLogs(logs *screenapi.LogView) {
 	a.ctx.Logs = logs
-	a.tell(screenapi.NewLines{})
+	a.sendEventToTop(screenapi.NewLines{})
 }
 
-// Done reports the result of a Run to its screen and to the user. If the Run succeeded in part, both its message and
+// ReportDone reports the result of a Run to its screen and to the user. If the Run succeeded in part, both its message and
 // its error are shown.
-func (a *App) Done(from screenapi.Screen, run screenapi.Run, done screenapi.Done) {
+func (a *App) ReportDone(from screenapi.Screen, run screenapi.Run, done screenapi.Done) {
 	if done.Err != nil {
 		before := run.Name + ": "
 		if done.Said != "" {
 			before = done.Said + "; but "
 		}
-		a.say(screenapi.Notice{Text: before + inALine(done.Err), Bad: true})
+		a.showNotice(screenapi.Notice{Text: before + formatOnOneLine(done.Err), Bad: true})
 	} else if !run.Quiet && done.Said != "" {
-		a.say(screenapi.Notice{Text: done.Said})
+		a.showNotice(screenapi.Notice{Text: done.Said})
 	}
-	if from != nil && a.holds(from) {
-		a.apply(from.Update(&a.ctx, done), from)
+	if from != nil && a.isOpenOrKept(from) {
+		a.applyEffects(from.Update(&a.ctx, done), from)
 	}
 }
 
-// inALine converts an error to a single line of text. Joined errors are separated by semicolons.
-func inALine(err error) string {
+// formatOnOneLine converts an error to a single line of text. Joined errors are separated by semicolons.
+func formatOnOneLine(err error) string {
 	var lines []string
 	for line := range strings.Lines(err.Error()) {
 		if words := strings.Fields(line); len(words) > 0 {
@@ -235,12 +235,12 @@ func inALine(err error) string {
 	return strings.Join(lines, "; ")
 }
 
-// holds reports whether a screen is open or is kept for a tab.
-func (a *App) holds(s screenapi.Screen) bool {
+// isOpenOrKept reports whether a screen is open or is kept for a tab.
+func (a *App) isOpenOrKept(s screenapi.Screen) bool {
 	return a.roots[s.Name()] == s || slices.Contains(a.stack, s)
 }
 
-// Say shows a notice in the frame.
-func (a *App) Say(notice screenapi.Notice) { a.say(notice) }
+// ShowNotice shows a notice in the frame.
+func (a *App) ShowNotice(notice screenapi.Notice) { a.showNotice(notice) }
 
-func (a *App) say(notice screenapi.Notice) { a.notice, a.noticeAt = notice, a.ctx.Now }
+func (a *App) showNotice(notice screenapi.Notice) { a.notice, a.noticeAt = notice, a.ctx.Now }

@@ -9,12 +9,12 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// commands returns the commands that the palette offers before the user types an argument: the screens, the commands
+// paletteCommands returns the commands that the palette offers before the user types an argument: the screens, the commands
 // that take an argument, and all actions that have a key on this screen.
-func (a *App) commands() []command {
+func (a *App) paletteCommands() []command {
 	var all []command
 	for _, tab := range a.tabs {
-		all = append(all, command{name: strings.ToLower(tab.Tab), help: "open the screen " + tab.Tab, do: a.doing(screenapi.Open{Screen: tab.Name})})
+		all = append(all, command{name: strings.ToLower(tab.Tab), help: "open the screen " + tab.Tab, do: a.applyLater(screenapi.Open{Screen: tab.Name})})
 	}
 	for _, c := range []command{
 		{name: "job", takes: "ID or name", help: "open a job"},
@@ -26,19 +26,19 @@ func (a *App) commands() []command {
 		{name: "resource", takes: "name", help: "resource shown in heat maps and bars"},
 		{name: "filter", takes: "text", help: "show only matching rows"},
 	} {
-		c.do = func() { a.overlay = &paletteBox{line: newLine(c.name + " ")}; a.overlay.(*paletteBox).find(a) }
+		c.do = func() { a.overlay = &paletteBox{line: newLine(c.name + " ")}; a.overlay.(*paletteBox).findCommands(a) }
 		all = append(all, c)
 	}
 	seen := map[string]bool{}
 	for _, c := range all {
 		seen[c.name] = true
 	}
-	for _, binding := range a.table(a.Top().Name()) {
+	for _, binding := range a.screenKeys(a.VisibleScreen().Name()) {
 		if binding.Key == ":" || seen[binding.Name] || moves[binding.Name] {
 			continue
 		}
 		seen[binding.Name] = true
-		all = append(all, command{name: binding.Name, help: binding.Help + " (" + KeyName(binding.Key) + ")", do: func() { a.press(&binding) }})
+		all = append(all, command{name: binding.Name, help: binding.Help + " (" + KeyName(binding.Key) + ")", do: func() { a.runBinding(&binding) }})
 	}
 	return all
 }
@@ -46,8 +46,8 @@ func (a *App) commands() []command {
 // moves lists the cursor movements, which the palette does not offer.
 var moves = map[string]bool{"up": true, "down": true, "page up": true, "page down": true, "first": true, "last": true}
 
-func (a *App) doing(effects ...screenapi.Effect) func() {
-	return func() { a.apply(effects, a.Top()) }
+func (a *App) applyLater(effects ...screenapi.Effect) func() {
+	return func() { a.applyEffects(effects, a.VisibleScreen()) }
 }
 
 // withArgument returns the commands for a name and an argument, one for each possible meaning of the argument. It
@@ -55,11 +55,11 @@ func (a *App) doing(effects ...screenapi.Effect) func() {
 func (a *App) withArgument(name, argument string) []command {
 	var all []command
 	add := func(called, help string, effects ...screenapi.Effect) {
-		all = append(all, command{name: name + " " + called, help: help, do: a.doing(effects...)})
+		all = append(all, command{name: name + " " + called, help: help, do: a.applyLater(effects...)})
 	}
 	switch name {
 	case "job":
-		return a.jobsCalled(argument)
+		return a.jobsNumberedOrNamed(argument)
 	case "queue":
 		for _, q := range a.ctx.Snap.Queues {
 			add(q.Name, "its jobs", screenapi.Open{Screen: screenapi.Jobs}, screenapi.SetFilter{Text: "queue=" + q.Name})
@@ -70,7 +70,7 @@ func (a *App) withArgument(name, argument string) []command {
 		}
 	case "ns":
 		add("all", "all namespaces", screenapi.SetNamespace{})
-		for _, namespace := range a.namespaces() {
+		for _, namespace := range a.knownNamespaces() {
 			add(namespace, "only this namespace", screenapi.SetNamespace{Namespace: namespace})
 		}
 	case "ctx":
@@ -82,19 +82,19 @@ func (a *App) withArgument(name, argument string) []command {
 			add(t, "", screenapi.SetTheme{Name: t})
 		}
 	case "resource":
-		for _, r := range screenapi.Resources(a.ctx.Snap) {
+		for _, r := range screenapi.ShownResources(a.ctx.Snap) {
 			add(r, "in heat maps and bars", screenapi.SetResource{Resource: r})
 		}
 	case "filter":
-		return []command{{name: "filter " + argument, help: "show only matching rows", do: a.doing(screenapi.SetFilter{Text: argument})}}
+		return []command{{name: "filter " + argument, help: "show only matching rows", do: a.applyLater(screenapi.SetFilter{Text: argument})}}
 	default:
 		return nil
 	}
-	return best(all, name+" "+argument)
+	return bestMatches(all, name+" "+argument)
 }
 
-// namespaces returns the user's own namespace and all namespaces that contain jobs.
-func (a *App) namespaces() []string {
+// knownNamespaces returns the user's own namespace and all namespaces that contain jobs.
+func (a *App) knownNamespaces() []string {
 	names := map[string]bool{}
 	if a.own != "" {
 		names[a.own] = true
@@ -105,20 +105,20 @@ func (a *App) namespaces() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// jobsCalled returns commands that open the jobs with the specified number or name.
-func (a *App) jobsCalled(text string) []command {
+// jobsNumberedOrNamed returns commands that open the jobs with the specified number or name.
+func (a *App) jobsNumberedOrNamed(text string) []command {
 	const most = 50
 	all := []command{}
 	for _, exact := range []bool{true, false} {
 		for _, job := range a.ctx.Snap.Jobs {
 			hit := job.ID == text || job.Name == text
 			if !exact {
-				hit = !hit && text != "" && (fuzzy(job.Name, text) >= 0 || strings.HasPrefix(job.ID, text))
+				hit = !hit && text != "" && (fuzzyScore(job.Name, text) >= 0 || strings.HasPrefix(job.ID, text))
 			}
 			if hit && len(all) < most {
 				all = append(all, command{
 					name: "job " + strings.TrimSpace(job.ID+" "+job.Name), help: job.Namespace + ", " + job.State,
-					do: a.doing(screenapi.Open{Screen: screenapi.Job, Target: string(job.UID)}),
+					do: a.applyLater(screenapi.Open{Screen: screenapi.Job, Target: string(job.UID)}),
 				})
 			}
 		}

@@ -2,22 +2,22 @@ package tui
 
 import "github.com/vc-batch/vc/internal/tui/screenapi"
 
-// apply applies a screen's effects. It changes the dashboard immediately and queues requests for all other effects.
-func (a *App) apply(effects []screenapi.Effect, from screenapi.Screen) {
+// applyEffects applies a screen's effects. It changes the dashboard immediately and queues requests for all other effects.
+func (a *App) applyEffects(effects []screenapi.Effect, from screenapi.Screen) {
 	for _, effect := range effects {
-		a.one(effect, from)
+		a.applyOneEffect(effect, from)
 	}
 }
 
-func (a *App) one(effect screenapi.Effect, from screenapi.Screen) {
+func (a *App) applyOneEffect(effect screenapi.Effect, from screenapi.Screen) {
 	switch e := effect.(type) {
 	case screenapi.Open:
-		a.open(e)
+		a.openScreen(e)
 	case screenapi.Back:
-		a.back()
+		a.closeScreen()
 	case screenapi.SetFilter:
-		if err := a.filter(e.Text); err != nil {
-			a.say(screenapi.Notice{Text: err.Error(), Bad: true})
+		if err := a.setFilter(e.Text); err != nil {
+			a.showNotice(screenapi.Notice{Text: err.Error(), Bad: true})
 		}
 	case screenapi.Ask:
 		a.overlay = &question{ask: e, from: from, line: newLine("")}
@@ -26,7 +26,7 @@ func (a *App) one(effect screenapi.Effect, from screenapi.Screen) {
 	case screenapi.Choose:
 		a.overlay = newChooser(e, from)
 	case screenapi.Notice:
-		a.say(e)
+		a.showNotice(e)
 	case screenapi.SetMine:
 		a.ctx.Mine = e.Mine
 		a.refreshAll()
@@ -38,10 +38,10 @@ func (a *App) one(effect screenapi.Effect, from screenapi.Screen) {
 		a.refreshAll()
 	case screenapi.SetTheme:
 		if err := a.setTheme(e.Name); err != nil {
-			a.say(screenapi.Notice{Text: err.Error(), Bad: true})
+			a.showNotice(screenapi.Notice{Text: err.Error(), Bad: true})
 		}
 	case screenapi.Copy:
-		a.say(screenapi.Notice{Text: e.What + " copied"})
+		a.showNotice(screenapi.Notice{Text: e.What + " copied"})
 		a.out = append(a.out, Request{e, from})
 	case screenapi.StopLogs:
 		a.ctx.Logs = nil
@@ -51,69 +51,69 @@ func (a *App) one(effect screenapi.Effect, from screenapi.Screen) {
 	}
 }
 
-// open shows a screen: the tab if the effect has no target, otherwise a new screen above the current one.
-func (a *App) open(e screenapi.Open) {
+// openScreen shows a screen: the tab if the effect has no target, otherwise a new screen above the current one.
+func (a *App) openScreen(e screenapi.Open) {
 	spec, ok := a.specs[e.Screen]
 	if !ok {
-		a.say(screenapi.Notice{Text: "no such screen: " + e.Screen, Bad: true})
+		a.showNotice(screenapi.Notice{Text: "no such screen: " + e.Screen, Bad: true})
 		return
 	}
 	if e.Target == "" && spec.Number != "" {
-		a.leave()
+		a.leaveScreen()
 		for _, closed := range a.stack {
-			a.forget(closed)
+			a.dropScreenState(closed)
 		}
 		a.stack = a.stack[:0]
-		a.push(a.root(spec.Name))
+		a.pushScreen(a.ensureRootScreen(spec.Name))
 		return
 	}
 	for at, s := range a.stack {
 		targeted, ok := s.(screenapi.Targeted)
 		if ok && s.Name() == e.Screen && targeted.Target() == e.Target {
 			for len(a.stack) > at+1 {
-				a.back()
+				a.closeScreen()
 			}
 			return
 		}
 	}
-	a.leave()
+	a.leaveScreen()
 	s := spec.New(e.Target)
 	a.stale[s] = true
-	a.push(s)
+	a.pushScreen(s)
 }
 
-func (a *App) leave() {
-	top := a.Top()
-	a.apply(top.Update(&a.ctx, screenapi.Left{}), top)
+func (a *App) leaveScreen() {
+	top := a.VisibleScreen()
+	a.applyEffects(top.Update(&a.ctx, screenapi.Left{}), top)
 }
 
-func (a *App) push(s screenapi.Screen) {
+func (a *App) pushScreen(s screenapi.Screen) {
 	a.stack = append(a.stack, s)
-	a.enter()
+	a.enterScreen()
 }
 
-// enter sends Entered to the top screen, preceded by Refresh if the screen is stale.
-func (a *App) enter() {
-	if a.stale[a.Top()] {
-		a.tell(screenapi.Refresh{})
+// enterScreen sends Entered to the top screen, preceded by Refresh if the screen is stale.
+func (a *App) enterScreen() {
+	if a.stale[a.VisibleScreen()] {
+		a.sendEventToTop(screenapi.Refresh{})
 	}
-	a.tell(screenapi.Entered{})
+	a.sendEventToTop(screenapi.Entered{})
 }
 
-// back closes the top screen, unless it is a tab.
-func (a *App) back() {
+// closeScreen closes the top screen, unless it is a tab.
+func (a *App) closeScreen() {
 	if len(a.stack) < 2 {
 		return
 	}
-	a.leave()
-	top := a.Top()
-	a.forget(top)
+	a.leaveScreen()
+	top := a.VisibleScreen()
+	a.dropScreenState(top)
 	a.stack = a.stack[:len(a.stack)-1]
-	a.enter()
+	a.enterScreen()
 }
 
-// forget drops the state of a closed screen, unless it is a tab.
-func (a *App) forget(closed screenapi.Screen) {
+// dropScreenState drops the state of a closed screen, unless it is a tab.
+func (a *App) dropScreenState(closed screenapi.Screen) {
 	if a.roots[closed.Name()] == closed {
 		return
 	}
@@ -121,9 +121,9 @@ func (a *App) forget(closed screenapi.Screen) {
 	delete(a.stale, closed)
 }
 
-// filter filters the screen on top. If the filter is invalid, the previous one stays.
-func (a *App) filter(text string) error {
-	top, ok := a.Top().(screenapi.Filterer)
+// setFilter filters the screen on top. If the filter is invalid, the previous one stays.
+func (a *App) setFilter(text string) error {
+	top, ok := a.VisibleScreen().(screenapi.Filterer)
 	if !ok {
 		return nil
 	}
@@ -131,9 +131,9 @@ func (a *App) filter(text string) error {
 		return err // the rows and the filter line still show the previous filter
 	}
 	if text == "" {
-		delete(a.filters, a.Top())
+		delete(a.filters, a.VisibleScreen())
 	} else {
-		a.filters[a.Top()] = text
+		a.filters[a.VisibleScreen()] = text
 	}
 	return nil
 }

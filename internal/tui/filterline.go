@@ -17,24 +17,26 @@ type filterLine struct {
 	bad  string
 }
 
-func (a *App) newFilterLine() *filterLine { return &filterLine{line: newLine(a.filters[a.Top()])} }
+func (a *App) newFilterLine() *filterLine {
+	return &filterLine{line: newLine(a.filters[a.VisibleScreen()])}
+}
 
 func (f *filterLine) key(a *App, key tea.KeyPressMsg) {
 	switch key.String() {
 	case "enter":
 		a.overlay = nil
 		if f.bad != "" {
-			a.say(screenapi.Notice{Text: f.bad + "; the filter was not changed", Bad: true})
+			a.showNotice(screenapi.Notice{Text: f.bad + "; the filter was not changed", Bad: true})
 		}
 		return
 	case "esc":
 		a.overlay = nil
-		_ = a.filter("")
+		_ = a.setFilter("")
 		return
 	}
 	f.line.key(key)
 	f.bad = ""
-	if err := a.filter(f.line.text()); err != nil {
+	if err := a.setFilter(f.line.text()); err != nil {
 		f.bad = err.Error()
 	}
 }
@@ -42,18 +44,18 @@ func (f *filterLine) key(a *App, key tea.KeyPressMsg) {
 // draw does nothing, because the line is drawn as part of the frame.
 func (f *filterLine) draw(*App, canvas.Canvas) {}
 
-func (a *App) filterShown() bool {
+func (a *App) showsFilter() bool {
 	_, typing := a.overlay.(*filterLine)
-	return typing || a.filters[a.Top()] != ""
+	return typing || a.filters[a.VisibleScreen()] != ""
 }
 
-// filterRow draws the filter and the number of matches.
-func (a *App) filterRow(c canvas.Canvas) {
+// drawFilterRow draws the filter and the number of matches.
+func (a *App) drawFilterRow(c canvas.Canvas) {
 	right, end := "", c.W-1
 	typing, isTyping := a.overlay.(*filterLine)
-	if top, ok := a.Top().(screenapi.Filterer); ok {
+	if top, ok := a.VisibleScreen().(screenapi.Filterer); ok {
 		shown, all := top.Matches(&a.ctx)
-		right = fmt.Sprintf("%s of %s", widget.Count(shown), widget.Count(all))
+		right = fmt.Sprintf("%s of %s", widget.FormatCount(shown), widget.FormatCount(all))
 		if c.W >= 80 {
 			right += " match   (esc clears)"
 		}
@@ -69,5 +71,5 @@ func (a *App) filterRow(c canvas.Canvas) {
 		typing.line.draw(c, x, 0, end-x)
 		return
 	}
-	c.Fit(x, 0, end-x, a.filters[a.Top()], theme.Plain)
+	c.Fit(x, 0, end-x, a.filters[a.VisibleScreen()], theme.Plain)
 }

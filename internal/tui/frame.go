@@ -23,8 +23,8 @@ type tabPlace struct {
 // staleFor is how long a broken watch is only shown as stale, because most watches recover within this time.
 const staleFor = 5 * time.Second
 
-// tooSmall reports whether the terminal is too small for a frame. It returns false if the size is not known yet.
-func (a *App) tooSmall() bool {
+// isTooSmall reports whether the terminal is too small for a frame. It returns false if the size is not known yet.
+func (a *App) isTooSmall() bool {
 	return (a.ctx.W > 0 || a.ctx.H > 0) && (a.ctx.W < MinWidth || a.ctx.H < MinHeight)
 }
 
@@ -38,28 +38,28 @@ func (a *App) drawOn(c canvas.Canvas) canvas.Canvas {
 		c.Fit(0, 0, c.W, fmt.Sprintf("needs %dx%d, has %dx%d", MinWidth, MinHeight, c.W, c.H), theme.Warn)
 		return c
 	}
-	a.title(c.Sub(0, 0, c.W, 1))
+	a.drawTitleLine(c.Sub(0, 0, c.W, 1))
 	from := 2
-	a.tabRow(c)
-	if a.filterShown() {
+	a.drawTabRow(c)
+	if a.showsFilter() {
 		if c.H >= 30 {
-			a.filterRow(c.Sub(0, 2, c.W, 1))
+			a.drawFilterRow(c.Sub(0, 2, c.W, 1))
 			from++
 		} else {
-			a.filterRow(c.Sub(c.W*2/5, 1, c.W-c.W*2/5, 1))
+			a.drawFilterRow(c.Sub(c.W*2/5, 1, c.W-c.W*2/5, 1))
 		}
 	}
-	a.Top().Draw(&a.ctx, c.Sub(0, from, c.W, c.H-from-1))
-	a.footer(c.Sub(0, c.H-1, c.W, 1))
+	a.VisibleScreen().Draw(&a.ctx, c.Sub(0, from, c.W, c.H-from-1))
+	a.drawFooter(c.Sub(0, c.H-1, c.W, 1))
 	if a.overlay != nil {
 		a.overlay.draw(a, c)
 	}
 	return c
 }
 
-// title draws the first line, with the path on the left and the state of the connection on the right.
-func (a *App) title(c canvas.Canvas) {
-	right := a.right()
+// drawTitleLine draws the first line, with the path on the left and the state of the connection on the right.
+func (a *App) drawTitleLine(c canvas.Canvas) {
+	right := a.titleStatus()
 	end := c.W - 1
 	for i := len(right) - 1; i >= 0; i-- {
 		if w := canvas.Width(right[i].text); end-w > c.W/3 {
@@ -68,13 +68,13 @@ func (a *App) title(c canvas.Canvas) {
 	}
 	x := 1
 	left := c.Sub(0, 0, max(end, 0), 1)
-	parts := a.path()
+	parts := a.titlePathParts()
 	for wide := range 4 {
-		parts = a.path()[wide:]
+		parts = a.titlePathParts()[wide:]
 		if canvas.Width(strings.Join(parts, "")) < left.W-1 {
 			break
 		}
-		if wide == len(a.path())-1 {
+		if wide == len(a.titlePathParts())-1 {
 			break
 		}
 	}
@@ -93,11 +93,11 @@ type piece struct {
 	style canvas.Style
 }
 
-// path returns the program, the cluster and namespace, and the open screens. On a narrow terminal, the first screens
+// titlePathParts returns the program, the cluster and namespace, and the open screens. On a narrow terminal, the first screens
 // are omitted.
-func (a *App) path() []string {
+func (a *App) titlePathParts() []string {
 	namespace := a.ctx.Namespace
-	switch only := a.ctx.Only("jobs"); {
+	switch only := a.ctx.OnlyNamespaces("jobs"); {
 	case namespace != "":
 	case only != "":
 		namespace = only
@@ -114,7 +114,7 @@ func (a *App) path() []string {
 		where += ", mine"
 	}
 	crumbs := ""
-	if len(a.stack) > 1 || a.Top().Name() != a.tabs[0].Name {
+	if len(a.stack) > 1 || a.VisibleScreen().Name() != a.tabs[0].Name {
 		for i, s := range a.stack {
 			if i == 0 && s.Name() == a.tabs[0].Name {
 				continue // the first tab is the default, so its name adds nothing
@@ -129,10 +129,10 @@ func (a *App) path() []string {
 	return append(parts, crumbs)
 }
 
-// right returns the right part of the title: the screen's note, the state of the connection, and the clock. On a
+// titleStatus returns the right part of the title: the screen's note, the state of the connection, and the clock. On a
 // narrow terminal, the first of these are omitted.
-func (a *App) right() []piece {
-	link := a.link()
+func (a *App) titleStatus() []piece {
+	link := a.describeLink()
 	pieces := []piece{{link, theme.Good}, {a.ctx.Now.Format(time.TimeOnly), theme.Plain}}
 	switch a.ctx.Snap.Connection.Link {
 	case snapshot.LinkLoading:
@@ -140,16 +140,16 @@ func (a *App) right() []piece {
 	case snapshot.LinkDisconnected:
 		pieces[0].style = theme.Error
 	}
-	if note := a.Top().Note(&a.ctx); note != "" {
+	if note := a.VisibleScreen().Note(&a.ctx); note != "" {
 		pieces = append([]piece{{note, theme.Dim}}, pieces...)
 	}
 	return pieces
 }
 
-// link describes how up to date the data is.
-func (a *App) link() string {
+// describeLink describes how up to date the data is.
+func (a *App) describeLink() string {
 	snap := a.ctx.Snap
-	since := widget.Short(a.ctx.Now.Sub(snap.Connection.Since))
+	since := widget.FormatDuration(a.ctx.Now.Sub(snap.Connection.Since))
 	switch snap.Connection.Link {
 	case snapshot.LinkLoading:
 		var kinds []string
@@ -169,19 +169,19 @@ func (a *App) link() string {
 		}
 		return "disconnected " + since + ", retrying"
 	}
-	age := widget.Short(a.ctx.Now.Sub(snap.At))
+	age := widget.FormatDuration(a.ctx.Now.Sub(snap.At))
 	if a.ctx.W < 100 {
 		return "live " + age
 	}
 	return "changed " + age + " ago, live"
 }
 
-// tabRow draws the tabs of the current screen, if it has any, or otherwise those of the dashboard.
-func (a *App) tabRow(c canvas.Canvas) {
-	if tabbed, ok := a.Top().(screenapi.Tabbed); ok {
+// drawTabRow draws the tabs of the current screen, if it has any, or otherwise those of the dashboard.
+func (a *App) drawTabRow(c canvas.Canvas) {
+	if tabbed, ok := a.VisibleScreen().(screenapi.Tabbed); ok {
 		x := 1
 		for _, tab := range tabbed.Tabs(&a.ctx) {
-			x = a.tab(c, x, tab.Key, tabTitle(tab), tab.Open)
+			x = a.drawTabTitle(c, x, tab.Key, tabTitle(tab), tab.Open)
 		}
 		return
 	}
@@ -191,7 +191,7 @@ func (a *App) tabRow(c canvas.Canvas) {
 		if c.W < 100 {
 			title = cmp.Or(spec.ShortTab, spec.Tab)
 		}
-		open := a.stack[0].Name() == spec.Name && len(a.stack) == 1 || a.Top().Name() == spec.Name
+		open := a.stack[0].Name() == spec.Name && len(a.stack) == 1 || a.VisibleScreen().Name() == spec.Name
 		text := " " + spec.Number + " " + title
 		if open {
 			text = "[" + spec.Number + "]" + title
@@ -199,15 +199,15 @@ func (a *App) tabRow(c canvas.Canvas) {
 		if c.W < 100 {
 			text = strings.ReplaceAll(text, spec.Number+" ", spec.Number)
 		}
-		x = a.tab(c, x, spec.Number, text, open)
+		x = a.drawTabTitle(c, x, spec.Number, text, open)
 	}
-	a.problem(c, x)
+	a.drawProblem(c, x)
 }
 
-// problem draws the reason for a lost connection if there is space for it in the row of tabs.
-func (a *App) problem(c canvas.Canvas, x int) {
+// drawProblem draws the reason for a lost connection if there is space for it in the row of tabs.
+func (a *App) drawProblem(c canvas.Canvas, x int) {
 	connection := a.ctx.Snap.Connection
-	if connection.Link != snapshot.LinkDisconnected || connection.Problem == "" || a.filterShown() && c.H < 30 {
+	if connection.Link != snapshot.LinkDisconnected || connection.Problem == "" || a.showsFilter() && c.H < 30 {
 		return
 	}
 	if room := c.W - x - 3; room > 20 {
@@ -223,7 +223,7 @@ func tabTitle(tab screenapi.Tab) string {
 	return "[" + tab.Key + "]" + tab.Title
 }
 
-func (a *App) tab(c canvas.Canvas, x int, key, text string, open bool) int {
+func (a *App) drawTabTitle(c canvas.Canvas, x int, key, text string, open bool) int {
 	style := theme.Plain
 	if open {
 		style = theme.Tab
@@ -236,8 +236,8 @@ func (a *App) tab(c canvas.Canvas, x int, key, text string, open bool) int {
 	return end + 2
 }
 
-// footer draws the keys of the screen, or the current notice.
-func (a *App) footer(c canvas.Canvas) {
+// drawFooter draws the keys of the screen, or the current notice.
+func (a *App) drawFooter(c canvas.Canvas) {
 	if a.notice.Text != "" {
 		style := theme.Good
 		if a.notice.Bad {
@@ -250,7 +250,7 @@ func (a *App) footer(c canvas.Canvas) {
 	for _, binding := range a.footerKeys() {
 		key := KeyName(binding.Key)
 		text := key + " " + binding.Name
-		if len(key) == 1 && !letter(key[0]) {
+		if len(key) == 1 && !isASCIILetter(key[0]) {
 			text = key + binding.Name
 		}
 		if x+canvas.Width(text) > c.W {
@@ -264,12 +264,14 @@ func (a *App) footer(c canvas.Canvas) {
 	}
 }
 
-func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' }
+func isASCIILetter(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9'
+}
 
 // footerKeys returns the keys to show in the footer, in order and without keys that --readonly disables.
 func (a *App) footerKeys() []screenapi.Binding {
 	var keys []screenapi.Binding
-	for _, b := range a.table(a.Top().Name()) {
+	for _, b := range a.screenKeys(a.VisibleScreen().Name()) {
 		if b.Footer != 0 && (!b.Writes || !a.ctx.ReadOnly) {
 			keys = append(keys, b)
 		}

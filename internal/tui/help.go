@@ -32,23 +32,23 @@ func (h *help) key(a *App, key tea.KeyPressMsg) {
 }
 
 func (h *help) draw(a *App, c canvas.Canvas) {
-	name := a.Top().Name()
+	name := a.VisibleScreen().Name()
 	var lines []helpLine
 	for _, part := range []struct {
 		title string
 		keys  []screenapi.Binding
-	}{{a.Top().Crumb(&a.ctx), a.specs[name].Keys}, {"On all screens", a.everywhere()}} {
+	}{{a.VisibleScreen().Crumb(&a.ctx), a.specs[name].Keys}, {"On all screens", a.commonKeys()}} {
 		if len(part.keys) == 0 {
 			continue
 		}
 		lines = append(lines, helpLine{title: part.title})
 		for i := range part.keys {
-			lines = append(lines, a.helpLine(&part.keys[i]))
+			lines = append(lines, a.describeBinding(&part.keys[i]))
 		}
 	}
 	part := c.Sub(2, 2, c.W-4, c.H-3)
 	part.Clear(0, 0, part.W, part.H)
-	in := widget.Box(part, a.ctx.Theme, "Keys", "esc closes")
+	in := widget.DrawTitledBox(part, a.ctx.Theme, "Keys", "esc closes")
 	h.most = max(len(lines)-in.H, 0)
 	h.top = min(h.top, h.most)
 	for y := range min(in.H, len(lines)) {
@@ -61,8 +61,8 @@ type helpLine struct {
 	refused           bool
 }
 
-func (a *App) helpLine(binding *screenapi.Binding) helpLine {
-	keys := binding.Keys()
+func (a *App) describeBinding(binding *screenapi.Binding) helpLine {
+	keys := binding.KeysWithAliases()
 	for i := range keys {
 		keys[i] = KeyName(keys[i])
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// everywhere returns the keys that work on all screens. Keys that change the App itself are handled by functions of
+// commonKeys returns the keys that work on all screens. Keys that change the App itself are handled by functions of
 // the App, because bindings have access only to screens.
-func (a *App) everywhere() []screenapi.Binding {
+func (a *App) commonKeys() []screenapi.Binding {
 	open := func(name string) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 		return func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Open{Screen: name}}
@@ -23,14 +23,14 @@ func (a *App) everywhere() []screenapi.Binding {
 	e := screenapi.Everywhere
 	keys := []screenapi.Binding{
 		{Screen: e, Key: "?", Name: "help", Help: "show the keys of this screen", Footer: 1, Do: own(func() { a.overlay = &help{} })},
-		{Screen: e, Key: "/", Name: "filter", Help: "show only matching rows, while you type", Footer: 2, Guard: a.noFilter, Do: own(func() { a.overlay = a.newFilterLine() })},
+		{Screen: e, Key: "/", Name: "filter", Help: "show only matching rows, while you type", Footer: 2, Guard: a.noFilterReason, Do: own(func() { a.overlay = a.newFilterLine() })},
 		{Screen: e, Key: ":", Name: "command", Help: "go to a screen, job, queue or node, or run any action", Footer: 3, Do: own(func() { a.overlay = newPaletteBox(a) })},
 	}
 	for _, tab := range a.tabs {
 		keys = append(keys, screenapi.Binding{Screen: e, Key: tab.Number, Name: strings.ToLower(tab.Tab), Help: "open the screen " + tab.Tab, Do: open(tab.Name)})
 	}
 	return append(keys,
-		screenapi.Binding{Screen: e, Key: "esc", Name: "back", Help: "clear marks, then the filter, then close the screen", Do: own(a.escape)},
+		screenapi.Binding{Screen: e, Key: "esc", Name: "back", Help: "clear marks, then the filter, then close the screen", Do: own(a.handleEscape)},
 		screenapi.Binding{Screen: e, Key: "M", Name: "mine", Help: "show only my jobs, or all jobs", Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.SetMine{Mine: !ctx.Mine}}
 		}},
@@ -52,24 +52,24 @@ func (a *App) everywhere() []screenapi.Binding {
 	)
 }
 
-func (a *App) noFilter(_ *screenapi.Context, s screenapi.Screen) string {
+func (a *App) noFilterReason(_ *screenapi.Context, s screenapi.Screen) string {
 	if _, ok := s.(screenapi.Filterer); !ok {
 		return "this screen has no filter"
 	}
 	return ""
 }
 
-// table returns the keys of a screen: its own keys, followed by the common ones. The caller must not modify it.
-func (a *App) table(name string) []screenapi.Binding {
+// screenKeys returns the keys of a screen: its own keys, followed by the common ones. The caller must not modify it.
+func (a *App) screenKeys(name string) []screenapi.Binding {
 	if a.tables[name] == nil {
-		a.tables[name] = append(slices.Clone(a.specs[name].Keys), a.everywhere()...)
+		a.tables[name] = append(slices.Clone(a.specs[name].Keys), a.commonKeys()...)
 	}
 	return a.tables[name]
 }
 
-// Table returns the keys of the whole dashboard: the common keys, followed by each screen's own keys.
-func (a *App) Table() []screenapi.Binding {
-	all := a.everywhere()
+// AllBindings returns the keys of the whole dashboard: the common keys, followed by each screen's own keys.
+func (a *App) AllBindings() []screenapi.Binding {
+	all := a.commonKeys()
 	for _, tab := range a.tabs {
 		all = append(all, tab.Keys...)
 	}
@@ -97,15 +97,15 @@ func KeyName(key string) string {
 	return strings.ReplaceAll(key, "+", "-")
 }
 
-// Key handles a key.
-func (a *App) Key(key tea.KeyPressMsg) {
+// HandleKey handles a key.
+func (a *App) HandleKey(key tea.KeyPressMsg) {
 	a.notice = screenapi.Notice{}
 	name := key.String()
 	if name == "ctrl+c" {
 		a.out = append(a.out, Request{screenapi.Quit{}, nil})
 		return
 	}
-	if a.tooSmall() { // the user cannot see the effect of a key, but can always quit
+	if a.isTooSmall() { // the user cannot see the effect of a key, but can always quit
 		if name == "q" && a.overlay == nil {
 			a.out = append(a.out, Request{screenapi.Quit{}, nil})
 		}
@@ -115,22 +115,22 @@ func (a *App) Key(key tea.KeyPressMsg) {
 		a.overlay.key(a, key)
 		return
 	}
-	if reader, ok := a.Top().(screenapi.Reader); ok && reader.Reading() {
-		a.tell(screenapi.Typed{Key: name, Text: key.Key().Text})
+	if reader, ok := a.VisibleScreen().(screenapi.Reader); ok && reader.Reading() {
+		a.sendEventToTop(screenapi.Typed{Key: name, Text: key.Key().Text})
 		return
 	}
-	for _, binding := range a.table(a.Top().Name()) {
+	for _, binding := range a.screenKeys(a.VisibleScreen().Name()) {
 		if binding.Key == name || slices.Contains(binding.Also, name) {
-			a.press(&binding)
+			a.runBinding(&binding)
 			return
 		}
 	}
 }
 
-// Paste types text into an input line. If there is none, it does nothing, because pasted letters are not meant as
+// HandlePaste types text into an input line. If there is none, it does nothing, because pasted letters are not meant as
 // keys.
-func (a *App) Paste(text string) {
-	reader, ok := a.Top().(screenapi.Reader)
+func (a *App) HandlePaste(text string) {
+	reader, ok := a.VisibleScreen().(screenapi.Reader)
 	typing := a.overlay == nil && ok && reader.Reading()
 	switch o := a.overlay.(type) {
 	case *filterLine, *paletteBox, *input:
@@ -140,49 +140,49 @@ func (a *App) Paste(text string) {
 	}
 	for _, r := range text {
 		if typing && r >= ' ' {
-			a.Key(tea.KeyPressMsg{Code: r, Text: string(r)})
+			a.HandleKey(tea.KeyPressMsg{Code: r, Text: string(r)})
 		}
 	}
 }
 
-// press carries out the action of a key if it is permitted.
-func (a *App) press(binding *screenapi.Binding) {
-	top := a.Top()
-	if why := a.refused(binding); why != "" {
-		a.say(screenapi.Notice{Text: why, Bad: true})
+// runBinding carries out the action of a key if it is permitted.
+func (a *App) runBinding(binding *screenapi.Binding) {
+	top := a.VisibleScreen()
+	if why := a.refusalReason(binding); why != "" {
+		a.showNotice(screenapi.Notice{Text: why, Bad: true})
 		return
 	}
-	a.apply(binding.Do(&a.ctx, top), top)
+	a.applyEffects(binding.Do(&a.ctx, top), top)
 }
 
-// refused returns the reason why a key currently has no effect, or "".
-func (a *App) refused(binding *screenapi.Binding) string {
+// refusalReason returns the reason why a key currently has no effect, or "".
+func (a *App) refusalReason(binding *screenapi.Binding) string {
 	switch {
 	case binding.Writes && a.ctx.ReadOnly:
 		return binding.Name + " is disabled by --readonly"
 	case binding.Writes && a.ctx.Actions == nil:
 		return binding.Name + ": not connected"
 	case binding.Guard != nil:
-		return binding.Guard(&a.ctx, a.Top())
+		return binding.Guard(&a.ctx, a.VisibleScreen())
 	}
 	return ""
 }
 
-// escape clears whatever the screen can clear first. If there is nothing to clear, it closes the screen.
-func (a *App) escape() {
-	if s, ok := a.Top().(screenapi.Escaper); ok && s.Escape() {
+// handleEscape clears whatever the screen can clear first. If there is nothing to clear, it closes the screen.
+func (a *App) handleEscape() {
+	if s, ok := a.VisibleScreen().(screenapi.Escaper); ok && s.Escape() {
 		return
 	}
-	if a.filters[a.Top()] != "" {
-		_ = a.filter("")
+	if a.filters[a.VisibleScreen()] != "" {
+		_ = a.setFilter("")
 		return
 	}
-	a.back()
+	a.closeScreen()
 }
 
-// Mouse handles a click or a turn of the wheel.
-func (a *App) Mouse(m screenapi.Mouse) {
-	if a.overlay != nil || a.tooSmall() {
+// HandleMouse handles a click or a turn of the wheel.
+func (a *App) HandleMouse(m screenapi.Mouse) {
+	if a.overlay != nil || a.isTooSmall() {
 		return
 	}
 	if m.Kind == screenapi.Click || m.Kind == screenapi.DoubleClick {
@@ -194,14 +194,14 @@ func (a *App) Mouse(m screenapi.Mouse) {
 			}
 		}
 	}
-	a.tell(m)
+	a.sendEventToTop(m)
 }
 
 // pressKey carries out the action that a key has on the top screen.
 func (a *App) pressKey(key string) {
-	for _, binding := range a.table(a.Top().Name()) {
+	for _, binding := range a.screenKeys(a.VisibleScreen().Name()) {
 		if binding.Key == key {
-			a.press(&binding)
+			a.runBinding(&binding)
 			return
 		}
 	}

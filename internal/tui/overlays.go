@@ -53,17 +53,17 @@ func (l *line) draw(c canvas.Canvas, x, y, w int) {
 	part.Put(part.Put(end, 0, under, theme.Plain|canvas.Reverse), 0, string(runes[min(at+1, len(runes)):]), theme.Plain)
 }
 
-// dialog draws a box in the middle of the screen and returns its inside.
-func dialog(a *App, c canvas.Canvas, title string, width, height int) canvas.Canvas {
+// drawDialog draws a box in the middle of the screen and returns its inside.
+func drawDialog(a *App, c canvas.Canvas, title string, width, height int) canvas.Canvas {
 	w, h := min(width+4, c.W-2), min(height+2, c.H-2)
 	x, y := (c.W-w)/2, (c.H-h)/2
 	box := c.Sub(x, y, w, h)
 	box.Clear(0, 0, box.W, box.H)
-	return widget.Box(box, a.ctx.Theme, title, "")
+	return widget.DrawTitledBox(box, a.ctx.Theme, title, "")
 }
 
-// widest returns the width of the widest line.
-func widest(lines ...string) int {
+// widestLine returns the width of the widest line.
+func widestLine(lines ...string) int {
 	w := 0
 	for _, l := range lines {
 		w = max(w, canvas.Width(l))
@@ -71,8 +71,8 @@ func widest(lines ...string) int {
 	return w
 }
 
-// wrapped wraps lines at blanks so that none of them is wider than w.
-func wrapped(lines []string, w int) []string {
+// wrapTextLines wraps lines at blanks so that none of them is wider than w.
+func wrapTextLines(lines []string, w int) []string {
 	var out []string
 	for _, text := range lines {
 		now := ""
@@ -102,24 +102,24 @@ func (q *question) key(a *App, key tea.KeyPressMsg) {
 	name := key.String()
 	switch {
 	case name == "esc", q.ask.Expect == "" && (name == "n" || name == "N" || name == "q" || name == "enter"):
-		q.end(a, "cancelled")
+		q.endWithNotice(a, "cancelled")
 	case q.ask.Expect == "" && (name == "y" || name == "Y"):
 		a.overlay = nil
-		a.apply(q.ask.Then, q.from)
+		a.applyEffects(q.ask.Then, q.from)
 	case q.ask.Expect == "":
 	case name == "enter" && q.line.text() == q.ask.Expect:
 		a.overlay = nil
-		a.apply(q.ask.Then, q.from)
+		a.applyEffects(q.ask.Then, q.from)
 	case name == "enter":
-		q.end(a, "cancelled: "+q.ask.Expect+" was not entered")
+		q.endWithNotice(a, "cancelled: "+q.ask.Expect+" was not entered")
 	default:
 		q.line.key(key)
 	}
 }
 
-func (q *question) end(a *App, why string) {
+func (q *question) endWithNotice(a *App, why string) {
 	a.overlay = nil
-	a.say(screenapi.Notice{Text: why})
+	a.showNotice(screenapi.Notice{Text: why})
 }
 
 func (q *question) draw(a *App, c canvas.Canvas) {
@@ -127,18 +127,18 @@ func (q *question) draw(a *App, c canvas.Canvas) {
 	if q.ask.Expect != "" {
 		foot = "type " + q.ask.Expect + " and enter, or esc"
 	}
-	drawAsk(a, c, &q.ask, foot, q.ask.Expect != "", q.line)
+	drawQuestionBox(a, c, &q.ask, foot, q.ask.Expect != "", q.line)
 }
 
-// drawAsk draws a question, the names of its objects, and a line for the answer.
-func drawAsk(a *App, c canvas.Canvas, ask *screenapi.Ask, foot string, typed bool, answer *line) {
-	width := min(max(widest(slices.Concat(ask.Named, ask.Lines, []string{foot, ask.Question})...), 30), c.W-8)
+// drawQuestionBox draws a question, the names of its objects, and a line for the answer.
+func drawQuestionBox(a *App, c canvas.Canvas, ask *screenapi.Ask, foot string, typed bool, answer *line) {
+	width := min(max(widestLine(slices.Concat(ask.Named, ask.Lines, []string{foot, ask.Question})...), 30), c.W-8)
 	extra := 2
 	if typed {
 		extra = 3
 	}
-	lines := fitted(ask, width, c.H-4-extra)
-	in := dialog(a, c, "", width, len(lines)+extra)
+	lines := fitQuestion(ask, width, c.H-4-extra)
+	in := drawDialog(a, c, "", width, len(lines)+extra)
 	for y, text := range lines {
 		style := theme.Plain
 		if y == 0 {
@@ -153,15 +153,15 @@ func drawAsk(a *App, c canvas.Canvas, ask *screenapi.Ask, foot string, typed boo
 	}
 }
 
-// fitted wraps a question to the width and limits it to room lines. If it does not fit, fitted lists fewer objects,
+// fitQuestion wraps a question to the width and limits it to room lines. If it does not fit, fitted lists fewer objects,
 // but keeps the question and the effects.
-func fitted(ask *screenapi.Ask, width, room int) []string {
+func fitQuestion(ask *screenapi.Ask, width, room int) []string {
 	for shown := len(ask.Named); ; shown-- {
 		lines := append([]string{ask.Question}, ask.Named[:max(shown, 0)]...)
 		if more := ask.Count - max(shown, 0); more > 0 && shown > 0 {
 			lines = append(lines, fmt.Sprintf("and %d more", more))
 		}
-		lines = wrapped(append(lines, ask.Lines...), width)
+		lines = wrapTextLines(append(lines, ask.Lines...), width)
 		if len(lines) <= room {
 			return lines
 		}
@@ -183,7 +183,7 @@ func (i *input) key(a *App, key tea.KeyPressMsg) {
 	switch key.String() {
 	case "esc":
 		a.overlay = nil
-		a.say(screenapi.Notice{Text: "cancelled"})
+		a.showNotice(screenapi.Notice{Text: "cancelled"})
 	case "enter":
 		if i.ask.Check != nil {
 			if err := i.ask.Check(i.line.text()); err != nil {
@@ -192,7 +192,7 @@ func (i *input) key(a *App, key tea.KeyPressMsg) {
 			}
 		}
 		a.overlay = nil
-		a.apply(i.ask.Then(i.line.text()), i.from)
+		a.applyEffects(i.ask.Then(i.line.text()), i.from)
 	default:
 		i.bad = ""
 		i.line.key(key)
@@ -204,7 +204,7 @@ func (i *input) draw(a *App, c canvas.Canvas) {
 	if i.bad != "" {
 		foot = i.bad
 	}
-	drawAsk(a, c, &screenapi.Ask{Question: i.ask.Question, Lines: i.ask.Lines}, foot, true, i.line)
+	drawQuestionBox(a, c, &screenapi.Ask{Question: i.ask.Question, Lines: i.ask.Lines}, foot, true, i.line)
 }
 
 // chooser lets the user select items from a list.
@@ -229,7 +229,7 @@ func (l *chooser) key(a *App, key tea.KeyPressMsg) {
 		a.overlay = nil
 	case "enter":
 		a.overlay = nil
-		a.apply(l.ask.Then(l.ticked), l.from)
+		a.applyEffects(l.ask.Then(l.ticked), l.from)
 	case "up", "k":
 		l.at = max(l.at-1, 0)
 	case "down", "j":
@@ -247,7 +247,7 @@ func (l *chooser) draw(a *App, c canvas.Canvas) {
 	for _, choice := range l.ask.Choices {
 		width = max(width, canvas.Width(choice.Title)+6)
 	}
-	in := dialog(a, c, l.ask.Title, width, len(l.ticked)+2)
+	in := drawDialog(a, c, l.ask.Title, width, len(l.ticked)+2)
 	height := in.H - 2
 	top := max(l.at-height+1, 0)
 	for y := range min(height, len(l.ticked)-top) {

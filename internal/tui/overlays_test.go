@@ -16,7 +16,7 @@ func TestAQuestionSaysWhatWillHappenHoweverLittleRoomThereIs(t *testing.T) {
 	}
 	for _, width := range []int{30, 40, 52, 90} {
 		for room := 6; room < 20; room++ {
-			lines := fitted(ask, width, room)
+			lines := fitQuestion(ask, width, room)
 			text := strings.Join(lines, " ")
 			if len(lines) > room || !strings.Contains(text, ask.Question) || !strings.Contains(text, ask.Lines[0]) || !strings.Contains(text, ask.Lines[1]) {
 				t.Errorf("in %d lines of %d cells:\n%s", room, width, strings.Join(lines, "\n"))

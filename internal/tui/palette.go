@@ -32,7 +32,7 @@ const paletteRows = 10
 
 func newPaletteBox(a *App) *paletteBox {
 	p := &paletteBox{line: newLine("")}
-	p.find(a)
+	p.findCommands(a)
 	return p
 }
 
@@ -47,7 +47,7 @@ func (p *paletteBox) key(a *App, key tea.KeyPressMsg) {
 			p.found[p.at].do()
 			return
 		}
-		a.say(screenapi.Notice{Text: "unknown command: " + p.line.text(), Bad: true})
+		a.showNotice(screenapi.Notice{Text: "unknown command: " + p.line.text(), Bad: true})
 		return
 	case "up":
 		p.at = max(p.at-1, 0)
@@ -63,13 +63,13 @@ func (p *paletteBox) key(a *App, key tea.KeyPressMsg) {
 		p.line.key(key)
 	}
 	p.at = 0
-	p.find(a)
+	p.findCommands(a)
 }
 
 func (p *paletteBox) draw(a *App, c canvas.Canvas) {
 	rows := min(paletteRows, c.H-6)
 	w := min(70, c.W-4)
-	in := dialog(a, c, "Command", w, rows+1)
+	in := drawDialog(a, c, "Command", w, rows+1)
 	in.Put(0, 0, ":", theme.Key)
 	p.line.draw(in, 1, 0, in.W-1)
 	top := max(p.at-(in.H-2), 0)
@@ -87,8 +87,8 @@ func (p *paletteBox) draw(a *App, c canvas.Canvas) {
 	}
 }
 
-// find finds the commands that match the typed text, with the best matches first.
-func (p *paletteBox) find(a *App) {
+// findCommands finds the commands that match the typed text, with the best matches first.
+func (p *paletteBox) findCommands(a *App) {
 	text := strings.TrimLeft(p.line.text(), " ")
 	first, rest, arguments := strings.Cut(text, " ")
 	if arguments {
@@ -97,22 +97,22 @@ func (p *paletteBox) find(a *App) {
 			return
 		}
 	}
-	p.found = best(a.commands(), text)
+	p.found = bestMatches(a.paletteCommands(), text)
 	if len(text) > 1 && len(p.found) < paletteRows {
-		p.found = append(p.found, a.jobsCalled(text)...)
+		p.found = append(p.found, a.jobsNumberedOrNamed(text)...)
 	}
 }
 
-// best returns the commands whose names contain the letters of a text in order, sorted by how well they match. Names
+// bestMatches returns the commands whose names contain the letters of a text in order, sorted by how well they match. Names
 // that begin with the text come first.
-func best(all []command, text string) []command {
+func bestMatches(all []command, text string) []command {
 	type scored struct {
 		command
 		score int
 	}
 	var found []scored
 	for _, c := range all {
-		if score := fuzzy(c.name, text); score >= 0 {
+		if score := fuzzyScore(c.name, text); score >= 0 {
 			found = append(found, scored{c, score})
 		}
 	}
@@ -124,9 +124,9 @@ func best(all []command, text string) []command {
 	return out
 }
 
-// fuzzy returns a score for how well a name matches a text: 0 if the name begins with the text, a higher score for
+// fuzzyScore returns a score for how well a name matches a text: 0 if the name begins with the text, a higher score for
 // worse matches, and a negative one if the name does not contain all letters in order.
-func fuzzy(name, text string) int {
+func fuzzyScore(name, text string) int {
 	name, text = strings.ToLower(name), strings.ToLower(text)
 	if at := strings.Index(name, text); at >= 0 {
 		return at

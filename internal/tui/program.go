@@ -62,7 +62,7 @@ func Run(ctx context.Context, settings Settings, world World) (next string, err 
 		tea.WithContext(ctx), tea.WithInput(world.In), tea.WithOutput(world.Out), tea.WithEnvironment(world.Env), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
 	}
 	if world.Colors != nil {
-		options = append(options, tea.WithColorProfile(profileOf(*world.Colors)))
+		options = append(options, tea.WithColorProfile(colorProfileOf(*world.Colors)))
 	}
 	_, err = tea.NewProgram(m, options...).Run()
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
@@ -75,7 +75,7 @@ func Run(ctx context.Context, settings Settings, world World) (next string, err 
 // A check costs almost nothing if the frame is unchanged.
 const framesPerSecond = 120
 
-func profileOf(colors theme.Colors) colorprofile.Profile {
+func colorProfileOf(colors theme.Colors) colorprofile.Profile {
 	switch colors {
 	case theme.Colors16:
 		return colorprofile.ANSI
@@ -124,10 +124,10 @@ type (
 
 // Init requests the first snapshot and starts the clock.
 func (m *model) Init() tea.Cmd {
-	return tea.Batch(m.next(), tick(), tea.RequestBackgroundColor)
+	return tea.Batch(m.nextSnapshot(), tickEverySecond(), tea.RequestBackgroundColor)
 }
 
-func (m *model) next() tea.Cmd {
+func (m *model) nextSnapshot() tea.Cmd {
 	return func() tea.Msg {
 		snap, err := m.world.Source.Next(m.ctx)
 		if err != nil {
@@ -137,7 +137,9 @@ func (m *model) next() tea.Cmd {
 	}
 }
 
-func tick() tea.Cmd { return tea.Tick(time.Second, func(at time.Time) tea.Msg { return tickMsg(at) }) }
+func tickEverySecond() tea.Cmd {
+	return tea.Tick(time.Second, func(at time.Time) tea.Msg { return tickMsg(at) })
+}
 
 // doubleClick is the time within which the second click of a double click must follow.
 const doubleClick = 500 * time.Millisecond
@@ -145,43 +147,43 @@ const doubleClick = 500 * time.Millisecond
 // Update handles a message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.dirty = true
-	m.app.Tick(m.world.Now())
+	m.app.SetCurrentTime(m.world.Now())
 	var more tea.Cmd
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.app.Resize(msg.Width, msg.Height)
 	case tea.KeyPressMsg:
-		m.app.Key(msg)
+		m.app.HandleKey(msg)
 	case tea.PasteMsg:
-		m.app.Paste(msg.Content)
+		m.app.HandlePaste(msg.Content)
 	case tea.MouseClickMsg:
-		m.clicked(tea.Mouse(msg))
+		m.handleClick(tea.Mouse(msg))
 	case tea.MouseWheelMsg:
-		m.wheel(tea.Mouse(msg))
+		m.handleWheel(tea.Mouse(msg))
 	case tea.ColorProfileMsg:
-		m.app.SetColors(theme.OfProfile(msg.Profile))
+		m.app.SetColors(theme.ColorsOfProfile(msg.Profile))
 	case tea.BackgroundColorMsg:
 		m.app.SetBackground(msg.IsDark())
 	case tickMsg:
-		more = tick()
+		more = tickEverySecond()
 	case snapshotMsg:
 		m.app.SetSnapshot(msg.snap)
-		more = m.next()
+		more = m.nextSnapshot()
 	case failedMsg:
 		if m.ctx.Err() == nil {
-			m.app.Say(screenapi.Notice{Text: msg.err.Error(), Bad: true})
+			m.app.ShowNotice(screenapi.Notice{Text: msg.err.Error(), Bad: true})
 		}
 	case doneMsg:
-		m.app.Done(msg.from, msg.run, msg.done)
+		m.app.ReportDone(msg.from, msg.run, msg.done)
 	case logsMsg:
-		more = m.logs(msg)
+		more = m.handleLogs(msg)
 	default:
 		m.dirty = false
 	}
-	return m, tea.Batch(more, m.requests())
+	return m, tea.Batch(more, m.runRequests())
 }
 
-func (m *model) clicked(mouse tea.Mouse) {
+func (m *model) handleClick(mouse tea.Mouse) {
 	if mouse.Button != tea.MouseLeft || mouse.Mod != 0 {
 		return
 	}
@@ -191,23 +193,23 @@ func (m *model) clicked(mouse tea.Mouse) {
 		kind = screenapi.DoubleClick
 	}
 	m.click, m.clickAt = mouse, at
-	m.app.Mouse(screenapi.Mouse{Kind: kind, X: mouse.X, Y: mouse.Y})
+	m.app.HandleMouse(screenapi.Mouse{Kind: kind, X: mouse.X, Y: mouse.Y})
 }
 
-func (m *model) wheel(mouse tea.Mouse) {
+func (m *model) handleWheel(mouse tea.Mouse) {
 	switch mouse.Button {
 	case tea.MouseWheelUp:
-		m.app.Mouse(screenapi.Mouse{Kind: screenapi.WheelUp, X: mouse.X, Y: mouse.Y})
+		m.app.HandleMouse(screenapi.Mouse{Kind: screenapi.WheelUp, X: mouse.X, Y: mouse.Y})
 	case tea.MouseWheelDown:
-		m.app.Mouse(screenapi.Mouse{Kind: screenapi.WheelDown, X: mouse.X, Y: mouse.Y})
+		m.app.HandleMouse(screenapi.Mouse{Kind: screenapi.WheelDown, X: mouse.X, Y: mouse.Y})
 	}
 }
 
 // View draws the frame if anything has changed.
 func (m *model) View() tea.View {
 	if m.dirty {
-		m.frame = m.app.drawOn(m.frame.Again(m.app.ctx.W, m.app.ctx.H, m.app.ascii))
-		m.content = m.frame.Styled(m.app.ctx.Theme.Open)
+		m.frame = m.app.drawOn(m.frame.ReuseCells(m.app.ctx.W, m.app.ctx.H, m.app.ascii))
+		m.content = m.frame.StyledText(m.app.ctx.Theme.Open)
 		m.dirty = false
 	}
 	view := tea.NewView(m.content)
@@ -217,10 +219,10 @@ func (m *model) View() tea.View {
 	return view
 }
 
-// requests carries out the App's requests.
-func (m *model) requests() tea.Cmd {
+// runRequests carries out the App's requests.
+func (m *model) runRequests() tea.Cmd {
 	var all []tea.Cmd
-	for _, r := range m.app.Take() {
+	for _, r := range m.app.TakeRequests() {
 		switch e := r.Effect.(type) {
 		case screenapi.Quit:
 			all = append(all, tea.Quit)
@@ -232,12 +234,12 @@ func (m *model) requests() tea.Cmd {
 		case screenapi.Copy:
 			all = append(all, tea.SetClipboard(e.Text))
 		case screenapi.Run:
-			all = append(all, m.run(r.From, e))
+			all = append(all, m.runAndRecover(r.From, e))
 		case screenapi.StreamLogs:
 			m.following++
 			if m.world.Logs != nil {
 				m.world.Logs.Follow(e.Pods)
-				all = append(all, m.nextLogs())
+				all = append(all, m.nextLogView())
 			}
 		case screenapi.StopLogs:
 			m.following++
@@ -245,14 +247,14 @@ func (m *model) requests() tea.Cmd {
 				m.world.Logs.Stop()
 			}
 		case screenapi.Shell:
-			all = append(all, m.shell(r.From, e))
+			all = append(all, m.runShellCommand(r.From, e))
 		}
 	}
 	return tea.Batch(all...)
 }
 
-// run carries out a Run. It converts a panic to an error, so that the terminal is restored properly.
-func (m *model) run(from screenapi.Screen, run screenapi.Run) tea.Cmd {
+// runAndRecover carries out a Run. It converts a panic to an error, so that the terminal is restored properly.
+func (m *model) runAndRecover(from screenapi.Screen, run screenapi.Run) tea.Cmd {
 	return func() (msg tea.Msg) {
 		done := screenapi.Done{Name: run.Name}
 		defer func() {
@@ -270,7 +272,7 @@ func (m *model) run(from screenapi.Screen, run screenapi.Run) tea.Cmd {
 	}
 }
 
-func (m *model) nextLogs() tea.Cmd {
+func (m *model) nextLogView() tea.Cmd {
 	number := m.following
 	return func() tea.Msg {
 		view, err := m.world.Logs.Next(m.ctx)
@@ -278,22 +280,22 @@ func (m *model) nextLogs() tea.Cmd {
 	}
 }
 
-func (m *model) logs(msg logsMsg) tea.Cmd {
+func (m *model) handleLogs(msg logsMsg) tea.Cmd {
 	if msg.following != m.following {
 		return nil
 	}
 	if msg.err != nil {
 		if m.ctx.Err() == nil {
-			m.app.Say(screenapi.Notice{Text: "logs: " + msg.err.Error(), Bad: true})
+			m.app.ShowNotice(screenapi.Notice{Text: "logs: " + msg.err.Error(), Bad: true})
 		}
 		return nil
 	}
 	m.app.SetLogs(msg.view)
-	return m.nextLogs()
+	return m.nextLogView()
 }
 
-// shell hands the terminal over to a command and takes it back when the command ends.
-func (m *model) shell(from screenapi.Screen, e screenapi.Shell) tea.Cmd {
+// runShellCommand hands the terminal over to a command and takes it back when the command ends.
+func (m *model) runShellCommand(from screenapi.Screen, e screenapi.Shell) tea.Cmd {
 	return tea.Exec(&shell{ctx: m.ctx, do: e.Do}, func(err error) tea.Msg {
 		return doneMsg{from, screenapi.Run{Name: e.Name, Quiet: true}, screenapi.Done{Name: e.Name, Err: err}}
 	})

@@ -48,7 +48,7 @@ type oneSource struct{ given bool }
 func (s *oneSource) Next(ctx context.Context) (*snapshot.Snapshot, error) {
 	if !s.given {
 		s.given = true
-		return snapshot.Empty(start), nil
+		return snapshot.EmptySnapshot(start), nil
 	}
 	<-ctx.Done()
 	return nil, ctx.Err()
@@ -98,7 +98,7 @@ func TestWhatPanicsElsewhereIsToldInTheFrame(t *testing.T) {
 	app.Resize(80, 24)
 	m := &model{app: app, world: world(nil, nil), ctx: t.Context()}
 	run := screenapi.Run{Name: "cancel", Do: func(context.Context) (string, error) { panic("oops") }}
-	msg := m.run(app.Top(), run)()
+	msg := m.runAndRecover(app.VisibleScreen(), run)()
 	m.Update(msg)
 	if text := app.Draw().Text(); !strings.Contains(text, "cancel: internal error: oops") {
 		t.Errorf("the frame does not tell:\n%s", text)
@@ -117,12 +117,12 @@ func TestPastedTextIsNeverTakenForKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	app.Resize(80, 24)
-	app.Paste("xxx")
+	app.HandlePaste("xxx")
 	if pressed > 0 {
 		t.Errorf("pasted text pressed x %d times", pressed)
 	}
-	app.Key(tea.KeyPressMsg{Code: ':', Text: ":"})
-	app.Paste("theme dark")
+	app.HandleKey(tea.KeyPressMsg{Code: ':', Text: ":"})
+	app.HandlePaste("theme dark")
 	if text := app.Draw().Text(); !strings.Contains(text, ":theme dark") {
 		t.Errorf("pasted text is not in the palette:\n%s", text)
 	}
@@ -135,11 +135,11 @@ func TestAnErrorIsSaidUntilAKeyIsPressed(t *testing.T) {
 		t.Fatal(err)
 	}
 	app.Resize(80, 24)
-	app.Done(app.Top(), screenapi.Run{Name: "drain"}, screenapi.Done{Name: "drain", Err: errors.New("forbidden")})
+	app.ReportDone(app.VisibleScreen(), screenapi.Run{Name: "drain"}, screenapi.Done{Name: "drain", Err: errors.New("forbidden")})
 	if text := app.Draw().Text(); !strings.Contains(text, "drain: forbidden") || !strings.Contains(text, "said: forbidden") {
 		t.Errorf("the frame does not tell:\n%s", text)
 	}
-	app.Key(tea.KeyPressMsg{Code: 'k', Text: "k"})
+	app.HandleKey(tea.KeyPressMsg{Code: 'k', Text: "k"})
 	if text := app.Draw().Text(); strings.Contains(text, "drain: forbidden") {
 		t.Errorf("the frame still tells:\n%s", text)
 	}
@@ -182,11 +182,11 @@ func TestWhatHalfSucceededIsToldWithBothHalves(t *testing.T) {
 	}
 	app.Resize(120, 24)
 	refused := errors.Join(errors.New("job b may not be changed"), errors.New("job c may not be changed"))
-	app.Done(nil, screenapi.Run{Name: "cancel 3 jobs"}, screenapi.Done{Said: "job a will be cancelled", Err: refused})
+	app.ReportDone(nil, screenapi.Run{Name: "cancel 3 jobs"}, screenapi.Done{Said: "job a will be cancelled", Err: refused})
 	if text := app.Draw().Text(); !strings.Contains(text, "job a will be cancelled; but job b may not be changed; job c may not be changed") {
 		t.Errorf("the frame does not tell both:\n%s", text)
 	}
-	app.Done(nil, screenapi.Run{Name: "cancel 3 jobs"}, screenapi.Done{Err: refused})
+	app.ReportDone(nil, screenapi.Run{Name: "cancel 3 jobs"}, screenapi.Done{Err: refused})
 	if text := app.Draw().Text(); !strings.Contains(text, "cancel 3 jobs: job b may") {
 		t.Errorf("the frame does not tell what failed:\n%s", text)
 	}
@@ -218,12 +218,12 @@ func TestScreensThatAreClosedAreLetGoOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 10 {
-		app.apply([]screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: "a"}}, nil)
-		closed := app.Top().(*detail)
-		app.SetSnapshot(snapshot.Empty(start))
+		app.applyEffects([]screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: "a"}}, nil)
+		closed := app.VisibleScreen().(*detail)
+		app.SetSnapshot(snapshot.EmptySnapshot(start))
 		app.stale[closed] = true // as if another screen were above it
-		app.apply([]screenapi.Effect{screenapi.Open{Screen: screenapi.Overview}}, nil)
-		app.Done(closed, screenapi.Run{Name: "late"}, screenapi.Done{Err: errors.New("late")})
+		app.applyEffects([]screenapi.Effect{screenapi.Open{Screen: screenapi.Overview}}, nil)
+		app.ReportDone(closed, screenapi.Run{Name: "late"}, screenapi.Done{Err: errors.New("late")})
 		if closed.said != "" {
 			t.Error("a screen that is closed is told the end of what it wanted")
 		}

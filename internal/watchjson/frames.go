@@ -13,11 +13,11 @@ type scan struct {
 	quoted bool
 }
 
-// end returns the length of the object at the beginning of data, or -1 if the object is incomplete. To continue, call
+// endOfObject returns the length of the object at the beginning of data, or -1 if the object is incomplete. To continue, call
 // it again with more of the same data.
-func (s *scan) end(data []byte) int {
+func (s *scan) endOfObject(data []byte) int {
 	for s.at < len(data) {
-		if s.quoted && !s.leaveQuotes(data) {
+		if s.quoted && !s.skipString(data) {
 			return -1
 		}
 		if s.at == len(data) {
@@ -39,16 +39,16 @@ func (s *scan) end(data []byte) int {
 	return -1
 }
 
-// leaveQuotes moves past the end of a string. It returns false if data does not contain the end.
-func (s *scan) leaveQuotes(data []byte) bool {
+// skipString moves past the end of a string. It returns false if data does not contain the end.
+func (s *scan) skipString(data []byte) bool {
 	for {
 		i := bytes.IndexByte(data[s.at:], '"')
 		if i < 0 {
-			s.at = len(data) - backslashes(data[s.at:])
+			s.at = len(data) - trailingBackslashes(data[s.at:])
 			return false
 		}
 		end := s.at + i
-		escaped := backslashes(data[s.at:end])%2 == 1
+		escaped := trailingBackslashes(data[s.at:end])%2 == 1
 		s.at = end + 1
 		if !escaped {
 			s.quoted = false
@@ -57,8 +57,8 @@ func (s *scan) leaveQuotes(data []byte) bool {
 	}
 }
 
-// backslashes returns the number of backslashes at the end of data.
-func backslashes(data []byte) int {
+// trailingBackslashes returns the number of backslashes at the end of data.
+func trailingBackslashes(data []byte) int {
 	return len(data) - len(bytes.TrimRight(data, `\`))
 }
 
@@ -86,17 +86,17 @@ type frames struct {
 func (f *frames) Read(into []byte) (int, error) {
 	for f.whole == 0 {
 		if f.scan.at == 0 {
-			f.given += blank(f.buffer[f.given:])
+			f.given += leadingBlanks(f.buffer[f.given:])
 		}
 		left := f.buffer[f.given:]
 		if len(left) > 0 && left[0] != '{' {
 			return 0, errNotJSON
 		}
-		if end := f.scan.end(left); end > 0 {
+		if end := f.scan.endOfObject(left); end > 0 {
 			f.whole, f.scan = end, scan{}
 			break
 		}
-		if err := f.more(); err != nil {
+		if err := f.readMoreData(); err != nil {
 			return 0, err
 		}
 	}
@@ -108,8 +108,8 @@ func (f *frames) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// blank returns the length of the white space at the beginning of data.
-func blank(data []byte) int {
+// leadingBlanks returns the length of the white space at the beginning of data.
+func leadingBlanks(data []byte) int {
 	for i, c := range data {
 		if c != '\n' && c != ' ' && c != '\r' && c != '\t' {
 			return i
@@ -118,8 +118,8 @@ func blank(data []byte) int {
 	return len(data)
 }
 
-// more reads from the source.
-func (f *frames) more() error {
+// readMoreData reads from the source.
+func (f *frames) readMoreData() error {
 	left := len(f.buffer) - f.given
 	switch {
 	case left > largest:

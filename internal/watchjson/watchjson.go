@@ -30,9 +30,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Codecs returns the serializers for a client of the scheme's kinds. They serve as NegotiatedSerializer of a
+// NewCodecs returns the serializers for a client of the scheme's kinds. They serve as NegotiatedSerializer of a
 // rest.Config.
-func Codecs(scheme *runtime.Scheme) runtime.NegotiatedSerializer {
+func NewCodecs(scheme *runtime.Scheme) runtime.NegotiatedSerializer {
 	usual := serializer.NewCodecFactory(scheme).WithoutConversion()
 	object := json.NewSerializerWithOptions(front{}, scheme, scheme, json.SerializerOptions{})
 	c := codecs{NegotiatedSerializer: usual, media: usual.SupportedMediaTypes()}
@@ -116,7 +116,7 @@ func readEvent(data []byte, event *metav1.WatchEvent) bool {
 			continue
 		}
 		object, ok := bytes.CutPrefix(after, beforeObject)
-		if !ok || len(object) == 0 || object[0] != '{' || ends(object) != len(object)-1 {
+		if !ok || len(object) == 0 || object[0] != '{' || objectLength(object) != len(object)-1 {
 			return false // the event has further fields
 		}
 		event.Type, event.Object.Raw = string(t), object[:len(object)-1]
@@ -125,10 +125,10 @@ func readEvent(data []byte, event *metav1.WatchEvent) bool {
 	return false
 }
 
-// ends returns the end of the object at the beginning of data, or -1 if the object is incomplete.
-func ends(data []byte) int {
+// objectLength returns the end of the object at the beginning of data, or -1 if the object is incomplete.
+func objectLength(data []byte) int {
 	var s scan
-	return s.end(data)
+	return s.endOfObject(data)
 }
 
 // framer splits a stream into events.

@@ -119,7 +119,7 @@ func TestEventsAreReadAsClientGoReadsThem(t *testing.T) {
 			want, wantEnd := read(t, usual, strings.NewReader(stream))
 			for pieces, reader := range map[string]io.Reader{"at once": strings.NewReader(stream), "byte by byte": iotest.OneByteReader(strings.NewReader(stream)),
 				"with its end": iotest.DataErrReader(strings.NewReader(stream))} {
-				got, end := read(t, Codecs(scheme(t)), reader)
+				got, end := read(t, NewCodecs(scheme(t)), reader)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s: -client-go +here\n%s", pieces, diff)
 				}
@@ -134,7 +134,7 @@ func TestEventsAreReadAsClientGoReadsThem(t *testing.T) {
 func TestAStreamThatIsNoJSONEnds(t *testing.T) {
 	t.Parallel()
 	for _, stream := range []string{"<html>", "[1]", "upstream error"} {
-		if all, err := read(t, Codecs(scheme(t)), strings.NewReader(stream)); len(all) > 0 || !errors.Is(err, errNotJSON) {
+		if all, err := read(t, NewCodecs(scheme(t)), strings.NewReader(stream)); len(all) > 0 || !errors.Is(err, errNotJSON) {
 			t.Errorf("%s: %v, %v", stream, all, err)
 		}
 	}
@@ -197,7 +197,7 @@ func (d *drip) Read(into []byte) (int, error) {
 // BenchmarkEvents measures the cost of an event of a job; compare Usual with Here.
 func BenchmarkEvents(b *testing.B) {
 	stream := []byte(strings.Repeat(written(b, "MODIFIED", job("a")), 100))
-	for name, c := range map[string]runtime.NegotiatedSerializer{"Usual": serializer.NewCodecFactory(scheme(b)).WithoutConversion(), "Here": Codecs(scheme(b))} {
+	for name, c := range map[string]runtime.NegotiatedSerializer{"Usual": serializer.NewCodecFactory(scheme(b)).WithoutConversion(), "Here": NewCodecs(scheme(b))} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N/100 + 1 {

@@ -33,25 +33,25 @@ const (
 	tryAdmitted              // with the planned objects and the pods of admitted PodGroups
 )
 
-// Problem returns the status of a plan that is not simulated at all.
-func (t *Thought) Problem(now time.Time) (status insight.PlanStatus, is bool) {
+// RejectedStatus returns the status of a plan that is not simulated at all.
+func (t *Thought) RejectedStatus(now time.Time) (status insight.PlanStatus, is bool) {
 	at := metav1.NewTime(now)
 	return insight.PlanStatus{AnsweredAt: &at, Problem: t.problem, Hint: t.hint}, t.problem != ""
 }
 
-// Answer runs all slices of the answer.
-func (t *Thought) Answer(now time.Time, e thinker, c *model.Cluster) insight.PlanStatus {
+// RunAllSlices runs all slices of the answer.
+func (t *Thought) RunAllSlices(now time.Time, e thinker, c *model.Cluster) insight.PlanStatus {
 	for {
-		if status, done := t.Step(now, e, c); done {
+		if status, done := t.RunOneSlice(now, e, c); done {
 			return status
 		}
 	}
 }
 
-// Step runs one slice of the answer and restores the model. done reports whether the answer is complete. The model
+// RunOneSlice runs one slice of the answer and restores the model. done reports whether the answer is complete. The model
 // may change between two slices.
-func (t *Thought) Step(now time.Time, e thinker, c *model.Cluster) (status insight.PlanStatus, done bool) {
-	if status, is := t.Problem(now); is {
+func (t *Thought) RunOneSlice(now time.Time, e thinker, c *model.Cluster) (status insight.PlanStatus, done bool) {
+	if status, is := t.RejectedStatus(now); is {
 		return status, true
 	}
 	if t.stage == warm && len(t.queues) == 0 {
@@ -59,36 +59,36 @@ func (t *Thought) Step(now time.Time, e thinker, c *model.Cluster) (status insig
 		e.WhatIf(now, c, scheduler.Hypothesis{})
 		return insight.PlanStatus{}, false
 	}
-	t.rename(c)
+	t.avoidNameClashes(c)
 	if len(t.queues) > 0 { // both simulations must start from the same state
 		t.before = e.WhatIf(now, c, scheduler.Hypothesis{})
 	}
-	after := e.WhatIf(now, c, t.hypothesis(c))
-	if t.stage != tryAdmitted && t.letIn(&after) {
+	after := e.WhatIf(now, c, t.newHypothesis(c))
+	if t.stage != tryAdmitted && t.markAdmitted(&after) {
 		t.stage = tryAdmitted
 		return insight.PlanStatus{}, false
 	}
-	return t.status(now, &after, c), true
+	return t.planStatus(now, &after, c), true
 }
 
-// status returns the answer after the engine has decided.
-func (t *Thought) status(now time.Time, after *decision.Decisions, c *model.Cluster) insight.PlanStatus {
+// planStatus returns the answer after the engine has decided.
+func (t *Thought) planStatus(now time.Time, after *decision.Decisions, c *model.Cluster) insight.PlanStatus {
 	at := metav1.NewTime(now)
 	status := insight.PlanStatus{AnsweredAt: &at}
 	for i := range t.items {
 		if it := &t.items[i]; it.job != nil {
-			t.tell(it, after, c)
+			t.setJobAnswer(it, after, c)
 		}
 	}
 	for i := range t.items {
 		if it := &t.items[i]; it.of != nil {
-			it.tellMember()
+			it.setMemberAnswer()
 		}
 	}
 	var admitted map[string]int
 	if len(t.queues) > 0 {
-		t.tellOthers(&status, &t.before, after, c)
-		admitted = t.admitted(&t.before, after, c)
+		t.setOtherAnswers(&status, &t.before, after, c)
+		admitted = t.countAdmitted(&t.before, after, c)
 	}
 	for i := range t.items {
 		it := &t.items[i]
@@ -96,14 +96,14 @@ func (t *Thought) status(now time.Time, after *decision.Decisions, c *model.Clus
 			it.answer.Message = queueMessage(it, &status, admitted)
 		}
 		status.Answers = append(status.Answers, it.answer)
-		if rank(it.answer.Verdict) > rank(status.Verdict) {
+		if verdictRank(it.answer.Verdict) > verdictRank(status.Verdict) {
 			status.Verdict = it.answer.Verdict
 		}
 	}
 	return status
 }
 
-func rank(v insight.Verdict) int {
+func verdictRank(v insight.Verdict) int {
 	switch v {
 	case insight.VerdictStarts:
 		return 1
@@ -115,8 +115,8 @@ func rank(v insight.Verdict) int {
 	return 0
 }
 
-// rename gives pods and PodGroups other names if existing objects already use their names.
-func (t *Thought) rename(c *model.Cluster) {
+// avoidNameClashes gives pods and PodGroups other names if existing objects already use their names.
+func (t *Thought) avoidNameClashes(c *model.Cluster) {
 	for i := range t.items {
 		job := t.items[i].job
 		if job == nil {
@@ -140,15 +140,15 @@ func (t *Thought) rename(c *model.Cluster) {
 	}
 }
 
-// hypothesis returns the changes that add the planned objects to the model, and the changes that revert them.
-func (t *Thought) hypothesis(c *model.Cluster) scheduler.Hypothesis {
+// newHypothesis returns the changes that add the planned objects to the model, and the changes that revert them.
+func (t *Thought) newHypothesis(c *model.Cluster) scheduler.Hypothesis {
 	var h scheduler.Hypothesis
 	add := func(do, undo model.Delta) {
 		h.Make = append(h.Make, do)
 		h.Undo = append([]model.Delta{undo}, h.Undo...)
 	}
 	for _, queue := range t.queues {
-		add(model.QueueFrom(queue), c.KeepQueue(queue.Name))
+		add(model.QueueFrom(queue), c.QueueRestoringDelta(queue.Name))
 	}
 	for i := range t.items {
 		job := t.items[i].job
@@ -170,8 +170,8 @@ func (t *Thought) hypothesis(c *model.Cluster) scheduler.Hypothesis {
 	return h
 }
 
-// letIn marks the gangs that were admitted, and reports whether there were any.
-func (t *Thought) letIn(d *decision.Decisions) bool {
+// markAdmitted marks the gangs that were admitted, and reports whether there were any.
+func (t *Thought) markAdmitted(d *decision.Decisions) bool {
 	some := false
 	for i := range t.items {
 		job := t.items[i].job
@@ -185,33 +185,33 @@ func (t *Thought) letIn(d *decision.Decisions) bool {
 	return some
 }
 
-// tell sets the answer for a job.
-func (t *Thought) tell(it *item, d *decision.Decisions, c *model.Cluster) {
+// setJobAnswer sets the answer for a job.
+func (t *Thought) setJobAnswer(it *item, d *decision.Decisions, c *model.Cluster) {
 	a, group := &it.answer, it.job.group
 	a.MinMember, a.Pods = group.Spec.MinMember, int32(len(it.job.pods))
 	p := scheduler.ProspectOf(d, group.UID)
 	places := newPlacements(it.job.pods)
 	it.places = nil
 	for i := range p.Binds {
-		places.add(p.Binds[i].Pod.UID, p.Binds[i].Node, false)
+		places.addPlacedPod(p.Binds[i].Pod.UID, p.Binds[i].Node, false)
 		it.places = append(it.places, place{p.Binds[i].Pod.UID, p.Binds[i].Node, false})
 	}
 	for i := range d.Nominations {
 		if n := &d.Nominations[i]; n.Node != "" {
-			places.add(n.Pod.UID, n.Node, true)
+			places.addPlacedPod(n.Pod.UID, n.Node, true)
 			it.places = append(it.places, place{n.Pod.UID, n.Node, true})
 		}
 	}
-	a.Placements, a.Starting = places.list(), places.pods
-	a.Victims, a.VictimCount = victims(p.Evicts, c)
+	a.Placements, a.Starting = places.sortedPlacements(), places.pods
+	a.Victims, a.VictimCount = listVictims(p.Evicts, c)
 	if p.Status != nil {
 		a.Explanation = p.Status.Explanation
 	}
 	switch {
 	case p.Starts() && places.later == 0:
-		a.Verdict, a.Message, a.Explanation = insight.VerdictStarts, "would start now: "+places.sentence(a.Pods), nil
+		a.Verdict, a.Message, a.Explanation = insight.VerdictStarts, "would start now: "+places.describePlacements(a.Pods), nil
 	case p.Starts() || len(p.Evicts) > 0 || places.later > 0:
-		a.Verdict, a.Message = insight.VerdictStarts, "would start "+once(p.Evicts)+": "+places.sentence(a.Pods)
+		a.Verdict, a.Message = insight.VerdictStarts, "would start "+describeWhen(p.Evicts)+": "+places.describePlacements(a.Pods)
 	case a.Explanation != nil && a.Explanation.Never:
 		a.Verdict, a.Message = insight.VerdictNever, "can never start with its current request: "+a.Explanation.Message
 	case a.Explanation != nil:
@@ -223,8 +223,8 @@ func (t *Thought) tell(it *item, d *decision.Decisions, c *model.Cluster) {
 	}
 }
 
-// once describes what must happen before the pods get their nodes.
-func once(evicts []decision.Evict) string {
+// describeWhen describes what must happen before the pods get their nodes.
+func describeWhen(evicts []decision.Evict) string {
 	switch len(evicts) {
 	case 0:
 		return "after terminating pods have ended"
@@ -234,8 +234,8 @@ func once(evicts []decision.Evict) string {
 	return fmt.Sprintf("after %d pods that are evicted for it have ended", len(evicts))
 }
 
-// tellOthers sets which other gangs start, and which other pods are evicted, because of the plan.
-func (t *Thought) tellOthers(status *insight.PlanStatus, before, after *decision.Decisions, c *model.Cluster) {
+// setOtherAnswers sets which other gangs start, and which other pods are evicted, because of the plan.
+func (t *Thought) setOtherAnswers(status *insight.PlanStatus, before, after *decision.Decisions, c *model.Cluster) {
 	ours, known := map[types.UID]bool{}, map[types.UID]bool{}
 	for i := range t.items {
 		if job := t.items[i].job; job != nil {
@@ -254,7 +254,7 @@ func (t *Thought) tellOthers(status *insight.PlanStatus, before, after *decision
 			evicts = append(evicts, e)
 		}
 	}
-	status.Victims, status.VictimCount = victims(evicts, c)
+	status.Victims, status.VictimCount = listVictims(evicts, c)
 	at := map[types.UID]int{}
 	for _, b := range after.Binds {
 		if known[b.Pod.UID] || ours[b.Gang.UID] {
@@ -270,10 +270,10 @@ func (t *Thought) tellOthers(status *insight.PlanStatus, before, after *decision
 	}
 }
 
-// admitted returns, by queue, how many other gangs are admitted because of the plan. This includes unedited queues,
+// countAdmitted returns, by queue, how many other gangs are admitted because of the plan. This includes unedited queues,
 // because an edited queue that gets less leaves more to others. The gangs have no pods yet: after their controllers
 // have created them, they start when resources are free.
-func (t *Thought) admitted(before, after *decision.Decisions, c *model.Cluster) map[string]int {
+func (t *Thought) countAdmitted(before, after *decision.Decisions, c *model.Cluster) map[string]int {
 	not := map[types.UID]bool{}
 	for i := range t.items {
 		if job := t.items[i].job; job != nil {
@@ -308,31 +308,31 @@ func queueMessage(it *item, status *insight.PlanStatus, admitted map[string]int)
 	next := ": "
 	switch starts, goes := len(status.Starts), status.VictimCount; {
 	case starts > 0 || goes > 0:
-		what += fmt.Sprintf(": %s would start and %s would be evicted immediately", counted(starts, "waiting job"), counted(int(goes), "pod"))
+		what += fmt.Sprintf(": %s would start and %s would be evicted immediately", countWithNoun(starts, "waiting job"), countWithNoun(int(goes), "pod"))
 		next = "; "
 	case len(admitted) == 0:
 		what += ": no existing job would start and no pod would be evicted immediately"
 	}
 	if len(admitted) > 0 {
-		what += next + letInto(admitted)
+		what += next + describeAdmitted(admitted)
 	}
 	return what
 }
 
-// letInto describes how many jobs would be admitted to which queues.
-func letInto(admitted map[string]int) string {
+// describeAdmitted describes how many jobs would be admitted to which queues.
+func describeAdmitted(admitted map[string]int) string {
 	var parts []string
 	for _, queue := range slices.Sorted(maps.Keys(admitted)) {
 		jobs := strconv.Itoa(admitted[queue])
 		if len(parts) == 0 {
-			jobs = counted(admitted[queue], "waiting job") + " would be admitted"
+			jobs = countWithNoun(admitted[queue], "waiting job") + " would be admitted"
 		}
 		parts = append(parts, jobs+" to queue "+queue)
 	}
 	return strings.Join(parts, ", ") + ", and start when resources are free"
 }
 
-func counted(n int, what string) string {
+func countWithNoun(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

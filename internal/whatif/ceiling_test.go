@@ -63,7 +63,7 @@ func thoughtOf(t testing.TB, queues []*scheduling.Queue, queue, cpu string, repl
 		t.Fatal(err)
 	}
 	p := &insight.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "uid"}, Spec: insight.PlanSpec{Objects: []runtime.RawExtension{{Raw: raw}}}}
-	return Prepare(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch})
+	return PrepareThought(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch})
 }
 
 // TestAnswerCeiling measures how long the loop is blocked by a plan on a large and busy cluster. It runs only with
@@ -98,7 +98,7 @@ func TestAnswerCeiling(t *testing.T) {
 		} {
 			thought := thoughtOf(t, queues, q.queue, q.cpu, q.replicas)
 			began := time.Now()
-			status := thought.Answer(make.Epoch.Add(time.Minute), thinker, c)
+			status := thought.RunAllSlices(make.Epoch.Add(time.Minute), thinker, c)
 			took := time.Since(began)
 			t.Logf("BENCH\tplan, %s\t%d\t%.4g\tms\t(first cycle of the engine: %v): %s", q.name, nodes, took.Seconds()*1000, first, status.Answers[0].Message)
 			if took > time.Second {

@@ -11,18 +11,18 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// changesOf describes, for users, the differences in a queue's spec that matter to the scheduler.
-func changesOf(old, fresh *scheduling.Queue) []string {
+// describeChanges describes, for users, the differences in a queue's spec that matter to the scheduler.
+func describeChanges(old, fresh *scheduling.Queue) []string {
 	var changes []string
 	tell := func(what, before, after string) {
 		if before != after {
-			changes = append(changes, fmt.Sprintf("%s %s -> %s", what, orNone(before), orNone(after)))
+			changes = append(changes, fmt.Sprintf("%s %s -> %s", what, textOrNone(before), textOrNone(after)))
 		}
 	}
 	tell("weight", strconv.Itoa(int(old.Spec.Weight)), strconv.Itoa(int(fresh.Spec.Weight)))
 	tell("priority", strconv.Itoa(int(old.Spec.Priority)), strconv.Itoa(int(fresh.Spec.Priority)))
 	tell("parent", old.ParentName(), fresh.ParentName())
-	tell("reclaimable", reclaimable(old), reclaimable(fresh))
+	tell("reclaimable", reclaimableText(old), reclaimableText(fresh))
 	tell("dequeueStrategy", string(old.Spec.DequeueStrategy), string(fresh.Spec.DequeueStrategy))
 	for _, limit := range []struct {
 		name          string
@@ -39,13 +39,13 @@ func changesOf(old, fresh *scheduling.Queue) []string {
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			tell(limit.name+" "+string(name), amount(limit.before, name), amount(limit.after, name))
+			tell(limit.name+" "+string(name), amountText(limit.before, name), amountText(limit.after, name))
 		}
 	}
 	return changes
 }
 
-func amount(list corev1.ResourceList, name corev1.ResourceName) string {
+func amountText(list corev1.ResourceList, name corev1.ResourceName) string {
 	quantity, ok := list[name]
 	if !ok {
 		return ""
@@ -53,6 +53,6 @@ func amount(list corev1.ResourceList, name corev1.ResourceName) string {
 	return quantity.String()
 }
 
-func reclaimable(q *scheduling.Queue) string {
+func reclaimableText(q *scheduling.Queue) string {
 	return strconv.FormatBool(q.Spec.Reclaimable == nil || *q.Spec.Reclaimable)
 }

@@ -6,7 +6,7 @@
 //	Out:  insight.PlanStatus
 //
 // It works in two steps. Prepare does what needs no model: it validates the objects with the rules of admission and
-// creates the PodGroups, pods and claims that the job controller would create. Thought.Answer adds them to the
+// creates the PodGroups, pods and claims that the job controller would create. Thought.RunAllSlices adds them to the
 // model, runs a cycle, and removes them again.
 //
 // # Invariants
@@ -16,6 +16,6 @@
 //
 // # Concurrency
 //
-// Prepare may run in any goroutine. Thought.Answer belongs to the goroutine of the model, or of the copy of it that the
+// Prepare may run in any goroutine. Thought.RunAllSlices belongs to the goroutine of the model, or of the copy of it that the
 // planner simulates on.
 package whatif

@@ -100,7 +100,7 @@ func TestWhatAnEditOfAQueueSaysIsWhatHappens(t *testing.T) {
 			t.Fatal(err)
 		}
 		edited := w.edit()
-		status := w.prepare("edit", edited).Answer(w.now, thinker, w.model)
+		status := w.prepare("edit", edited).RunAllSlices(w.now, thinker, w.model)
 		if status.Answers[0].Verdict != insight.VerdictStarts {
 			t.Fatalf("admission refuses it: %+v", status.Answers[0])
 		}

@@ -36,7 +36,7 @@ func planOf(t testing.TB, queues []*scheduling.Queue, objects ...runtime.Object)
 		}
 		p.Spec.Objects = append(p.Spec.Objects, runtime.RawExtension{Raw: raw})
 	}
-	return Prepare(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch})
+	return PrepareThought(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch})
 }
 
 // TestEvictingAnswerCeiling measures how long the loop is blocked by plans that would evict pods of other queues: a
@@ -68,7 +68,7 @@ func TestEvictingAnswerCeiling(t *testing.T) {
 		for _, name := range []string{"first answer", "again"} {
 			thought := planOf(t, queues, rich)
 			began := time.Now()
-			status := thought.Answer(make.Epoch.Add(time.Minute), thinker, c)
+			status := thought.RunAllSlices(make.Epoch.Add(time.Minute), thinker, c)
 			took := time.Since(began)
 			t.Logf("BENCH\tplan of a queue that takes from others, %s\t%d\t%.4g\tms\t%s", name, nodes, took.Seconds()*1000, status.Answers[0].Message)
 			if status.VictimCount < 50 {

@@ -145,7 +145,7 @@ func (w *world) prepare(uid string, objects ...runtime.Object) *Thought {
 		}
 		p.Spec.Objects = append(p.Spec.Objects, runtime.RawExtension{Raw: raw})
 	}
-	return Prepare(&Question{Plan: p, Queues: w.queues, Classes: w.classes, SchedulerNames: []string{"volcano"}, Now: w.now})
+	return PrepareThought(&Question{Plan: p, Queues: w.queues, Classes: w.classes, SchedulerNames: []string{"volcano"}, Now: w.now})
 }
 
 // happened is the outcome for a job.
@@ -169,18 +169,18 @@ func (w *world) submit(job *batch.Job) (h happened) {
 		decision.Assume(w.model, &d)
 		p := scheduler.ProspectOf(&d, made.group.UID)
 		for _, b := range p.Binds {
-			places.add(b.Pod.UID, b.Node, false)
+			places.addPlacedPod(b.Pod.UID, b.Node, false)
 		}
 		for _, n := range d.Nominations {
 			if n.Node != "" {
-				places.add(n.Pod.UID, n.Node, true)
+				places.addPlacedPod(n.Pod.UID, n.Node, true)
 			}
 		}
 		for _, e := range p.Evicts {
 			h.Evicted = append(h.Evicted, e.Pod.Name)
 		}
 		if in || len(p.Binds)+len(p.Evicts) > 0 { // the decision is made; later effects of other gangs are not part of the forecast
-			h.Placements = places.list()
+			h.Placements = places.sortedPlacements()
 			slices.Sort(h.Evicted)
 			w.carryOut(&d)
 			return h
@@ -194,7 +194,7 @@ func (w *world) submit(job *batch.Job) (h happened) {
 			}
 		}
 	}
-	h.Placements = places.list()
+	h.Placements = places.sortedPlacements()
 	return h
 }
 
@@ -241,7 +241,7 @@ func TestWhatAPlanSaysIsWhatHappens(t *testing.T) {
 			t.Fatal(err)
 		}
 		job := w.draw()
-		status := w.prepare("thought", job).Answer(w.now, thinker, w.model)
+		status := w.prepare("thought", job).RunAllSlices(w.now, thinker, w.model)
 		answer := status.Answers[0]
 		foretold := happened{Placements: answer.Placements}
 		for _, v := range answer.Victims {

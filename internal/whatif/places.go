@@ -32,8 +32,8 @@ func newPlacements(pods []*corev1.Pod) *placements {
 	return p
 }
 
-// add records a pod's node. It ignores pods of other jobs.
-func (p *placements) add(pod types.UID, node string, later bool) {
+// addPlacedPod records a pod's node. It ignores pods of other jobs.
+func (p *placements) addPlacedPod(pod types.UID, node string, later bool) {
 	task, ours := p.tasks[pod]
 	if !ours {
 		return
@@ -45,8 +45,8 @@ func (p *placements) add(pod types.UID, node string, later bool) {
 	}
 }
 
-// list returns the placements sorted by node and task.
-func (p *placements) list() []insight.Placement {
+// sortedPlacements returns the placements sorted by node and task.
+func (p *placements) sortedPlacements() []insight.Placement {
 	list := make([]insight.Placement, 0, len(p.count))
 	for place, n := range p.count {
 		place.Pods = n
@@ -58,17 +58,17 @@ func (p *placements) list() []insight.Placement {
 	return list
 }
 
-// sentence returns a sentence with the numbers of pods and nodes.
-func (p *placements) sentence(all int32) string {
+// describePlacements returns a sentence with the numbers of pods and nodes.
+func (p *placements) describePlacements(all int32) string {
 	nodes := map[string]bool{}
 	for place := range p.count {
 		nodes[place.Node] = true
 	}
-	return fmt.Sprintf("%d of %s on %s", p.pods, counted(int(all), "pod"), counted(len(nodes), "node"))
+	return fmt.Sprintf("%d of %s on %s", p.pods, countWithNoun(int(all), "pod"), countWithNoun(len(nodes), "node"))
 }
 
-// victims returns the evicted pods, in the order of the decision, up to maxNamed, and their total number.
-func victims(evicts []decision.Evict, c *model.Cluster) ([]insight.Victim, int32) {
+// listVictims returns the evicted pods, in the order of the decision, up to maxNamed, and their total number.
+func listVictims(evicts []decision.Evict, c *model.Cluster) ([]insight.Victim, int32) {
 	var list []insight.Victim
 	for i := range evicts {
 		e := &evicts[i]

@@ -28,12 +28,12 @@ func (t *Thought) addGroup(q *Question, it *item, raw []byte, around *check.Arou
 	beside.NamespaceQueue = func(string) string { return "" } // a group that names no queue goes to the default queue
 	verdict := check.Create(podGroupKind, raw, &beside)
 	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
-		it.refuse(verdict.Errors...)
+		it.rejectObject(verdict.Errors...)
 		return
 	}
 	group, errs := check.Decode[scheduling.PodGroup](raw)
-	if errs = append(errs, q.elsewhere(group, "group")...); len(errs) > 0 {
-		it.refuse(errs...)
+	if errs = append(errs, q.rejectOtherNamespace(group, "group")...); len(errs) > 0 {
+		it.rejectObject(errs...)
 		return
 	}
 	if group.Name == "" {
@@ -44,30 +44,30 @@ func (t *Thought) addGroup(q *Question, it *item, raw []byte, around *check.Arou
 	group.Status = scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending}
 	it.answer.Queue = group.Spec.Queue
 	it.job = &offspring{group: group, podsFirst: true}
-	it.job.finish(uid, q.created(), q.Classes)
+	it.job.setServerFields(uid, q.creationTime(), q.Classes)
 }
 
-// elsewhere rejects an object in another namespace than the plan's.
-func (q *Question) elsewhere(object metav1.Object, called string) field.ErrorList {
+// rejectOtherNamespace rejects an object in another namespace than the plan's.
+func (q *Question) rejectOtherNamespace(object metav1.Object, called string) field.ErrorList {
 	if namespace := object.GetNamespace(); namespace != "" && namespace != q.Plan.Namespace {
 		return field.ErrorList{field.Invalid(field.NewPath("metadata", "namespace"), namespace, "the "+called+" must be in the plan's namespace, "+q.Plan.Namespace)}
 	}
 	return nil
 }
 
-// created returns the assumed creation time of the planned objects.
-func (q *Question) created() metav1.Time { return metav1.NewTime(q.Now.Truncate(time.Second)) }
+// creationTime returns the assumed creation time of the planned objects.
+func (q *Question) creationTime() metav1.Time { return metav1.NewTime(q.Now.Truncate(time.Second)) }
 
 // addPod validates a pod. The pod joins the planned PodGroup that it names. A pod that names none gets its own
 // PodGroup, as from the controller.
 func (t *Thought) addPod(q *Question, it *item, raw []byte, around *check.Around, uid types.UID) {
 	verdict := check.Create(podKind, raw, around)
 	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
-		it.refuse(verdict.Errors...)
+		it.rejectObject(verdict.Errors...)
 		return
 	}
 	pod, errs := check.Decode[corev1.Pod](raw)
-	errs = append(errs, q.elsewhere(pod, "pod")...)
+	errs = append(errs, q.rejectOtherNamespace(pod, "pod")...)
 	if name := pod.Spec.SchedulerName; len(errs) == 0 && !slices.Contains(q.SchedulerNames, name) {
 		if name == "" {
 			name = corev1.DefaultSchedulerName
@@ -75,7 +75,7 @@ func (t *Thought) addPod(q *Question, it *item, raw []byte, around *check.Around
 		errs = append(errs, field.NotSupported(field.NewPath("spec", "schedulerName"), name, q.SchedulerNames))
 	}
 	if len(errs) > 0 {
-		it.refuse(errs...)
+		it.rejectObject(errs...)
 		return
 	}
 	if pod.Name == "" {
@@ -84,18 +84,18 @@ func (t *Thought) addPod(q *Question, it *item, raw []byte, around *check.Around
 	pod.Namespace, pod.UID, pod.Generation, pod.ResourceVersion = q.Plan.Namespace, uid, 1, ""
 	pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{}
 	if named := keys.PodGroupOf(pod.Annotations); named != "" {
-		t.join(q, it, pod, named)
+		t.joinPodGroup(q, it, pod, named)
 		return
 	}
 	group := groupplan.GroupFor(pod, nil)
 	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, keys.GroupName, group.Name)
 	it.answer.Queue = group.Spec.Queue
 	it.job = &offspring{group: group, pods: []*corev1.Pod{pod}, podsFirst: true}
-	it.job.finish(uid, q.created(), q.Classes)
+	it.job.setServerFields(uid, q.creationTime(), q.Classes)
 }
 
-// join adds a pod to a planned PodGroup.
-func (t *Thought) join(q *Question, it *item, pod *corev1.Pod, named string) {
+// joinPodGroup adds a pod to a planned PodGroup.
+func (t *Thought) joinPodGroup(q *Question, it *item, pod *corev1.Pod, named string) {
 	for i := range t.items {
 		other := &t.items[i]
 		if other.answer.Kind != podGroupKind.Kind || other.answer.Name != named {
@@ -106,17 +106,17 @@ func (t *Thought) join(q *Question, it *item, pod *corev1.Pod, named string) {
 			return
 		}
 		other.job.pods = append(other.job.pods, pod)
-		other.job.finishPod(len(other.job.pods)-1, q.created(), q.Classes)
+		other.job.finishPod(len(other.job.pods)-1, q.creationTime(), q.Classes)
 		it.of, it.pod = other, pod
 		it.answer.Queue = other.answer.Queue
 		return
 	}
 	at := field.NewPath("metadata", "annotations").Key(keys.GroupName)
-	it.refuse(field.NotFound(at, named+"; the PodGroup must be in the same plan"))
+	it.rejectObject(field.NotFound(at, named+"; the PodGroup must be in the same plan"))
 }
 
-// tellMember sets the answer for a pod of a planned PodGroup: it starts or waits with its group.
-func (it *item) tellMember() {
+// setMemberAnswer sets the answer for a pod of a planned PodGroup: it starts or waits with its group.
+func (it *item) setMemberAnswer() {
 	a, of := &it.answer, &it.of.answer
 	a.Pods, a.Verdict = 1, of.Verdict
 	a.Message = fmt.Sprintf("belongs to PodGroup %s, which %s", of.Name, of.Message)

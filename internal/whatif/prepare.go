@@ -88,10 +88,10 @@ var (
 	queueKind = scheduling.GroupVersion.WithKind("Queue")
 )
 
-// Prepare validates the objects of a Plan and creates what the controller would create for them.
-func Prepare(q *Question) *Thought {
+// PrepareThought validates the objects of a Plan and creates what the controller would create for them.
+func PrepareThought(q *Question) *Thought {
 	t := &Thought{now: q.Now}
-	if t.problem, t.hint = tooLarge(plannedPods(q.Plan)); t.problem != "" {
+	if t.problem, t.hint = checkPodCount(plannedPods(q.Plan)); t.problem != "" {
 		return t
 	}
 	queues := map[string]*scheduling.Queue{}
@@ -103,17 +103,17 @@ func Prepare(q *Question) *Thought {
 	for _, wanted := range plannedKinds {
 		around.Queues = scheduling.NewQueueLookup(slices.Collect(maps.Values(queues))...)
 		for i := range q.Plan.Spec.Objects {
-			raw := rawOf(&q.Plan.Spec.Objects[i])
-			kind, name := identify(raw)
+			raw := rawObjectBytes(&q.Plan.Spec.Objects[i])
+			kind, name := kindAndName(raw)
 			it := &t.items[i]
 			it.answer.Kind, it.answer.Name = kind.Kind, name
 			switch {
 			case kind != wanted:
 				if !slices.Contains(plannedKinds, kind) {
-					it.refuse(field.Invalid(field.NewPath("kind"), kind.String(), "plans support only Jobs, PodGroups, Pods and Queues"))
+					it.rejectObject(field.Invalid(field.NewPath("kind"), kind.String(), "plans support only Jobs, PodGroups, Pods and Queues"))
 				}
 			default:
-				t.add(q, it, kind, raw, queues, around, types.UID(fmt.Sprintf("%s-%d", q.Plan.UID, i)))
+				t.addPlannedObject(q, it, kind, raw, queues, around, types.UID(fmt.Sprintf("%s-%d", q.Plan.UID, i)))
 			}
 		}
 	}
@@ -124,8 +124,8 @@ func Prepare(q *Question) *Thought {
 // planned groups.
 var plannedKinds = []schema.GroupVersionKind{queueKind, jobKind, podGroupKind, podKind}
 
-// add validates one object and creates what the controller would create for it.
-func (t *Thought) add(q *Question, it *item, kind schema.GroupVersionKind, raw []byte, queues map[string]*scheduling.Queue, around *check.Around, uid types.UID) {
+// addPlannedObject validates one object and creates what the controller would create for it.
+func (t *Thought) addPlannedObject(q *Question, it *item, kind schema.GroupVersionKind, raw []byte, queues map[string]*scheduling.Queue, around *check.Around, uid types.UID) {
 	switch kind {
 	case queueKind:
 		t.addQueue(it, raw, queues, around)
@@ -138,7 +138,7 @@ func (t *Thought) add(q *Question, it *item, kind schema.GroupVersionKind, raw [
 	}
 }
 
-func rawOf(e *runtime.RawExtension) []byte {
+func rawObjectBytes(e *runtime.RawExtension) []byte {
 	if e.Raw == nil && e.Object != nil {
 		if raw, err := json.Marshal(e.Object); err == nil {
 			return raw
@@ -147,7 +147,7 @@ func rawOf(e *runtime.RawExtension) []byte {
 	return e.Raw
 }
 
-func identify(raw []byte) (schema.GroupVersionKind, string) {
+func kindAndName(raw []byte) (schema.GroupVersionKind, string) {
 	var head struct {
 		metav1.TypeMeta `json:",inline"`
 		Metadata        struct{ Name, GenerateName string } `json:"metadata"`
@@ -161,8 +161,8 @@ func identify(raw []byte) (schema.GroupVersionKind, string) {
 	return head.GroupVersionKind(), head.Metadata.Name
 }
 
-// refuse sets the answer that the object would be rejected.
-func (it *item) refuse(errs ...*field.Error) {
+// rejectObject sets the answer that the object would be rejected.
+func (it *item) rejectObject(errs ...*field.Error) {
 	it.answer.Verdict = insight.VerdictNever
 	it.answer.Problems = nil
 	texts := make([]string, len(errs))
@@ -177,7 +177,7 @@ func (it *item) refuse(errs ...*field.Error) {
 func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*scheduling.Queue, around *check.Around) {
 	queue, errs := check.Decode[scheduling.Queue](raw)
 	if len(errs) > 0 {
-		it.refuse(errs...)
+		it.rejectObject(errs...)
 		return
 	}
 	scheduling.DefaultQueue(queue)
@@ -189,7 +189,7 @@ func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*scheduling.Q
 		verdict = check.Update(queueKind, before, raw, around)
 	}
 	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
-		it.refuse(verdict.Errors...)
+		it.rejectObject(verdict.Errors...)
 		return
 	}
 	state := queue.Status.State
@@ -198,11 +198,11 @@ func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*scheduling.Q
 		queue.UID = types.UID("planned-" + queue.Name)
 	} else {
 		queue.UID, queue.CreationTimestamp, queue.Status = old.UID, old.CreationTimestamp, *old.Status.DeepCopy()
-		it.old, it.answer.Changes = true, changesOf(old, queue)
+		it.old, it.answer.Changes = true, describeChanges(old, queue)
 	}
 	if state != "" && state != queue.Status.State {
 		if old != nil {
-			it.answer.Changes = append(it.answer.Changes, fmt.Sprintf("state %s -> %s", orNone(string(queue.Status.State)), state))
+			it.answer.Changes = append(it.answer.Changes, fmt.Sprintf("state %s -> %s", textOrNone(string(queue.Status.State)), state))
 		}
 		queue.Status.State = state
 	}
@@ -218,35 +218,35 @@ func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*scheduling.Q
 func (q *Question) addJob(it *item, raw []byte, queues map[string]*scheduling.Queue, around *check.Around, uid types.UID) {
 	verdict := check.Create(jobKind, raw, around)
 	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
-		it.refuse(verdict.Errors...)
+		it.rejectObject(verdict.Errors...)
 		return
 	}
 	job, errs := check.Decode[batch.Job](raw)
 	if len(errs) > 0 {
-		it.refuse(errs...)
+		it.rejectObject(errs...)
 		return
 	}
-	if errs := q.elsewhere(job, "job"); len(errs) > 0 {
-		it.refuse(errs...)
+	if errs := q.rejectOtherNamespace(job, "job"); len(errs) > 0 {
+		it.rejectObject(errs...)
 		return
 	}
 	if job.Name == "" {
 		job.Name = job.GenerateName + "planned"
 	}
 	job.Namespace, job.UID, job.Generation, job.ResourceVersion = q.Plan.Namespace, uid, 1, ""
-	job.CreationTimestamp, job.Status = q.created(), batch.JobStatus{}
+	job.CreationTimestamp, job.Status = q.creationTime(), batch.JobStatus{}
 	batch.DefaultJob(job, around.SchedulerNames[0])
 	it.answer.Queue = job.Spec.Queue
-	it.job, it.answer.Message = q.offspringOf(job, queues[job.Spec.Queue])
+	it.job, it.answer.Message = q.createOffspring(job, queues[job.Spec.Queue])
 	if it.job == nil {
 		it.answer.Verdict = insight.VerdictWaits
 	}
 }
 
-// offspringOf returns what the job controller would create for a job, computing its plan before and after the
+// createOffspring returns what the job controller would create for a job, computing its plan before and after the
 // PodGroup is admitted. It returns nil and the reason if the controller would create nothing yet.
-func (q *Question) offspringOf(job *batch.Job, queue *scheduling.Queue) (*offspring, string) {
-	in := plan.Input{Job: job, Queue: queue, Claims: q.Claims, Priorities: q.priorities(), Related: q.Jobs, Now: q.Now}
+func (q *Question) createOffspring(job *batch.Job, queue *scheduling.Queue) (*offspring, string) {
+	in := plan.Input{Job: job, Queue: queue, Claims: q.Claims, Priorities: q.priorityValues(), Related: q.Jobs, Now: q.Now}
 	made := &offspring{}
 	first := plan.Compute(in)
 	job = first.Job
@@ -263,7 +263,7 @@ func (q *Question) offspringOf(job *batch.Job, queue *scheduling.Queue) (*offspr
 		}
 	}
 	if made.group == nil {
-		return nil, whyNothing(&first)
+		return nil, controllerMessage(&first)
 	}
 	admitted := made.group.DeepCopy()
 	admitted.Status.Phase = scheduling.PodGroupInqueue
@@ -277,13 +277,13 @@ func (q *Question) offspringOf(job *batch.Job, queue *scheduling.Queue) (*offspr
 	for _, w := range second.Writes {
 		if create, ok := w.(plan.CreatePods); ok {
 			for _, place := range create.Places {
-				pod := plan.Pod(second.Job, set, place, forwarding)
-				second.Array.Mark(pod, second.Job, place)
+				pod := plan.NewPodForPlace(second.Job, set, place, forwarding)
+				second.Array.LabelElementPod(pod, second.Job, place)
 				made.pods = append(made.pods, pod)
 			}
 		}
 	}
-	made.finish(job.UID, job.CreationTimestamp, q.Classes)
+	made.setServerFields(job.UID, job.CreationTimestamp, q.Classes)
 	return made, ""
 }
 
@@ -301,8 +301,8 @@ func (s jobSet) Job(r batch.JobReference) *batch.Job {
 	return nil
 }
 
-// whyNothing returns the controller's message for a job for which it creates nothing.
-func whyNothing(p *plan.Plan) string {
+// controllerMessage returns the controller's message for a job for which it creates nothing.
+func controllerMessage(p *plan.Plan) string {
 	for _, w := range p.Writes {
 		if status, ok := w.(plan.WriteStatus); ok && status.Status.State.Message != "" {
 			return status.Status.State.Message
@@ -316,7 +316,7 @@ func whyNothing(p *plan.Plan) string {
 	return "the job controller would wait before it creates pods"
 }
 
-func orNone(text string) string {
+func textOrNone(text string) string {
 	if text == "" {
 		return "none"
 	}

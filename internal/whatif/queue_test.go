@@ -181,7 +181,7 @@ func answerTo(t *testing.T, c *model.Cluster, queues []*scheduling.Queue, object
 	}
 	before := traces(c)
 	p := &insight.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "plan"}, Spec: insight.PlanSpec{Objects: objects}}
-	status := Prepare(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch}).Answer(make.Epoch, thinker, c)
+	status := PrepareThought(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch}).RunAllSlices(make.Epoch, thinker, c)
 	if diff := cmp.Diff(before, traces(c)); diff != "" {
 		t.Errorf("a plan leaves traces (-before +after):\n%s", diff)
 	}

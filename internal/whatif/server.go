@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// finish sets the fields of the created objects that the API server would set.
-func (o *offspring) finish(uid types.UID, created metav1.Time, classes []*schedulingv1.PriorityClass) {
+// setServerFields sets the fields of the created objects that the API server would set.
+func (o *offspring) setServerFields(uid types.UID, created metav1.Time, classes []*schedulingv1.PriorityClass) {
 	o.group.UID, o.group.CreationTimestamp = uid, created
 	for i := range o.pods {
 		o.finishPod(i, created, classes)
@@ -30,7 +30,7 @@ func (o *offspring) finishPod(i int, created metav1.Time, classes []*schedulingv
 	pod.Status.Phase = corev1.PodPending
 	tolerateBriefly(pod, corev1.TaintNodeNotReady)
 	tolerateBriefly(pod, corev1.TaintNodeUnreachable)
-	prioritize(pod, classes)
+	setPriority(pod, classes)
 	mergeLabelKeys(pod)
 	requestLimits(pod)
 }
@@ -71,9 +71,9 @@ func tolerateBriefly(pod *corev1.Pod, key string) {
 	})
 }
 
-// prioritize sets the priority of a pod from its PriorityClass or, without one, from the default class with the
+// setPriority sets the priority of a pod from its PriorityClass or, without one, from the default class with the
 // lowest value.
-func prioritize(pod *corev1.Pod, classes []*schedulingv1.PriorityClass) {
+func setPriority(pod *corev1.Pod, classes []*schedulingv1.PriorityClass) {
 	var class *schedulingv1.PriorityClass
 	for _, c := range classes {
 		switch name := pod.Spec.PriorityClassName; {
@@ -93,8 +93,8 @@ func prioritize(pod *corev1.Pod, classes []*schedulingv1.PriorityClass) {
 	pod.Spec.Priority = &value
 }
 
-// priorities returns the values of the priority classes for the job controller.
-func (q *Question) priorities() map[string]int32 {
+// priorityValues returns the values of the priority classes for the job controller.
+func (q *Question) priorityValues() map[string]int32 {
 	values := map[string]int32{}
 	for _, class := range q.Classes {
 		values[class.Name] = class.Value

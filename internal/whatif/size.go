@@ -17,8 +17,8 @@ const MaxPods = 5000
 func plannedPods(p *insight.Plan) int64 {
 	var sum int64
 	for i := range p.Spec.Objects {
-		raw := rawOf(&p.Spec.Objects[i])
-		switch kind, _ := identify(raw); kind {
+		raw := rawObjectBytes(&p.Spec.Objects[i])
+		switch kind, _ := kindAndName(raw); kind {
 		case podKind:
 			sum++
 			continue
@@ -28,15 +28,15 @@ func plannedPods(p *insight.Plan) int64 {
 		}
 		job := &batch.Job{}
 		if json.Unmarshal(raw, job) == nil {
-			sum += podsOf(job)
+			sum += podsAtOnce(job)
 		}
 	}
 	return sum
 }
 
-// podsOf returns the number of pods of a job. For an array, it counts only the elements that may run at the same
+// podsAtOnce returns the number of pods of a job. For an array, it counts only the elements that may run at the same
 // time.
-func podsOf(job *batch.Job) int64 {
+func podsAtOnce(job *batch.Job) int64 {
 	var sum int64
 	for i := range job.Spec.Tasks {
 		sum += max(int64(job.Spec.Tasks[i].Replicas), 0)
@@ -51,9 +51,9 @@ func podsOf(job *batch.Job) int64 {
 	return sum
 }
 
-// tooLarge returns the problem of a plan with too many pods, with a hint; both are empty if the plan can be
+// checkPodCount returns the problem of a plan with too many pods, with a hint; both are empty if the plan can be
 // simulated.
-func tooLarge(pods int64) (problem, hint string) {
+func checkPodCount(pods int64) (problem, hint string) {
 	if pods <= MaxPods {
 		return "", ""
 	}

@@ -192,7 +192,7 @@ func (w *World) Delete(gang string) {
 func (w *World) Running(gang string) int {
 	n := 0
 	for _, pod := range w.pods[gang] {
-		if task := w.cluster.Task(pod.UID); task != nil && task.Status.Allocated() {
+		if task := w.cluster.Task(pod.UID); task != nil && task.Status.IsAllocated() {
 			n++
 		}
 	}

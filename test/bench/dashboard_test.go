@@ -50,7 +50,7 @@ func board(t *testing.T, c watchserver.Cluster) *snapshot.Board {
 		for i := range kinds[name].Count {
 			object := kinds[name].Make(i)
 			slim(object)
-			if err := b.Put(object); err != nil {
+			if err := b.StoreObject(object); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -74,8 +74,8 @@ func dashboardParts(t *testing.T, c watchserver.Cluster) {
 	defer runtime.UnlockOSThread()
 	b := board(t, c)
 	facts := snapshot.Facts{Connection: snapshot.Connection{Link: snapshot.LinkLive, Since: c.Now}}
-	snap := b.Freeze(c.Now, facts)
-	app, err := tui.New(tui.Settings{Specs: screens.All(), Theme: "dark", Colors: theme.TrueColor, Program: "vcctl", Actions: &tuitest.Recorder{}, Now: c.Now})
+	snap := b.TakeSnapshot(c.Now, facts)
+	app, err := tui.New(tui.Settings{Specs: screens.AllScreenSpecs(), Theme: "dark", Colors: theme.TrueColor, Program: "vcctl", Actions: &tuitest.Recorder{}, Now: c.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +84,11 @@ func dashboardParts(t *testing.T, c watchserver.Cluster) {
 	var slowest, applied []float64
 	for _, keys := range []string{"1", "1 e", "2", "2 g", "2 enter", "2 enter t", "3", "4", "4 g", "4 H", "5"} {
 		for _, key := range strings.Fields(keys) {
-			app.Key(tuitest.Press(key))
+			app.HandleKey(tuitest.NewKeyPress(key))
 		}
 		var took []float64
 		for range 200 {
-			app.Key(tuitest.Press("down"))
+			app.HandleKey(tuitest.NewKeyPress("down"))
 			begin := threadTime(t)
 			_ = app.Draw()
 			took = append(took, milliseconds(threadTime(t)-begin))
@@ -96,12 +96,12 @@ func dashboardParts(t *testing.T, c watchserver.Cluster) {
 		slices.Sort(took)
 		t.Logf("keys %s: a frame in %.2f ms, 99th percentile %.2f ms", keys, took[len(took)/2], took[len(took)*99/100])
 		slowest = append(slowest, took[len(took)*99/100])
-		app.Key(tuitest.Press("esc"))
+		app.HandleKey(tuitest.NewKeyPress("esc"))
 	}
 	take(t, figures.FrameTime, c.Nodes, slices.Max(slowest))
 	costlyKeys(t, app)
 	for _, key := range []string{"1", "2", "3", "4"} {
-		app.Key(tuitest.Press(key))
+		app.HandleKey(tuitest.NewKeyPress(key))
 		for round := range 10 {
 			changed := c
 			changed.Now = c.Now.Add(time.Duration(round+1) * time.Minute)
@@ -113,7 +113,7 @@ func dashboardParts(t *testing.T, c watchserver.Cluster) {
 			for _, job := range jobs {
 				b.SetJob(job)
 			}
-			next := b.Freeze(changed.Now, facts)
+			next := b.TakeSnapshot(changed.Now, facts)
 			frozen := threadTime(t) - begin
 			app.SetSnapshot(next)
 			applied = append(applied, milliseconds(threadTime(t)-begin))
@@ -130,11 +130,11 @@ func costlyKeys(t *testing.T, app *tui.App) {
 	t.Helper()
 	var took []float64
 	for _, screen := range []string{"1", "2", "4"} {
-		app.Key(tuitest.Press(screen))
+		app.HandleKey(tuitest.NewKeyPress(screen))
 		for _, keys := range []string{"s s s S g g", "ctrl+a esc", "/ j o b - 0 9 backspace backspace enter", "/ space g p u > = 1 enter esc", ": j o b esc", "H G m g H", "M M 0"} {
 			for _, key := range strings.Fields(keys) {
 				begin := threadTime(t)
-				app.Key(tuitest.Press(key))
+				app.HandleKey(tuitest.NewKeyPress(key))
 				_ = app.Draw()
 				one := milliseconds(threadTime(t) - begin)
 				if took = append(took, one); one > 10 {
@@ -142,8 +142,8 @@ func costlyKeys(t *testing.T, app *tui.App) {
 				}
 			}
 		}
-		app.Key(tuitest.Press("esc"))
-		app.Key(tuitest.Press("esc"))
+		app.HandleKey(tuitest.NewKeyPress("esc"))
+		app.HandleKey(tuitest.NewKeyPress("esc"))
 	}
 	slices.Sort(took)
 	if p99 := took[len(took)*99/100]; p99 > figures.LineOf(figures.KeyToFrame).Floor {

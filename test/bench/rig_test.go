@@ -89,7 +89,7 @@ func startRig(t *testing.T, nodes int) *rig {
 	case <-time.After(3 * time.Minute):
 		t.Fatal("simulated nodes are not ready after three minutes")
 	}
-	r.nodes = fleet.Nodes()
+	r.nodes = fleet.ServedNodeNames()
 	r.pods = watchPods(ctx, t, fast)
 	return r
 }

@@ -65,7 +65,7 @@ func TestPodShapes(t *testing.T) {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("bare-%d", i)}, Spec: spec}
 	}
 	ours := func(i int) *corev1.Pod {
-		return plan.Pod(job, plugin.Set{}, plan.Place{Index: int32(i)}, false)
+		return plan.NewPodForPlace(job, plugin.Set{}, plan.Place{Index: int32(i)}, false)
 	}
 	create(bare, nil) // excludes one-time allocations
 	create(ours, nil)

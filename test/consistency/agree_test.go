@@ -22,7 +22,7 @@ import (
 
 func TestScreensAndCommandsAgree(t *testing.T) {
 	t.Parallel()
-	b := start(t, tuitest.Normal())
+	b := start(t, tuitest.NormalWorld())
 	b.agree()
 	if nodes := rows(b.vcctl("node list -o wide")); len(nodes) != 96 {
 		t.Errorf("%d nodes", len(nodes))
@@ -92,7 +92,7 @@ func (b *both) nodesAgree() {
 		if there := idle(t, once[name], idleDevice); here != there {
 			t.Errorf("%s: node list says %v is idle, top --once %v", name, here, there)
 		}
-		want := []string{fmt.Sprint(here[2]), "/", render.Amount(corev1.ResourceCPU, here[0]), "/", render.Amount(corev1.ResourceMemory, here[1])}
+		want := []string{fmt.Sprint(here[2]), "/", render.FormatAmount(corev1.ResourceCPU, here[0]), "/", render.FormatAmount(corev1.ResourceMemory, here[1])}
 		words := line(t, nodes, name)
 		if !strings.Contains(strings.Join(words, " "), strings.Join(want, " ")) {
 			t.Errorf("%s: vcctl says idle are %v, the dashboard shows %v", name, want, words)
@@ -143,7 +143,7 @@ func (b *both) sumsAgree(overview []string, has, left [3]int64) {
 	for i, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, "nvidia.com/gpu"} {
 		for title, amount := range map[string]int64{"Allocatable": has[i], "Idle": left[i]} {
 			words := slices.DeleteFunc(line(b.t, overview, title)[1:], func(w string) bool { return strings.HasPrefix(w, "(") })
-			if want := render.Amount(name, amount); len(words) <= i || words[i] != want {
+			if want := render.FormatAmount(name, amount); len(words) <= i || words[i] != want {
 				b.t.Errorf("vcctl's nodes have %s %s %s, the overview shows %v", want, name, title, words)
 			}
 		}
@@ -232,9 +232,9 @@ func trimBox(words []string) []string {
 // amountOf formats thousandths of a resource as the screens do.
 func amountOf(name corev1.ResourceName, milli int64) string {
 	if name == corev1.ResourceCPU {
-		return render.Amount(name, milli)
+		return render.FormatAmount(name, milli)
 	}
-	return render.Amount(name, milli/1000)
+	return render.FormatAmount(name, milli/1000)
 }
 
 // below returns the numbers of running and waiting gangs in a queue and its descendants.
@@ -357,7 +357,7 @@ func (b *both) explained(job *batchv1alpha1.Job) {
 	}{}
 	b.decode("job explain "+job.Name+" -n "+job.Namespace+" -o json", &said)
 	b.screen("w")
-	frame, twin := b.app.Draw().Text(), b.app.Top().Twin(b.app.Context())
+	frame, twin := b.app.Draw().Text(), b.app.VisibleScreen().Twin(b.app.Context())
 	b.screen("esc")
 	b.screen("esc")
 	b.screen("esc") // clears the filter, too

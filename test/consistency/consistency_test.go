@@ -55,7 +55,7 @@ func startFor(t *testing.T, world []runtime.Object, hidden []string) *both {
 		}
 	}
 	var err error
-	b.app, err = tui.New(tui.Settings{Specs: screens.All(), Theme: "dark", Colors: theme.NoColor, Program: "vcctl", Now: tuitest.Now})
+	b.app, err = tui.New(tui.Settings{Specs: screens.AllScreenSpecs(), Theme: "dark", Colors: theme.NoColor, Program: "vcctl", Now: tuitest.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func rows(table string) map[string]map[string]string {
 // screen presses a key and returns the lines of the whole screen, without the lines of boxes.
 func (b *both) screen(key string) []string {
 	b.t.Helper()
-	b.app.Key(tuitest.Press(key))
+	b.app.HandleKey(tuitest.NewKeyPress(key))
 	return strings.Split(b.app.Draw().Text(), "\n")
 }
 

@@ -82,7 +82,7 @@ func (b *both) groupsAgree(listed *schedulingv1beta1.QueueList) {
 // TestWhoSeesAPartIsShownThatPart compares both for a user who may read jobs, PodGroups, pods and events only in nlp.
 func TestWhoSeesAPartIsShownThatPart(t *testing.T) {
 	t.Parallel()
-	b := startFor(t, tuitest.Normal(), []string{"jobs", "podgroups", "pods", "events"})
+	b := startFor(t, tuitest.NormalWorld(), []string{"jobs", "podgroups", "pods", "events"})
 	phases, overview, tally := b.jobsCounted("job list -n nlp -o json")
 	if tally["running"] != phases[batchv1alpha1.Running] || tally["pending"]+tally["held"]+tally["starting"] != phases[batchv1alpha1.Pending] {
 		t.Errorf("the overview counts %v, job list -n nlp %v", tally, phases)

@@ -40,7 +40,7 @@ func drawWorld(r *rapid.T) []runtime.Object {
 	for i := range rapid.IntRange(1, 14).Draw(r, "jobs") {
 		objects = append(objects, drawJob(r, i, machines)...)
 	}
-	return tuitest.Settled(objects)
+	return tuitest.FillInStatus(objects)
 }
 
 func drawNodes(r *rapid.T) (objects []runtime.Object, machines []*machine) {
@@ -49,7 +49,7 @@ func drawNodes(r *rapid.T) (objects []runtime.Object, machines []*machine) {
 		node := tuitest.NewNode(m.name, "", fmt.Sprint(m.cpu), fmt.Sprintf("%dGi", m.memory), m.gpus)
 		switch rapid.IntRange(0, 5).Draw(r, "state") {
 		case 0:
-			node, m.closed = tuitest.Down(node, time.Minute), true
+			node, m.closed = tuitest.WithNodeDown(node, time.Minute), true
 		case 1:
 			node.Spec.Unschedulable = true
 		}
@@ -63,10 +63,10 @@ func limit(r *rapid.T, q *schedulingv1beta1.Queue) {
 	some := func(what string) corev1.ResourceList {
 		list := corev1.ResourceList{}
 		if rapid.Bool().Draw(r, what+" gpu") {
-			list = tuitest.Amounts(tuitest.GPU, fmt.Sprint(rapid.IntRange(0, 99).Draw(r, what)))
+			list = tuitest.ResourceList(tuitest.GPU, fmt.Sprint(rapid.IntRange(0, 99).Draw(r, what)))
 		}
 		if rapid.Bool().Draw(r, what+" cpu") {
-			list[corev1.ResourceCPU] = tuitest.Amounts("cpu", fmt.Sprintf("%dm", 250*rapid.IntRange(0, 999).Draw(r, what)))["cpu"]
+			list[corev1.ResourceCPU] = tuitest.ResourceList("cpu", fmt.Sprintf("%dm", 250*rapid.IntRange(0, 999).Draw(r, what)))["cpu"]
 		}
 		return list
 	}
@@ -99,7 +99,7 @@ func drawJob(r *rapid.T, i int, machines []*machine) []runtime.Object {
 		}
 	}
 	if plan.Phase != batchv1alpha1.Pending || plan.Nodes != nil {
-		return plan.Objects()
+		return plan.NewObjects()
 	}
 	switch rapid.IntRange(0, 2).Draw(r, "waits") {
 	case 0:
@@ -110,7 +110,7 @@ func drawJob(r *rapid.T, i int, machines []*machine) []runtime.Object {
 	case 1:
 		plan.Explanation = drawExplanation(r, len(machines))
 	}
-	return plan.Objects()
+	return plan.NewObjects()
 }
 
 // drawExplanation draws an explanation with a reason for each node.

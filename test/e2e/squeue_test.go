@@ -78,7 +78,7 @@ func (u *slurmUser) askForFacts() error {
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(u.t.Context(), http.MethodGet, u.config.Host+jobsummary.Path(metav1.NamespaceDefault), nil)
+	request, err := http.NewRequestWithContext(u.t.Context(), http.MethodGet, u.config.Host+jobsummary.ListPathFor(metav1.NamespaceDefault), nil)
 	if err != nil {
 		return err
 	}

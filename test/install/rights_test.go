@@ -55,7 +55,7 @@ func TestTheDaemonWorksWithTheRightsOfInstallYAML(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: deploy.Namespace, Name: admission.SecretName}, secret); err != nil || len(secret.Data["ca.crt"]) == 0 {
 		t.Errorf("the webhooks' certificate is not in its Secret: %v", err)
 	}
-	for _, component := range daemon.Components() {
+	for _, component := range daemon.ComponentNames() {
 		done := start(t, ctx, refused, component, admission.Options{ListenAddress: "127.0.0.1:0"})
 		running.Go(func() { <-done })
 	}

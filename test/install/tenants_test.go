@@ -124,7 +124,7 @@ func runEverything(t *testing.T) (components []*component, stop func()) {
 		daemon.Controllers: {"--lists-address", "127.0.0.1:0"},
 		daemon.Admission:   {"--webhook-listen-address", "127.0.0.1:0", "--webhook-client-ca-file", plane.PKI().CACert(), "--webhook-client-name", controlplane.WebhookClient},
 	}
-	for _, name := range daemon.Components() {
+	for _, name := range daemon.ComponentNames() {
 		components = append(components, startProcess(t, name, more[name]...))
 	}
 	fleet, err := simnode.New(simnode.Config{RESTConfig: plane.RESTConfig(), Count: 1})

@@ -113,7 +113,7 @@ func TestQuotaScopesAgree(t *testing.T) {
 		}
 		m := model.New()
 		m.Apply(model.TaskFrom(pod, true), model.QuotaFrom(object))
-		traits := m.Task(pod.UID).Traits()
+		traits := m.Task(pod.UID).PodTraits()
 		got := m.Quotas["ns"][0].Covers(&traits)
 		if got == model.NotKnown || (got == model.Yes) != want {
 			t.Fatalf("Kubernetes says %v, we say %d\n%+v\n%+v", want, got, object.Spec, traits)

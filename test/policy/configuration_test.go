@@ -19,7 +19,7 @@ import (
 // TestTheConfigurationIsDocumented compares docs/scheduler-configuration.md with the descriptions in actions and
 // policies.
 func TestTheConfigurationIsDocumented(t *testing.T) {
-	if err := extender.Register(); err != nil {
+	if err := extender.RegisterPolicy(); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(root, "docs", "scheduler-configuration.md")

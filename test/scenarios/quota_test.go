@@ -47,7 +47,7 @@ func (w *world) accounts() []string {
 	var out []string
 	for _, e := range model.SortUsage(w.model.Usage) {
 		a := e.Account
-		out = append(out, fmt.Sprintf("queue=%s namespace=%s user=%s used %.0f, holds %.2f", a.Queue, a.Namespace, a.User, e.Usage.Now(w.now, time.Hour), e.Usage.Rate))
+		out = append(out, fmt.Sprintf("queue=%s namespace=%s user=%s used %.0f, holds %.2f", a.Queue, a.Namespace, a.User, e.Usage.ValueAtTime(w.now, time.Hour), e.Usage.Rate))
 	}
 	return out
 }

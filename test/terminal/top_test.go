@@ -28,7 +28,7 @@ const asProgram = "VC_TEST_IS_VCCTL"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(root.Main(context.Background(), "vcctl", os.Args[1:], iostreams.System(), dashboard.In))
+		os.Exit(root.Main(context.Background(), "vcctl", os.Args[1:], iostreams.System(), dashboard.AddToFactory))
 	}
 	os.Exit(m.Run())
 }
@@ -38,7 +38,7 @@ func start(t *testing.T) (*terminal.Terminal, *watchserver.Server) {
 	t.Helper()
 	terminal.Need(t)
 	var objects []client.Object
-	for _, object := range tuitest.Various() {
+	for _, object := range tuitest.VariousJobsWorld() {
 		object := object.DeepCopyObject().(client.Object)
 		if job, ok := object.(*batchv1alpha1.Job); ok && job.Name == "held" {
 			job.Status.State.Message = "训练任务由用户暂停，等待释放 (held)"

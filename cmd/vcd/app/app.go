@@ -28,7 +28,7 @@ func WithPolicy(name string, build plugin.Builder) Option {
 
 // Main runs the program and exits.
 func Main(options ...Option) {
-	ctx, stop := interrupt.Context(context.Background())
+	ctx, stop := interrupt.ContextWithSignals(context.Background())
 	defer stop()
 	if err := run(ctx, options); err != nil {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
@@ -49,7 +49,7 @@ func run(ctx context.Context, options []Option) error {
 }
 
 func hintOf(err error) string {
-	if hint := daemon.Hint(err); hint != "" {
+	if hint := daemon.HintOfError(err); hint != "" {
 		return hint
 	}
 	return usageHint(err)

@@ -68,7 +68,7 @@ Of several processes that run the same part, one works and the others stand by.`
 		newPart("scheduler", "Place gangs of pods on nodes", scheduling, daemon.Scheduler),
 		newPart("controllers", "Create and monitor the pods of jobs; maintain PodGroups and Queues", controlling, daemon.Controllers),
 		newPart("admission", "Default and validate jobs, queues and PodGroups at admission", admitting, daemon.Admission),
-		newPart("all", "Run scheduler, controllers and admission in one process", scheduling|controlling|admitting, daemon.Components()...),
+		newPart("all", "Run scheduler, controllers and admission in one process", scheduling|controlling|admitting, daemon.ComponentNames()...),
 		newVersion(),
 	)
 	return root
@@ -128,7 +128,7 @@ func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			self := build.Self()
+			self := build.DescribeProgram()
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "vcd %s (revision %s)\n", self.Version, self.GitSHA)
 			return err
 		},

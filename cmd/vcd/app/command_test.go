@@ -30,14 +30,14 @@ func parsed(t *testing.T, p parts, arguments ...string) (daemon.Options, error) 
 		t.Fatal(err)
 	}
 	f := &flags{}
-	cmd := newPart("test", "", p, daemon.Components()...)
+	cmd := newPart("test", "", p, daemon.ComponentNames()...)
 	cmd.ResetFlags()
 	f.bind(cmd.Flags(), p)
 	cmd.Flags().SetOutput(&bytes.Buffer{})
 	if err := cmd.Flags().Parse(append([]string{"--kubeconfig", path}, arguments...)); err != nil {
 		return daemon.Options{}, err
 	}
-	return f.options(daemon.Components())
+	return f.options(daemon.ComponentNames())
 }
 
 func TestFlags(t *testing.T) {
@@ -92,7 +92,7 @@ func TestFlags(t *testing.T) {
 		"all controllers but two": {
 			arguments: []string{"--controllers=*,-sharding-controller,-gc-controller", "--controllers=-cronjob-controller"},
 			check: func(o daemon.Options) any {
-				on := o.Controllers.Selection.On
+				on := o.Controllers.Selection.IsEnabled
 				return []bool{on("job-controller"), on("gc-controller"), on("cronjob-controller")}
 			},
 			want: []bool{true, false, false},
@@ -200,7 +200,7 @@ func TestEachPartTakesTheFlagsOfVolcanos(t *testing.T) {
 }
 
 func TestWhoGivesAFlagWithoutEffectIsTold(t *testing.T) {
-	cmd := newPart("test", "", scheduling|controlling|admitting, daemon.Components()...)
+	cmd := newPart("test", "", scheduling|controlling|admitting, daemon.ComponentNames()...)
 	var out bytes.Buffer
 	cmd.Flags().SetOutput(&out)
 	if err := cmd.Flags().Parse([]string{"--worker-threads-for-gc=1", "--logtostderr"}); err != nil {

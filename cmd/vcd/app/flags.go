@@ -137,7 +137,7 @@ func (f *flags) options(components []string) (daemon.Options, error) {
 		o.Controllers.MaxRequeue = 1 // the first rejection is final
 	}
 	o.Controllers.CronJobReconcilers, o.Controllers.OwnersKeepAnnotations = f.cronWorkers, !f.inherit
-	if o.Controllers.Selection, err = controllers.Select(f.controllers); err != nil {
+	if o.Controllers.Selection, err = controllers.ParseSelection(f.controllers); err != nil {
 		return o, err
 	}
 	o.Listing.ListenAddress = f.listsAddress

@@ -58,7 +58,7 @@ func (p *Policy) Open(s *plugin.Session) {
 	used := map[string]int{}
 	for _, gang := range s.Cluster.Gangs {
 		for _, task := range gang.Tasks {
-			if task.Status.OnNode() || task.Status == plugin.Pipelined {
+			if task.Status.CountsOnNode() || task.Status == plugin.Pipelined {
 				used[task.Labels[Label]]++
 			}
 		}

@@ -12,18 +12,18 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Apply changes a pod in a namespace according to the first group that it belongs to.
-func (c *Config) Apply(pod *corev1.Pod, namespace string) {
+// ApplyFirstGroup changes a pod in a namespace according to the first group that it belongs to.
+func (c *Config) ApplyFirstGroup(pod *corev1.Pod, namespace string) {
 	for i := range c.Groups {
-		if g := &c.Groups[i]; g.holds(pod, namespace) {
-			g.change(pod)
+		if g := &c.Groups[i]; g.containsPod(pod, namespace) {
+			g.applyToPod(pod)
 			return
 		}
 	}
 }
 
-// holds reports whether a pod belongs to the group.
-func (g *Group) holds(pod *corev1.Pod, namespace string) bool {
+// containsPod reports whether a pod belongs to the group.
+func (g *Group) containsPod(pod *corev1.Pod, namespace string) bool {
 	if g.Object.Key == byNamespace {
 		return slices.Contains(g.Object.Value, namespace)
 	}
@@ -37,7 +37,7 @@ func (g *Group) holds(pod *corev1.Pod, namespace string) bool {
 	return g.Object.Key == "" && pod.Annotations[keys.ResourceGroup] == g.Name
 }
 
-func (g *Group) change(pod *corev1.Pod) {
+func (g *Group) applyToPod(pod *corev1.Pod) {
 	if len(g.Labels) > 0 {
 		if pod.Spec.NodeSelector == nil {
 			pod.Spec.NodeSelector = map[string]string{}
@@ -68,11 +68,11 @@ func (c *Config) Condition() string {
 		}
 		for _, wanted := range g.annotations {
 			for _, key := range slices.Sorted(maps.Keys(wanted)) {
-				terms = append(terms, annotated(key, wanted[key]))
+				terms = append(terms, annotationTerm(key, wanted[key]))
 			}
 		}
 		if g.Object.Key == "" {
-			terms = append(terms, annotated(keys.ResourceGroup, g.Name))
+			terms = append(terms, annotationTerm(keys.ResourceGroup, g.Name))
 		}
 	}
 	if len(namespaces) > 0 {
@@ -85,7 +85,7 @@ func (c *Config) Condition() string {
 	return strings.Join(terms, " || ")
 }
 
-// annotated returns a CEL expression that matches objects with this annotation.
-func annotated(key, value string) string {
+// annotationTerm returns a CEL expression that matches objects with this annotation.
+func annotationTerm(key, value string) string {
 	return fmt.Sprintf("object.metadata.?annotations[?%q] == optional.of(%q)", key, value)
 }

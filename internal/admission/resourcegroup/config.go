@@ -54,12 +54,12 @@ type Object struct {
 // Parse parses a file; an empty file has no groups.
 func Parse(text []byte) (*Config, error) {
 	config := &Config{}
-	if err := unmarshal(text, config); err != nil {
+	if err := unmarshalStrict(text, config); err != nil {
 		return nil, fmt.Errorf("resource groups: %w", err)
 	}
 	var errs field.ErrorList
 	for i := range config.Groups {
-		errs = append(errs, config.Groups[i].resolve(field.NewPath("resourceGroups").Index(i))...)
+		errs = append(errs, config.Groups[i].resolveFields(field.NewPath("resourceGroups").Index(i))...)
 	}
 	if err := errs.ToAggregate(); err != nil {
 		return nil, fmt.Errorf("resource groups: %w", err)
@@ -67,8 +67,8 @@ func Parse(text []byte) (*Config, error) {
 	return config, nil
 }
 
-// resolve validates a group and parses its text fields.
-func (g *Group) resolve(path *field.Path) field.ErrorList {
+// resolveFields validates a group and parses its text fields.
+func (g *Group) resolveFields(path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if g.Name == "" {
 		errs = append(errs, field.Required(path.Child("resourceGroup"), "a group must have a name"))
@@ -104,15 +104,15 @@ func (g *Group) resolveAffinity(path *field.Path) field.ErrorList {
 		return nil
 	}
 	g.affinity = &corev1.Affinity{}
-	err := unmarshal([]byte(g.Affinity), g.affinity)
+	err := unmarshalStrict([]byte(g.Affinity), g.affinity)
 	if err == nil {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, g.Affinity, "is not a valid pod affinity: "+err.Error())}
 }
 
-// unmarshal parses YAML or JSON. An unknown field is an error that names its path.
-func unmarshal(text []byte, into any) error {
+// unmarshalStrict parses YAML or JSON. An unknown field is an error that names its path.
+func unmarshalStrict(text []byte, into any) error {
 	text, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return err

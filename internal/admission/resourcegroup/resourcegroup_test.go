@@ -61,13 +61,13 @@ func TestWherePodsGo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pod := podWith(test.annotations)
-			config.Apply(pod, test.namespace)
+			config.ApplyFirstGroup(pod, test.namespace)
 			if s := pod.Spec; s.SchedulerName != test.scheduler || s.NodeSelector["example.com/nodetype"] != test.node || s.NodeSelector["own"] != "yes" ||
 				len(s.Tolerations) != test.tolerations || (s.Affinity != nil) != test.affinity {
 				t.Errorf("%+v", s)
 			}
 			once := pod.DeepCopy()
-			config.Apply(pod, test.namespace)
+			config.ApplyFirstGroup(pod, test.namespace)
 			if diff := cmp.Diff(once, pod); diff != "" {
 				t.Errorf("the second time changes more (-once +twice):\n%s", diff)
 			}
@@ -83,7 +83,7 @@ func TestAnAffinityOfThePodStays(t *testing.T) {
 	}
 	pod := podWith(map[string]string{"kind": "cpu"})
 	pod.Spec.Affinity = &corev1.Affinity{}
-	config.Apply(pod, "nlp")
+	config.ApplyFirstGroup(pod, "nlp")
 	if pod.Spec.Affinity.NodeAffinity != nil {
 		t.Errorf("%+v", pod.Spec.Affinity)
 	}
@@ -111,7 +111,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestEveryPodThatIsChangedIsSent compares the condition, as evaluated by the API server, with Apply.
+// TestEveryPodThatIsChangedIsSent compares the condition, as evaluated by the API server, with ApplyFirstGroup.
 func TestEveryPodThatIsChangedIsSent(t *testing.T) {
 	environment, err := cel.NewEnv(cel.OptionalTypes(), cel.Variable("object", cel.DynType), cel.Variable("request", cel.DynType))
 	if err != nil {
@@ -134,7 +134,7 @@ func TestEveryPodThatIsChangedIsSent(t *testing.T) {
 		annotations := rapid.MapOf(rapid.SampledFrom(append(slices.Clone(words), "volcano.sh/resource-group")), rapid.SampledFrom(words)).Draw(t, "annotations")
 		namespace := rapid.SampledFrom(namespaces).Draw(t, "in")
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}}
-		config.Apply(pod, namespace)
+		config.ApplyFirstGroup(pod, namespace)
 		wanted := pod.Spec.SchedulerName == "changed"
 		condition := config.Condition()
 		if condition == "" {
@@ -173,7 +173,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		config.Apply(podWith(map[string]string{"volcano.sh/resource-group": "a"}), "nlp")
+		config.ApplyFirstGroup(podWith(map[string]string{"volcano.sh/resource-group": "a"}), "nlp")
 		_ = config.Condition()
 	})
 }

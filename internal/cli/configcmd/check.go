@@ -145,7 +145,7 @@ func Judge(source string, data []byte) Report {
 		r.Error, r.Warnings = err.Error(), warnings
 		return r
 	}
-	if err := extender.Register(); err != nil {
+	if err := extender.RegisterPolicy(); err != nil {
 		r.Error = err.Error()
 		return r
 	}

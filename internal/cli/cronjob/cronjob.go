@@ -104,7 +104,7 @@ func columns(f *cli.Factory) []cli.Column[cronJob] {
 			return string(cmp.Or(c.Spec.ConcurrencyPolicy, batchv1alpha1.AllowConcurrent))
 		}},
 		{Title: "SUCCEEDED", Wide: true, Volatile: true, Text: func(c cronJob) string { return agoText(c.Status.LastSuccessfulTime, f.Now()) }},
-		{Title: "AGE", Volatile: true, Text: func(c cronJob) string { return render.Age(f.Now(), c.CreationTimestamp.Time) },
+		{Title: "AGE", Volatile: true, Text: func(c cronJob) string { return render.FormatAgeSince(f.Now(), c.CreationTimestamp.Time) },
 			Compare: func(a, b cronJob) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
 	}
 }
@@ -148,7 +148,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, cron cronJob, ev
 	addNext(sheet, cron, now)
 	sheet.Fact("While one runs", policyText(cron.Spec.ConcurrencyPolicy))
 	if late := cron.Spec.StartingDeadlineSeconds; late != nil {
-		sheet.Fact("Latest start", render.Duration(time.Duration(*late)*time.Second)+" after its time")
+		sheet.Fact("Latest start", render.FormatDuration(time.Duration(*late)*time.Second)+" after its time")
 	}
 	sheet.Fact("Kept", fmt.Sprintf("%s completed, %s failed jobs", limitText(cron.Spec.SuccessfulJobsHistoryLimit, 3), limitText(cron.Spec.FailedJobsHistoryLimit, 1)))
 	sheet.Fact("Queue", cmp.Or(cron.Spec.JobTemplate.Spec.Queue, keys.DefaultQueue))
@@ -162,7 +162,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, cron cronJob, ev
 	if !events {
 		return sheet, nil
 	}
-	happened, err := clusterops.EventsAbout(ctx, c, cron.Namespace, cron)
+	happened, err := clusterops.EventsAboutObjects(ctx, c, cron.Namespace, cron)
 	sheet.Add("Events", cli.EventTable(happened, now, func(*corev1.Event) string { return "cron job" }))
 	return sheet, err
 }
@@ -233,7 +233,7 @@ func jobTable(jobs []*batchv1alpha1.Job, style render.Style, now time.Time) rend
 			madeFor = at.Format(time.RFC3339)
 		}
 		phase := cmp.Or(j.Status.State.Phase, batchv1alpha1.Pending)
-		table.Rows = append(table.Rows, []string{j.Name, style.Phase(string(phase)), madeFor, render.Age(now, j.CreationTimestamp.Time)})
+		table.Rows = append(table.Rows, []string{j.Name, style.PaintPhase(string(phase)), madeFor, render.FormatAgeSince(now, j.CreationTimestamp.Time)})
 	}
 	return table
 }

@@ -21,7 +21,7 @@ func agoText(at *metav1.Time, now time.Time) string {
 	if at.IsZero() {
 		return "-"
 	}
-	return render.Age(now, at.Time)
+	return render.FormatAgeSince(now, at.Time)
 }
 
 // nextOf returns the next time in the schedule, or the reason why there is none.
@@ -82,7 +82,7 @@ func nextText(c cronJob, now time.Time) string {
 	if why != "" {
 		return "-"
 	}
-	return render.Age(next, now)
+	return render.FormatAgeSince(next, now)
 }
 
 func zoneText(c cronJob) string {

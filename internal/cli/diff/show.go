@@ -42,7 +42,7 @@ func (o *options) showUnified(pairs []pair) (bool, error) {
 			return false, err
 		}
 		for line := range strings.Lines(text) {
-			fmt.Fprintln(&out, paint(style, printable.Text(strings.TrimSuffix(line, "\n"))))
+			fmt.Fprintln(&out, paint(style, printable.EscapeText(strings.TrimSuffix(line, "\n"))))
 		}
 	}
 	return out.Len() > 0, o.f.Streams.Page(out.Bytes())

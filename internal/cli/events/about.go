@@ -140,7 +140,7 @@ func (o *options) add(ctx context.Context, c client.Client, t *topic, r referenc
 	}
 	err = c.Get(ctx, key, object)
 	if cli.IsMissing(err) && r.kind == "PodGroup" {
-		group, lookupErr := clusterops.GroupOfJobNamed(ctx, c, key)
+		group, lookupErr := clusterops.PodGroupOfJobNamed(ctx, c, key)
 		if lookupErr != nil {
 			return lookupErr
 		}
@@ -164,7 +164,7 @@ func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, objec
 	switch object := object.(type) {
 	case *batchv1alpha1.Job:
 		t.jobs = append(t.jobs, client.ObjectKeyFromObject(object))
-		if jobstatus.LostPods(object) {
+		if jobstatus.HasLostPods(object) {
 			t.losers = append(t.losers, object)
 		}
 		group, pods, err := job.Around(ctx, c, object)

@@ -140,7 +140,7 @@ func columns(f *cli.Factory, t *topic) []cli.Column[*corev1.Event] {
 	type event = *corev1.Event
 	style := render.Style{Enabled: f.Streams.Color()}
 	return []cli.Column[event]{
-		{Title: "LAST", Volatile: true, Text: func(e event) string { return render.Age(f.Now(), cli.EventTime(e).Time) },
+		{Title: "LAST", Volatile: true, Text: func(e event) string { return render.FormatAgeSince(f.Now(), cli.EventTime(e).Time) },
 			Compare: func(a, b event) int { return cli.EventTime(a).Compare(cli.EventTime(b).Time) }},
 		{Title: "COUNT", Text: func(e event) string { return fmt.Sprint(t.count(e)) }},
 		{Title: "TYPE", Text: func(e event) string {
@@ -156,7 +156,7 @@ func columns(f *cli.Factory, t *topic) []cli.Column[*corev1.Event] {
 			}
 			return ownUID.ReplaceAllString(objectText(e), "-…")
 		}},
-		{Title: "FIRST", Wide: true, Volatile: true, Text: func(e event) string { return render.Age(f.Now(), firstTime(e)) }},
+		{Title: "FIRST", Wide: true, Volatile: true, Text: func(e event) string { return render.FormatAgeSince(f.Now(), firstTime(e)) }},
 		{Title: "SOURCE", Wide: true, Text: func(e event) string { return cmp.Or(e.Source.Component, e.ReportingController, "-") }},
 		{Title: "MESSAGE", Text: func(e event) string { return strings.TrimSpace(e.Message) }},
 	}

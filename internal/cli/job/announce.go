@@ -200,7 +200,7 @@ func reasonToWait(one *announced) (code, text string) {
 		return "", ""
 	}
 	w := explain(one.job, one.group)
-	return w.Code, w.Short()
+	return w.Code, w.CodeAndMessage()
 }
 
 // Close ends the announcer, which prints nothing afterwards.

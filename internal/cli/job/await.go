@@ -315,7 +315,7 @@ func (w *waiter) see(job *batchv1alpha1.Job) error {
 		if !finished(phaseOf(job)) {
 			failed.What = fmt.Sprintf("job %q is %s", job.Name, phaseOf(job))
 		}
-		if text := explain(job, nil).Short(); text != "" {
+		if text := explain(job, nil).CodeAndMessage(); text != "" {
 			failed.What += ": " + text
 		}
 		w.problems = append(w.problems, failed)
@@ -352,7 +352,7 @@ func (w *waiter) timedOut(ctx context.Context, c client.Client) error {
 	var late []error
 	for _, uid := range w.order() {
 		job := w.pending[uid]
-		group, err := clusterops.GroupOf(ctx, c, job)
+		group, err := clusterops.PodGroupOfJob(ctx, c, job)
 		if err != nil {
 			group = nil
 		}
@@ -367,7 +367,7 @@ func lateJob(f *cli.Factory, wait *cli.Wait, job *batchv1alpha1.Job, group *sche
 	if phaseOf(job) == batchv1alpha1.Running {
 		return e
 	}
-	if text := explain(job, group).Short(); text != "" {
+	if text := explain(job, group).CodeAndMessage(); text != "" {
 		e.What += "; " + text
 	}
 	e.Hint += "; " + f.Typed("job explain "+job.Name) + " shows why it is waiting"

@@ -66,7 +66,7 @@ func issue(ctx context.Context, o *commandOptions) error {
 	jobs, problem := selected(ctx, o.f, c, &o.sel)
 	if o.sel.Wide() {
 		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool {
-			refused, already := o.verb.Judge(job)
+			refused, already := o.verb.CheckApplicable(job)
 			return refused != "" || already != ""
 		})
 		if len(jobs) == 0 && problem == nil {
@@ -102,10 +102,10 @@ func issue(ctx context.Context, o *commandOptions) error {
 
 // one applies the verb to a job unless there is nothing to do. It reports whether it did.
 func (o *commandOptions) one(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (acted bool, err error) {
-	why, already := o.verb.Judge(job)
+	why, already := o.verb.CheckApplicable(job)
 	if why != "" {
 		instead := "job view "
-		if clusterops.Suspended(phaseOf(job)) {
+		if clusterops.IsSuspended(phaseOf(job)) {
 			instead = "job resume "
 		}
 		return false, cli.Errorf(o.f.Typed(instead+job.Name), "job %q is %s: %s", job.Name, phaseOf(job), why)

@@ -25,7 +25,7 @@ type compatSheet struct {
 
 // fact writes a line "Name: value", unless the value is empty.
 func (s *compatSheet) fact(name string, value any) {
-	if text := printable.Line(fmt.Sprint(value)); text != "" {
+	if text := printable.EscapeLine(fmt.Sprint(value)); text != "" {
 		fmt.Fprintf(&s.text, "%s%s:\t%s\n", strings.Repeat("  ", s.level), name, text)
 	}
 }
@@ -39,7 +39,7 @@ func (s *compatSheet) count(name string, n int32) {
 
 // within writes a title, followed by its content with deeper indentation.
 func (s *compatSheet) within(title string, below func()) {
-	fmt.Fprintf(&s.text, "%s%s:\n", strings.Repeat("  ", s.level), printable.Line(title))
+	fmt.Fprintf(&s.text, "%s%s:\n", strings.Repeat("  ", s.level), printable.EscapeLine(title))
 	s.level++
 	below()
 	s.level--
@@ -130,7 +130,7 @@ func (s *compatSheet) container(container *corev1.Container) {
 	if len(container.Command) > 0 {
 		s.within("Command", func() {
 			for _, word := range container.Command {
-				fmt.Fprintf(&s.text, "%s%s\n", strings.Repeat("  ", s.level), printable.Line(word))
+				fmt.Fprintf(&s.text, "%s%s\n", strings.Repeat("  ", s.level), printable.EscapeLine(word))
 			}
 		})
 	}
@@ -191,7 +191,7 @@ func (s *compatSheet) conditions(conditions []batchv1alpha1.JobCondition) {
 			if at := condition.LastTransitionTime; at != nil {
 				since = at.String()
 			}
-			fmt.Fprintf(table, "  %s\t%s\n", printable.Line(string(condition.Status)), since)
+			fmt.Fprintf(table, "  %s\t%s\n", printable.EscapeLine(string(condition.Status)), since)
 		}
 		_ = table.Flush() // writes to memory
 	})
@@ -220,7 +220,7 @@ func (s *sheet) compatEvents(f *cli.Factory) error {
 			return err
 		}
 		event := &s.Events[i]
-		err = line(event.Type, event.Reason, render.Age(f.Now(), cli.EventTime(event).Time), event.Source.Component, event.Message)
+		err = line(event.Type, event.Reason, render.FormatAgeSince(f.Now(), cli.EventTime(event).Time), event.Source.Component, event.Message)
 	}
 	return err
 }

@@ -93,10 +93,10 @@ func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch,
 // failure returns an error with the job's final phase and its failed containers.
 func (o *runOptions) failure(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
 	failed := cli.Errorf(o.f.Typed("job view "+job.Name)+"; "+o.f.Typed("job logs "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
-	if w := explain(job, nil); w.Short() != "" {
-		failed.What += ": " + w.Short()
+	if w := explain(job, nil); w.CodeAndMessage() != "" {
+		failed.What += ": " + w.CodeAndMessage()
 	}
-	pods, err := clusterops.PodsOf(ctx, c, job)
+	pods, err := clusterops.PodsOfJob(ctx, c, job)
 	if err != nil {
 		return failed
 	}

@@ -233,7 +233,7 @@ func (o *execOptions) choose(ctx context.Context, c client.Client, job *batchv1a
 			return nil, err
 		}
 	}
-	pods, err := clusterops.PodsOf(ctx, c, job)
+	pods, err := clusterops.PodsOfJob(ctx, c, job)
 	if err != nil {
 		return nil, err
 	}
@@ -357,9 +357,9 @@ func (o *execOptions) executor(pod *corev1.Pod, container string) (remotecommand
 		return nil, err
 	}
 	if len(o.command) > 0 {
-		return clusterops.Executor(config, clientset, pod.Namespace, pod.Name, "exec", &corev1.PodExecOptions{Container: container, Command: o.command,
+		return clusterops.NewExecutor(config, clientset, pod.Namespace, pod.Name, "exec", &corev1.PodExecOptions{Container: container, Command: o.command,
 			Stdin: o.stdin, Stdout: true, Stderr: !o.tty, TTY: o.tty})
 	}
-	return clusterops.Executor(config, clientset, pod.Namespace, pod.Name, "attach", &corev1.PodAttachOptions{Container: container,
+	return clusterops.NewExecutor(config, clientset, pod.Namespace, pod.Name, "attach", &corev1.PodAttachOptions{Container: container,
 		Stdin: o.stdin, Stdout: true, Stderr: !o.tty, TTY: o.tty})
 }

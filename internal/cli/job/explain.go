@@ -94,7 +94,7 @@ func explainJobs(ctx context.Context, o *explainOptions) error {
 	if err := o.print(accounts); err != nil {
 		return errors.Join(problem, err)
 	}
-	if problem == nil && slices.ContainsFunc(accounts, (*jobstatus.Account).Waits) {
+	if problem == nil && slices.ContainsFunc(accounts, (*jobstatus.Account).IsWaitingJob) {
 		return cli.ExitStatus(cli.ExitPending)
 	}
 	return problem
@@ -107,7 +107,7 @@ const manyJobs = 10
 func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Account, error) {
 	if o.sel.Wide() {
 		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool {
-			return !(&jobstatus.Account{Sheet: jobstatus.Sheet{Job: job}}).Waits()
+			return !(&jobstatus.Account{Sheet: jobstatus.Sheet{Job: job}}).IsWaitingJob()
 		})
 	}
 	if len(jobs) >= manyJobs {
@@ -136,7 +136,7 @@ func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs
 	}
 	accounts := make([]*jobstatus.Account, len(jobs))
 	for i, job := range jobs {
-		accounts[i] = jobstatus.Of(&jobstatus.Sheet{Job: job, Group: groups[job.UID], Unreadable: err != nil})
+		accounts[i] = jobstatus.NewAccount(&jobstatus.Sheet{Job: job, Group: groups[job.UID], Unreadable: err != nil})
 	}
 	return accounts, nil
 }
@@ -144,12 +144,12 @@ func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs
 // readAccount reads the explanation of a job. It reads the job's pods and events only if the scheduler's own
 // explanation is missing.
 func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*jobstatus.Account, error) {
-	group, err := clusterops.GroupOf(ctx, c, job)
+	group, err := clusterops.PodGroupOfJob(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, err
 	}
 	unreadable := err != nil
-	if a, enough := jobstatus.Alone(&jobstatus.Sheet{Job: job, Group: group, Unreadable: unreadable}); enough {
+	if a, enough := jobstatus.NewAccountWithoutPods(&jobstatus.Sheet{Job: job, Group: group, Unreadable: unreadable}); enough {
 		return a, nil
 	}
 	s, err := readAround(ctx, c, job, group, true)
@@ -157,7 +157,7 @@ func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (
 		return nil, err
 	}
 	s.Unreadable = unreadable
-	return jobstatus.Of(&s.Sheet), nil
+	return jobstatus.NewAccount(&s.Sheet), nil
 }
 
 func (o *explainOptions) print(accounts []*jobstatus.Account) error {
@@ -187,7 +187,7 @@ func (o *explainOptions) printObjects(accounts []*jobstatus.Account) error {
 			objects = append(objects, a.Job)
 			continue
 		}
-		object, err := a.Object()
+		object, err := a.ToUnstructured()
 		if err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func (o *explainOptions) say(ctx context.Context, c client.Client, job *batchv1a
 			return said, err
 		}
 	}
-	if !a.Waits() {
+	if !a.IsWaitingJob() {
 		return said, errOver
 	}
 	return timeless.String(), nil
@@ -258,7 +258,7 @@ func watchBoth(ctx context.Context, f *cli.Factory, c client.WithWatch, job *bat
 		return nil, nil, err
 	}
 	group, groups := job.Name+"-"+string(job.UID), &schedulingv1beta1.PodGroupList{}
-	if found, err := clusterops.GroupOf(ctx, c, now); err == nil && found != nil {
+	if found, err := clusterops.PodGroupOfJob(ctx, c, now); err == nil && found != nil {
 		group = found.Name
 	}
 	if err := c.List(ctx, groups, client.InNamespace(job.Namespace), cli.Named(group)); err != nil {

@@ -13,27 +13,27 @@ type (
 )
 
 var (
-	phaseOf      = jobstatus.Phase
-	finished     = jobstatus.Finished
-	active       = jobstatus.Active
-	replicas     = jobstatus.Replicas
-	minimum      = jobstatus.Minimum
-	ready        = jobstatus.Ready
-	bound        = jobstatus.Bound
-	userOf       = jobstatus.User
-	gpus         = jobstatus.GPUs
+	phaseOf      = jobstatus.PhaseOrPending
+	finished     = jobstatus.IsFinishedPhase
+	active       = jobstatus.IsActivePhase
+	replicas     = jobstatus.CountReplicas
+	minimum      = jobstatus.MinimumPods
+	ready        = jobstatus.CountReadyPods
+	bound        = jobstatus.CountBoundPods
+	userOf       = jobstatus.SubmittingUser
+	gpus         = jobstatus.RequestedGPUs
 	enteredPhase = jobstatus.EnteredPhase
-	runtimeOf    = jobstatus.Runtime
+	runtimeOf    = jobstatus.RunningTime
 	shortPod     = jobstatus.ShortPod
 	pluginNames  = jobstatus.PluginNames
-	explain      = jobstatus.Explain
-	troubleOf    = jobstatus.TroubleOf
+	explain      = jobstatus.ExplainJob
+	troubleOf    = jobstatus.TroubleOfPod
 	exitCode     = jobstatus.ExitCode
-	failures     = jobstatus.Failures
-	taskOf       = jobstatus.TaskOf
+	failures     = jobstatus.ListFailures
+	taskOf       = jobstatus.TaskNameOf
 	resourceText = jobstatus.ResourceText
 	addRequests  = jobstatus.AddRequests
-	countOf      = jobstatus.Count
+	countOf      = jobstatus.CountWithNoun
 )
 
 func orElse(text, other string) string {

@@ -41,7 +41,7 @@ func Table(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace st
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	table.CanSpare(spare...)
+	table.SetSpareColumns(spare...)
 	return table, nil
 }
 
@@ -99,10 +99,10 @@ func RequestsText(spec *corev1.PodSpec) string {
 // Around reads the PodGroup and the pods of a job. The PodGroup is nil if it does not exist. If the user lacks access
 // to PodGroups or pods, that result is empty.
 func Around(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, []*corev1.Pod, error) {
-	group, err := clusterops.GroupOf(ctx, c, job)
+	group, err := clusterops.PodGroupOfJob(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, nil, err
 	}
-	pods, err := clusterops.PodsOf(ctx, c, job)
+	pods, err := clusterops.PodsOfJob(ctx, c, job)
 	return group, pods, ignoreForbidden(err)
 }

@@ -203,20 +203,20 @@ func columns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
 	return []cli.Column[job]{
 		{Title: "NAME", Text: func(j job) string { return j.Name }},
 		{Title: "QUEUE", Text: func(j job) string { return orElse(j.Spec.Queue, keys.DefaultQueue) }},
-		{Title: "PHASE", Text: func(j job) string { return style.Phase(string(phaseOf(j))) }},
+		{Title: "PHASE", Text: func(j job) string { return style.PaintPhase(string(phaseOf(j))) }},
 		{Title: "READY", Text: func(j job) string { return fmt.Sprintf("%d/%d", bound(j, r.groups[j.UID]), replicas(j)) },
 			Compare: byNumber(func(j job) int64 { return int64(bound(j, r.groups[j.UID])) })},
 		{Title: "MIN", Text: func(j job) string { return strconv.Itoa(int(minimum(j))) }},
 		{Title: "GPU", Text: func(j job) string { return dashed(gpus(j)) }, Compare: byNumber(gpus)},
 		{Title: "RUNTIME", Volatile: true, Text: func(j job) string { return runtimeText(j, f.Now()) },
 			Compare: byNumber(func(j job) int64 { return int64(runtimeOf(j, f.Now())) })},
-		{Title: "AGE", Volatile: true, Text: func(j job) string { return render.Age(f.Now(), j.CreationTimestamp.Time) },
+		{Title: "AGE", Volatile: true, Text: func(j job) string { return render.FormatAgeSince(f.Now(), j.CreationTimestamp.Time) },
 			Compare: byNumber(func(j job) int64 { return -j.CreationTimestamp.Unix() })},
 		{Title: "NODES", Wide: true, Text: func(j job) string { return dashed(int64(r.nodes[jobKey(j)])) }},
 		{Title: "USER", Wide: true, Text: func(j job) string { return orElse(userOf(j), "-") }},
 		{Title: "PRIORITY", Wide: true, Text: func(j job) string { return orElse(j.Spec.PriorityClassName, "-") }},
 		{Title: "RESTARTS", Wide: true, Text: restartsCell},
-		{Title: "REASON", Text: func(j job) string { return orElse(r.why(j).Short(), "-") }},
+		{Title: "REASON", Text: func(j job) string { return orElse(r.why(j).CodeAndMessage(), "-") }},
 	}
 }
 
@@ -238,7 +238,7 @@ func runtimeText(job *batchv1alpha1.Job, now time.Time) string {
 	if !hasRun {
 		return "-"
 	}
-	return render.Duration(runtimeOf(job, now))
+	return render.FormatDuration(runtimeOf(job, now))
 }
 
 // reasons holds the PodGroups of the listed jobs and, with -o wide, the number of nodes of each job.
@@ -270,7 +270,7 @@ func (r *reasons) why(job *batchv1alpha1.Job) why {
 	}
 	w := explain(job, r.groups[job.UID])
 	if one, found := r.stuck[jobKey(job)]; found && active(phaseOf(job)) {
-		w, _ = w.GiveWay([]jobstatus.Trouble{one}, job.Name)
+		w, _ = w.ReplaceByTrouble([]jobstatus.Trouble{one}, job.Name)
 	}
 	return w
 }
@@ -286,7 +286,7 @@ func (r *reasons) prepare(ctx context.Context, jobs []*batchv1alpha1.Job) error 
 		return nil
 	}
 	if len(jobs) == 1 {
-		group, err := clusterops.GroupOf(ctx, r.c, jobs[0])
+		group, err := clusterops.PodGroupOfJob(ctx, r.c, jobs[0])
 		if group != nil {
 			r.learn(jobs[0].UID, group)
 		}

@@ -235,7 +235,7 @@ func (o *logsOptions) checkPods(ctx context.Context, c client.Client) error {
 	if len(beyond) == 0 && !unknown {
 		return nil
 	}
-	pods, err := clusterops.PodsOf(ctx, c, o.job)
+	pods, err := clusterops.PodsOfJob(ctx, c, o.job)
 	if err != nil {
 		return err
 	}

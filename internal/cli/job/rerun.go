@@ -89,7 +89,7 @@ func rerun(ctx context.Context, o *rerunOptions) error {
 			return err
 		}
 	}
-	again := clusterops.Rerun(old, name)
+	again := clusterops.CopyForRerun(old, name)
 	if user := o.f.Streams.User(); user != "" {
 		again.Annotations[keys.User] = user
 	}

@@ -87,7 +87,7 @@ func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) 
 			return nil
 		}
 	}
-	events, err := clusterops.EventsAbout(ctx, c, from.pod.Namespace, from.pod)
+	events, err := clusterops.EventsAboutObjects(ctx, c, from.pod.Namespace, from.pod)
 	if err != nil {
 		return nil
 	}

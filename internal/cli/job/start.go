@@ -27,7 +27,7 @@ func startFacts(job *batchv1alpha1.Job, now time.Time, fact func(name, value str
 	if begin, err := batchv1alpha1.BeginOf(job); err == nil && !begin.IsZero() {
 		text := begin.Format(time.RFC3339)
 		if begin.After(now) {
-			text += " (in " + render.Age(begin, now) + ")"
+			text += " (in " + render.FormatAgeSince(begin, now) + ")"
 		}
 		fact("Begins", text)
 	}

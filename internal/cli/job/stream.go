@@ -135,7 +135,7 @@ func labelWidth(job *batchv1alpha1.Job) int {
 
 // once prints the logs that are available now, pod by pod.
 func (s *streamer) once(ctx context.Context, c client.Client) error {
-	pods, err := clusterops.PodsOf(ctx, c, s.o.job)
+	pods, err := clusterops.PodsOfJob(ctx, c, s.o.job)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 		notes = append(notes, fmt.Sprintf("no pod of job %q has failed", s.o.job.Name))
 	}
 	for _, note := range notes {
-		fmt.Fprintln(s.o.f.Streams.Err, printable.Line(note))
+		fmt.Fprintln(s.o.f.Streams.Err, printable.EscapeLine(note))
 	}
 	return errors.Join(append(problems, nowhere.problem(s.o))...)
 }
@@ -196,14 +196,14 @@ func joined(notes []string) string {
 }
 
 func (s *streamer) noPods(ctx context.Context, c client.Client) error {
-	group, err := clusterops.GroupOf(ctx, c, s.o.job)
+	group, err := clusterops.PodGroupOfJob(ctx, c, s.o.job)
 	if err != nil {
 		group = nil
 	}
 	w := explain(s.o.job, group)
 	e := cli.Errorf(cmp.Or(w.Hint, s.o.f.Typed("job explain "+s.o.job.Name)+" shows why"), "job %q has no pods: it is %s", s.o.job.Name, phaseOf(s.o.job))
-	if w.Short() != "" {
-		e.What += "; " + w.Short()
+	if w.CodeAndMessage() != "" {
+		e.What += "; " + w.CodeAndMessage()
 	}
 	return silence{e}
 }
@@ -410,7 +410,7 @@ func (s *streamer) prefixOf(label string) string {
 	_, _ = hash.Write([]byte(label))
 	s.sink.mu.Lock()
 	defer s.sink.mu.Unlock()
-	return s.sink.style.Stream(int(hash.Sum32()%6), fmt.Sprintf("%-*s |", s.sink.width, label)) + " "
+	return s.sink.style.PaintStream(int(hash.Sum32()%6), fmt.Sprintf("%-*s |", s.sink.width, label)) + " "
 }
 
 func (s *sink) print(prefix string, line []byte) error {

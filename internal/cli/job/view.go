@@ -157,7 +157,7 @@ func (o *viewOptions) follow(ctx context.Context, c client.WithWatch, job *batch
 }
 
 func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events bool) (*sheet, error) {
-	group, err := clusterops.GroupOf(ctx, c, job)
+	group, err := clusterops.PodGroupOfJob(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events b
 // readAround reads the pods of a job, and the events about the job, its PodGroup and its pods. The caller passes the
 // PodGroup.
 func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, events bool) (*sheet, error) {
-	around, err := clusterops.SheetAround(ctx, c, &jobstatus.Sheet{Job: job, Group: group}, events)
+	around, err := clusterops.CompleteSheet(ctx, c, &jobstatus.Sheet{Job: job, Group: group}, events)
 	if around == nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 	fact("Name", job.Name)
 	fact("Namespace", job.Namespace)
 	startFacts(job, now, fact)
-	phase := style.Phase(string(phaseOf(job)))
+	phase := style.PaintPhase(string(phaseOf(job)))
 	if job.DeletionTimestamp != nil {
 		phase += " (being deleted)"
 	}
@@ -247,7 +247,7 @@ func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 	if job.Spec.PriorityClassName != "" {
 		fact("Priority", job.Spec.PriorityClassName)
 	}
-	fact("Created", fmt.Sprintf("%s (%s ago)", job.CreationTimestamp.Format(time.RFC3339), render.Age(now, job.CreationTimestamp.Time)))
+	fact("Created", fmt.Sprintf("%s (%s ago)", job.CreationTimestamp.Format(time.RFC3339), render.FormatAgeSince(now, job.CreationTimestamp.Time)))
 	fact("Runtime", runtimeText(job, now))
 	if finished(phaseOf(job)) {
 		fact("Ended", fmt.Sprintf("%d of %d pods succeeded, %d failed", job.Status.Succeeded, replicas(job), job.Status.Failed))
@@ -258,20 +258,20 @@ func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 		fact("GPUs", strconv.FormatInt(n, 10))
 	}
 	fact("Restarts", jobstatus.RestartsText(job))
-	if evictions := jobstatus.Evictions(job, nil); evictions != "" {
+	if evictions := jobstatus.EvictionsText(job, nil); evictions != "" {
 		fact("Evicted", evictions)
 	}
 	if names := pluginNames(job); len(names) > 0 {
 		fact("Plugins", strings.Join(names, ", "))
 	}
 	if s.Group != nil {
-		fact("Pod group", s.Group.Name+" "+style.Phase(string(s.Group.Status.Phase)))
+		fact("Pod group", s.Group.Name+" "+style.PaintPhase(string(s.Group.Status.Phase)))
 	}
 }
 
 func (s *sheet) taskTable() render.Table {
 	table := render.Table{Header: []string{"NAME", "REPLICAS", "MIN", "PENDING", "RUNNING", "SUCCEEDED", "FAILED", "RESTARTS", "REQUESTS", "IMAGE"}, FreeText: true}
-	table.CanSpare("SUCCEEDED", "FAILED", "RESTARTS", "PENDING", "MIN", "RUNNING")
+	table.SetSpareColumns("SUCCEEDED", "FAILED", "RESTARTS", "PENDING", "MIN", "RUNNING")
 	for i := range s.Job.Spec.Tasks {
 		task := &s.Job.Spec.Tasks[i]
 		least := task.Replicas
@@ -291,7 +291,7 @@ func text(n int32) string { return strconv.Itoa(int(n)) }
 
 func (s *sheet) podTable(style render.Style, now time.Time) render.Table {
 	table := render.Table{Header: []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE", "NODE", "IP"}}
-	table.CanSpare("IP", "RESTARTS", "AGE", "NODE")
+	table.SetSpareColumns("IP", "RESTARTS", "AGE", "NODE")
 	shown := s.Pods
 	if len(shown) > mostPods {
 		shown = slices.Clone(shown)
@@ -299,8 +299,8 @@ func (s *sheet) podTable(style render.Style, now time.Time) render.Table {
 		shown = shown[:mostPods]
 	}
 	for _, pod := range shown {
-		table.Rows = append(table.Rows, []string{pod.Name, cli.PodReady(pod), style.Phase(cli.PodStatus(pod)), cli.PodRestarts(pod, now),
-			render.Age(now, pod.CreationTimestamp.Time), s.nodeOf(pod), orElse(pod.Status.PodIP, "-")})
+		table.Rows = append(table.Rows, []string{pod.Name, cli.PodReady(pod), style.PaintPhase(cli.PodStatus(pod)), cli.PodRestarts(pod, now),
+			render.FormatAgeSince(now, pod.CreationTimestamp.Time), s.nodeOf(pod), orElse(pod.Status.PodIP, "-")})
 	}
 	return table
 }
@@ -328,7 +328,7 @@ func (s *sheet) phaseTable(now time.Time) render.Table {
 			continue
 		}
 		at := condition.LastTransitionTime.Time
-		table.Rows = append(table.Rows, []string{string(condition.Status), at.Format(time.RFC3339), render.Age(now, at)})
+		table.Rows = append(table.Rows, []string{string(condition.Status), at.Format(time.RFC3339), render.FormatAgeSince(now, at)})
 	}
 	return table
 }
@@ -339,10 +339,10 @@ func (s *sheet) eventTable(now time.Time) render.Table {
 
 // writeWhy adds the reason why the job waits, if any, to the end of the sheet.
 func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
-	w, fromPods := s.Cause(), false
+	w, fromPods := s.FindWaitReason(), false
 	if active(phaseOf(s.Job)) {
-		troubles := jobstatus.TroublesOf(s.Pods, s.Events)
-		w, fromPods = w.GiveWay(troubles, s.Job.Name)
+		troubles := jobstatus.TroublesOfPods(s.Pods, s.Events)
+		w, fromPods = w.ReplaceByTrouble(troubles, s.Job.Name)
 		w.Numbers = append(w.Numbers, jobstatus.TroubleLines(s.Job, troubles)...)
 	}
 	if finished(phaseOf(s.Job)) && phaseOf(s.Job) != batchv1alpha1.Completed {
@@ -364,19 +364,19 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	}
 	out, width, now := f.Streams.Out, f.Streams.Width, f.Now()
 	fmt.Fprintf(out, "\n%s\n", style.Bold(title))
-	if w.Short() != "" {
-		render.WriteWrapped(out, "  ", "  ", jobstatus.Relative(w.Short(), now), width)
+	if w.CodeAndMessage() != "" {
+		render.WriteWrapped(out, "  ", "  ", jobstatus.AddRelativeTimes(w.CodeAndMessage(), now), width)
 	}
 	for _, line := range w.Numbers {
-		render.WriteWrapped(out, "  - ", "    ", jobstatus.Relative(line, now), width)
+		render.WriteWrapped(out, "  - ", "    ", jobstatus.AddRelativeTimes(line, now), width)
 	}
 	if !fromPods && s.Group != nil && s.Group.Status.Explanation == nil && slices.Contains([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Restarting}, phaseOf(s.Job)) {
 		render.WriteWrapped(out, "  - ", "    ", "the scheduler provided no explanation; this reason comes from the pod group's conditions", width)
 	}
 	if w.Hint != "" {
-		render.WriteWrapped(out, "  What would help: ", "    ", render.Commands(w.Hint, f.Program), width)
+		render.WriteWrapped(out, "  What would help: ", "    ", render.ReplaceProgramName(w.Hint, f.Program), width)
 	}
 	for _, help := range w.Helps {
-		render.WriteWrapped(out, "  - tried: ", "    ", jobstatus.Relative(help, now), width)
+		render.WriteWrapped(out, "  - tried: ", "    ", jobstatus.AddRelativeTimes(help, now), width)
 	}
 }

@@ -36,7 +36,7 @@ func waitForVerb(ctx context.Context, f *cli.Factory, c client.WithWatch, job *b
 	err := follow(limited, f.Patient(c), client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
 		last = phaseOf(now)
 		busy.Say("waiting for job %s: %s", job.Name, last)
-		if v.Reached(job, now) {
+		if v.HasTakenEffect(job, now) {
 			return true, nil
 		}
 		if finished(last) {

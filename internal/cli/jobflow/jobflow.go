@@ -95,7 +95,7 @@ func columns(f *cli.Factory) []cli.Column[jobFlow] {
 	style := render.Style{Enabled: f.Streams.Color()}
 	return []cli.Column[jobFlow]{
 		{Title: "NAME", Text: func(flow jobFlow) string { return flow.Name }},
-		{Title: "PHASE", Text: func(flow jobFlow) string { return style.Phase(string(phaseOf(flow))) }},
+		{Title: "PHASE", Text: func(flow jobFlow) string { return style.PaintPhase(string(phaseOf(flow))) }},
 		{Title: "STEPS", Text: func(flow jobFlow) string { return fmt.Sprintf("%d/%d", completed(flow), len(flow.Spec.Flows)) },
 			Compare: func(a, b jobFlow) int { return cmp.Compare(completed(a), completed(b)) }},
 		{Title: "RUNNING", Wide: true, Text: func(flow jobFlow) string { return fmt.Sprint(len(flow.Status.RunningJobs)) }},
@@ -103,7 +103,7 @@ func columns(f *cli.Factory) []cli.Column[jobFlow] {
 			return fmt.Sprint(len(flow.Status.FailedJobs) + len(flow.Status.TerminatedJobs))
 		}},
 		{Title: "JOBS", Wide: true, Text: func(flow jobFlow) string { return retained(flow) }},
-		{Title: "AGE", Volatile: true, Text: func(flow jobFlow) string { return render.Age(f.Now(), flow.CreationTimestamp.Time) },
+		{Title: "AGE", Volatile: true, Text: func(flow jobFlow) string { return render.FormatAgeSince(f.Now(), flow.CreationTimestamp.Time) },
 			Compare: func(a, b jobFlow) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
 		{Title: "NOW", Text: nowOf},
 	}
@@ -121,7 +121,7 @@ func retained(flow jobFlow) string {
 func compatTable(out io.Writer, f *cli.Factory, flows []jobFlow, _ bool) error {
 	var rows [][]string
 	for _, flow := range flows {
-		rows = append(rows, []string{flow.Name, flow.Namespace, string(flow.Status.State.Phase), render.Age(f.Now(), flow.CreationTimestamp.Time)})
+		rows = append(rows, []string{flow.Name, flow.Namespace, string(flow.Status.State.Phase), render.FormatAgeSince(f.Now(), flow.CreationTimestamp.Time)})
 	}
 	return resourcecmd.CompatTable(out, []string{"Name", "Namespace", "Phase", "Age"}, rows, 4, 4)
 }
@@ -159,7 +159,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, flow jobFlow, ev
 	if !events {
 		return sheet, nil
 	}
-	happened, err := clusterops.EventsAbout(ctx, c, flow.Namespace, flow)
+	happened, err := clusterops.EventsAboutObjects(ctx, c, flow.Namespace, flow)
 	sheet.Add("Events", cli.EventTable(happened, f.Now(), func(*corev1.Event) string { return "job flow" }))
 	return sheet, err
 }
@@ -169,22 +169,22 @@ func sheetOf(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sheet {
 	sheet := &cli.Sheet{}
 	sheet.Fact("Name", flow.Name)
 	sheet.Fact("Namespace", flow.Namespace)
-	sheet.Fact("Phase", style.Phase(string(phaseOf(flow)))+resourcecmd.Leaving(flow))
+	sheet.Fact("Phase", style.PaintPhase(string(phaseOf(flow)))+resourcecmd.Leaving(flow))
 	sheet.Fact("Steps", fmt.Sprintf("%d of %d completed", completed(flow), len(flow.Spec.Flows)))
 	sheet.Fact("Jobs", retained(flow)+" after all have completed")
 	sheet.Fact("Created", resourcecmd.Created(flow, now))
 	steps := stepsOf(flow, missing)
 	table := render.Table{Header: []string{"STEP", "STATE", "JOB", "RUNTIME", "RETRIES", "AFTER"}, FreeText: true}
-	table.CanSpare("RETRIES", "RUNTIME", "JOB")
+	table.SetSpareColumns("RETRIES", "RUNTIME", "JOB")
 	for i, step := range inTree(steps) {
-		table.Rows = append(table.Rows, []string{branches(inTree(steps), i, f.Streams.Unicode()) + step.name, style.Phase(step.state),
+		table.Rows = append(table.Rows, []string{branches(inTree(steps), i, f.Streams.Unicode()) + step.name, style.PaintPhase(step.state),
 			step.jobText(), step.runtime(now), step.retries(), dash(step.after())})
 	}
 	sheet.Add("Steps", table)
 	var lines []string
 	for _, step := range steps {
 		if step.waits != "" {
-			lines = append(lines, step.name+": "+render.Commands(step.waits, f.Program))
+			lines = append(lines, step.name+": "+render.ReplaceProgramName(step.waits, f.Program))
 		}
 	}
 	if len(lines) > 0 {
@@ -207,5 +207,5 @@ func between(start, end, now time.Time) string {
 	if end.IsZero() {
 		end = now
 	}
-	return render.Duration(max(0, end.Sub(start)))
+	return render.FormatDuration(max(0, end.Sub(start)))
 }

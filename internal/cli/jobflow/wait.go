@@ -284,7 +284,7 @@ func (w *waiter) sayMissing(ctx context.Context, c client.Client, flow jobFlow, 
 	for _, step := range startable(flow) {
 		if missing[step] && !said[step] {
 			said[step] = true
-			w.f.Notef("job flow %q is waiting: step %s: %s", flow.Name, step, render.Commands(noTemplate(flow, step), w.f.Program))
+			w.f.Notef("job flow %q is waiting: step %s: %s", flow.Name, step, render.ReplaceProgramName(noTemplate(flow, step), w.f.Program))
 		}
 	}
 	return nil

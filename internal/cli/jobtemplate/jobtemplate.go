@@ -90,7 +90,7 @@ func columns(f *cli.Factory) []cli.Column[jobTemplate] {
 		{Title: "MIN", Text: func(t jobTemplate) string { return fmt.Sprint(least(t)) }},
 		{Title: "JOBS", Text: func(t jobTemplate) string { return fmt.Sprint(len(t.Status.JobDependsOnList)) }},
 		{Title: "PRIORITY", Wide: true, Text: func(t jobTemplate) string { return cmp.Or(t.Spec.PriorityClassName, "-") }},
-		{Title: "AGE", Volatile: true, Text: func(t jobTemplate) string { return render.Age(f.Now(), t.CreationTimestamp.Time) },
+		{Title: "AGE", Volatile: true, Text: func(t jobTemplate) string { return render.FormatAgeSince(f.Now(), t.CreationTimestamp.Time) },
 			Compare: func(a, b jobTemplate) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
 	}
 }
@@ -130,7 +130,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, t jobTemplate, e
 	if !events {
 		return sheet, nil
 	}
-	happened, err := clusterops.EventsAbout(ctx, c, t.Namespace, t)
+	happened, err := clusterops.EventsAboutObjects(ctx, c, t.Namespace, t)
 	sheet.Add("Events", cli.EventTable(happened, f.Now(), func(*corev1.Event) string { return "job template" }))
 	return sheet, err
 }

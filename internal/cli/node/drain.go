@@ -154,7 +154,7 @@ func (o *drainOptions) leaving(ctx context.Context, d *clusterops.Drain, nodes [
 	var leaving []corev1.Pod
 	var problems []error
 	for _, node := range nodes {
-		pods, warnings, err := d.Leaving(ctx, node.Name)
+		pods, warnings, err := d.PodsToEvict(ctx, node.Name)
 		problems = append(problems, withHint(err, "no node was changed"))
 		leaving = append(leaving, pods...)
 		if warnings != "" {
@@ -213,7 +213,7 @@ func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, d *c
 			return err
 		}
 	}
-	pods, _, err := d.Leaving(ctx, node.Name) // the node accepts no new pods now
+	pods, _, err := d.PodsToEvict(ctx, node.Name) // the node accepts no new pods now
 	if err != nil {
 		return withHint(err, "the node is cordoned; no pod was evicted")
 	}
@@ -231,7 +231,7 @@ func (o *drainOptions) evict(ctx context.Context, d *clusterops.Drain, node *cor
 		}
 		return nil
 	}
-	err := d.Evict(ctx, node.Name, pods)
+	err := d.EvictAndWait(ctx, node.Name, pods)
 	var early *clusterops.Unfinished
 	switch {
 	case err == nil:

@@ -54,7 +54,7 @@ func jobEffect(ctx context.Context, c client.Reader, key client.ObjectKey, lost 
 	}
 	job := &batchv1alpha1.Job{}
 	if err := c.Get(ctx, key, job); err != nil { // a user who may drain nodes may lack access to jobs
-		return fmt.Sprintf("job %s loses %s: %s", key, jobstatus.Count(len(lost), "pod"), names)
+		return fmt.Sprintf("job %s loses %s: %s", key, jobstatus.CountWithNoun(len(lost), "pod"), names)
 	}
-	return fmt.Sprintf("job %s (%s) loses %d of %s: %s", key, jobstatus.Phase(job), len(lost), jobstatus.Count(int(jobstatus.Replicas(job)), "pod"), names)
+	return fmt.Sprintf("job %s (%s) loses %d of %s: %s", key, jobstatus.PhaseOrPending(job), len(lost), jobstatus.CountWithNoun(int(jobstatus.CountReplicas(job)), "pod"), names)
 }

@@ -99,7 +99,7 @@ func hyperNodes(ctx context.Context, o *hyperOptions) error {
 	} else if err != nil {
 		return err
 	}
-	return o.draw(newNear(hypers, nodes, nodecapacity.All(nodes, pods), unknown))
+	return o.draw(newNear(hypers, nodes, nodecapacity.RoomOfAllNodes(nodes, pods), unknown))
 }
 
 func hyperKind() schema.GroupVersionKind { return topologyv1alpha1.GroupVersion.WithKind("HyperNode") }
@@ -180,7 +180,7 @@ func (o *hyperOptions) draw(t *near) error {
 		table.MaxWidth = o.f.Streams.Width
 	}
 	table.Header = append(table.Header, "NOTE")
-	table.CanSpare("TIER", "IDLE MEMORY")
+	table.SetSpareColumns("TIER", "IDLE MEMORY")
 	add := func(d *model.Domain, name, tier, indent string, ids []model.NodeID) {
 		table.Rows = append(table.Rows, t.row(o, d, indent+name, tier, ids))
 	}
@@ -240,8 +240,8 @@ func (t *near) row(o *hyperOptions, d *model.Domain, name, tier string, ids []mo
 			idle.Add(at.Idle, 1)
 		}
 	}
-	row := []string{name, tier, strconv.Itoa(len(ids)), orUnknown(false, t.unknown, render.Cores(idle.MilliCPU)),
-		orUnknown(false, t.unknown, render.Memory(idle.MemoryBytes)), devicesText(idle, has, t.unknown)}
+	row := []string{name, tier, strconv.Itoa(len(ids)), orUnknown(false, t.unknown, render.FormatCores(idle.MilliCPU)),
+		orUnknown(false, t.unknown, render.FormatMemory(idle.MemoryBytes)), devicesText(idle, has, t.unknown)}
 	if o.out.Wide() {
 		row = append(row, cmp.Or(strings.Join(names, ","), "-"))
 	}

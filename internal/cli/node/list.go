@@ -148,9 +148,9 @@ func (b *book) drop(uid types.UID) {
 func (b *book) room(node *corev1.Node) nodecapacity.Room {
 	held := &nodecapacity.Amounts{}
 	for _, pod := range b.pods[node.Name] {
-		held.Add(nodecapacity.Asked(pod), 1)
+		held.Add(nodecapacity.RequestedByPod(pod), 1)
 	}
-	r := nodecapacity.Of(node, held)
+	r := nodecapacity.RoomOfNode(node, held)
 	r.Unknown = b.unknown
 	return r
 }
@@ -220,16 +220,16 @@ func columns(f *cli.Factory, b *book) []cli.Column[*corev1.Node] {
 	cpu, memory := func(a *nodecapacity.Amounts) int64 { return a.MilliCPU }, func(a *nodecapacity.Amounts) int64 { return a.MemoryBytes }
 	return []column{
 		{Title: "NAME", Text: func(n node) string { return n.Name }},
-		{Title: "STATUS", Text: func(n node) string { return style.Phase(nodecapacity.Status(n)) }},
-		amount("CPU", false, cpu, render.Cores), amount("IDLE CPU", true, cpu, render.Cores),
-		amount("MEMORY", false, memory, render.Memory), amount("IDLE MEMORY", true, memory, render.Memory),
+		{Title: "STATUS", Text: func(n node) string { return style.PaintPhase(nodecapacity.StatusText(n)) }},
+		amount("CPU", false, cpu, render.FormatCores), amount("IDLE CPU", true, cpu, render.FormatCores),
+		amount("MEMORY", false, memory, render.FormatMemory), amount("IDLE MEMORY", true, memory, render.FormatMemory),
 		{Title: "DEVICES", Text: func(n node) string { r := b.room(n); return devicesText(r.Idle, r.Has, r.Unknown) }},
 		{Title: "PODS", Wide: true, Text: func(n node) string {
 			return orUnknown(false, b.unknown, strconv.Itoa(len(b.pods[n.Name]))) + "/" + n.Status.Allocatable.Pods().String()
 		}},
 		{Title: "TAINTS", Wide: true, Text: taintsText},
-		{Title: "ADDRESS", Wide: true, Text: func(n node) string { return cmp.Or(nodecapacity.Address(n), "-") }},
-		{Title: "AGE", Wide: true, Volatile: true, Text: func(n node) string { return render.Age(f.Now(), n.CreationTimestamp.Time) },
+		{Title: "ADDRESS", Wide: true, Text: func(n node) string { return cmp.Or(nodecapacity.InternalAddress(n), "-") }},
+		{Title: "AGE", Wide: true, Volatile: true, Text: func(n node) string { return render.FormatAgeSince(f.Now(), n.CreationTimestamp.Time) },
 			Compare: func(a, b node) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
 	}
 }

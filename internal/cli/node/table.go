@@ -12,11 +12,11 @@ var spare = []string{"MEMORY", "CPU", "IDLE MEMORY", "IDLE CPU", "DEVICES"}
 // means unlimited.
 func Table(rooms []nodecapacity.Room, width int) render.Table {
 	table := render.Table{Header: []string{"NAME", "STATUS", "CPU", "IDLE CPU", "MEMORY", "IDLE MEMORY", "DEVICES"}, MaxWidth: width}
-	table.CanSpare(spare...)
+	table.SetSpareColumns(spare...)
 	for i := range rooms {
 		r := &rooms[i]
-		table.Rows = append(table.Rows, []string{r.Name, r.Status, render.Cores(r.Has.MilliCPU), render.Cores(r.Idle.MilliCPU),
-			render.Memory(r.Has.MemoryBytes), render.Memory(r.Idle.MemoryBytes), devicesText(r.Idle, r.Has, r.Unknown)})
+		table.Rows = append(table.Rows, []string{r.Name, r.Status, render.FormatCores(r.Has.MilliCPU), render.FormatCores(r.Idle.MilliCPU),
+			render.FormatMemory(r.Has.MemoryBytes), render.FormatMemory(r.Idle.MemoryBytes), devicesText(r.Idle, r.Has, r.Unknown)})
 	}
 	return table
 }

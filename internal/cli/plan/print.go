@@ -166,7 +166,7 @@ func placesText(places []insightv1alpha1.Placement) string {
 	var nodes []string
 	on := map[string][]string{}
 	for _, p := range sorted {
-		text := jobstatus.Count(int(p.Pods), "pod")
+		text := jobstatus.CountWithNoun(int(p.Pods), "pod")
 		if p.Task != "" {
 			text = fmt.Sprintf("%d %s", p.Pods, p.Task)
 		}
@@ -255,7 +255,7 @@ func (w *writer) queue(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 			job.WriteFacts(&w.text, []job.Fact{{Name: "starts", Text: fmt.Sprintf("and %d more (-o yaml shows all)", len(p.Status.Starts)-maxTold)}}, w.style, w.width)
 			break
 		}
-		text := fmt.Sprintf("%s/%s with %s", s.Namespace, s.Name, jobstatus.Count(int(s.Pods), "pod"))
+		text := fmt.Sprintf("%s/%s with %s", s.Namespace, s.Name, jobstatus.CountWithNoun(int(s.Pods), "pod"))
 		if s.Queue != "" {
 			text += " in queue " + s.Queue
 		}

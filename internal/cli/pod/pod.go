@@ -98,14 +98,14 @@ func columns(f *cli.Factory) []cli.Column[*corev1.Pod] {
 		{Title: "JOB", Text: func(p pod) string { return cmp.Or(jobOf(p), "-") }},
 		{Title: "TASK", Text: func(p pod) string { return cmp.Or(taskOf(p), "-") }},
 		{Title: "READY", Text: cli.PodReady},
-		{Title: "STATUS", Text: func(p pod) string { return style.Phase(cli.PodStatus(p)) }},
+		{Title: "STATUS", Text: func(p pod) string { return style.PaintPhase(cli.PodStatus(p)) }},
 		{Title: "RESTARTS", Text: func(p pod) string { return cli.PodRestarts(p, f.Now()) }},
 		{Title: "NODE", Text: func(p pod) string { return cmp.Or(p.Spec.NodeName, "-") }},
 		{Title: "IP", Wide: true, Text: func(p pod) string { return cmp.Or(p.Status.PodIP, "-") }},
 		{Title: "QUEUE", Wide: true, Text: func(p pod) string { return cmp.Or(queueOf(p), "-") }},
 		{Title: "GROUP", Wide: true, Text: func(p pod) string { return cmp.Or(keys.PodGroupOf(p.Annotations), "-") }},
 		{Title: "PRIORITY", Wide: true, Text: func(p pod) string { return cmp.Or(p.Spec.PriorityClassName, "-") }},
-		{Title: "AGE", Volatile: true, Text: func(p pod) string { return render.Age(f.Now(), p.CreationTimestamp.Time) },
+		{Title: "AGE", Volatile: true, Text: func(p pod) string { return render.FormatAgeSince(f.Now(), p.CreationTimestamp.Time) },
 			Compare: func(a, b pod) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
 		{Title: "REASON", Text: func(p pod) string { return cmp.Or(job.PodReason(p, nil), "-") }},
 	}
@@ -122,7 +122,7 @@ func compatTable(out io.Writer, f *cli.Factory, pods []*corev1.Pod, allNamespace
 	})
 	var rows [][]string
 	for _, pod := range sorted {
-		row := []string{pod.Name, cli.PodReady(pod), cli.PodStatus(pod), cli.PodRestarts(pod, f.Now()), render.Age(f.Now(), pod.CreationTimestamp.Time)}
+		row := []string{pod.Name, cli.PodReady(pod), cli.PodStatus(pod), cli.PodRestarts(pod, f.Now()), render.FormatAgeSince(f.Now(), pod.CreationTimestamp.Time)}
 		if allNamespaces {
 			row = append([]string{pod.Namespace}, row...)
 		}
@@ -136,7 +136,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, pod *corev1.Pod,
 	sheet := &cli.Sheet{}
 	sheet.Fact("Name", pod.Name)
 	sheet.Fact("Namespace", pod.Namespace)
-	sheet.Fact("Status", style.Phase(cli.PodStatus(pod)))
+	sheet.Fact("Status", style.PaintPhase(cli.PodStatus(pod)))
 	sheet.Fact("Job", jobOf(pod))
 	sheet.Fact("Task", taskText(pod))
 	sheet.Fact("Pod group", keys.PodGroupOf(pod.Annotations))
@@ -151,11 +151,11 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, pod *corev1.Pod,
 	sheet.Add("Containers", containerTable(pod, style, f))
 	conditions := render.Table{Header: []string{"TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"}, FreeText: true}
 	for _, one := range pod.Status.Conditions {
-		conditions.Rows = append(conditions.Rows, []string{string(one.Type), string(one.Status), render.Age(now, one.LastTransitionTime.Time), cmp.Or(one.Reason, "-"), cmp.Or(one.Message, "-")})
+		conditions.Rows = append(conditions.Rows, []string{string(one.Type), string(one.Status), render.FormatAgeSince(now, one.LastTransitionTime.Time), cmp.Or(one.Reason, "-"), cmp.Or(one.Message, "-")})
 	}
 	sheet.Add("Conditions", conditions)
 	// Only the events may contain the reason why a pod does not run.
-	happened, err := clusterops.EventsAbout(ctx, c, pod.Namespace, pod)
+	happened, err := clusterops.EventsAboutObjects(ctx, c, pod.Namespace, pod)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func taskText(pod *corev1.Pod) string {
 
 func containerTable(pod *corev1.Pod, style render.Style, f *cli.Factory) render.Table {
 	table := render.Table{Header: []string{"NAME", "STATE", "RESTARTS", "SINCE", "IMAGE"}, FreeText: true}
-	table.CanSpare("SINCE", "RESTARTS")
+	table.SetSpareColumns("SINCE", "RESTARTS")
 	add := func(containers []corev1.Container, statuses []corev1.ContainerStatus, prefix string) {
 		for i := range containers {
 			state, since, restarts := "Waiting", "-", "0"
@@ -185,14 +185,14 @@ func containerTable(pod *corev1.Pod, style render.Style, f *cli.Factory) render.
 				restarts = strconv.Itoa(int(statuses[at].RestartCount))
 				switch s := statuses[at].State; {
 				case s.Running != nil:
-					state, since = "Running", render.Age(f.Now(), s.Running.StartedAt.Time)
+					state, since = "Running", render.FormatAgeSince(f.Now(), s.Running.StartedAt.Time)
 				case s.Terminated != nil:
-					state, since = fmt.Sprintf("%s (%d)", cmp.Or(s.Terminated.Reason, "Ended"), s.Terminated.ExitCode), render.Age(f.Now(), s.Terminated.FinishedAt.Time)
+					state, since = fmt.Sprintf("%s (%d)", cmp.Or(s.Terminated.Reason, "Ended"), s.Terminated.ExitCode), render.FormatAgeSince(f.Now(), s.Terminated.FinishedAt.Time)
 				case s.Waiting != nil:
 					state = cmp.Or(s.Waiting.Reason, state)
 				}
 			}
-			table.Rows = append(table.Rows, []string{prefix + containers[i].Name, style.Phase(state), restarts, since, containers[i].Image})
+			table.Rows = append(table.Rows, []string{prefix + containers[i].Name, style.PaintPhase(state), restarts, since, containers[i].Image})
 		}
 	}
 	add(pod.Spec.InitContainers, pod.Status.InitContainerStatuses, "init: ")

@@ -86,7 +86,7 @@ func podGroups() *resourcecmd.Kind[podGroup] {
 
 // ofJob finds the PodGroup of a job by the name of the job. The PodGroup's own name ends with the job's UID.
 func ofJob(ctx context.Context, c client.Client, namespace, name string) (group podGroup, found bool, err error) {
-	group, err = clusterops.GroupOfJobNamed(ctx, c, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")})
+	group, err = clusterops.PodGroupOfJobNamed(ctx, c, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")})
 	return group, err == nil && group != nil, err
 }
 
@@ -122,14 +122,14 @@ func columns(f *cli.Factory) []cli.Column[podGroup] {
 		{Title: "NAME", Text: func(g podGroup) string { return g.Name }},
 		{Title: "OWNER", Text: func(g podGroup) string { return ownerText(g) }},
 		{Title: "QUEUE", Text: queueOf},
-		{Title: "PHASE", Text: func(g podGroup) string { return style.Phase(string(phaseOf(g))) }},
+		{Title: "PHASE", Text: func(g podGroup) string { return style.PaintPhase(string(phaseOf(g))) }},
 		{Title: "READY", Text: func(g podGroup) string { return fmt.Sprint(g.Status.Running + g.Status.Succeeded) }},
 		{Title: "MIN", Text: func(g podGroup) string { return fmt.Sprint(g.Spec.MinMember) }},
 		{Title: "SUCCEEDED", Wide: true, Text: func(g podGroup) string { return fmt.Sprint(g.Status.Succeeded) }},
 		{Title: "FAILED", Wide: true, Text: func(g podGroup) string { return fmt.Sprint(g.Status.Failed) }},
 		{Title: "PRIORITY", Wide: true, Text: func(g podGroup) string { return cmp.Or(g.Spec.PriorityClassName, "-") }},
 		{Title: "NEEDS", Wide: true, Text: needsText},
-		{Title: "AGE", Volatile: true, Text: func(g podGroup) string { return render.Age(f.Now(), g.CreationTimestamp.Time) },
+		{Title: "AGE", Volatile: true, Text: func(g podGroup) string { return render.FormatAgeSince(f.Now(), g.CreationTimestamp.Time) },
 			Compare: func(a, b podGroup) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
 		{Title: "REASON", Text: func(g podGroup) string { return cmp.Or(job.GroupReason(g), "-") }},
 	}
@@ -178,7 +178,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, g podGroup, even
 		for _, pod := range found.pods {
 			about = append(about, pod)
 		}
-		happened, err := clusterops.EventsAbout(ctx, c, g.Namespace, about...)
+		happened, err := clusterops.EventsAboutObjects(ctx, c, g.Namespace, about...)
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func facts(g podGroup, style render.Style, now time.Time) *cli.Sheet {
 	sheet.Fact("Name", g.Name)
 	sheet.Fact("Namespace", g.Namespace)
 	sheet.Fact("Owner", ownerText(g))
-	sheet.Fact("Phase", style.Phase(string(phaseOf(g)))+resourcecmd.Leaving(g))
+	sheet.Fact("Phase", style.PaintPhase(string(phaseOf(g)))+resourcecmd.Leaving(g))
 	sheet.Fact("Queue", queueOf(g))
 	sheet.Fact("Priority", g.Spec.PriorityClassName)
 	sheet.Fact("Members", fmt.Sprintf("%d must start together; %d running, %d succeeded, %d failed", g.Spec.MinMember, g.Status.Running, g.Status.Succeeded, g.Status.Failed))
@@ -229,7 +229,7 @@ func topologyText(t *schedulingv1beta1.NetworkTopologySpec) string {
 func subGroupText(p *schedulingv1beta1.SubGroupPolicySpec) string {
 	text := cmp.Or(p.Name, "unnamed")
 	if p.SubGroupSize != nil {
-		text += fmt.Sprintf(", %s each", jobstatus.Count(int(*p.SubGroupSize), "pod"))
+		text += fmt.Sprintf(", %s each", jobstatus.CountWithNoun(int(*p.SubGroupSize), "pod"))
 	}
 	if p.MinSubGroups != nil {
 		text += fmt.Sprintf(", %d must start together", *p.MinSubGroups)
@@ -242,9 +242,9 @@ func subGroupText(p *schedulingv1beta1.SubGroupPolicySpec) string {
 
 func conditionTable(g podGroup, now time.Time) render.Table {
 	table := render.Table{Header: []string{"TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"}, FreeText: true}
-	table.CanSpare("SINCE")
+	table.SetSpareColumns("SINCE")
 	for _, c := range g.Status.Conditions {
-		table.Rows = append(table.Rows, []string{string(c.Type), string(c.Status), render.Age(now, c.LastTransitionTime.Time), cmp.Or(c.Reason, "-"), cmp.Or(c.Message, "-")})
+		table.Rows = append(table.Rows, []string{string(c.Type), string(c.Status), render.FormatAgeSince(now, c.LastTransitionTime.Time), cmp.Or(c.Reason, "-"), cmp.Or(c.Message, "-")})
 	}
 	return table
 }

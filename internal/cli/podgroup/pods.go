@@ -78,14 +78,14 @@ func listed(ctx context.Context, c client.Client, g podGroup, most int, options 
 
 func podTable(pods []*corev1.Pod, style render.Style, now time.Time) render.Table {
 	table := render.Table{Header: []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE", "NODE"}}
-	table.CanSpare("RESTARTS", "AGE", "NODE")
+	table.SetSpareColumns("RESTARTS", "AGE", "NODE")
 	for _, pod := range pods {
 		node := pod.Spec.NodeName
 		if node == "" {
 			node = "-"
 		}
-		table.Rows = append(table.Rows, []string{pod.Name, cli.PodReady(pod), style.Phase(cli.PodStatus(pod)), cli.PodRestarts(pod, now),
-			render.Age(now, pod.CreationTimestamp.Time), node})
+		table.Rows = append(table.Rows, []string{pod.Name, cli.PodReady(pod), style.PaintPhase(cli.PodStatus(pod)), cli.PodRestarts(pod, now),
+			render.FormatAgeSince(now, pod.CreationTimestamp.Time), node})
 	}
 	return table
 }

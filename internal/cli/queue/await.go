@@ -55,7 +55,7 @@ func stateText(q *schedulingv1beta1.Queue) string {
 
 // excess describes how far a queue's usage exceeds its capability. It returns "" if it does not.
 func excess(q *schedulingv1beta1.Queue) string {
-	for _, name := range queueusage.Resources(q) {
+	for _, name := range queueusage.ResourceNames(q) {
 		held, limit := q.Status.Allocated[name], q.Spec.Capability[name]
 		if _, limited := q.Spec.Capability[name]; limited && held.Cmp(limit) > 0 {
 			return fmt.Sprintf("it uses %s %s, but its limit is %s", held.String(), cli.ShortResource(name), limit.String())

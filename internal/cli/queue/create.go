@@ -221,7 +221,7 @@ func madeBefore(around *check.Around, name string) *schedulingv1beta1.Queue {
 // exists returns the error for a queue that already exists.
 func (o *createOptions) exists(there *schedulingv1beta1.Queue) *cli.Error {
 	return cli.Errorf("vcctl queue update "+there.Name+" changes it", "queue %q already exists (created %s ago, %s)", there.Name,
-		render.Age(o.f.Now(), there.CreationTimestamp.Time), stateOf(there))
+		render.FormatAgeSince(o.f.Now(), there.CreationTimestamp.Time), stateOf(there))
 }
 
 func (o *createOptions) whyNot(ctx context.Context, c client.Client, name string, err error) error {

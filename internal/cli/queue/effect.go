@@ -57,7 +57,7 @@ func (e *effect) tell(ctx context.Context, ask bool) told {
 	families := map[string][]*schedulingv1beta1.Queue{}
 	for _, q := range e.before {
 		families[q.Name] = e.family(q)
-		t.runs = t.runs || total(families[q.Name], queueusage.Running) > 0
+		t.runs = t.runs || total(families[q.Name], queueusage.RunningGroups) > 0
 	}
 	var answer *insightv1alpha1.PlanStatus
 	why := ""
@@ -91,7 +91,7 @@ func (e *effect) line(q *schedulingv1beta1.Queue, after []*schedulingv1beta1.Que
 	if e.fate != "" {
 		parts = append(parts, e.fate)
 	}
-	if answer != nil && total(family, queueusage.Running) > 0 {
+	if answer != nil && total(family, queueusage.RunningGroups) > 0 {
 		of := func(v *insightv1alpha1.Victim) bool { return named(family, v.Queue) }
 		parts = append(parts, evicted(answer.Victims, of, "no job"))
 	}
@@ -207,10 +207,10 @@ func few(names []string) string {
 
 // busy describes how many jobs run and wait in a queue and in the queues below it. It returns "" if none exist.
 func busy(family ...*schedulingv1beta1.Queue) string {
-	running, waiting := int(total(family, queueusage.Running)), int(total(family, queueusage.Waiting))
+	running, waiting := int(total(family, queueusage.RunningGroups)), int(total(family, queueusage.WaitingGroups))
 	where := " in it"
 	if own := family[0]; len(family) > 1 {
-		if where = " in it and its child queues"; queueusage.Running(own)+queueusage.Waiting(own) == 0 {
+		if where = " in it and its child queues"; queueusage.RunningGroups(own)+queueusage.WaitingGroups(own) == 0 {
 			where = " in its child queues"
 		}
 	}

@@ -175,9 +175,11 @@ func columns(f *cli.Factory) []column {
 		number("PENDING", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Pending }),
 		heldColumn("CPU", corev1.ResourceCPU),
 		heldColumn("MEMORY", corev1.ResourceMemory),
-		{Title: "GPU", Text: queueusage.GPUs},
+		{Title: "GPU", Text: queueusage.FormatGPUUsage},
 		usedColumn(f),
-	}, append(wideColumns(), column{Title: "AGE", Volatile: true, Text: func(q *schedulingv1beta1.Queue) string { return render.Age(f.Now(), q.CreationTimestamp.Time) },
+	}, append(wideColumns(), column{Title: "AGE", Volatile: true, Text: func(q *schedulingv1beta1.Queue) string {
+		return render.FormatAgeSince(f.Now(), q.CreationTimestamp.Time)
+	},
 		Compare: func(a, b *schedulingv1beta1.Queue) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }})...)
 }
 
@@ -198,7 +200,7 @@ func wideColumns() []column {
 		amounts("ALLOCATED", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Status.Allocated }),
 		amounts("TERMINATING", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Status.Terminating }),
 		amounts("GUARANTEE", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Spec.Guarantee.Resource }),
-		amounts("DESERVED", queueusage.Deserved),
+		amounts("DESERVED", queueusage.DeservedResources),
 		amounts("CAPABILITY", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Spec.Capability }),
 	}
 	for i := range wide {
@@ -212,14 +214,14 @@ func number(title string, n func(*schedulingv1beta1.Queue) int32) column {
 }
 
 func heldColumn(title string, name corev1.ResourceName) column {
-	return column{Title: title, Text: func(q *schedulingv1beta1.Queue) string { return queueusage.Held(q, name) }}
+	return column{Title: title, Text: func(q *schedulingv1beta1.Queue) string { return queueusage.FormatUsage(q, name) }}
 }
 
 func stateColumn(f *cli.Factory) column {
 	style := render.Style{Enabled: f.Streams.Color()}
-	return column{Title: "STATE", Text: func(q *schedulingv1beta1.Queue) string { return style.Phase(string(stateOf(q))) }}
+	return column{Title: "STATE", Text: func(q *schedulingv1beta1.Queue) string { return style.PaintPhase(string(stateOf(q))) }}
 }
 
 func usedColumn(f *cli.Factory) column {
-	return column{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return queueusage.UsedBar(q, f.Streams.Unicode()) }, Compare: queueusage.ByUse}
+	return column{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return queueusage.FormatUsageBar(q, f.Streams.Unicode()) }, Compare: queueusage.CompareByUsage}
 }

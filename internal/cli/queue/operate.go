@@ -255,7 +255,7 @@ func withBelow(ctx context.Context, c client.Client, named []*schedulingv1beta1.
 	trees := queueusage.NewForest(all)
 	family := slices.Clone(named)
 	for _, q := range named {
-		for _, below := range trees.Below(q.Name) {
+		for _, below := range trees.DescendantsOf(q.Name) {
 			if !slices.ContainsFunc(family, func(known *schedulingv1beta1.Queue) bool { return known.Name == below.Name }) {
 				family = append(family, below)
 			}

@@ -98,7 +98,7 @@ func tree(ctx context.Context, o *treeOptions) error {
 	if err != nil {
 		return err
 	}
-	g := &grove{signs: queueusage.BranchesFor(o.f.Streams.Unicode()), shown: func(string) bool { return true }, loose: o.out.SortBy != "" || o.out.WatchOnly}
+	g := &grove{signs: queueusage.BranchCharacters(o.f.Streams.Unicode()), shown: func(string) bool { return true }, loose: o.out.SortBy != "" || o.out.WatchOnly}
 	l := &cli.List[*schedulingv1beta1.Queue]{
 		Kind: "queues", Chosen: "tree", New: newQueues,
 		Columns: treeColumns(o.f, g), Selector: labels, FreeText: true, Spare: []string{"STATE", "RUN", "WAIT"}, Suggest: o.f.Suggest(kind(), false),
@@ -109,7 +109,7 @@ func tree(ctx context.Context, o *treeOptions) error {
 		}
 	}
 	if len(o.names) > 0 {
-		below := func(name string) bool { return g.forest.Inside(name, o.names) }
+		below := func(name string) bool { return g.forest.IsInOrBelowAny(name, o.names) }
 		g.shown, l.Keep = below, func(q *schedulingv1beta1.Queue) bool {
 			g.plant(q)
 			return below(q.Name)
@@ -179,14 +179,14 @@ func treeColumns(f *cli.Factory, g *grove) []column {
 		{Title: "NAME", Volatile: true, Text: g.name,
 			Compare: func(a, b *schedulingv1beta1.Queue) int { return strings.Compare(a.Name, b.Name) }},
 		stateColumn(f),
-		number("RUN", func(q *schedulingv1beta1.Queue) int32 { return g.forest.Sum(q, queueusage.Running) }),
-		number("WAIT", func(q *schedulingv1beta1.Queue) int32 { return g.forest.Sum(q, queueusage.Waiting) }),
-		{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return queueusage.UsedLong(q, f.Streams.Unicode()) }, Compare: queueusage.ByUse},
+		number("RUN", func(q *schedulingv1beta1.Queue) int32 { return g.forest.SumOverTree(q, queueusage.RunningGroups) }),
+		number("WAIT", func(q *schedulingv1beta1.Queue) int32 { return g.forest.SumOverTree(q, queueusage.WaitingGroups) }),
+		{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return queueusage.FormatLongUsageBar(q, f.Streams.Unicode()) }, Compare: queueusage.CompareByUsage},
 	}
 	wide := append([]column{
 		heldColumn("CPU", corev1.ResourceCPU),
 		heldColumn("MEMORY", corev1.ResourceMemory),
-		{Title: "GPU", Text: queueusage.GPUs},
+		{Title: "GPU", Text: queueusage.FormatGPUUsage},
 		number("WEIGHT", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Weight }),
 	}, wideColumns()...)
 	for i := range wide {

@@ -72,7 +72,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1b
 		return sheet, nil
 	}
 	// Events about cluster-scoped objects are stored in this namespace.
-	happened, err := clusterops.EventsAbout(ctx, c, metav1.NamespaceDefault, q)
+	happened, err := clusterops.EventsAboutObjects(ctx, c, metav1.NamespaceDefault, q)
 	switch {
 	case apierrors.IsForbidden(err):
 		sheet.Fact("Events", "not shown: you are not allowed to list events in namespace "+metav1.NamespaceDefault)
@@ -93,7 +93,7 @@ func queueFacts(ctx context.Context, f *cli.Factory, q *schedulingv1beta1.Queue,
 	}
 	sheet := &cli.Sheet{}
 	sheet.Fact("Name", q.Name)
-	sheet.Fact("State", style.Phase(string(stateOf(q)))+resourcecmd.Leaving(q))
+	sheet.Fact("State", style.PaintPhase(string(stateOf(q)))+resourcecmd.Leaving(q))
 	sheet.Fact("Parent", q.Spec.Parent)
 	sheet.Fact("Children", strings.Join(children, ", "))
 	sheet.Fact("Weight", strconv.Itoa(int(q.Spec.Weight)))
@@ -125,7 +125,7 @@ func amountsTable(q *schedulingv1beta1.Queue) render.Table {
 		title string
 		list  corev1.ResourceList
 	}{
-		{"ALLOCATED", q.Status.Allocated}, {"TERMINATING", q.Status.Terminating}, {"DESERVED", queueusage.Deserved(q)},
+		{"ALLOCATED", q.Status.Allocated}, {"TERMINATING", q.Status.Terminating}, {"DESERVED", queueusage.DeservedResources(q)},
 		{"GUARANTEE", q.Spec.Guarantee.Resource}, {"CAPABILITY", q.Spec.Capability},
 	}
 	table := render.Table{Header: []string{"RESOURCE"}}
@@ -194,14 +194,14 @@ func positionOf(g *schedulingv1beta1.PodGroup) int32 {
 
 func waitingTable(groups []*schedulingv1beta1.PodGroup, now time.Time) render.Table {
 	table := render.Table{Header: []string{"POSITION", "JOB", "MIN", "AGE", "REASON"}, FreeText: true}
-	table.CanSpare("MIN", "AGE", "POSITION")
+	table.SetSpareColumns("MIN", "AGE", "POSITION")
 	for _, g := range groups[:min(len(groups), mostWaiting)] {
 		position := "-"
 		if at := positionOf(g); at != unplaced {
 			position = strconv.Itoa(int(at))
 		}
 		table.Rows = append(table.Rows, []string{position, g.Namespace + "/" + ownerName(g), strconv.Itoa(int(g.Spec.MinMember)),
-			render.Age(now, g.CreationTimestamp.Time), cmp.Or(jobstatus.GroupReason(g), "-")})
+			render.FormatAgeSince(now, g.CreationTimestamp.Time), cmp.Or(jobstatus.GroupReason(g), "-")})
 	}
 	return table
 }

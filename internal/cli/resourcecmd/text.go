@@ -22,9 +22,9 @@ func Moment(at, now time.Time) string {
 	case at.IsZero():
 		return ""
 	case at.After(now):
-		return fmt.Sprintf("%s (in %s)", at.Format(time.RFC3339), render.Age(at, now))
+		return fmt.Sprintf("%s (in %s)", at.Format(time.RFC3339), render.FormatAgeSince(at, now))
 	}
-	return fmt.Sprintf("%s (%s ago)", at.Format(time.RFC3339), render.Age(now, at))
+	return fmt.Sprintf("%s (%s ago)", at.Format(time.RFC3339), render.FormatAgeSince(now, at))
 }
 
 // Leaving returns the suffix that marks the phase of an object that is being deleted, or "".
@@ -41,7 +41,7 @@ func Leaving(object client.Object) string {
 func CompatTable(out io.Writer, titles []string, rows [][]string, moreThanTitle, moreThanValue int) error {
 	for _, row := range rows {
 		for column := range row {
-			row[column] = printable.Line(row[column])
+			row[column] = printable.EscapeLine(row[column])
 		}
 	}
 	widths := make([]int, len(titles))

@@ -45,7 +45,7 @@ const garbagePercent = 40
 // factory that this package does not import. Main sets the garbage collector's target to garbagePercent.
 func Main(ctx context.Context, argv0 string, args []string, streams iostreams.Streams, with ...func(*cli.Factory)) int {
 	debug.SetGCPercent(garbagePercent)
-	ctx, stop := interrupt.Context(ctx)
+	ctx, stop := interrupt.ContextWithSignals(ctx)
 	defer stop()
 	f := cli.NewFactory(ProgramName(argv0), &streams)
 	for _, prepare := range with {
@@ -104,7 +104,7 @@ func metBefore(err error) error {
 func New(f *cli.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   strings.ReplaceAll(f.Program, " ", "-"),
-		Short: "Run and watch batch jobs on Kubernetes", Version: build.Self().Version,
+		Short: "Run and watch batch jobs on Kubernetes", Version: build.DescribeProgram().Version,
 		Long: cli.Text(`
 			Run batch jobs on Kubernetes, check their state, and see why they are waiting.
 

@@ -217,7 +217,7 @@ func (a *allocation) connect(ctx context.Context, s session) (int, error) {
 		return 1, err
 	}
 	options := &corev1.PodExecOptions{Container: a.head.Spec.Containers[0].Name, Command: s.command, Stdin: s.streams.Stdin != nil, Stdout: true, Stderr: !s.terminal, TTY: s.terminal}
-	executor, err := clusterops.Executor(config, clientset, a.head.Namespace, a.head.Name, "exec", options)
+	executor, err := clusterops.NewExecutor(config, clientset, a.head.Namespace, a.head.Name, "exec", options)
 	if err != nil {
 		return 1, err
 	}

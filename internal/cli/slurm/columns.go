@@ -27,7 +27,7 @@ func askedColumns[T any](c *call, letters, words string, fields []tableformat.Fi
 		return nil, usererror.Errorf("use a smaller width, for example %.18i or JobID:18", "%s: %s", invalid, err)
 	}
 	for _, name := range unknown {
-		fmt.Fprintf(c.f.Streams.Err, "%s: error: %s: %s\n", c.table.Program, invalid, printable.Line(name))
+		fmt.Fprintf(c.f.Streams.Err, "%s: error: %s: %s\n", c.table.Program, invalid, printable.EscapeLine(name))
 	}
 	return columns, nil
 }

@@ -53,7 +53,7 @@ func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*ba
 	}
 	var jobs []*batchv1alpha1.Job
 	for _, job := range v.jobs {
-		byName := slices.Contains(titles, batchv1alpha1.Title(job)) && !jobstatus.Finished(jobstatus.Phase(job))
+		byName := slices.Contains(titles, batchv1alpha1.Title(job)) && !jobstatus.IsFinishedPhase(jobstatus.PhaseOrPending(job))
 		if byName || slices.ContainsFunc(refs, func(ref optionvalue.Job) bool { _, ok := listrow.Match(ref, job); return ok }) {
 			jobs = append(jobs, job)
 		}
@@ -99,7 +99,7 @@ func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1a
 			problems = append(problems, err)
 			continue
 		}
-		refusedNow, idle := verb.Judge(job)
+		refusedNow, idle := verb.CheckApplicable(job)
 		noted := before != nil && refusedNow == "" && idle == ""
 		if noted {
 			if err := c.annotate(ctx, job, before); err != nil {
@@ -107,7 +107,7 @@ func (c *call) eachBy(ctx context.Context, words []string, choose func(*batchv1a
 				continue
 			}
 		}
-		already, err := cluster.Job(ctx, verb, job)
+		already, err := cluster.ApplyToJob(ctx, verb, job)
 		if err != nil && noted {
 			problems = append(problems, c.annotate(ctx, job, asBefore(job, before)))
 		}

@@ -68,7 +68,7 @@ func (v *view) askForFacts(ctx context.Context, w wants) (*http.Response, error)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoFacts, err)
 	}
-	asked := server.JoinPath(jobsummary.Path(v.namespace))
+	asked := server.JoinPath(jobsummary.ListPathFor(v.namespace))
 	query := url.Values{}
 	if w.pods {
 		query.Set(jobsummary.Pods, podsWanted(w))

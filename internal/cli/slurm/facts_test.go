@@ -41,7 +41,7 @@ func objectsOf[T any](t *testing.T, server *clitest.Server, path string) []*T {
 // daemon answers as vcd does for the objects of a server. It cuts the answer off after a number of bytes; a negative
 // number means the whole answer.
 func daemon(t *testing.T, server *clitest.Server, namespace string, cut int) http.Handler {
-	return telling(t, server, namespace, cut, jobsummary.Parts)
+	return telling(t, server, namespace, cut, jobsummary.EncodeParts)
 }
 
 // telling returns a daemon that sends the parts that partsOf returns for each entry.
@@ -52,7 +52,7 @@ func telling(t *testing.T, server *clitest.Server, namespace string, cut int, pa
 		q := jobsummary.Query{Namespace: namespace, Pods: wanted != "", Ended: wanted == jobsummary.PodsAll}
 		all := slices.DeleteFunc(objectsOf[batchv1alpha1.Job](t, server, jobs), func(job *batchv1alpha1.Job) bool { return namespace != "" && job.Namespace != namespace })
 		var stream []byte
-		for _, entry := range jobsummary.Join(q, all, objectsOf[schedulingv1beta1.PodGroup](t, server, groups), objectsOf[corev1.Pod](t, server, "/api/v1/pods")) {
+		for _, entry := range jobsummary.JoinEntries(q, all, objectsOf[schedulingv1beta1.PodGroup](t, server, groups), objectsOf[corev1.Pod](t, server, "/api/v1/pods")) {
 			parts, err := partsOf(entry)
 			if err != nil {
 				t.Error(err)
@@ -91,8 +91,8 @@ func TestListsSayTheSameOfWhatTheDaemonTells(t *testing.T) {
 			}
 			want := run.Do(t, start())
 			server := start()
-			server.Answer(jobsummary.Path(""), daemon(t, server, "", -1))
-			server.Answer(jobsummary.Path("nlp"), daemon(t, server, "nlp", -1))
+			server.Answer(jobsummary.ListPathFor(""), daemon(t, server, "", -1))
+			server.Answer(jobsummary.ListPathFor("nlp"), daemon(t, server, "nlp", -1))
 			if got := run.Do(t, server); got != want || want.Code != 0 || want.Out == "" {
 				t.Errorf("exit %d\n%s%s\nread itself: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
 			}
@@ -115,7 +115,7 @@ func TestTheNumberOfAnElementIsLookedForInWhatTheDaemonTells(t *testing.T) {
 		slurmCluster(server)
 		want := run.Do(t, server)
 		before := len(server.Requests())
-		server.Answer(jobsummary.Path(""), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server.Answer(jobsummary.ListPathFor(""), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !r.URL.Query().Has(jobsummary.Arrays) {
 				t.Errorf("%s: arrays alone are enough: %s", words, r.URL)
 			}
@@ -138,15 +138,15 @@ func TestTheNumberOfAnElementIsLookedForInWhatTheDaemonTells(t *testing.T) {
 
 // unheard are the parts of an entry without the termination messages of pods, as an older daemon sends it.
 func unheard(e jobsummary.Entry) ([][]byte, error) {
-	job, err := jobsummary.Job(e.Job)
+	job, err := jobsummary.EncodeJobFields(e.Job)
 	parts := [][]byte{job}
 	if e.Group != nil && err == nil {
 		var group []byte
-		group, err = jobsummary.Group(e.Group)
+		group, err = jobsummary.EncodeGroupFields(e.Group)
 		parts = append(parts, group)
 	}
 	for _, pod := range e.Pods {
-		text, wrong := jobsummary.Pod(pod)
+		text, wrong := jobsummary.EncodePodFields(pod)
 		parts, err = append(parts, text), errors.Join(err, wrong)
 	}
 	return parts, err
@@ -158,23 +158,25 @@ func TestListsReadThemselvesWhatTheDaemonDoesNotTell(t *testing.T) {
 	for name, ill := range map[string]func(*clitest.Server){
 		"it is not there": func(*clitest.Server) {},
 		"nothing is in memory yet": func(s *clitest.Server) {
-			s.Refuse("GET", jobsummary.Path(""), 503, metav1.StatusReasonServiceUnavailable, "no")
+			s.Refuse("GET", jobsummary.ListPathFor(""), 503, metav1.StatusReasonServiceUnavailable, "no")
 		},
 		"too many ask it": func(s *clitest.Server) {
-			s.Answer(jobsummary.Path(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			s.Answer(jobsummary.ListPathFor(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Retry-After", "1")
 				http.Error(w, "as many lists are under way as there may be", http.StatusTooManyRequests)
 			}))
 		},
-		"the user may not ask it": func(s *clitest.Server) { s.Refuse("GET", jobsummary.Path(""), 403, metav1.StatusReasonForbidden, "no") },
-		"another version of it": func(s *clitest.Server) {
-			s.Refuse("GET", jobsummary.Path(""), 406, metav1.StatusReasonNotAcceptable, "no")
+		"the user may not ask it": func(s *clitest.Server) {
+			s.Refuse("GET", jobsummary.ListPathFor(""), 403, metav1.StatusReasonForbidden, "no")
 		},
-		"it tells nothing":                             func(s *clitest.Server) { s.Answer(jobsummary.Path(""), daemon(t, s, "", 0)) },
-		"it ends in the middle":                        func(s *clitest.Server) { s.Answer(jobsummary.Path(""), daemon(t, s, "", 5000)) },
-		"it does not tell what pods said at their end": func(s *clitest.Server) { s.Answer(jobsummary.Path(""), telling(t, s, "", -1, unheard)) },
+		"another version of it": func(s *clitest.Server) {
+			s.Refuse("GET", jobsummary.ListPathFor(""), 406, metav1.StatusReasonNotAcceptable, "no")
+		},
+		"it tells nothing":                             func(s *clitest.Server) { s.Answer(jobsummary.ListPathFor(""), daemon(t, s, "", 0)) },
+		"it ends in the middle":                        func(s *clitest.Server) { s.Answer(jobsummary.ListPathFor(""), daemon(t, s, "", 5000)) },
+		"it does not tell what pods said at their end": func(s *clitest.Server) { s.Answer(jobsummary.ListPathFor(""), telling(t, s, "", -1, unheard)) },
 		"it breaks off the connection": func(s *clitest.Server) {
-			s.Answer(jobsummary.Path(""), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+			s.Answer(jobsummary.ListPathFor(""), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 		},
 	} {
 		for _, words := range []string{"squeue -t all -O JobID,StateCompact,ReasonList,exit_code", "sacct -a -P -o JobID,State,ExitCode,MaxRSS"} {
@@ -203,21 +205,21 @@ func TestAJobThatIsToldAgainIsAsItWasToldLast(t *testing.T) {
 		jobs, groups := objectsOf[batchv1alpha1.Job](t, server, "/apis/batch.volcano.sh/v1alpha1/jobs"), objectsOf[schedulingv1beta1.PodGroup](t, server, "/apis/scheduling.volcano.sh/v1beta1/podgroups")
 		var entries []jobsummary.Entry
 		if before {
-			entries = jobsummary.Join(jobsummary.Query{Pods: true, Ended: true}, jobs, groups, objectsOf[corev1.Pod](t, server, "/api/v1/pods"))
+			entries = jobsummary.JoinEntries(jobsummary.Query{Pods: true, Ended: true}, jobs, groups, objectsOf[corev1.Pod](t, server, "/api/v1/pods"))
 		}
 		for _, job := range jobs {
 			entries = append(entries, jobsummary.Entry{Job: job})
 		}
 		var stream []byte
 		for _, entry := range entries {
-			parts, err := jobsummary.Parts(entry)
+			parts, err := jobsummary.EncodeParts(entry)
 			if err != nil {
 				t.Fatal(err)
 			}
 			stream = jobsummary.AppendEntry(stream, parts...)
 		}
 		stream = jobsummary.AppendEnd(stream, len(entries))
-		server.Answer(jobsummary.Path(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		server.Answer(jobsummary.ListPathFor(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", jobsummary.ContentType)
 			_, _ = w.Write(stream)
 		}))
@@ -263,8 +265,8 @@ func TestScancelFindsTheSameInWhatTheDaemonTells(t *testing.T) {
 				return server
 			}
 			alone, server := start(), start()
-			server.Answer(jobsummary.Path(""), daemon(t, server, "", -1))
-			server.Answer(jobsummary.Path("nlp"), daemon(t, server, "nlp", -1))
+			server.Answer(jobsummary.ListPathFor(""), daemon(t, server, "", -1))
+			server.Answer(jobsummary.ListPathFor("nlp"), daemon(t, server, "nlp", -1))
 			want, got := run.Do(t, alone), run.Do(t, server)
 			if got != want || want.Code != 0 {
 				t.Errorf("exit %d\n%s%s\nread itself: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
@@ -291,6 +293,6 @@ func TestSignalsAreSentByWhatIsRead(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
 	slurmCluster(server)
-	server.Answer(jobsummary.Path(""), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the daemon was asked") }))
+	server.Answer(jobsummary.ListPathFor(""), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the daemon was asked") }))
 	golden.Run{Argv: strings.Fields("slurm scancel -s USR1 --me -t PD"), Env: map[string]string{"USER": "mei"}}.Do(t, server)
 }

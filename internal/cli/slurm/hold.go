@@ -17,7 +17,7 @@ import (
 // it.
 func (c *call) hold(ctx context.Context, words []string) error {
 	return c.eachBy(ctx, words, func(job *batchv1alpha1.Job) (*clusterops.Verb, error) {
-		if user := jobstatus.User(job); user == "" || user == c.me() {
+		if user := jobstatus.SubmittingUser(job); user == "" || user == c.me() {
 			return clusterops.Hold, nil
 		}
 		if runs, err := c.runsCluster(ctx); err == nil && runs {

@@ -67,7 +67,7 @@ func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.W
 	cluster := &clusterops.Cluster{Client: cl, Now: c.f.Now}
 	for _, name := range names {
 		if state != "" {
-			if _, err := cluster.Cordon(ctx, name, state == "DRAIN"); err != nil {
+			if _, err := cluster.SetCordoned(ctx, name, state == "DRAIN"); err != nil {
 				return err
 			}
 		}

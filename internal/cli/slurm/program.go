@@ -137,7 +137,7 @@ func (c *call) told(err error) error {
 			continue
 		}
 		f := c.faultOf(one)
-		fmt.Fprint(c.f.Streams.Err, printable.Text(f.Text(c.table.Program)))
+		fmt.Fprint(c.f.Streams.Err, printable.EscapeText(f.Text(c.table.Program)))
 		code = max(code, f.Code)
 	}
 	return cli.ExitStatus(max(code, 1))

@@ -240,7 +240,7 @@ func (s *scancel) agreed(t target) (bool, error) {
 	if s.input == nil {
 		s.input = bufio.NewReader(s.f.Streams.In)
 	}
-	fmt.Fprintf(s.f.Streams.Out, "%s job_id=%s name=%s partition=%s [y/n]? ", verb, t.ref, printable.Line(t.row.Name()), printable.Line(t.row.Partition()))
+	fmt.Fprintf(s.f.Streams.Out, "%s job_id=%s name=%s partition=%s [y/n]? ", verb, t.ref, printable.EscapeLine(t.row.Name()), printable.EscapeLine(t.row.Partition()))
 	answer, err := s.input.ReadString('\n')
 	if err != nil && answer == "" {
 		return false, usererror.Errorf("without a terminal, omit -i", "no answer")

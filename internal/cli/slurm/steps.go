@@ -68,7 +68,7 @@ func (c *call) untilRunning(ctx context.Context, job *batchv1alpha1.Job) error {
 		return err
 	}
 	begun := func(now *batchv1alpha1.Job) bool {
-		return now.Status.State.Phase == batchv1alpha1.Running || jobstatus.Finished(now.Status.State.Phase)
+		return now.Status.State.Phase == batchv1alpha1.Running || jobstatus.IsFinishedPhase(now.Status.State.Phase)
 	}
 	now, err := awaitJob(ctx, cl, job, begun, c.trouble(job))
 	if err != nil {

@@ -44,7 +44,7 @@ func (c *call) testOnly(ctx context.Context, s *jobInput, r *translate.Result) e
 	}
 	when, known := startOf(p, a)
 	if !known {
-		fmt.Fprintf(c.f.Streams.Err, "%s: Job 0 would wait: %s\n", c.table.Program, printable.Line(whyUnknown(a)))
+		fmt.Fprintf(c.f.Streams.Err, "%s: Job 0 would wait: %s\n", c.table.Program, printable.EscapeLine(whyUnknown(a)))
 		return nil
 	}
 	cpus := s.request.CPUsPerTask

@@ -168,12 +168,12 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 	if err != nil {
 		return err
 	}
-	if jobstatus.Finished(jobstatus.Phase(job)) {
+	if jobstatus.IsFinishedPhase(jobstatus.PhaseOrPending(job)) {
 		return usererror.Errorf("submit the job again: scontrol update cannot change jobs that have ended", "Job has already finished for job %s", id)
 	}
 	patch := map[string]any{}
 	sets := change.asked
-	isShortened := change.isOfLimitAlone() && jobstatus.Phase(job) == batchv1alpha1.Running
+	isShortened := change.isOfLimitAlone() && jobstatus.PhaseOrPending(job) == batchv1alpha1.Running
 	switch {
 	case isShortened:
 		if err := checkShorter(job, *change.limit); err != nil {

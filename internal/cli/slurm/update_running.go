@@ -120,7 +120,7 @@ func (c *call) shortenPod(ctx context.Context, pod *corev1.Pod, limit int64) err
 // changeQOS changes the priority class of a pending job to that of another QOS.
 func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jobChange, patch map[string]any) error {
 	id := (&listrow.Source{Job: job}).Number()
-	if phase := jobstatus.Phase(job); phase != batchv1alpha1.Pending && !batchv1alpha1.AtGate(job) {
+	if phase := jobstatus.PhaseOrPending(job); phase != batchv1alpha1.Pending && !batchv1alpha1.AtGate(job) {
 		return usererror.Errorf("use scontrol requeuehold "+id+" to stop the job first", "QOS can be changed only for pending jobs: job %s is %s", id, phase)
 	}
 	cl, err := c.f.Client()

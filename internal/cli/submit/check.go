@@ -202,7 +202,7 @@ func leavesBelow(name string, queues []*schedulingv1beta1.Queue) []string {
 	const most = 8
 	forest := queueusage.NewForest(queues)
 	var leaves []string
-	for _, below := range forest.Below(name) {
+	for _, below := range forest.DescendantsOf(name) {
 		if len(forest.Children(below.Name)) == 0 && below.IsOpen() && len(leaves) < most {
 			leaves = append(leaves, below.Name)
 		}

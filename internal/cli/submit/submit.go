@@ -161,7 +161,7 @@ func whyNotCreated(ctx context.Context, f *cli.Factory, c client.Client, object 
 
 // standing describes the age of an object and, if it has one, its phase.
 func standing(object *unstructured.Unstructured, now time.Time) string {
-	text := fmt.Sprintf("created %s ago", render.Age(now, object.GetCreationTimestamp().Time))
+	text := fmt.Sprintf("created %s ago", render.FormatAgeSince(now, object.GetCreationTimestamp().Time))
 	phase, _, _ := unstructured.NestedString(object.Object, "status", "state", "phase")
 	if phase == "" {
 		phase, _, _ = unstructured.NestedString(object.Object, "status", "phase")

@@ -18,7 +18,7 @@ import (
 func (p *frame) write(out io.Writer, jobs render.Table, now time.Time, width int, namespaces bool) error {
 	var text strings.Builder
 	text.WriteString("Nodes:\n")
-	rooms := nodecapacity.All(p.nodes, p.all)
+	rooms := nodecapacity.RoomOfAllNodes(p.nodes, p.all)
 	slices.SortStableFunc(rooms, func(a, b nodecapacity.Room) int { return render.CompareNatural(a.Name, b.Name) })
 	nodes := node.Table(rooms, width)
 	if p.hidden != "" {
@@ -30,7 +30,7 @@ func (p *frame) write(out io.Writer, jobs render.Table, now time.Time, width int
 	}
 	pods := p.podTable(now, namespaces)
 	pods.MaxWidth = width
-	pods.CanSpare("RESTARTS", "AGE")
+	pods.SetSpareColumns("RESTARTS", "AGE")
 	for _, block := range []struct {
 		title string
 		table render.Table
@@ -58,7 +58,7 @@ func (p *frame) podTable(now time.Time, namespaces bool) render.Table {
 		for _, status := range pod.Status.ContainerStatuses {
 			restarts += status.RestartCount
 		}
-		row := []string{pod.Name, cli.PodReady(pod), cli.PodStatus(pod), strconv.Itoa(int(restarts)), render.Age(now, pod.CreationTimestamp.Time)}
+		row := []string{pod.Name, cli.PodReady(pod), cli.PodStatus(pod), strconv.Itoa(int(restarts)), render.FormatAgeSince(now, pod.CreationTimestamp.Time)}
 		if namespaces {
 			row = append([]string{pod.Namespace}, row...)
 		}

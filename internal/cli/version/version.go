@@ -99,7 +99,7 @@ func newVersion(f *cli.Factory, run func(context.Context, *options) error) *cobr
 }
 
 func run(ctx context.Context, o *options) error {
-	info := Info{Client: Client{batchv1alpha1.GroupVersion.Version, build.Self()}}
+	info := Info{Client: Client{batchv1alpha1.GroupVersion.Version, build.DescribeProgram()}}
 	if !o.client {
 		if err := o.ask(ctx, &info); err != nil {
 			info.Warnings = append(info.Warnings, cli.Humanize(err, o.f.Where()).What)
@@ -123,7 +123,7 @@ func (o *options) show(info *Info) error {
 	if s == nil || err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(out, "Server: %s\nServer Kubernetes: %s\nServer APIs: %s\n", s.Address, s.Kubernetes, render.OrNone(strings.Join(s.APIs, ", "))); err != nil {
+	if _, err := fmt.Fprintf(out, "Server: %s\nServer Kubernetes: %s\nServer APIs: %s\n", s.Address, s.Kubernetes, render.TextOrNone(strings.Join(s.APIs, ", "))); err != nil {
 		return err
 	}
 	for _, component := range s.Components {

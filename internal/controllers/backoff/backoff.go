@@ -34,9 +34,9 @@ func LongestAfter(err error) time.Duration {
 	return Longest
 }
 
-// Control returns the options for a controller with the given number of parallel reconciles (0 means 1), and a
+// ControllerOptions returns the options for a controller with the given number of parallel reconciles (0 means 1), and a
 // wrapped reconciler that passes its errors to the rate limiter in these options.
-func Control(reconcilers int, r reconcile.Reconciler) (controller.Options, reconcile.Reconciler) {
+func ControllerOptions(reconcilers int, r reconcile.Reconciler) (controller.Options, reconcile.Reconciler) {
 	l := newLimiter()
 	return controller.Options{MaxConcurrentReconciles: reconcilers, RateLimiter: l}, observed{Reconciler: r, limiter: l}
 }
@@ -53,9 +53,9 @@ func newLimiter() *limiter {
 		longest: map[reconcile.Request]time.Duration{}}
 }
 
-// failed stores the maximum delay for an error. If it differs from that of the previous error, the delay starts again
+// recordFailure stores the maximum delay for an error. If it differs from that of the previous error, the delay starts again
 // at the minimum, because the length of an outage has no relation to the length of a rejection.
-func (l *limiter) failed(r reconcile.Request, err error) {
+func (l *limiter) recordFailure(r reconcile.Request, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	longest := LongestAfter(err)
@@ -95,7 +95,7 @@ func (o observed) Reconcile(ctx context.Context, r reconcile.Request) (reconcile
 		return reconcile.Result{RequeueAfter: Longest}, nil
 	}
 	if err != nil {
-		o.limiter.failed(r, err)
+		o.limiter.recordFailure(r, err)
 	}
 	return result, err
 }

@@ -28,7 +28,7 @@ var job = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns"
 func tries(t *testing.T, within time.Duration, errs ...error) int {
 	t.Helper()
 	at := 0
-	options, r := Control(1, reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+	options, r := ControllerOptions(1, reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
 		err := errs[min(at, len(errs)-1)]
 		at++
 		return reconcile.Result{}, err
@@ -70,7 +70,7 @@ func TestANamespaceThatIsBeingDeletedIsNoFailure(t *testing.T) {
 	t.Parallel()
 	gone := apierrors.NewForbidden(schema.GroupResource{Resource: "podgroups"}, "j", errors.New("because it is being terminated"))
 	gone.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-	_, r := Control(1, reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+	_, r := ControllerOptions(1, reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
 		return reconcile.Result{}, fmt.Errorf("podgroup j: %w", gone)
 	}))
 	result, err := r.Reconcile(t.Context(), job)
@@ -84,7 +84,7 @@ func TestTheFirstTriesAreQuick(t *testing.T) {
 	l := newLimiter()
 	fails := func(err error, times int) (wait time.Duration) {
 		for range times {
-			l.failed(job, err)
+			l.recordFailure(job, err)
 			wait = l.When(job)
 		}
 		return wait

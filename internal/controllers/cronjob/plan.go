@@ -71,7 +71,7 @@ type Plan struct {
 // Event is an event to record on the CronJob.
 type Event struct{ Type, Reason, Message string }
 
-func (p *Plan) event(kind, reason, format string, args ...any) {
+func (p *Plan) appendEvent(kind, reason, format string, args ...any) {
 	p.Events = append(p.Events, Event{kind, reason, fmt.Sprintf(format, args...)})
 }
 
@@ -86,10 +86,10 @@ func Compute(in Input) Plan {
 	jobs := slices.SortedFunc(slices.Values(in.Jobs), func(a, b *batch.Job) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
-	p.notice(c, status, jobs)
-	p.prune(c, jobs)
+	p.updateStatus(c, status, jobs)
+	p.pruneHistory(c, jobs)
 	noticed := status.DeepCopy()
-	p.makeDue(c, status, jobs, in.Now)
+	p.createDueJob(c, status, jobs, in.Now)
 	if len(p.Delete) > 0 && !noticed.LastScheduleTime.Equal(c.Status.LastScheduleTime) {
 		p.Noticed = noticed
 	}
@@ -100,13 +100,13 @@ func Compute(in Input) Plan {
 	return p
 }
 
-// Ended reports whether a job in this phase has ended and will not run again.
-func Ended(phase batch.JobPhase) bool {
+// IsEndedPhase reports whether a job in this phase has ended and will not run again.
+func IsEndedPhase(phase batch.JobPhase) bool {
 	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
 }
 
-// notice updates the status from the existing jobs.
-func (p *Plan) notice(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job) {
+// updateStatus updates the status from the existing jobs.
+func (p *Plan) updateStatus(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job) {
 	was := map[string]bool{}
 	for _, a := range c.Status.Active {
 		was[string(a.UID)] = true
@@ -115,29 +115,29 @@ func (p *Plan) notice(c *batch.CronJob, status *batch.CronJobStatus, jobs []*bat
 	for _, j := range jobs {
 		phase := j.Status.State.Phase
 		switch {
-		case !Ended(phase):
-			status.Active = append(status.Active, reference(j))
+		case !IsEndedPhase(phase):
+			status.Active = append(status.Active, referenceTo(j))
 		case was[string(j.UID)]:
-			p.event(corev1.EventTypeNormal, sawCompletedJob, "Saw completed job: %s, status: %s", j.Name, phase)
+			p.appendEvent(corev1.EventTypeNormal, sawCompletedJob, "Saw completed job: %s, status: %s", j.Name, phase)
 		}
 		if at := j.Status.State.LastTransitionTime; phase == batch.Completed && !at.IsZero() && (status.LastSuccessfulTime == nil || status.LastSuccessfulTime.Before(&at)) {
 			status.LastSuccessfulTime = &at
 		}
-		if at := scheduledFor(j); !at.IsZero() && (status.LastScheduleTime == nil || status.LastScheduleTime.Time.Before(at)) {
+		if at := scheduledTime(j); !at.IsZero() && (status.LastScheduleTime == nil || status.LastScheduleTime.Time.Before(at)) {
 			status.LastScheduleTime = &metav1.Time{Time: at}
 		}
 	}
 }
 
-func reference(j *batch.Job) corev1.ObjectReference {
+func referenceTo(j *batch.Job) corev1.ObjectReference {
 	return corev1.ObjectReference{
 		APIVersion: batch.GroupVersion.String(), Kind: "Job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, ResourceVersion: "",
 	}
 }
 
-// scheduledFor returns the scheduled time for which a job was created; zero if the job's annotation is missing or
+// scheduledTime returns the scheduled time for which a job was created; zero if the job's annotation is missing or
 // invalid.
-func scheduledFor(j *batch.Job) time.Time {
+func scheduledTime(j *batch.Job) time.Time {
 	at, err := time.Parse(time.RFC3339, j.Annotations[keys.CronJobScheduled])
 	if err != nil {
 		return time.Time{}
@@ -145,8 +145,8 @@ func scheduledFor(j *batch.Job) time.Time {
 	return at.Local()
 }
 
-// prune deletes the oldest ended jobs that exceed the history limits.
-func (p *Plan) prune(c *batch.CronJob, jobs []*batch.Job) {
+// pruneHistory deletes the oldest ended jobs that exceed the history limits.
+func (p *Plan) pruneHistory(c *batch.CronJob, jobs []*batch.Job) {
 	prune := func(limit *int32, fallback int, of func(batch.JobPhase) bool) {
 		keep := fallback
 		if limit != nil {
@@ -161,23 +161,23 @@ func (p *Plan) prune(c *batch.CronJob, jobs []*batch.Job) {
 	prune(c.Spec.FailedJobsHistoryLimit, 1, func(phase batch.JobPhase) bool { return phase == batch.Failed || phase == batch.Terminated })
 }
 
-// makeDue creates the job that is due, if any.
-func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, now time.Time) {
+// createDueJob creates the job that is due, if any.
+func (p *Plan) createDueJob(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, now time.Time) {
 	if c.Spec.Suspend != nil && *c.Spec.Suspend {
 		return
 	}
 	schedule, err := batch.ParseSchedule(c.Spec.Schedule)
 	if err != nil {
-		p.event(corev1.EventTypeWarning, invalidSchedule, "%s: %v; correct spec.schedule", c.Spec.Schedule, err)
+		p.appendEvent(corev1.EventTypeWarning, invalidSchedule, "%s: %v; correct spec.schedule", c.Spec.Schedule, err)
 		return
 	}
 	if batch.NamesZone(c.Spec.Schedule) {
-		p.event(corev1.EventTypeWarning, zoneInSchedule, "%s: the time zone in it is followed, but no new CronJob may have one there; set spec.timeZone instead", c.Spec.Schedule)
+		p.appendEvent(corev1.EventTypeWarning, zoneInSchedule, "%s: the time zone in it is followed, but no new CronJob may have one there; set spec.timeZone instead", c.Spec.Schedule)
 	}
 	zone := time.Local
 	if c.Spec.TimeZone != nil {
 		if zone, err = time.LoadLocation(*c.Spec.TimeZone); err != nil {
-			p.event(corev1.EventTypeWarning, invalidTimeZone, "%s: %v; correct spec.timeZone", *c.Spec.TimeZone, err)
+			p.appendEvent(corev1.EventTypeWarning, invalidTimeZone, "%s: %v; correct spec.timeZone", *c.Spec.TimeZone, err)
 			return
 		}
 	}
@@ -189,46 +189,46 @@ func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*ba
 	if status.LastScheduleTime != nil {
 		since = status.LastScheduleTime.Time
 	}
-	due, missed := lastBetween(schedule, since.In(zone), now)
+	due, missed := lastScheduledTime(schedule, since.In(zone), now)
 	if due.IsZero() {
 		return
 	}
 	if limit := c.Spec.StartingDeadlineSeconds; limit != nil {
 		deadline := time.Duration(min(*limit, int64(widest/time.Second))) * time.Second
 		if now.Sub(due) > deadline {
-			p.event(corev1.EventTypeWarning, missedStart, "Missed scheduled time to start a job: %s", due.Format(time.RFC3339))
+			p.appendEvent(corev1.EventTypeWarning, missedStart, "Missed scheduled time to start a job: %s", due.Format(time.RFC3339))
 			return
 		}
 		if from := now.Add(-deadline); from.After(since) {
-			_, missed = lastBetween(schedule, from, now) // do not count times before the deadline
+			_, missed = lastScheduledTime(schedule, from, now) // do not count times before the deadline
 		}
 	}
 	if missed > manyMissed {
-		p.event(corev1.EventTypeWarning, tooManyMissed, "too many missed start times (more than %d); only the latest, %s, is started", manyMissed, due.Format(time.RFC3339))
+		p.appendEvent(corev1.EventTypeWarning, tooManyMissed, "too many missed start times (more than %d); only the latest, %s, is started", manyMissed, due.Format(time.RFC3339))
 	}
-	name := jobName(c, due)
+	name := scheduledJobName(c, due)
 	if slices.ContainsFunc(jobs, func(j *batch.Job) bool { return j.Name == name }) {
 		// the same minute occurs twice because the clock was set back
 		status.LastScheduleTime = &metav1.Time{Time: due.Local()}
 		return
 	}
-	if len(status.Active) > 0 && !p.mayStart(c, status, jobs, due) {
+	if len(status.Active) > 0 && !p.applyConcurrencyPolicy(c, status, jobs, due) {
 		return
 	}
 	p.Create = newJob(c, name, due)
 	status.LastScheduleTime = &metav1.Time{Time: due.Local()}
 }
 
-// mayStart applies the concurrencyPolicy to the jobs that still run, and reports whether the new job may start.
-func (p *Plan) mayStart(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, due time.Time) bool {
+// applyConcurrencyPolicy applies the concurrencyPolicy to the jobs that still run, and reports whether the new job may start.
+func (p *Plan) applyConcurrencyPolicy(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, due time.Time) bool {
 	switch c.Spec.ConcurrencyPolicy {
 	case batch.ForbidConcurrent:
-		p.event(corev1.EventTypeNormal, forbidConcurrent, "Job %s still runs and concurrencyPolicy is Forbid: the job of %s waits until it ends", status.Active[0].Name, due.Format(time.RFC3339))
+		p.appendEvent(corev1.EventTypeNormal, forbidConcurrent, "Job %s still runs and concurrencyPolicy is Forbid: the job of %s waits until it ends", status.Active[0].Name, due.Format(time.RFC3339))
 		return false
 	case batch.ReplaceConcurrent:
 		for _, j := range jobs {
-			if !Ended(j.Status.State.Phase) && j.DeletionTimestamp == nil {
-				p.event(corev1.EventTypeNormal, replaceConcurrent, "Job %s is replaced by the job of %s", j.Name, due.Format(time.RFC3339))
+			if !IsEndedPhase(j.Status.State.Phase) && j.DeletionTimestamp == nil {
+				p.appendEvent(corev1.EventTypeNormal, replaceConcurrent, "Job %s is replaced by the job of %s", j.Name, due.Format(time.RFC3339))
 				p.Delete = append(p.Delete, j)
 			}
 		}
@@ -237,9 +237,9 @@ func (p *Plan) mayStart(c *batch.CronJob, status *batch.CronJobStatus, jobs []*b
 	return true
 }
 
-// lastBetween returns the latest time of a schedule that is after since and not after now, or zero if none exists.
+// lastScheduledTime returns the latest time of a schedule that is after since and not after now, or zero if none exists.
 // It also returns the number of such times, counted up to manyMissed+1.
-func lastBetween(schedule interface{ Next(time.Time) time.Time }, since, now time.Time) (last time.Time, count int) {
+func lastScheduledTime(schedule interface{ Next(time.Time) time.Time }, since, now time.Time) (last time.Time, count int) {
 	for at := schedule.Next(since); !at.IsZero() && !at.After(now); at = schedule.Next(at) {
 		last = at
 		if count++; count > manyMissed {
@@ -262,7 +262,7 @@ func lastBetween(schedule interface{ Next(time.Time) time.Time }, since, now tim
 	return last, count
 }
 
-func jobName(c *batch.CronJob, at time.Time) string {
+func scheduledJobName(c *batch.CronJob, at time.Time) string {
 	return c.Name + "-" + strconv.FormatInt(at.Unix()/60, 10)
 }
 

@@ -44,7 +44,7 @@ func (w *world) say(format string, args ...any) {
 // look computes a plan once and carries it out.
 func (w *world) look() time.Duration {
 	for _, j := range w.jobs {
-		if began := j.CreationTimestamp; !Ended(j.Status.State.Phase) && !w.now.Before(began.Add(w.runs)) {
+		if began := j.CreationTimestamp; !IsEndedPhase(j.Status.State.Phase) && !w.now.Before(began.Add(w.runs)) {
 			j.Status.State.Phase, j.Status.State.LastTransitionTime = w.ends, metav1.NewTime(began.Add(w.runs))
 		}
 	}
@@ -68,7 +68,7 @@ func (w *world) look() time.Duration {
 	}
 	if p.Status != nil && !w.reset {
 		if p.Create != nil {
-			p.Status.Active = append(p.Status.Active, reference(p.Create))
+			p.Status.Active = append(p.Status.Active, referenceTo(p.Create))
 		}
 		w.cron.Status = *p.Status
 	}
@@ -76,7 +76,7 @@ func (w *world) look() time.Duration {
 }
 
 // short returns the time in the name of a job.
-func (w *world) short(j *batch.Job) string { return scheduledFor(j).UTC().Format("15:04") }
+func (w *world) short(j *batch.Job) string { return scheduledTime(j).UTC().Format("15:04") }
 
 // until reconciles at the times that plans request, and at a regular interval.
 func (w *world) until(end time.Time, besides time.Duration) {
@@ -133,7 +133,7 @@ func TestHistoryIsKeptToItsLimits(t *testing.T) {
 		w.until(epoch.Add(20*time.Minute), time.Minute)
 		var ended int
 		for _, j := range w.jobs {
-			if Ended(j.Status.State.Phase) {
+			if IsEndedPhase(j.Status.State.Phase) {
 				ended++
 			}
 		}
@@ -214,7 +214,7 @@ func TestTimesAreThoseOfTheZone(t *testing.T) {
 			w.until(c.from.AddDate(0, 0, c.days), 10*time.Minute)
 			var got []string
 			for _, j := range w.jobs {
-				got = append(got, scheduledFor(j).In(berlin).Format("01-02 15:04 MST"))
+				got = append(got, scheduledTime(j).In(berlin).Format("01-02 15:04 MST"))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("times (-want +got):\n%s", diff)

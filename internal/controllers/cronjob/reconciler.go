@@ -47,7 +47,7 @@ func New(o Options) *Reconciler {
 
 // Add registers the CronJob controller with a manager.
 func Add(mgr manager.Manager, o Options) error {
-	options, observed := backoff.Control(o.Reconcilers, New(o))
+	options, observed := backoff.ControllerOptions(o.Reconcilers, New(o))
 	err := ctrl.NewControllerManagedBy(mgr).Named("cronjob-controller").
 		For(&batch.CronJob{}).
 		Owns(&batch.Job{}).
@@ -66,7 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.told.Forget(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	jobs, err := index.JobsOf(ctx, r.cache, cron)
+	jobs, err := index.JobsOwnedBy(ctx, r.cache, cron)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -84,51 +84,51 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		in.CronJob = live
 		p = Compute(in)
 	}
-	return r.apply(ctx, in.CronJob, &p)
+	return r.carryOutPlan(ctx, in.CronJob, &p)
 }
 
-func (r *Reconciler) apply(ctx context.Context, cron *batch.CronJob, p *Plan) (reconcile.Result, error) {
+func (r *Reconciler) carryOutPlan(ctx context.Context, cron *batch.CronJob, p *Plan) (reconcile.Result, error) {
 	name := client.ObjectKeyFromObject(cron)
 	for _, e := range p.Events {
-		r.tell(name, cron, e)
+		r.recordEvent(name, cron, e)
 	}
 	cron = cron.DeepCopy()
 	if p.Noticed != nil {
 		if err := r.writeStatus(ctx, cron, p.Noticed); err != nil {
-			return conflictIsLater(err)
+			return retryOnConflict(err)
 		}
 	}
 	for _, job := range p.Delete {
-		if err := r.delete(ctx, job); err != nil {
-			r.tell(name, cron, Event{corev1.EventTypeWarning, failedDelete, fmt.Sprintf("job %s: %v", job.Name, err)})
+		if err := r.deleteJob(ctx, job); err != nil {
+			r.recordEvent(name, cron, Event{corev1.EventTypeWarning, failedDelete, fmt.Sprintf("job %s: %v", job.Name, err)})
 			return reconcile.Result{}, fmt.Errorf("cronjob %s: job %s: %w", cron.Name, job.Name, err)
 		}
-		r.tell(name, cron, Event{corev1.EventTypeNormal, successfulDelete, "Deleted job " + job.Name})
+		r.recordEvent(name, cron, Event{corev1.EventTypeNormal, successfulDelete, "Deleted job " + job.Name})
 	}
 	if p.Create != nil {
-		made, err := r.create(ctx, name, cron, p.Create)
+		made, err := r.createScheduledJob(ctx, name, cron, p.Create)
 		if err != nil {
-			r.tell(name, cron, Event{corev1.EventTypeWarning, failedCreate, fmt.Sprintf("job %s: %v", p.Create.Name, err)})
+			r.recordEvent(name, cron, Event{corev1.EventTypeWarning, failedCreate, fmt.Sprintf("job %s: %v", p.Create.Name, err)})
 			return reconcile.Result{}, fmt.Errorf("cronjob %s: job %s: %w", cron.Name, p.Create.Name, err)
 		}
 		if made != nil {
-			p.Status.Active = append(p.Status.Active, reference(made))
+			p.Status.Active = append(p.Status.Active, referenceTo(made))
 		}
 	}
 	if p.Status != nil {
 		if err := r.writeStatus(ctx, cron, p.Status); err != nil {
-			return conflictIsLater(err)
+			return retryOnConflict(err)
 		}
 	}
 	return reconcile.Result{RequeueAfter: p.RequeueAfter}, nil
 }
 
-// create creates a job. It returns nil without an error if there is nothing to run.
-func (r *Reconciler) create(ctx context.Context, name types.NamespacedName, cron *batch.CronJob, job *batch.Job) (*batch.Job, error) {
+// createScheduledJob creates a job. It returns nil without an error if there is nothing to run.
+func (r *Reconciler) createScheduledJob(ctx context.Context, name types.NamespacedName, cron *batch.CronJob, job *batch.Job) (*batch.Job, error) {
 	err := r.api.Create(ctx, job)
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		r.tell(name, cron, Event{corev1.EventTypeWarning, namespaceGoingAway, "no job is created: the namespace is being deleted"})
+		r.recordEvent(name, cron, Event{corev1.EventTypeWarning, namespaceGoingAway, "no job is created: the namespace is being deleted"})
 		return nil, nil
 	case apierrors.IsAlreadyExists(err):
 		there := &batch.Job{}
@@ -136,23 +136,23 @@ func (r *Reconciler) create(ctx context.Context, name types.NamespacedName, cron
 			return nil, err
 		}
 		if !metav1.IsControlledBy(there, cron) {
-			r.tell(name, cron, Event{corev1.EventTypeWarning, foreignJob,
+			r.recordEvent(name, cron, Event{corev1.EventTypeWarning, foreignJob,
 				fmt.Sprintf("job %s exists and does not belong to this CronJob: no job is created for this time; delete it or rename the CronJob", job.Name)})
 			return nil, nil
 		}
-		if Ended(there.Status.State.Phase) {
+		if IsEndedPhase(there.Status.State.Phase) {
 			return nil, nil
 		}
 		return there, nil
 	case err != nil:
 		return nil, err
 	}
-	r.tell(name, cron, Event{corev1.EventTypeNormal, successfulCreate, "Created job " + job.Name})
+	r.recordEvent(name, cron, Event{corev1.EventTypeNormal, successfulCreate, "Created job " + job.Name})
 	return job, nil
 }
 
-// delete deletes the job and its pods. It fails if another job has the same name.
-func (r *Reconciler) delete(ctx context.Context, job *batch.Job) error {
+// deleteJob deletes the job and its pods. It fails if another job has the same name.
+func (r *Reconciler) deleteJob(ctx context.Context, job *batch.Job) error {
 	background, uid := metav1.DeletePropagationBackground, job.UID
 	err := r.api.Delete(ctx, job, &client.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}})
 	if apierrors.IsConflict(err) {
@@ -170,7 +170,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, cron *batch.CronJob, statu
 	return nil
 }
 
-func conflictIsLater(err error) (reconcile.Result, error) {
+func retryOnConflict(err error) (reconcile.Result, error) {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) && status.Status().Reason == metav1.StatusReasonConflict {
 		return reconcile.Result{RequeueAfter: 20 * time.Millisecond}, nil
@@ -178,7 +178,7 @@ func conflictIsLater(err error) (reconcile.Result, error) {
 	return reconcile.Result{}, client.IgnoreNotFound(err)
 }
 
-func (r *Reconciler) tell(name types.NamespacedName, cron *batch.CronJob, e Event) {
+func (r *Reconciler) recordEvent(name types.NamespacedName, cron *batch.CronJob, e Event) {
 	if r.told.New(name, e.Reason, e.Message) {
 		r.recorder.Event(cron, e.Type, e.Reason, e.Message)
 	}

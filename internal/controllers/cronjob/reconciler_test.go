@@ -85,7 +85,7 @@ func (s *site) end() {
 	}
 	for i := range jobs.Items {
 		j := &jobs.Items[i]
-		if Ended(j.Status.State.Phase) || rapid.Bool().Draw(s.t, "runs on") {
+		if IsEndedPhase(j.Status.State.Phase) || rapid.Bool().Draw(s.t, "runs on") {
 			continue
 		}
 		j.Status.State = batch.JobState{Phase: rapid.SampledFrom([]batch.JobPhase{batch.Completed, batch.Failed, batch.Terminated}).Draw(s.t, "phase"),
@@ -137,7 +137,7 @@ func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
 		s.sync(true, true)
 		s.api.Ills = nil
 		s.reconcile(-1, false)
-		if due := jobName(c, s.now); s.made()[due] != 1 {
+		if due := scheduledJobName(c, s.now); s.made()[due] != 1 {
 			t.Fatalf("job %s of the last time was made %d times: %v", due, s.made()[due], s.made())
 		}
 	})

@@ -65,8 +65,8 @@ type entry struct {
 	Config json.RawMessage `json:"config"`
 }
 
-// parse parses a configuration. A source with errors is disabled; the other sources are used.
-func parse(text string) (settings, field.ErrorList) {
+// parseConfig parses a configuration. A source with errors is disabled; the other sources are used.
+func parseConfig(text string) (settings, field.ErrorList) {
 	var f file
 	root := field.NewPath(ConfigKey)
 	if err := yaml.UnmarshalStrict([]byte(text), &f); err != nil {
@@ -114,7 +114,7 @@ func parseLabel(config json.RawMessage, path *field.Path) ([]topology, field.Err
 			NodeLabel string `json:"nodeLabel"`
 		} `json:"networkTopologyTypes"`
 	}
-	if wrong := decode(config, &c, path); wrong != nil {
+	if wrong := decodeSource(config, &c, path); wrong != nil {
 		return nil, wrong
 	}
 	path = path.Child("networkTopologyTypes")
@@ -130,7 +130,7 @@ func parseLabel(config json.RawMessage, path *field.Path) ([]topology, field.Err
 		for i, level := range c.Types[name] {
 			labels[i] = level.NodeLabel
 		}
-		wrong := judgeType(name, t.name, labels, path.Key(name))
+		wrong := checkNetworkType(name, t.name, labels, path.Key(name))
 		if other, ok := used[t.name]; ok && len(wrong) == 0 {
 			wrong = append(wrong, field.Invalid(path.Key(name), name, fmt.Sprintf("looks like %q in names of HyperNodes, as %q does; rename one", t.name, other)))
 		}
@@ -145,8 +145,8 @@ func parseLabel(config json.RawMessage, path *field.Path) ([]topology, field.Err
 	return topologies, errs
 }
 
-// judgeType returns the errors in the configuration of one type of network.
-func judgeType(name, clean string, labels []string, path *field.Path) field.ErrorList {
+// checkNetworkType returns the errors in the configuration of one type of network.
+func checkNetworkType(name, clean string, labels []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(name) > maxTypeName {
 		errs = append(errs, field.TooLong(path, name, maxTypeName))
@@ -176,7 +176,7 @@ func parseUFM(e *entry, path *field.Path) (*ufmSource, field.ErrorList) {
 		Endpoint           string `json:"endpoint"`
 		InsecureSkipVerify bool   `json:"insecureSkipVerify"`
 	}
-	if wrong := decode(e.Config, &c, path.Child("config")); wrong != nil {
+	if wrong := decodeSource(e.Config, &c, path.Child("config")); wrong != nil {
 		return nil, wrong
 	}
 	var errs field.ErrorList
@@ -196,8 +196,8 @@ func parseUFM(e *entry, path *field.Path) (*ufmSource, field.ErrorList) {
 	return s, errs
 }
 
-// decode parses the source-specific part of the configuration.
-func decode(config json.RawMessage, into any, path *field.Path) field.ErrorList {
+// decodeSource parses the source-specific part of the configuration.
+func decodeSource(config json.RawMessage, into any, path *field.Path) field.ErrorList {
 	if len(config) == 0 {
 		return field.ErrorList{field.Required(path, "this source needs it")}
 	}

@@ -41,7 +41,7 @@ networkTopologyDiscovery:
 
 func TestVolcanosConfigurationIsRead(t *testing.T) {
 	t.Parallel()
-	s, errs := parse(asVolcano)
+	s, errs := parseConfig(asVolcano)
 	if len(errs) > 0 {
 		t.Fatal(errs.ToAggregate())
 	}
@@ -93,7 +93,7 @@ func TestWhatIsWrongInAConfigurationIsTold(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, errs := parse(c.text)
+			s, errs := parseConfig(c.text)
 			if len(errs) == 0 {
 				t.Fatalf("accepted: %+v", s)
 			}
@@ -111,7 +111,7 @@ func TestWhatIsWrongInAConfigurationIsTold(t *testing.T) {
 
 func TestAFaultySourceLeavesTheOthersOn(t *testing.T) {
 	t.Parallel()
-	s, errs := parse(strings.Replace(asVolcano, "https://ufm-server:8080", "nowhere", 1))
+	s, errs := parseConfig(strings.Replace(asVolcano, "https://ufm-server:8080", "nowhere", 1))
 	if len(errs) != 1 || len(s.topologies) != 2 || s.ufm != nil {
 		t.Errorf("errors %v, settings %+v", errs, s)
 	}
@@ -122,7 +122,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(asVolcano)
 	f.Add(labelConfig("t", "rack", "kubernetes.io/hostname"))
 	f.Fuzz(func(t *testing.T, text string) {
-		s, _ := parse(text)
+		s, _ := parseConfig(text)
 		for _, topology := range s.topologies {
 			if topology.name == "" || len(topology.labels) == 0 {
 				t.Errorf("type %+v", topology)

@@ -27,25 +27,25 @@ type domain struct {
 	members []string
 }
 
-// byLabels returns the domains of a topology, lowest tier first.
+// domainsByLabels returns the domains of a topology, lowest tier first.
 //
 // A node that lacks the label of a tier does not belong to any domain of that tier or of a higher one. Nodes with the
 // same value belong to the same domain unless their outer domains differ: rack 1 of hall A is not rack 1 of hall B.
-func byLabels(t topology, nodes []node) []domain {
+func domainsByLabels(t topology, nodes []node) []domain {
 	chains := make([][]string, len(nodes))
 	for i := range nodes {
-		chains[i] = chain(t, nodes[i].labels)
+		chains[i] = labelChain(t, nodes[i].labels)
 	}
-	around := outwards(chains)
+	around := findSurroundings(chains)
 	found := make([]map[string]map[string]bool, len(t.labels)) // members by tier and path
 	for i := range found {
 		found[i] = map[string]map[string]bool{}
 	}
 	for i := range nodes {
 		member := nodes[i].name
-		whole := around.complete(chains[i])
+		whole := around.completeChain(chains[i])
 		for tier := range whole {
-			path := join(whole[tier:])
+			path := joinDomainPath(whole[tier:])
 			if found[tier][path] == nil {
 				found[tier][path] = map[string]bool{}
 			}
@@ -57,12 +57,12 @@ func byLabels(t topology, nodes []node) []domain {
 	for tier, paths := range found {
 		same := map[string]int{}
 		for path := range paths {
-			same[innermost(path)]++
+			same[innermostValue(path)]++
 		}
 		for _, path := range slices.Sorted(maps.Keys(paths)) {
 			domains = append(domains, domain{
 				kind: t.name, tier: tier + 1, tierName: t.labels[tier], id: path,
-				label: t.labels[tier], value: innermost(path), sole: same[innermost(path)] == 1,
+				label: t.labels[tier], value: innermostValue(path), sole: same[innermostValue(path)] == 1,
 				members: slices.Sorted(maps.Keys(paths[path])),
 			})
 		}
@@ -70,8 +70,8 @@ func byLabels(t topology, nodes []node) []domain {
 	return domains
 }
 
-// chain returns the values of a node's labels from tier 1 outward, up to the first missing label.
-func chain(t topology, labels map[string]string) []string {
+// labelChain returns the values of a node's labels from tier 1 outward, up to the first missing label.
+func labelChain(t topology, labels map[string]string) []string {
 	var values []string
 	for _, label := range t.labels {
 		value := labels[label]
@@ -86,7 +86,7 @@ func chain(t topology, labels map[string]string) []string {
 // surroundings holds, for each tier and value, the outward paths of the nodes that have the value.
 type surroundings []map[string]map[string]bool
 
-func outwards(chains [][]string) surroundings {
+func findSurroundings(chains [][]string) surroundings {
 	var s surroundings
 	for _, c := range chains {
 		for tier := range c {
@@ -96,17 +96,17 @@ func outwards(chains [][]string) surroundings {
 			if s[tier][c[tier]] == nil {
 				s[tier][c[tier]] = map[string]bool{}
 			}
-			s[tier][c[tier]][join(c[tier+1:])] = true
+			s[tier][c[tier]][joinDomainPath(c[tier+1:])] = true
 		}
 	}
 	return s
 }
 
-// complete extends a chain that ends early if all other chains that share one of its values agree. For example, a
+// completeChain extends a chain that ends early if all other chains that share one of its values agree. For example, a
 // node without a label for its hall is in the same hall as its rack.
-func (s surroundings) complete(c []string) []string {
+func (s surroundings) completeChain(c []string) []string {
 	for tier := 0; tier < len(c); tier++ {
-		path := agreed(s[tier][c[tier]])
+		path := agreedPath(s[tier][c[tier]])
 		if path == "" {
 			continue
 		}
@@ -117,8 +117,8 @@ func (s surroundings) complete(c []string) []string {
 	return c
 }
 
-// agreed returns the longest path if all other paths are prefixes of it; otherwise "".
-func agreed(paths map[string]bool) string {
+// agreedPath returns the longest path if all other paths are prefixes of it; otherwise "".
+func agreedPath(paths map[string]bool) string {
 	longest := ""
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		if longest != "" && !strings.HasPrefix(path, longest+separator) {
@@ -132,9 +132,9 @@ func agreed(paths map[string]bool) string {
 // separator cannot occur in a label value.
 const separator = "/"
 
-func join(values []string) string { return strings.Join(values, separator) }
+func joinDomainPath(values []string) string { return strings.Join(values, separator) }
 
-func innermost(path string) string {
+func innermostValue(path string) string {
 	value, _, _ := strings.Cut(path, separator)
 	return value
 }

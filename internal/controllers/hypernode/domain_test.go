@@ -70,7 +70,7 @@ func TestLabelsOfNodesMakeDomains(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := append([]string{}, c.want...)
-			if diff := cmp.Diff(want, lines(byLabels(hall, ats(c.nodes...)))); diff != "" {
+			if diff := cmp.Diff(want, lines(domainsByLabels(hall, ats(c.nodes...)))); diff != "" {
 				t.Errorf("domains (-want +got):\n%s", diff)
 			}
 		})
@@ -100,7 +100,7 @@ func TestPortsMakeDomains(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(append([]string{}, c.want...), lines(byPorts(c.ports, ats(c.nodes...)))); diff != "" {
+			if diff := cmp.Diff(append([]string{}, c.want...), lines(domainsByPorts(c.ports, ats(c.nodes...)))); diff != "" {
 				t.Errorf("domains (-want +got):\n%s", diff)
 			}
 		})

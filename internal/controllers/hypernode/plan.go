@@ -23,9 +23,9 @@ type writes struct {
 	remove         []*topology1.HyperNode
 }
 
-// plan compares the domains of a source with the existing HyperNodes. HyperNodes that belong to other sources or were
+// planWrites compares the domains of a source with the existing HyperNodes. HyperNodes that belong to other sources or were
 // created by users only reserve their names.
-func plan(source string, domains []domain, there []topology1.HyperNode) writes {
+func planWrites(source string, domains []domain, there []topology1.HyperNode) writes {
 	mine, taken := map[string]*topology1.HyperNode{}, map[string]bool{}
 	for i := range there {
 		h := &there[i]
@@ -38,15 +38,15 @@ func plan(source string, domains []domain, there []topology1.HyperNode) writes {
 	slices.SortStableFunc(domains, func(a, b domain) int {
 		return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id))
 	})
-	names := nameAll(domains, mine, taken)
+	names := assignNames(domains, mine, taken)
 	var w writes
 	for i := range domains {
-		want := domains[i].object(source, names)
+		want := domains[i].newHyperNode(source, names)
 		old := mine[want.Name]
 		switch {
 		case old == nil:
 			w.create = append(w.create, want)
-		case !same(old, want):
+		case !hasWantedState(old, want):
 			changed := old.DeepCopy()
 			changed.Spec = want.Spec
 			if changed.Labels == nil {
@@ -71,16 +71,16 @@ type place struct {
 	id   string
 }
 
-// nameAll returns the names of the domains. A domain gets the name of the existing HyperNode with the same label.
+// assignNames returns the names of the domains. A domain gets the name of the existing HyperNode with the same label.
 // Therefore, a domain that moves keeps its name, and so do HyperNodes that Volcano created. Without such a HyperNode,
 // the name is derived from the domain's identity.
-func nameAll(domains []domain, mine map[string]*topology1.HyperNode, taken map[string]bool) map[place]string {
+func assignNames(domains []domain, mine map[string]*topology1.HyperNode, taken map[string]bool) map[place]string {
 	names, given := map[place]string{}, map[string]bool{}
 	name := func(d *domain, n string) { names[place{d.kind, d.tier, d.id}], given[n] = n, true }
 	var rest []*domain
 	for i := range domains {
 		d := &domains[i]
-		if n := d.existing(mine, given); n != "" {
+		if n := d.existingName(mine, given); n != "" {
 			name(d, n)
 		} else {
 			rest = append(rest, d)
@@ -98,18 +98,18 @@ func nameAll(domains []domain, mine map[string]*topology1.HyperNode, taken map[s
 	return names
 }
 
-func (d *domain) prefix() string { return fmt.Sprintf("hypernode-%s-tier%d-", d.kind, d.tier) }
+func (d *domain) namePrefix() string { return fmt.Sprintf("hypernode-%s-tier%d-", d.kind, d.tier) }
 
-// existing returns the name of the HyperNode that already represents this domain. It returns "" if none exists, or
+// existingName returns the name of the HyperNode that already represents this domain. It returns "" if none exists, or
 // if newName returns the same name.
-func (d *domain) existing(mine map[string]*topology1.HyperNode, given map[string]bool) string {
+func (d *domain) existingName(mine map[string]*topology1.HyperNode, given map[string]bool) string {
 	if !d.sole {
 		return ""
 	}
 	own := d.newName(0)
 	var candidates []string
 	for name, h := range mine {
-		if !given[name] && strings.HasPrefix(name, d.prefix()) && h.Labels[d.label] == d.value {
+		if !given[name] && strings.HasPrefix(name, d.namePrefix()) && h.Labels[d.label] == d.value {
 			candidates = append(candidates, name)
 		}
 	}
@@ -133,10 +133,10 @@ func (d *domain) newName(salt int) string {
 		_, _ = fmt.Fprintf(h, "\x00%d", salt)
 	}
 	digits := strconv.FormatUint(h.Sum64(), 36)
-	return d.prefix() + ("00000" + digits)[len(digits):]
+	return d.namePrefix() + ("00000" + digits)[len(digits):]
 }
 
-func (d *domain) object(source string, names map[place]string) *topology1.HyperNode {
+func (d *domain) newHyperNode(source string, names map[place]string) *topology1.HyperNode {
 	h := &topology1.HyperNode{
 		ObjectMeta: metav1.ObjectMeta{Name: names[place{d.kind, d.tier, d.id}], Labels: map[string]string{keys.TopologySource: source}},
 		Spec:       topology1.HyperNodeSpec{Tier: d.tier, TierName: d.tierName},
@@ -158,8 +158,8 @@ func (d *domain) object(source string, names map[place]string) *topology1.HyperN
 	return h
 }
 
-// same reports whether an object has the wanted spec and labels, ignoring additional labels.
-func same(old, want *topology1.HyperNode) bool {
+// hasWantedState reports whether an object has the wanted spec and labels, ignoring additional labels.
+func hasWantedState(old, want *topology1.HyperNode) bool {
 	for key, value := range want.Labels {
 		if old.Labels[key] != value {
 			return false

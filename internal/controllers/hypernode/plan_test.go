@@ -62,11 +62,11 @@ func drawn(there []topology1.HyperNode) []string {
 	return lines
 }
 
-func found(texts ...string) []domain { return byLabels(hall, ats(texts...)) }
+func found(texts ...string) []domain { return domainsByLabels(hall, ats(texts...)) }
 
 func TestWhatIsFoundIsMade(t *testing.T) {
 	t.Parallel()
-	w := plan(sourceLabel, found("a r1 w1 h", "b r1 w1 h", "c r2 w1 h"), nil)
+	w := planWrites(sourceLabel, found("a r1 w1 h", "b r1 w1 h", "c r2 w1 h"), nil)
 	want := []string{"1 rack=r1: a b", "1 rack=r2: c", "2 row=w1: r1 r2", "3 hall=h: w1"}
 	there := carriedOut(nil, w, w.total())
 	if diff := cmp.Diff(want, drawn(there)); diff != "" {
@@ -81,7 +81,7 @@ func TestWhatIsFoundIsMade(t *testing.T) {
 			t.Error(errs.ToAggregate())
 		}
 	}
-	if again := plan(sourceLabel, found("c r2 w1 h", "b r1 w1 h", "a r1 w1 h"), there); again.total() != 0 {
+	if again := planWrites(sourceLabel, found("c r2 w1 h", "b r1 w1 h", "a r1 w1 h"), there); again.total() != 0 {
 		t.Errorf("the same again is %d writes", again.total())
 	}
 }
@@ -105,9 +105,9 @@ func TestHyperNodesFollowTheNodes(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := plan(sourceLabel, found(before...), nil)
+			w := planWrites(sourceLabel, found(before...), nil)
 			there := carriedOut(nil, w, w.total())
-			w = plan(sourceLabel, found(c.after...), there)
+			w = planWrites(sourceLabel, found(c.after...), there)
 			if got := fmt.Sprintf("+%d ~%d -%d", len(w.create), len(w.update), len(w.remove)); got != c.want {
 				t.Errorf("writes %s, want %s", got, c.want)
 			}
@@ -117,15 +117,15 @@ func TestHyperNodesFollowTheNodes(t *testing.T) {
 
 func TestHyperNodesOfOthersAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	w := plan(sourceLabel, found("a r1 - -"), nil)
+	w := planWrites(sourceLabel, found("a r1 - -"), nil)
 	name := w.create[0].Name
 	theirs := topology1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"rack": "r1"}}}
 	ufm := topology1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: "u", Labels: map[string]string{keys.TopologySource: sourceUFM}}}
-	w = plan(sourceLabel, found("a r1 - -"), []topology1.HyperNode{theirs, ufm})
+	w = planWrites(sourceLabel, found("a r1 - -"), []topology1.HyperNode{theirs, ufm})
 	if w.total() != 1 || len(w.create) != 1 || w.create[0].Name == name {
 		t.Errorf("writes %+v", w)
 	}
-	if again := plan(sourceLabel, found("a r1 - -"), append([]topology1.HyperNode{theirs, ufm}, *w.create[0])); again.total() != 0 {
+	if again := planWrites(sourceLabel, found("a r1 - -"), append([]topology1.HyperNode{theirs, ufm}, *w.create[0])); again.total() != 0 {
 		t.Errorf("the same again is %d writes", again.total())
 	}
 }
@@ -133,7 +133,7 @@ func TestHyperNodesOfOthersAreLeftAlone(t *testing.T) {
 func TestHyperNodesThatVolcanoMadeKeepTheirNames(t *testing.T) {
 	t.Parallel()
 	volcano := topology1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: "hypernode-eth-tier1-x7k2p", Labels: map[string]string{keys.TopologySource: sourceLabel, "rack": "r1", "mine": "yes"}}}
-	w := plan(sourceLabel, found("a r1 w1 -"), []topology1.HyperNode{volcano})
+	w := planWrites(sourceLabel, found("a r1 w1 -"), []topology1.HyperNode{volcano})
 	if len(w.create) != 1 || len(w.update) != 1 || len(w.remove) != 0 || w.update[0].Name != volcano.Name || w.update[0].Labels["mine"] != "yes" {
 		t.Fatalf("writes %+v", w)
 	}
@@ -160,10 +160,10 @@ func TestACrashBetweenTwoWritesMakesNothingTwice(t *testing.T) {
 		var there []topology1.HyperNode
 		for range 3 {
 			nodes := labelled()
-			domains := byLabels(hall, nodes)
-			undisturbed := plan(sourceLabel, domains, nil)
+			domains := domainsByLabels(hall, nodes)
+			undisturbed := planWrites(sourceLabel, domains, nil)
 			for turn := 0; ; turn++ {
-				w := plan(sourceLabel, domains, there)
+				w := planWrites(sourceLabel, domains, there)
 				if w.total() == 0 {
 					break
 				}

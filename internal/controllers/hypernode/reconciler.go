@@ -88,40 +88,40 @@ func New(o Options) *Reconciler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Reconciler{Options: o, watchNodes: func() error { return nil }, ask: askUFM}
+	return &Reconciler{Options: o, watchNodes: func() error { return nil }, ask: requestPorts}
 }
 
 // Add registers the controller with a manager.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
-	options, observed := backoff.Control(1, r)
+	options, observed := backoff.ControllerOptions(1, r)
 	options.Reconciler = observed
 	c, err := controller.New("hyperNode-controller", mgr, options)
 	if err != nil {
 		return fmt.Errorf("hypernode controller: %w", err)
 	}
 	r.watchNodes = func() error {
-		return c.Watch(source.Kind(mgr.GetCache(), nodeMeta(), delayed[*metav1.PartialObjectMetadata](), relabelled()))
+		return c.Watch(source.Kind(mgr.GetCache(), nodeMetadata(), enqueueDelayed[*metav1.PartialObjectMetadata](), whenRelabeled()))
 	}
-	if err := c.Watch(source.Kind(mgr.GetCache(), &corev1.ConfigMap{}, delayed[*corev1.ConfigMap]())); err != nil {
+	if err := c.Watch(source.Kind(mgr.GetCache(), &corev1.ConfigMap{}, enqueueDelayed[*corev1.ConfigMap]())); err != nil {
 		return fmt.Errorf("hypernode controller: %w", err)
 	}
 	// A status change does not affect the topology.
 	spec := predicate.NewTypedPredicateFuncs(func(h *topology1.HyperNode) bool { return h.Labels[keys.TopologySource] != "" })
-	if err := c.Watch(source.Kind(mgr.GetCache(), &topology1.HyperNode{}, delayed[*topology1.HyperNode](), spec, notStatus())); err != nil {
+	if err := c.Watch(source.Kind(mgr.GetCache(), &topology1.HyperNode{}, enqueueDelayed[*topology1.HyperNode](), spec, ignoreStatusChanges())); err != nil {
 		return fmt.Errorf("hypernode controller: %w", err)
 	}
 	return nil
 }
 
-func nodeMeta() *metav1.PartialObjectMetadata {
+func nodeMetadata() *metav1.PartialObjectMetadata {
 	o := &metav1.PartialObjectMetadata{}
 	o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Node"))
 	return o
 }
 
-// delayed returns a handler that enqueues the controller's only request.
-func delayed[T client.Object]() handler.TypedEventHandler[T, reconcile.Request] {
+// enqueueDelayed returns a handler that enqueues the controller's only request.
+func enqueueDelayed[T client.Object]() handler.TypedEventHandler[T, reconcile.Request] {
 	type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(q workQueue) { q.AddAfter(reconcile.Request{}, coalesce) }
 	return handler.TypedFuncs[T, reconcile.Request]{
@@ -131,13 +131,13 @@ func delayed[T client.Object]() handler.TypedEventHandler[T, reconcile.Request] 
 	}
 }
 
-func relabelled() predicate.TypedPredicate[*metav1.PartialObjectMetadata] {
+func whenRelabeled() predicate.TypedPredicate[*metav1.PartialObjectMetadata] {
 	return predicate.TypedFuncs[*metav1.PartialObjectMetadata]{UpdateFunc: func(e event.TypedUpdateEvent[*metav1.PartialObjectMetadata]) bool {
 		return !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels)
 	}}
 }
 
-func notStatus() predicate.TypedPredicate[*topology1.HyperNode] {
+func ignoreStatusChanges() predicate.TypedPredicate[*topology1.HyperNode] {
 	return predicate.TypedFuncs[*topology1.HyperNode]{UpdateFunc: func(e event.TypedUpdateEvent[*topology1.HyperNode]) bool {
 		return e.ObjectOld.Generation != e.ObjectNew.Generation || !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels)
 	}}
@@ -153,36 +153,36 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if !ok {
 		return reconcile.Result{}, nil
 	}
-	s, wrong := parse(text)
-	r.tell(&config, ConfigInvalid, wrong.ToAggregate())
+	s, wrong := parseConfig(text)
+	r.recordProblem(&config, ConfigInvalid, wrong.ToAggregate())
 	if s.topologies == nil && s.ufm == nil {
 		return reconcile.Result{}, nil
 	}
-	nodes, err := r.nodes(ctx)
+	nodes, err := r.listNodeLabels(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	if s.topologies != nil {
 		var domains []domain
 		for _, t := range s.topologies {
-			domains = append(domains, byLabels(t, nodes)...)
+			domains = append(domains, domainsByLabels(t, nodes)...)
 		}
-		if err := r.keep(ctx, sourceLabel, domains); err != nil {
-			r.tell(&config, DiscoveryFailed, err)
+		if err := r.updateHyperNodes(ctx, sourceLabel, domains); err != nil {
+			r.recordProblem(&config, DiscoveryFailed, err)
 			return reconcile.Result{}, err
 		}
 	}
 	if s.ufm == nil {
-		r.tell(&config, DiscoveryFailed, nil)
+		r.recordProblem(&config, DiscoveryFailed, nil)
 		return reconcile.Result{}, nil
 	}
-	again, err := r.followUFM(ctx, s.ufm, nodes)
-	r.tell(&config, DiscoveryFailed, err)
+	again, err := r.updateFromUFM(ctx, s.ufm, nodes)
+	r.recordProblem(&config, DiscoveryFailed, err)
 	return reconcile.Result{RequeueAfter: again}, nil
 }
 
-// nodes returns the names and labels of all nodes.
-func (r *Reconciler) nodes(ctx context.Context) ([]node, error) {
+// listNodeLabels returns the names and labels of all nodes.
+func (r *Reconciler) listNodeLabels(ctx context.Context) ([]node, error) {
 	if !r.watching {
 		if err := r.watchNodes(); err != nil {
 			return nil, fmt.Errorf("nodes: %w", err)
@@ -201,13 +201,13 @@ func (r *Reconciler) nodes(ctx context.Context) ([]node, error) {
 	return nodes, nil
 }
 
-// keep brings the HyperNodes of a source up to date.
-func (r *Reconciler) keep(ctx context.Context, source string, domains []domain) error {
+// updateHyperNodes brings the HyperNodes of a source up to date.
+func (r *Reconciler) updateHyperNodes(ctx context.Context, source string, domains []domain) error {
 	var there topology1.HyperNodeList
 	if err := r.Cache.List(ctx, &there, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("hyperNodes: %w", err)
 	}
-	w := plan(source, domains, there.Items)
+	w := planWrites(source, domains, there.Items)
 	for _, h := range w.create {
 		// An existing HyperNode was either created by this controller and is not in the cache yet, or it belongs to a
 		// user. In both cases, its watch event triggers another reconcile.
@@ -229,8 +229,8 @@ func (r *Reconciler) keep(ctx context.Context, source string, domains []domain) 
 	return nil
 }
 
-// tell records an event about a new error. A nil error means that the problem is resolved.
-func (r *Reconciler) tell(about *corev1.ConfigMap, reason string, wrong error) {
+// recordProblem records an event about a new error. A nil error means that the problem is resolved.
+func (r *Reconciler) recordProblem(about *corev1.ConfigMap, reason string, wrong error) {
 	if apierrors.IsConflict(wrong) {
 		return // the cache was outdated
 	}

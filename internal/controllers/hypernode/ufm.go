@@ -45,24 +45,24 @@ type answer struct {
 	ports []port
 }
 
-// followUFM queries the fabric manager when its interval has passed, and applies the most recent list of ports to the
+// updateFromUFM queries the fabric manager when its interval has passed, and applies the most recent list of ports to the
 // current nodes. It returns the time until the next query.
-func (r *Reconciler) followUFM(ctx context.Context, s *ufmSource, nodes []node) (time.Duration, error) {
+func (r *Reconciler) updateFromUFM(ctx context.Context, s *ufmSource, nodes []node) (time.Duration, error) {
 	changed := r.asked.from.endpoint == nil || r.asked.from.endpoint.String() != s.endpoint.String() || r.asked.from.insecure != s.insecure || r.asked.from.secret != s.secret
 	if due := r.asked.at.Add(s.interval).Sub(r.Now()); changed || due <= 0 {
-		ports, err := r.question(ctx, s)
+		ports, err := r.queryFabricManager(ctx, s)
 		if err != nil {
 			return min(retryUFM, s.interval), err
 		}
 		r.asked = answer{from: *s, at: r.Now(), ports: ports}
 	}
-	if err := r.keep(ctx, sourceUFM, byPorts(r.asked.ports, nodes)); err != nil {
+	if err := r.updateHyperNodes(ctx, sourceUFM, domainsByPorts(r.asked.ports, nodes)); err != nil {
 		return min(time.Second, s.interval), err
 	}
 	return r.asked.at.Add(s.interval).Sub(r.Now()), nil
 }
 
-func (r *Reconciler) question(ctx context.Context, s *ufmSource) ([]port, error) {
+func (r *Reconciler) queryFabricManager(ctx context.Context, s *ufmSource) ([]port, error) {
 	var secret corev1.Secret
 	key := client.ObjectKey{Namespace: s.secret.Namespace, Name: s.secret.Name}
 	if err := r.API.Get(ctx, key, &secret); err != nil {
@@ -75,8 +75,8 @@ func (r *Reconciler) question(ctx context.Context, s *ufmSource) ([]port, error)
 	return r.ask(ctx, s, c)
 }
 
-// askUFM requests the list of ports.
-func askUFM(ctx context.Context, s *ufmSource, c credentials) ([]port, error) {
+// requestPorts requests the list of ports.
+func requestPorts(ctx context.Context, s *ufmSource, c credentials) ([]port, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.endpoint.JoinPath(portsPath).String(), nil)
@@ -103,10 +103,10 @@ func askUFM(ctx context.Context, s *ufmSource, c credentials) ([]port, error) {
 	return ports, nil
 }
 
-// byPorts returns the domains of a fabric. A domain of tier 1 contains the nodes that are connected to the same leaf
+// domainsByPorts returns the domains of a fabric. A domain of tier 1 contains the nodes that are connected to the same leaf
 // switch, or to the same group of leaf switches if hosts have several adapters. A domain of tier 2 contains the
 // groups that are connected through higher switches.
-func byPorts(ports []port, nodes []node) []domain {
+func domainsByPorts(ports []port, nodes []node) []domain {
 	known := map[string]bool{}
 	for i := range nodes {
 		known[nodes[i].name] = true
@@ -125,7 +125,7 @@ func byPorts(ports []port, nodes []node) []domain {
 	for _, host := range slices.Sorted(maps.Keys(hosts)) {
 		switches := slices.Sorted(maps.Keys(hosts[host]))
 		for _, s := range switches {
-			leaves.unite(switches[0], s)
+			leaves.uniteComponents(switches[0], s)
 		}
 	}
 	members := map[string]map[string]bool{} // for each group, the set of its nodes
@@ -133,7 +133,7 @@ func byPorts(ports []port, nodes []node) []domain {
 		if !known[host] {
 			continue
 		}
-		group := leaves.find(slices.Min(slices.Collect(maps.Keys(switches))))
+		group := leaves.findRepresentative(slices.Min(slices.Collect(maps.Keys(switches))))
 		if members[group] == nil {
 			members[group] = map[string]bool{}
 		}
@@ -142,19 +142,19 @@ func byPorts(ports []port, nodes []node) []domain {
 	spines := components{} // sets of connected groups and higher-level switches
 	for _, p := range ports {
 		if p.SystemName != "" && p.Peer != "" && strings.Contains(strings.ToLower(p.Description), switchPort) && len(hosts[p.Peer]) == 0 {
-			spines.unite(leaves.find(p.SystemName), leaves.find(p.Peer))
+			spines.uniteComponents(leaves.findRepresentative(p.SystemName), leaves.findRepresentative(p.Peer))
 		}
 	}
-	return fabric(members, spines)
+	return fabricDomains(members, spines)
 }
 
-// fabric creates the domains from the groups of nodes and the connections between the groups.
-func fabric(members map[string]map[string]bool, spines components) []domain {
+// fabricDomains creates the domains from the groups of nodes and the connections between the groups.
+func fabricDomains(members map[string]map[string]bool, spines components) []domain {
 	var domains []domain
 	above := map[string][]string{}
 	for _, group := range slices.Sorted(maps.Keys(members)) {
 		domains = append(domains, domain{kind: ufmKind, tier: 1, id: group, members: slices.Sorted(maps.Keys(members[group]))})
-		spine := spines.find(group)
+		spine := spines.findRepresentative(group)
 		above[spine] = append(above[spine], group)
 	}
 	for _, spine := range slices.Sorted(maps.Keys(above)) {
@@ -168,15 +168,15 @@ func fabric(members map[string]map[string]bool, spines components) []domain {
 // components is a set of disjoint sets of names (union-find). Each set is represented by its smallest name.
 type components map[string]string
 
-func (c components) find(name string) string {
+func (c components) findRepresentative(name string) string {
 	for c[name] != "" && c[name] != name {
 		name = c[name]
 	}
 	return name
 }
 
-func (c components) unite(a, b string) {
-	a, b = c.find(a), c.find(b)
+func (c components) uniteComponents(a, b string) {
+	a, b = c.findRepresentative(a), c.findRepresentative(b)
 	if cmp.Compare(a, b) > 0 {
 		a, b = b, a
 	}

@@ -22,12 +22,12 @@ import (
 // Names of the indexes.
 const (
 	PodController = "vc.controllerUID" // pods by the UID of their controller
-	CommandTarget = "vc.target"        // commands by Target(kind, name)
+	CommandTarget = "vc.target"        // commands by TargetValue(kind, name)
 	GroupQueue    = "vc.queue"         // PodGroups by queue
 	QueueParent   = "vc.parent"        // queues by parent; queues without a parent are under root
-	JobName       = "vc.jobName"       // jobs by the references by which a dependency may name them: see Reference
-	JobTitle      = "vc.jobTitle"      // jobs by Title
-	JobAwaits     = "vc.jobAwaits"     // jobs by the jobs that they wait for, as Reference or Title
+	JobName       = "vc.jobName"       // jobs by the references by which a dependency may name them: see ReferenceValue
+	JobTitle      = "vc.jobTitle"      // jobs by TitleValue
+	JobAwaits     = "vc.jobAwaits"     // jobs by the jobs that they wait for, as ReferenceValue or TitleValue
 	JobController = "vc.jobController" // jobs by the UID of their controller: a CronJob or a JobFlow
 	JobTemplate   = "vc.jobTemplate"   // jobs by the JobTemplate from which they were created, as namespace.name
 )
@@ -50,13 +50,13 @@ func All() []Index {
 		}},
 		{&bus.Command{}, CommandTarget, func(o client.Object) []string {
 			if target := o.(*bus.Command).TargetObject; target != nil {
-				return []string{Target(target.Kind, target.Name)}
+				return []string{TargetValue(target.Kind, target.Name)}
 			}
 			return nil
 		}},
-		{&batch.Job{}, JobName, func(o client.Object) []string { return references(o.(*batch.Job)) }},
-		{&batch.Job{}, JobTitle, func(o client.Object) []string { return []string{Title(o.(*batch.Job))} }},
-		{&batch.Job{}, JobAwaits, func(o client.Object) []string { return awaited(o.(*batch.Job)) }},
+		{&batch.Job{}, JobName, func(o client.Object) []string { return referenceValues(o.(*batch.Job)) }},
+		{&batch.Job{}, JobTitle, func(o client.Object) []string { return []string{TitleValue(o.(*batch.Job))} }},
+		{&batch.Job{}, JobAwaits, func(o client.Object) []string { return awaitedValues(o.(*batch.Job)) }},
 		{&batch.Job{}, JobController, func(o client.Object) []string {
 			if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
 				return []string{string(owner.UID)}
@@ -64,12 +64,12 @@ func All() []Index {
 			return nil
 		}},
 		{&batch.Job{}, JobTemplate, func(o client.Object) []string {
-			if template := TemplateOf(o); template != "" {
+			if template := TemplateOfJob(o); template != "" {
 				return []string{template}
 			}
 			return nil
 		}},
-		{&scheduling.PodGroup{}, GroupQueue, func(o client.Object) []string { return []string{QueueOf(o.(*scheduling.PodGroup))} }},
+		{&scheduling.PodGroup{}, GroupQueue, func(o client.Object) []string { return []string{QueueOfPodGroup(o.(*scheduling.PodGroup))} }},
 		{&scheduling.Queue{}, QueueParent, func(o client.Object) []string {
 			q := o.(*scheduling.Queue)
 			switch {
@@ -84,34 +84,36 @@ func All() []Index {
 }
 
 // IsJobCommand reports whether a command is for a Job.
-func IsJobCommand(c *bus.Command) bool { return isFor(c, batch.GroupVersion.WithKind("Job")) }
+func IsJobCommand(c *bus.Command) bool { return isCommandFor(c, batch.GroupVersion.WithKind("Job")) }
 
 // IsQueueCommand reports whether a command is for a Queue.
-func IsQueueCommand(c *bus.Command) bool { return isFor(c, scheduling.GroupVersion.WithKind("Queue")) }
+func IsQueueCommand(c *bus.Command) bool {
+	return isCommandFor(c, scheduling.GroupVersion.WithKind("Queue"))
+}
 
-func isFor(c *bus.Command, kind schema.GroupVersionKind) bool {
+func isCommandFor(c *bus.Command, kind schema.GroupVersionKind) bool {
 	return c.TargetObject != nil && c.TargetObject.Kind == kind.Kind && c.TargetObject.APIVersion == kind.GroupVersion().String()
 }
 
-// Target returns the value of the index CommandTarget for an object.
-func Target(kind, name string) string { return kind + "/" + name }
+// TargetValue returns the value of the index CommandTarget for an object.
+func TargetValue(kind, name string) string { return kind + "/" + name }
 
-// QueueOf returns the queue of a PodGroup.
-func QueueOf(group *scheduling.PodGroup) string {
+// QueueOfPodGroup returns the queue of a PodGroup.
+func QueueOfPodGroup(group *scheduling.PodGroup) string {
 	if group.Spec.Queue == "" {
 		return keys.DefaultQueue
 	}
 	return group.Spec.Queue
 }
 
-// Older compares objects by creation time and, if they were created in the same second, by resource version.
-func Older(x, y client.Object) int {
+// CompareAge compares objects by creation time and, if they were created in the same second, by resource version.
+func CompareAge(x, y client.Object) int {
 	a, b := x.GetCreationTimestamp(), y.GetCreationTimestamp()
-	return cmp.Or(a.Compare(b.Time), cmp.Compare(written(x), written(y)), cmp.Compare(x.GetName(), y.GetName()))
+	return cmp.Or(a.Compare(b.Time), cmp.Compare(versionNumber(x), versionNumber(y)), cmp.Compare(x.GetName(), y.GetName()))
 }
 
-// written returns the resource version of an object as a number; 0 if it is not a number.
-func written(o client.Object) uint64 {
+// versionNumber returns the resource version of an object as a number; 0 if it is not a number.
+func versionNumber(o client.Object) uint64 {
 	n, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	if err != nil {
 		return 0
@@ -119,8 +121,8 @@ func written(o client.Object) uint64 {
 	return n
 }
 
-// Register adds all indexes to a cache. It must be called before the cache starts.
-func Register(ctx context.Context, indexer client.FieldIndexer) error {
+// RegisterAll adds all indexes to a cache. It must be called before the cache starts.
+func RegisterAll(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, i := range All() {
 		if err := indexer.IndexField(ctx, i.Object, i.Name, i.Values); err != nil {
 			return fmt.Errorf("index %s: %w", i.Name, err)

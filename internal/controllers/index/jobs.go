@@ -12,32 +12,32 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Reference returns the index value for a reference to a job in a dependency. It ignores the array element.
-func Reference(r batch.JobReference) string {
+// ReferenceValue returns the index value for a reference to a job in a dependency. It ignores the array element.
+func ReferenceValue(r batch.JobReference) string {
 	r.HasElement = false
 	return r.String()
 }
 
-// Title returns the index value that a user's jobs with the same title share. Only one of them may run at a time if
-// it has a singleton dependency. The value never equals that of a Reference.
-func Title(job *batch.Job) string {
+// TitleValue returns the index value that a user's jobs with the same title share. Only one of them may run at a time if
+// it has a singleton dependency. The value never equals that of a ReferenceValue.
+func TitleValue(job *batch.Job) string {
 	return strings.Join([]string{"title", job.Namespace, batch.UserOf(job), batch.Title(job)}, "\x00")
 }
 
-// references returns the Reference values that identify a job.
-func references(job *batch.Job) []string {
-	names := []string{Reference(batch.JobReference{Namespace: job.Namespace, Name: job.Name})}
+// referenceValues returns the Reference values that identify a job.
+func referenceValues(job *batch.Job) []string {
+	names := []string{ReferenceValue(batch.JobReference{Namespace: job.Namespace, Name: job.Name})}
 	if id, ok := batch.JobID(job); ok {
-		names = append(names, Reference(batch.JobReference{ID: id}))
+		names = append(names, ReferenceValue(batch.JobReference{ID: id}))
 	}
 	return names
 }
 
-// NamesOf returns the values of JobAwaits under which the jobs that wait for this job are found.
-func NamesOf(job *batch.Job) []string { return append(references(job), Title(job)) }
+// AwaitedNamesOf returns the values of JobAwaits under which the jobs that wait for this job are found.
+func AwaitedNamesOf(job *batch.Job) []string { return append(referenceValues(job), TitleValue(job)) }
 
-// awaited returns the values of JobAwaits for the dependencies of a job.
-func awaited(job *batch.Job) []string {
+// awaitedValues returns the values of JobAwaits for the dependencies of a job.
+func awaitedValues(job *batch.Job) []string {
 	d, err := batch.DependencyOf(job)
 	if err != nil {
 		return nil
@@ -45,16 +45,16 @@ func awaited(job *batch.Job) []string {
 	var names []string
 	for _, term := range d.Terms {
 		if term.Kind == batch.Singleton {
-			names = append(names, Title(job))
+			names = append(names, TitleValue(job))
 		} else {
-			names = append(names, Reference(term.Job))
+			names = append(names, ReferenceValue(term.Job))
 		}
 	}
 	return names
 }
 
-// JobsOf returns the jobs whose controller is owner.
-func JobsOf(ctx context.Context, cache client.Reader, owner client.Object) ([]*batch.Job, error) {
+// JobsOwnedBy returns the jobs whose controller is owner.
+func JobsOwnedBy(ctx context.Context, cache client.Reader, owner client.Object) ([]*batch.Job, error) {
 	var list batch.JobList
 	if err := cache.List(ctx, &list, client.InNamespace(owner.GetNamespace()), client.MatchingFields{JobController: string(owner.GetUID())}); err != nil {
 		return nil, fmt.Errorf("jobs of %s: %w", owner.GetName(), err)
@@ -66,8 +66,8 @@ func JobsOf(ctx context.Context, cache client.Reader, owner client.Object) ([]*b
 	return jobs, nil
 }
 
-// TemplateOf returns the JobTemplate from which a job was created, as namespace.name, or "". It reads the label,
+// TemplateOfJob returns the JobTemplate from which a job was created, as namespace.name, or "". It reads the label,
 // which may have been set by a user, or the annotation, which is used if the value is too long for a label.
-func TemplateOf(job client.Object) string {
+func TemplateOfJob(job client.Object) string {
 	return cmp.Or(job.GetLabels()[keys.CreatedByJobTemplate], job.GetAnnotations()[keys.CreatedByJobTemplate])
 }

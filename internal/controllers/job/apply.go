@@ -46,49 +46,49 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-func fail(reason string, err error) error {
+func wrapFailure(reason string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return &failure{reason: reason, err: err}
 }
 
-// write carries out one write. All writes are idempotent.
-func (a *application) write(ctx context.Context, w plan.Write) error {
+// performWrite carries out one write. All writes are idempotent.
+func (a *application) performWrite(ctx context.Context, w plan.Write) error {
 	if _, guarded := w.(plan.WriteStatus); !guarded {
-		if err := a.fence(ctx); err != nil {
+		if err := a.verifyCurrent(ctx); err != nil {
 			return err
 		}
 	}
 	switch w := w.(type) {
 	case plan.WriteStatus:
-		return fail(string(batch.JobStatusError), a.writeStatus(ctx, w))
+		return wrapFailure(string(batch.JobStatusError), a.writeStatus(ctx, w))
 	case plan.NumberJob:
-		return fail(jobIDError, a.numberJob(ctx, w))
+		return wrapFailure(jobIDError, a.assignJobNumber(ctx, w))
 	case plan.NameClaims:
-		return fail(string(batch.PVCError), a.nameClaims(ctx, w))
+		return wrapFailure(string(batch.PVCError), a.writeClaimNames(ctx, w))
 	case plan.ForwardJob:
-		return fail(string(batch.JobStatusError), a.forwardJob(ctx))
+		return wrapFailure(string(batch.JobStatusError), a.setForwarding(ctx))
 	case plan.CreateClaim:
-		return fail(string(batch.PVCError), ignoreExists(a.api.Create(ctx, w.Claim)))
+		return wrapFailure(string(batch.PVCError), ignoreExists(a.api.Create(ctx, w.Claim)))
 	case plan.EnsureObjects:
-		return fail(string(batch.PluginError), a.ensureObjects(ctx, w))
+		return wrapFailure(string(batch.PluginError), a.ensureObjects(ctx, w))
 	case plan.RemoveObjects:
-		return fail(string(batch.PluginError), a.removeObjects(ctx))
+		return wrapFailure(string(batch.PluginError), a.removeObjects(ctx))
 	case plan.CreateGroup:
-		return fail(string(batch.PodGroupError), ignoreExists(a.api.Create(ctx, w.Group)))
+		return wrapFailure(string(batch.PodGroupError), ignoreExists(a.api.Create(ctx, w.Group)))
 	case plan.PatchGroup:
-		return fail(string(batch.PodGroupError), a.patchGroup(ctx, w))
+		return wrapFailure(string(batch.PodGroupError), a.patchGroup(ctx, w))
 	case plan.DeleteGroup:
-		return fail(string(batch.PodGroupError), a.deleteGroup(ctx, w.Group))
+		return wrapFailure(string(batch.PodGroupError), a.deleteGroup(ctx, w.Group))
 	case plan.MarkPods:
-		return fail(failedDelete, a.writers.each(ctx, len(w.Pods), func(i int) error { return a.markPod(ctx, w.Pods[i]) }))
+		return wrapFailure(failedDelete, a.writers.runParallel(ctx, len(w.Pods), func(i int) error { return a.markPod(ctx, w.Pods[i]) }))
 	case plan.DeletePods:
-		return fail(failedDelete, a.writers.each(ctx, len(w.Pods), func(i int) error { return a.deletePod(ctx, w.Pods[i]) }))
+		return wrapFailure(failedDelete, a.writers.runParallel(ctx, len(w.Pods), func(i int) error { return a.deletePod(ctx, w.Pods[i]) }))
 	case plan.CreatePods:
-		return fail(failedCreate, a.createPods(ctx, w.Places))
+		return wrapFailure(failedCreate, a.createPods(ctx, w.Places))
 	case plan.DeleteCommand:
-		return fail(string(batch.CommandIssued), a.delete(ctx, w.Command))
+		return wrapFailure(string(batch.CommandIssued), a.deleteObject(ctx, w.Command))
 	case plan.DeleteJob:
 		return a.deleteJob(ctx)
 	}
@@ -102,9 +102,9 @@ func ignoreExists(err error) error {
 	return err
 }
 
-// delete deletes this object, identified by its UID. It succeeds if the object no longer exists or was replaced by
+// deleteObject deletes this object, identified by its UID. It succeeds if the object no longer exists or was replaced by
 // another object with the same name.
-func (a *application) delete(ctx context.Context, o client.Object) error {
+func (a *application) deleteObject(ctx context.Context, o client.Object) error {
 	uid := o.GetUID()
 	err := a.api.Delete(ctx, o, client.Preconditions{UID: &uid})
 	if apierrors.IsConflict(err) {
@@ -115,7 +115,7 @@ func (a *application) delete(ctx context.Context, o client.Object) error {
 
 // deleteGroup deletes a PodGroup and records that it was deleted.
 func (a *application) deleteGroup(ctx context.Context, group *scheduling.PodGroup) error {
-	if err := a.delete(ctx, group); err != nil {
+	if err := a.deleteObject(ctx, group); err != nil {
 		return err
 	}
 	a.known.groupGone = group.UID
@@ -124,18 +124,18 @@ func (a *application) deleteGroup(ctx context.Context, group *scheduling.PodGrou
 
 func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error {
 	now := a.now()
-	if wait := a.statusWait(w, now); wait > 0 {
+	if wait := a.statusDelay(w, now); wait > 0 {
 		a.later, a.putOff = wait, true
 		return nil
 	}
 	update := *a.job // only the status is changed
 	update.Status = w.Status
 	if err := a.api.Status().Update(ctx, &update); err != nil {
-		return a.orGone("status", err)
+		return a.ignoreIfDeleted("status", err)
 	}
 	a.job = &update
 	a.known.lastStatus = now
-	a.known.wrote(update.ResourceVersion, now)
+	a.known.recordWrite(update.ResourceVersion, now)
 	return nil
 }
 
@@ -146,21 +146,21 @@ const (
 	remarkLook = 5 * time.Second
 )
 
-// statusWait returns how long to postpone a status write, because of the minimum interval or in favor of more urgent
+// statusDelay returns how long to postpone a status write, because of the minimum interval or in favor of more urgent
 // writes.
-func (a *application) statusWait(w plan.WriteStatus, now time.Time) time.Duration {
+func (a *application) statusDelay(w plan.WriteStatus, now time.Time) time.Duration {
 	if !w.Lazy && !w.First {
 		return 0
 	}
 	if wait := statusInterval - now.Sub(a.known.lastStatus); w.Lazy && wait > 0 {
 		return wait
 	}
-	if !a.pressure.Pressed(now) {
+	if !a.pressure.IsUnderPressure(now) {
 		a.known.remarkAt = time.Time{}
 		return 0
 	}
 	if a.known.remarkAt.IsZero() {
-		a.known.remarkAt = now.Add(a.pressure.Reserve(now, remarkLongest))
+		a.known.remarkAt = now.Add(a.pressure.ReserveSlot(now, remarkLongest))
 	}
 	if wait := a.known.remarkAt.Sub(now); wait > 0 {
 		return min(wait, remarkLook)
@@ -169,13 +169,13 @@ func (a *application) statusWait(w plan.WriteStatus, now time.Time) time.Duratio
 	return 0
 }
 
-func (a *application) nameClaims(ctx context.Context, w plan.NameClaims) error {
+func (a *application) writeClaimNames(ctx context.Context, w plan.NameClaims) error {
 	update := a.job.DeepCopy()
 	update.Spec.Volumes = w.Volumes
 	return a.patchJob(ctx, update, "volumes")
 }
 
-func (a *application) forwardJob(ctx context.Context) error {
+func (a *application) setForwarding(ctx context.Context) error {
 	update := a.job.DeepCopy()
 	if update.Annotations == nil {
 		update.Annotations = map[string]string{}
@@ -188,19 +188,19 @@ func (a *application) forwardJob(ctx context.Context) error {
 func (a *application) patchJob(ctx context.Context, update *batch.Job, what string) error {
 	patch := client.MergeFromWithOptions(a.job, client.MergeFromWithOptimisticLock{})
 	if err := a.api.Patch(ctx, update, patch); err != nil {
-		return a.orGone(what, err)
+		return a.ignoreIfDeleted(what, err)
 	}
 	a.job = update
-	a.known.wrote(update.ResourceVersion, a.now())
+	a.known.recordWrite(update.ResourceVersion, a.now())
 	return nil
 }
 
 // errGone reports that the job was deleted although the cache still contains it.
 var errGone = errors.New("the job has been deleted")
 
-// orGone wraps the error of a write of the job. If the job was deleted, this is not reported as an error: once the
+// ignoreIfDeleted wraps the error of a write of the job. If the job was deleted, this is not reported as an error: once the
 // cache shows the deletion, the remaining objects are removed.
-func (a *application) orGone(what string, err error) error {
+func (a *application) ignoreIfDeleted(what string, err error) error {
 	if apierrors.IsNotFound(err) {
 		return soon{errGone}
 	}
@@ -214,8 +214,8 @@ func (a *application) patchGroup(ctx context.Context, w plan.PatchGroup) error {
 	return client.IgnoreNotFound(a.api.Patch(ctx, update, client.MergeFrom(w.Group)))
 }
 
-// podRef returns a pod with only the fields that a write needs, because cached pods are incomplete and shared.
-func podRef(pod *corev1.Pod) *corev1.Pod {
+// podReference returns a pod with only the fields that a write needs, because cached pods are incomplete and shared.
+func podReference(pod *corev1.Pod) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}}
 }
 
@@ -227,21 +227,21 @@ func (a *application) markPod(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	err = a.api.Patch(ctx, podRef(pod), client.RawPatch(types.MergePatchType, patch))
+	err = a.api.Patch(ctx, podReference(pod), client.RawPatch(types.MergePatchType, patch))
 	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 		return err
 	}
 	if pod.DeletionTimestamp != nil {
-		a.known.podKilled(pod.UID, a.now())
+		a.known.recordKilledPod(pod.UID, a.now())
 	}
 	return nil
 }
 
 func (a *application) deletePod(ctx context.Context, pod *corev1.Pod) error {
-	if err := a.delete(ctx, podRef(pod)); err != nil {
+	if err := a.deleteObject(ctx, podReference(pod)); err != nil {
 		return err
 	}
-	a.known.podKilled(pod.UID, a.now())
+	a.known.recordKilledPod(pod.UID, a.now())
 	return nil
 }
 
@@ -254,18 +254,18 @@ func (a *application) createPods(ctx context.Context, places []plan.Place) error
 		}
 		places = places[1:]
 	}
-	return a.writers.each(ctx, len(places), func(i int) error { return a.createPod(ctx, places[i]) })
+	return a.writers.runParallel(ctx, len(places), func(i int) error { return a.createPod(ctx, places[i]) })
 }
 
 func (a *application) createPod(ctx context.Context, place plan.Place) error {
-	pod := plan.Pod(a.plan.Job, a.plugins, place, plan.Forwarded(a.in.Queue))
+	pod := plan.NewPodForPlace(a.plan.Job, a.plugins, place, plan.MayRunElsewhere(a.in.Queue))
 	if group := a.in.PodGroup; group != nil {
 		pod.Annotations[keys.GroupName] = group.Name // the PodGroup may have the name that older versions gave it
 	}
-	a.plan.Array.Mark(pod, a.plan.Job, place)
+	a.plan.Array.LabelElementPod(pod, a.plan.Job, place)
 	err := a.api.Create(ctx, pod)
 	if apierrors.IsAlreadyExists(err) {
-		return a.adopt(ctx, pod)
+		return a.adoptExistingPod(ctx, pod)
 	}
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return nil
@@ -273,14 +273,14 @@ func (a *application) createPod(ctx context.Context, place plan.Place) error {
 	if err != nil {
 		return fmt.Errorf("pod %s: %w", pod.Name, err)
 	}
-	a.known.podCreated(pod, a.now())
+	a.known.recordCreatedPod(pod, a.now())
 	creationLatency.Observe(float64(a.now().Sub(a.job.CreationTimestamp.Time).Milliseconds()))
 	return nil
 }
 
-// adopt handles a pod with the wanted name that already exists. If the pod belongs to this job, only the
+// adoptExistingPod handles a pod with the wanted name that already exists. If the pod belongs to this job, only the
 // cache is outdated.
-func (a *application) adopt(ctx context.Context, wanted *corev1.Pod) error {
+func (a *application) adoptExistingPod(ctx context.Context, wanted *corev1.Pod) error {
 	var there corev1.Pod
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), &there)
 	switch {
@@ -289,12 +289,12 @@ func (a *application) adopt(ctx context.Context, wanted *corev1.Pod) error {
 	case err != nil:
 		return fmt.Errorf("pod %s: %w", wanted.Name, err)
 	case metav1.IsControlledBy(&there, a.job):
-		a.known.podCreated(&there, a.now())
+		a.known.recordCreatedPod(&there, a.now())
 		return nil
 	case there.DeletionTimestamp != nil:
 		return soon{fmt.Errorf("pod %s: an older pod of this name is still terminating", wanted.Name)}
-	case a.leftBehind(&there):
-		if err := a.delete(ctx, &there); err != nil {
+	case a.isLeftBehind(&there):
+		if err := a.deleteObject(ctx, &there); err != nil {
 			return err
 		}
 		return soon{fmt.Errorf("pod %s: the pod of an older job with this name is being deleted", wanted.Name)}
@@ -305,10 +305,10 @@ func (a *application) adopt(ctx context.Context, wanted *corev1.Pod) error {
 // soon is an error that resolves itself shortly.
 type soon struct{ error }
 
-// leftBehind reports whether an object belongs to an older, deleted job with the same name and has not been deleted
+// isLeftBehind reports whether an object belongs to an older, deleted job with the same name and has not been deleted
 // by the garbage collector yet.
-func (a *application) leftBehind(o client.Object) bool {
-	uid, request, ok := owner(o)
+func (a *application) isLeftBehind(o client.Object) bool {
+	uid, request, ok := ownerJobRequest(o)
 	isNamesake := request.Name == a.job.Name && request.Namespace == a.job.Namespace
 	return ok && isNamesake && uid != a.job.UID
 }

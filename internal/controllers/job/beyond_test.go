@@ -82,7 +82,7 @@ func newArrayWorld(t *rapid.T) *arrayWorld {
 // advance changes the phase of the job that is waited for.
 func (w *arrayWorld) advance(phase batch.JobPhase) {
 	there, ok := w.api.Objects[fakeapi.Key("Job", target)].(*batch.Job)
-	if !ok || plan.AtRest(there.Status.State.Phase) {
+	if !ok || plan.IsEndedOrAborted(there.Status.State.Phase) {
 		return
 	}
 	other := there.DeepCopy()
@@ -108,7 +108,7 @@ func (w *arrayWorld) mayStart() bool {
 	case "after:before":
 		return job.Annotations[keys.Hold] == "" && phase != batch.Pending
 	}
-	return job.Annotations[keys.Hold] == "" && plan.AtRest(phase)
+	return job.Annotations[keys.Hold] == "" && plan.IsEndedOrAborted(phase)
 }
 
 // collect deletes a finished pod whose result is in the status, like the garbage collection of pods.
@@ -231,7 +231,7 @@ func (w *arrayWorld) checkArray() error {
 func (w *arrayWorld) checkEnd() error {
 	job := w.truth()
 	phase, states := job.Status.State.Phase, job.Status.Array
-	if !plan.AtRest(phase) || states == nil {
+	if !plan.IsEndedOrAborted(phase) || states == nil {
 		return fmt.Errorf("phase %s (%s), %+v", phase, job.Status.State.Message, states)
 	}
 	cancelled, _ := batch.ParseIndices(states.Cancelled)

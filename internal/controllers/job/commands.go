@@ -15,8 +15,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// commands maps a command to a reconcile request for its job.
-func commands(_ context.Context, o client.Object) []reconcile.Request {
+// requestsForCommand maps a command to a reconcile request for its job.
+func requestsForCommand(_ context.Context, o client.Object) []reconcile.Request {
 	c := o.(*bus.Command)
 	if !index.IsJobCommand(c) {
 		return nil
@@ -24,28 +24,28 @@ func commands(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: c.TargetObject.Name}}}
 }
 
-// commandsFor returns the cached commands for all jobs with this name, including older jobs. Some of the commands may
+// cachedCommands returns the cached commands for all jobs with this name, including older jobs. Some of the commands may
 // already have been deleted.
-func (r *Reconciler) commandsFor(ctx context.Context, name types.NamespacedName) ([]bus.Command, error) {
+func (r *Reconciler) cachedCommands(ctx context.Context, name types.NamespacedName) ([]bus.Command, error) {
 	var cached bus.CommandList
-	err := r.cache.List(ctx, &cached, client.InNamespace(name.Namespace), client.MatchingFields{index.CommandTarget: index.Target("Job", name.Name)})
+	err := r.cache.List(ctx, &cached, client.InNamespace(name.Namespace), client.MatchingFields{index.CommandTarget: index.TargetValue("Job", name.Name)})
 	if err != nil {
 		return nil, fmt.Errorf("commands for job %s: %w", name.Name, err)
 	}
 	return slices.DeleteFunc(cached.Items, func(c bus.Command) bool { return !index.IsJobCommand(&c) }), nil
 }
 
-// commands returns the commands for the job, oldest first. It reads each cached command again from the API server,
+// readCommands returns the commands for the job, oldest first. It reads each cached command again from the API server,
 // because a command is deleted after it has been carried out and must not be carried out twice.
-func (r *Reconciler) commands(ctx context.Context, job *batch.Job) ([]*bus.Command, error) {
-	cached, err := r.commandsFor(ctx, client.ObjectKeyFromObject(job))
+func (r *Reconciler) readCommands(ctx context.Context, job *batch.Job) ([]*bus.Command, error) {
+	cached, err := r.cachedCommands(ctx, client.ObjectKeyFromObject(job))
 	if err != nil {
 		return nil, err
 	}
 	var live []*bus.Command
 	for i := range cached {
-		if !meant(&cached[i], job) {
-			if err := r.dropStray(ctx, &cached[i]); err != nil {
+		if !isMeantFor(&cached[i], job) {
+			if err := r.deleteStrayCommand(ctx, &cached[i]); err != nil {
 				return nil, err
 			}
 			continue
@@ -58,40 +58,40 @@ func (r *Reconciler) commands(ctx context.Context, job *batch.Job) ([]*bus.Comma
 		if err != nil {
 			return nil, fmt.Errorf("command %s: %w", cached[i].Name, err)
 		}
-		if c.DeletionTimestamp == nil && index.IsJobCommand(&c) && meant(&c, job) {
+		if c.DeletionTimestamp == nil && index.IsJobCommand(&c) && isMeantFor(&c, job) {
 			live = append(live, &c)
 		}
 	}
-	slices.SortFunc(live, func(x, y *bus.Command) int { return index.Older(x, y) })
+	slices.SortFunc(live, func(x, y *bus.Command) int { return index.CompareAge(x, y) })
 	return live, nil
 }
 
-// meant reports whether a command is for this job and not for an older job of the same name.
-func meant(c *bus.Command, job *batch.Job) bool {
+// isMeantFor reports whether a command is for this job and not for an older job of the same name.
+func isMeantFor(c *bus.Command, job *batch.Job) bool {
 	return c.TargetObject.UID == "" || c.TargetObject.UID == job.UID
 }
 
 // forgetCommands deletes the commands for a job that does not exist, so that they do not affect a later job with the
 // same name.
 func (r *Reconciler) forgetCommands(ctx context.Context, name types.NamespacedName) error {
-	left, err := r.commandsFor(ctx, name)
+	left, err := r.cachedCommands(ctx, name)
 	if err != nil {
 		return err
 	}
 	for i := range left {
-		if err := r.dropStray(ctx, &left[i]); err != nil {
+		if err := r.deleteStrayCommand(ctx, &left[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dropStray deletes a command if its job does not exist, also according to the API server: the cache may not show a
+// deleteStrayCommand deletes a command if its job does not exist, also according to the API server: the cache may not show a
 // new job yet.
-func (r *Reconciler) dropStray(ctx context.Context, c *bus.Command) error {
+func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *bus.Command) error {
 	var job batch.Job
 	err := r.api.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: c.TargetObject.Name}, &job)
-	if client.IgnoreNotFound(err) != nil || err == nil && meant(c, &job) {
+	if client.IgnoreNotFound(err) != nil || err == nil && isMeantFor(c, &job) {
 		return err
 	}
 	uid := c.UID

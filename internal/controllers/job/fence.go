@@ -22,8 +22,8 @@ const clockSkew = 10 * time.Second
 // earlier process.
 const catchUp = 2 * time.Minute
 
-// doubts reports whether the cached state of a job may be older than the writes of an earlier process.
-func (r *Reconciler) doubts(job *batch.Job, now time.Time) bool {
+// mayBeOutdated reports whether the cached state of a job may be older than the writes of an earlier process.
+func (r *Reconciler) mayBeOutdated(job *batch.Job, now time.Time) bool {
 	return now.Sub(r.started) < catchUp && !job.CreationTimestamp.After(r.started.Add(clockSkew))
 }
 
@@ -34,9 +34,9 @@ type beginning struct {
 	revision uint64
 }
 
-// before reports whether an object with this resourceVersion was written after the beginning. It sends one request
+// isOlderThan reports whether an object with this resourceVersion was written after the beginning. It sends one request
 // per process.
-func (b *beginning) before(ctx context.Context, api client.Reader, resourceVersion string) (bool, error) {
+func (b *beginning) isOlderThan(ctx context.Context, api client.Reader, resourceVersion string) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.revision == 0 {
@@ -56,27 +56,27 @@ func (b *beginning) before(ctx context.Context, api client.Reader, resourceVersi
 // errOutdated reports that the plan was made from an outdated version of the job.
 var errOutdated = errors.New("the cache shows the job as it was before this process began")
 
-// fence verifies that the cached job is current. It does so once for each job that has not changed since this process
+// verifyCurrent verifies that the cached job is current. It does so once for each job that has not changed since this process
 // started. The caches of a new process may have been filled from an outdated API server. Then the pods of a job that
 // has been resumed could be stopped, or the objects of an ended job could be created again. Later writes are safe,
 // because this process remembers its own writes and a status write specifies the resourceVersion.
-func (a *application) fence(ctx context.Context) error {
+func (a *application) verifyCurrent(ctx context.Context) error {
 	if a.known.fenced || a.known.written > 0 {
 		return nil
 	}
-	newer, err := a.began.before(ctx, a.api, a.job.ResourceVersion)
+	newer, err := a.began.isOlderThan(ctx, a.api, a.job.ResourceVersion)
 	if err != nil {
 		return err
 	}
 	if !newer {
-		err = a.compare(ctx)
+		err = a.compareWithServer(ctx)
 	}
 	a.known.fenced = err == nil
 	return err
 }
 
-// compare reads the job from the API server and returns an error if the cached job is outdated.
-func (a *application) compare(ctx context.Context) error {
+// compareWithServer reads the job from the API server and returns an error if the cached job is outdated.
+func (a *application) compareWithServer(ctx context.Context) error {
 	var job batch.Job
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(a.job), &job)
 	switch {

@@ -49,7 +49,7 @@ func TestAJobThatIsNewerThanAProcessIsNotReadOnceMore(t *testing.T) {
 			w.mustSettle(t)
 			w.restart(0)
 			// This is the request that the first write for any other job makes.
-			if _, err := w.reconciler.began.before(t.Context(), w.api, "1"); err != nil {
+			if _, err := w.reconciler.began.isOlderThan(t.Context(), w.api, "1"); err != nil {
 				t.Fatal(err)
 			}
 			if newer {

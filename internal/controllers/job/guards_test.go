@@ -13,7 +13,7 @@ import (
 func (w *world) applying(t *testing.T) *application {
 	t.Helper()
 	job := w.truth().DeepCopy()
-	return &application{Reconciler: w.reconciler, job: job, in: &plan.Input{Job: job}, plan: &plan.Plan{Job: job}, known: w.reconciler.memory.named(w.job, job.UID)}
+	return &application{Reconciler: w.reconciler, job: job, in: &plan.Input{Job: job}, plan: &plan.Plan{Job: job}, known: w.reconciler.memory.ensureRecollection(w.job, job.UID)}
 }
 
 // TestOnlyThePodThatWasMeantIsDeleted replaces a pod by another pod with its name between the plan and its writes.
@@ -21,12 +21,12 @@ func TestOnlyThePodThatWasMeantIsDeleted(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(*application, *world) error{
 		"delete": func(a *application, w *world) error {
-			stale := podRef(w.pod("job-w-0"))
+			stale := podReference(w.pod("job-w-0"))
 			stale.UID = "of-an-older-pod"
 			return a.deletePod(t.Context(), stale)
 		},
 		"mark": func(a *application, w *world) error {
-			stale := podRef(w.pod("job-w-0"))
+			stale := podReference(w.pod("job-w-0"))
 			stale.UID = "of-an-older-pod"
 			return a.markPod(t.Context(), stale)
 		},
@@ -51,9 +51,9 @@ func TestAJobThatHasChangedIsNotWrittenOver(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(*application) error{
 		"names of claims": func(a *application) error {
-			return a.nameClaims(t.Context(), plan.NameClaims{Volumes: []batch.VolumeSpec{{MountPath: "/data", VolumeClaimName: "stale"}}})
+			return a.writeClaimNames(t.Context(), plan.NameClaims{Volumes: []batch.VolumeSpec{{MountPath: "/data", VolumeClaimName: "stale"}}})
 		},
-		"forwarding": func(a *application) error { return a.forwardJob(t.Context()) },
+		"forwarding": func(a *application) error { return a.setForwarding(t.Context()) },
 		"status":     func(a *application) error { return a.writeStatus(t.Context(), plan.WriteStatus{}) },
 		"deletion": func(a *application) error {
 			if err := a.deleteJob(t.Context()); err == nil {

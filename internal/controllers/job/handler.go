@@ -24,8 +24,8 @@ const coalesce = 20 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// owner returns the job that controls an object.
-func owner(o client.Object) (types.UID, reconcile.Request, bool) {
+// ownerJobRequest returns the job that controls an object.
+func ownerJobRequest(o client.Object) (types.UID, reconcile.Request, bool) {
 	ref := metav1.GetControllerOfNoCopy(o)
 	if ref == nil || ref.Kind != "Job" || ref.APIVersion != batch.GroupVersion.String() {
 		return "", reconcile.Request{}, false
@@ -33,14 +33,14 @@ func owner(o client.Object) (types.UID, reconcile.Request, bool) {
 	return ref.UID, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: ref.Name}}, true
 }
 
-// pods returns the handler of pod events. It records deleted pods in memory and enqueues the job.
-func (r *Reconciler) pods() handler.EventHandler {
+// podHandler returns the handler of pod events. It records deleted pods in memory and enqueues the job.
+func (r *Reconciler) podHandler() handler.EventHandler {
 	wake := func(o client.Object, q queue, tell func(*recollection, *corev1.Pod)) {
-		uid, request, ok := owner(o)
+		uid, request, ok := ownerJobRequest(o)
 		if !ok {
 			return
 		}
-		if known := r.memory.known(uid); known != nil && tell != nil {
+		if known := r.memory.findRecollection(uid); known != nil && tell != nil {
 			tell(known, o.(*corev1.Pod))
 		}
 		q.AddAfter(request, coalesce)
@@ -48,20 +48,20 @@ func (r *Reconciler) pods() handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { wake(e.Object, q, nil) },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
-			if matters(e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)) {
+			if affectsPlan(e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)) {
 				wake(e.ObjectNew, q, nil)
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
-			wake(e.Object, q, func(m *recollection, pod *corev1.Pod) { m.podGone(pod, r.now()) })
+			wake(e.Object, q, func(m *recollection, pod *corev1.Pod) { m.recordGonePod(pod, r.now()) })
 		},
 	}
 }
 
-// matters reports whether the difference between two states of a pod may affect a plan.
-func matters(old, pod *corev1.Pod) bool {
+// affectsPlan reports whether the difference between two states of a pod may affect a plan.
+func affectsPlan(old, pod *corev1.Pod) bool {
 	if old.Status.Phase != pod.Status.Phase || (old.DeletionTimestamp == nil) != (pod.DeletionTimestamp == nil) ||
-		plan.Marked(old) != plan.Marked(pod) || len(old.Status.ContainerStatuses) != len(pod.Status.ContainerStatuses) ||
+		plan.IsMarkedOutOfSync(old) != plan.IsMarkedOutOfSync(pod) || len(old.Status.ContainerStatuses) != len(pod.Status.ContainerStatuses) ||
 		len(old.Status.InitContainerStatuses) != len(pod.Status.InitContainerStatuses) {
 		return true
 	}
@@ -85,10 +85,10 @@ const priorityLetIn = 10
 // PodGroup, a reconcile is of little use, because usually the job itself created the PodGroup.
 const untilLetIn = 300 * time.Millisecond
 
-// groups returns the handler of PodGroup events, which enqueues the job.
-func groups() handler.EventHandler {
+// groupHandler returns the handler of PodGroup events, which enqueues the job.
+func groupHandler() handler.EventHandler {
 	wake := func(o client.Object, q queue, priority int) {
-		request, ok := jobOf(o)
+		request, ok := jobOfPodGroup(o)
 		if !ok {
 			return
 		}
@@ -100,7 +100,7 @@ func groups() handler.EventHandler {
 	}
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {
-			if request, ok := jobOf(e.Object); ok && !plan.Admitted(e.Object.(*scheduling.PodGroup)) {
+			if request, ok := jobOfPodGroup(e.Object); ok && !plan.IsGroupAdmitted(e.Object.(*scheduling.PodGroup)) {
 				q.AddAfter(request, untilLetIn)
 				return
 			}
@@ -108,7 +108,7 @@ func groups() handler.EventHandler {
 		},
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
 			priority := 0
-			if !plan.Admitted(e.ObjectOld.(*scheduling.PodGroup)) && plan.Admitted(e.ObjectNew.(*scheduling.PodGroup)) {
+			if !plan.IsGroupAdmitted(e.ObjectOld.(*scheduling.PodGroup)) && plan.IsGroupAdmitted(e.ObjectNew.(*scheduling.PodGroup)) {
 				priority = priorityLetIn
 			}
 			wake(e.ObjectNew, q, priority)
@@ -117,9 +117,9 @@ func groups() handler.EventHandler {
 	}
 }
 
-// jobOf returns the job of a PodGroup: its owner or, for a PodGroup created by hand, the job with its name.
-func jobOf(o client.Object) (reconcile.Request, bool) {
-	if _, request, ok := owner(o); ok {
+// jobOfPodGroup returns the job of a PodGroup: its owner or, for a PodGroup created by hand, the job with its name.
+func jobOfPodGroup(o client.Object) (reconcile.Request, bool) {
+	if _, request, ok := ownerJobRequest(o); ok {
 		return request, true
 	}
 	if metav1.GetControllerOfNoCopy(o) != nil {

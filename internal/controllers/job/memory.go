@@ -62,9 +62,9 @@ type created struct {
 	at  time.Time
 }
 
-// named returns the recollection of the job that currently has this name, creating it if necessary. It drops the
+// ensureRecollection returns the recollection of the job that currently has this name, creating it if necessary. It drops the
 // recollection of an older job with the same name.
-func (m *memory) named(name types.NamespacedName, uid types.UID) *recollection {
+func (m *memory) ensureRecollection(name types.NamespacedName, uid types.UID) *recollection {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if old := m.names[name]; old != uid {
@@ -80,15 +80,15 @@ func (m *memory) named(name types.NamespacedName, uid types.UID) *recollection {
 	return r
 }
 
-// known returns the recollection of a job, or nil.
-func (m *memory) known(uid types.UID) *recollection {
+// findRecollection returns the recollection of a job, or nil.
+func (m *memory) findRecollection(uid types.UID) *recollection {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.jobs[uid]
 }
 
-// gone drops the recollection of the job with this name and returns the job's UID; "" if it is unknown.
-func (m *memory) gone(name types.NamespacedName) types.UID {
+// dropRecollection drops the recollection of the job with this name and returns the job's UID; "" if it is unknown.
+func (m *memory) dropRecollection(name types.NamespacedName) types.UID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	uid := m.names[name]
@@ -97,35 +97,35 @@ func (m *memory) gone(name types.NamespacedName) types.UID {
 	return uid
 }
 
-// podGone records that a pod no longer exists. An eviction is kept until a plan has handled it, and a termination
+// recordGonePod records that a pod no longer exists. An eviction is kept until a plan has handled it, and a termination
 // message until the status contains it.
-func (r *recollection) podGone(pod *corev1.Pod, now time.Time) {
+func (r *recollection) recordGonePod(pod *corev1.Pod, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.created, pod.UID)
 	_, ours := r.killed[pod.UID]
 	delete(r.killed, pod.UID)
-	if report, ok := plan.ReportFrom(pod); ok {
+	if report, ok := plan.ReportFromPod(pod); ok {
 		r.reports[pod.UID] = report
 	}
-	if lost, ok := plan.LostFrom(pod, now); ok && !ours {
+	if lost, ok := plan.LostFromPod(pod, now); ok && !ours {
 		r.lost[pod.UID] = lost
 	}
 }
 
-func (r *recollection) podCreated(pod *corev1.Pod, now time.Time) {
+func (r *recollection) recordCreatedPod(pod *corev1.Pod, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.created[pod.UID] = created{pod: pod, at: now}
 }
 
-func (r *recollection) podKilled(uid types.UID, now time.Time) {
+func (r *recollection) recordKilledPod(uid types.UID, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.killed[uid] = now
 }
 
-func (r *recollection) answered(uids []types.UID) {
+func (r *recollection) dropAnsweredLost(uids []types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, uid := range uids {
@@ -133,8 +133,8 @@ func (r *recollection) answered(uids []types.UID) {
 	}
 }
 
-// reported drops the termination messages of pods that the status contains or will never contain.
-func (r *recollection) reported(uids []types.UID) {
+// dropReports drops the termination messages of pods that the status contains or will never contain.
+func (r *recollection) dropReports(uids []types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, uid := range uids {
@@ -142,8 +142,8 @@ func (r *recollection) reported(uids []types.UID) {
 	}
 }
 
-// complete adds the controller's own writes to an input that was read from the cache.
-func (r *recollection) complete(in *plan.Input) {
+// completeInput adds the controller's own writes to an input that was read from the cache.
+func (r *recollection) completeInput(in *plan.Input) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	shown := make(map[types.UID]bool, len(in.Pods))
@@ -183,15 +183,15 @@ func (r *recollection) complete(in *plan.Input) {
 	slices.SortFunc(in.Lost, func(x, y plan.Lost) int { return cmp.Compare(x.UID, y.UID) })
 }
 
-// wrote stores the resourceVersion of a write of the job.
-func (r *recollection) wrote(resourceVersion string, now time.Time) {
+// recordWrite stores the resourceVersion of a write of the job.
+func (r *recollection) recordWrite(resourceVersion string, now time.Time) {
 	if v, err := strconv.ParseUint(resourceVersion, 10, 64); err == nil {
 		r.written, r.writtenAt = v, now
 	}
 }
 
-// late reports whether a cached job is older than the controller's last write of it.
-func (r *recollection) late(resourceVersion string, now time.Time) bool {
+// isOutdated reports whether a cached job is older than the controller's last write of it.
+func (r *recollection) isOutdated(resourceVersion string, now time.Time) bool {
 	v, err := strconv.ParseUint(resourceVersion, 10, 64)
 	return err == nil && v < r.written && now.Sub(r.writtenAt) < waitForCache
 }

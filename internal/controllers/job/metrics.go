@@ -23,7 +23,7 @@ var (
 	registerMetrics = sync.OnceFunc(func() { metrics.Registry.MustRegister(completedJobs, failedJobs, creationLatency) })
 )
 
-func countEntered(job *batch.Job, phase batch.JobPhase) {
+func countPhaseEntry(job *batch.Job, phase batch.JobPhase) {
 	name := job.Namespace + "/" + job.Name
 	switch phase {
 	case batch.Completed:
@@ -33,8 +33,8 @@ func countEntered(job *batch.Job, phase batch.JobPhase) {
 	}
 }
 
-// dropMetrics removes the time series of a deleted job.
-func dropMetrics(namespace, name string) {
+// deleteJobMetrics removes the time series of a deleted job.
+func deleteJobMetrics(namespace, name string) {
 	labels := prometheus.Labels{"job_name": namespace + "/" + name}
 	completedJobs.DeletePartialMatch(labels)
 	failedJobs.DeletePartialMatch(labels)

@@ -23,28 +23,28 @@ type IDs interface {
 // unnumbered is how long a job continues without a number after an allocation has failed.
 const unnumbered = time.Minute
 
-// numberTaken reports whether an older job has the same number as this one. Numbers are assigned on admission, so
+// hasTakenNumber reports whether an older job has the same number as this one. Numbers are assigned on admission, so
 // this can happen only if the number was copied while the webhook was not running.
-func (r *Reconciler) numberTaken(ctx context.Context, job *batch.Job) (bool, error) {
+func (r *Reconciler) hasTakenNumber(ctx context.Context, job *batch.Job) (bool, error) {
 	id, ok := batch.JobID(job)
 	if !ok {
 		return false, nil
 	}
 	var same batch.JobList
-	err := r.cache.List(ctx, &same, client.MatchingFields{index.JobName: index.Reference(batch.JobReference{ID: id})}, client.UnsafeDisableDeepCopy)
+	err := r.cache.List(ctx, &same, client.MatchingFields{index.JobName: index.ReferenceValue(batch.JobReference{ID: id})}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return false, fmt.Errorf("jobs of number %d: %w", id, err)
 	}
 	for i := range same.Items {
-		if older(&same.Items[i], job) {
+		if isOlderJob(&same.Items[i], job) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// older reports whether a is older than b. Jobs that were created in the same second are ordered by UID.
-func older(a, b *batch.Job) bool {
+// isOlderJob reports whether a is older than b. Jobs that were created in the same second are ordered by UID.
+func isOlderJob(a, b *batch.Job) bool {
 	if a.UID == b.UID {
 		return false
 	}
@@ -54,14 +54,14 @@ func older(a, b *batch.Job) bool {
 	return a.UID < b.UID
 }
 
-// numberJob assigns a number to the job. If no number can be allocated, it records an event, and the job runs without
+// assignJobNumber assigns a number to the job. If no number can be allocated, it records an event, and the job runs without
 // a number.
-func (a *application) numberJob(ctx context.Context, w plan.NumberJob) error {
+func (a *application) assignJobNumber(ctx context.Context, w plan.NumberJob) error {
 	id, err := a.ids.Take(ctx, w.Count)
 	if err != nil {
 		a.known.unnumbered = a.now().Add(unnumbered)
-		a.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: jobIDError, Message: "The job continues without a number: " + err.Error()})
-		a.comeBack(time.Millisecond)
+		a.recordEvent(plan.Event{Type: corev1.EventTypeWarning, Reason: jobIDError, Message: "The job continues without a number: " + err.Error()})
+		a.requeueAfter(time.Millisecond)
 		return nil //nolint:nilerr // it is told, and no reason not to run the job
 	}
 	update := a.job.DeepCopy()
@@ -75,8 +75,8 @@ func (a *application) numberJob(ctx context.Context, w plan.NumberJob) error {
 	return a.patchJob(ctx, update, "number")
 }
 
-// comeBack requests another reconcile after d, unless an earlier one is already requested.
-func (a *application) comeBack(d time.Duration) {
+// requeueAfter requests another reconcile after d, unless an earlier one is already requested.
+func (a *application) requeueAfter(d time.Duration) {
 	if a.later == 0 || d < a.later {
 		a.later = d
 	}

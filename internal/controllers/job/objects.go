@@ -32,18 +32,18 @@ func (a *application) ensureObjects(ctx context.Context, w plan.EnsureObjects) e
 }
 
 func (a *application) ensureObject(ctx context.Context, o pluginapi.Object) error {
-	there, err := a.look(ctx, o.Wanted)
+	there, err := a.findExisting(ctx, o.Wanted)
 	if err != nil {
 		return err
 	}
-	if there != nil && a.leftBehind(there) {
-		if err := a.delete(ctx, there); err != nil {
+	if there != nil && a.isLeftBehind(there) {
+		if err := a.deleteObject(ctx, there); err != nil {
 			return err
 		}
 		return soon{fmt.Errorf("%T %s: the pod of an older job with this name is being deleted", o.Wanted, o.Wanted.GetName())}
 	}
 	if there != nil && !metav1.IsControlledBy(there, a.job) {
-		return a.foreign(o, there)
+		return a.handleForeign(o, there)
 	}
 	write, changed, err := o.Merge(there, rand.Reader)
 	if err != nil || !changed {
@@ -60,24 +60,24 @@ func (a *application) ensureObject(ctx context.Context, o pluginapi.Object) erro
 	return nil
 }
 
-// foreign handles an object that has a wanted name but was not created for the job. It leaves the object unchanged
+// handleForeign handles an object that has a wanted name but was not created for the job. It leaves the object unchanged
 // and informs the user by an event or, if the job cannot start without its own object, by an error.
-func (a *application) foreign(o pluginapi.Object, there client.Object) error {
-	what := fmt.Sprintf("%s %s exists and was not created for this job", kindOf(there), there.GetName())
+func (a *application) handleForeign(o pluginapi.Object, there client.Object) error {
+	what := fmt.Sprintf("%s %s exists and was not created for this job", kindOfObject(there), there.GetName())
 	if o.Foreign == nil {
 		return fmt.Errorf("%s, so it is not changed: delete it, or run the job under another name", what)
 	}
 	if warning := o.Foreign(there); warning != "" {
-		a.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: string(batch.PluginError), Message: what + ": " + warning + "; delete it, or run the job under another name"})
+		a.recordEvent(plan.Event{Type: corev1.EventTypeWarning, Reason: string(batch.PluginError), Message: what + ": " + warning + "; delete it, or run the job under another name"})
 	}
 	return nil
 }
 
-// kindOf returns the kind of a typed object, whose TypeMeta may be empty.
-func kindOf(o client.Object) string { return reflect.TypeOf(o).Elem().Name() }
+// kindOfObject returns the kind of a typed object, whose TypeMeta may be empty.
+func kindOfObject(o client.Object) string { return reflect.TypeOf(o).Elem().Name() }
 
-// look returns the existing object with the same name as the wanted object; nil if none exists.
-func (a *application) look(ctx context.Context, wanted client.Object) (client.Object, error) {
+// findExisting returns the existing object with the same name as the wanted object; nil if none exists.
+func (a *application) findExisting(ctx context.Context, wanted client.Object) (client.Object, error) {
 	there := reflect.New(reflect.TypeOf(wanted).Elem()).Interface().(client.Object)
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), there)
 	if apierrors.IsNotFound(err) {
@@ -92,14 +92,14 @@ func (a *application) look(ctx context.Context, wanted client.Object) (client.Ob
 func (a *application) removeObjects(ctx context.Context) error {
 	a.known.ensured = ""
 	for _, o := range a.plugins.Objects(a.plan.Job) {
-		there, err := a.look(ctx, o.Wanted)
+		there, err := a.findExisting(ctx, o.Wanted)
 		if err != nil {
 			return err
 		}
 		if there == nil || !metav1.IsControlledBy(there, a.job) {
 			continue
 		}
-		if err := a.delete(ctx, there); err != nil {
+		if err := a.deleteObject(ctx, there); err != nil {
 			return fmt.Errorf("%T %s: %w", o.Wanted, o.Wanted.GetName(), err)
 		}
 	}

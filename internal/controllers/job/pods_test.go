@@ -72,8 +72,8 @@ func TestAPodThatIsSeenWhileThePodsAreReadIsNotMadeAgain(t *testing.T) {
 	job.UID = "job"
 	r := New(Options{Now: func() time.Time { return now }})
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "one", UID: "pod", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batch.GroupVersion.WithKind("Job"))}}}
-	known := r.memory.named(client.ObjectKeyFromObject(job), job.UID)
-	known.podCreated(pod, now)
+	known := r.memory.ensureRecollection(client.ObjectKeyFromObject(job), job.UID)
+	known.recordCreatedPod(pod, now)
 
 	events := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer events.ShutDown()
@@ -83,13 +83,13 @@ func TestAPodThatIsSeenWhileThePodsAreReadIsNotMadeAgain(t *testing.T) {
 		list []*corev1.Pod
 		want int
 	}{
-		{"seen after the list", func() { r.pods().Create(t.Context(), event.CreateEvent{Object: pod}, events) }, nil, 1},
+		{"seen after the list", func() { r.podHandler().Create(t.Context(), event.CreateEvent{Object: pod}, events) }, nil, 1},
 		{"in the list", func() {}, []*corev1.Pod{pod}, 1},
 		{"in no list any more", func() {}, nil, 0},
 	} {
 		step.do()
 		in := plan.Input{Job: job, Now: now, Pods: step.list}
-		if known.complete(&in); len(in.Pods) != step.want {
+		if known.completeInput(&in); len(in.Pods) != step.want {
 			t.Errorf("%s: the plan is made from %d pods, not %d", step.name, len(in.Pods), step.want)
 		}
 	}

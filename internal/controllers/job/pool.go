@@ -13,9 +13,9 @@ type pool chan struct{}
 
 func newPool(writers int) pool { return make(pool, writers) }
 
-// each calls f for 0 to n-1 in parallel and returns the error with the lowest index, so that the same problem always
+// runParallel calls f for 0 to n-1 in parallel and returns the error with the lowest index, so that the same problem always
 // results in the same message. It starts no further calls after an error that would affect all other calls, too.
-func (p pool) each(ctx context.Context, n int, f func(i int) error) error {
+func (p pool) runParallel(ctx context.Context, n int, f func(i int) error) error {
 	if n == 1 && ctx.Err() == nil {
 		p <- struct{}{}
 		defer func() { <-p }()
@@ -41,7 +41,7 @@ func (p pool) each(ctx context.Context, n int, f func(i int) error) error {
 					lowest, first = i, err
 				}
 				mu.Unlock()
-				if apierrors.IsForbidden(err) || neverAccepted(err) {
+				if apierrors.IsForbidden(err) || isRejected(err) {
 					hopeless.Store(true)
 				}
 			}
@@ -54,7 +54,7 @@ func (p pool) each(ctx context.Context, n int, f func(i int) error) error {
 	return first
 }
 
-// neverAccepted reports whether the API server rejected the object itself.
-func neverAccepted(err error) bool {
+// isRejected reports whether the API server rejected the object itself.
+func isRejected(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 }

@@ -12,7 +12,7 @@ import (
 func TestWritesOfAJobGoSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		if err := newPool(64).each(t.Context(), 100, func(int) error {
+		if err := newPool(64).runParallel(t.Context(), 100, func(int) error {
 			time.Sleep(time.Second)
 			return nil
 		}); err != nil {
@@ -28,7 +28,7 @@ func TestWritesOfAJobGoSideBySide(t *testing.T) {
 func TestNoWriteIsBegunThatNobodyWaitsFor(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	begun := 0
-	err := newPool(1).each(ctx, 100, func(int) error {
+	err := newPool(1).runParallel(ctx, 100, func(int) error {
 		begun++
 		stop()
 		return nil

@@ -89,7 +89,7 @@ func (w *world) check() error {
 	}
 	places := map[string]string{}
 	for _, name := range w.podNames() {
-		task, index, version, ok := plan.PodIdentity(w.pod(name))
+		task, index, version, ok := plan.ParsePodIdentity(w.pod(name))
 		if !ok {
 			return fmt.Errorf("pod %s does not say what it is", name)
 		}
@@ -113,7 +113,7 @@ func (w *world) checkGone() error {
 		}
 		job := c.Old.(*batch.Job)
 		ttl, state := job.Spec.TTLSecondsAfterFinished, job.Status.State
-		if ttl == nil || !plan.AtRest(state.Phase) || w.clock.Before(state.LastTransitionTime.Add(time.Duration(*ttl)*time.Second)) {
+		if ttl == nil || !plan.IsEndedOrAborted(state.Phase) || w.clock.Before(state.LastTransitionTime.Add(time.Duration(*ttl)*time.Second)) {
 			return fmt.Errorf("the job was deleted while it was %+v, at %s", state, w.clock)
 		}
 		return nil
@@ -149,7 +149,7 @@ func (w *world) checkRest() error {
 	if job.Status.State.Reason == "WaitingForTask" && job.Status.Failed > 0 {
 		return nil // it waits for a task that failed without a policy, and its reason says so
 	}
-	if !plan.AtRest(job.Status.State.Phase) {
+	if !plan.IsEndedOrAborted(job.Status.State.Phase) {
 		return fmt.Errorf("phase %q at rest", job.Status.State.Phase)
 	}
 	if countable(job) && int(job.Status.RetryCount) > w.upsets {
@@ -161,7 +161,7 @@ func (w *world) checkRest() error {
 		if !finished(pod) {
 			return fmt.Errorf("pod %s is %s in a job that is %s", name, pod.Status.Phase, job.Status.State.Phase)
 		}
-		_, index, _, _ := plan.PodIdentity(pod)
+		_, index, _, _ := plan.ParsePodIdentity(pod)
 		for _, task := range job.Spec.Tasks {
 			if task.Name == pod.Labels["volcano.sh/task-spec"] && index < task.Replicas {
 				if pod.Status.Phase == corev1.PodSucceeded {

@@ -20,8 +20,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// read collects the input of the plan for a job.
-func (r *Reconciler) read(ctx context.Context, job *batch.Job, known *recollection, now time.Time) (plan.Input, error) {
+// readPlanInput collects the input of the plan for a job.
+func (r *Reconciler) readPlanInput(ctx context.Context, job *batch.Job, known *recollection, now time.Time) (plan.Input, error) {
 	in := plan.Input{Job: job, Now: now, Priorities: map[string]int32{}, Trouble: known.trouble, Since: known.since, KeepEnded: r.keep}
 	var pods corev1.PodList
 	err := r.cache.List(ctx, &pods, client.InNamespace(job.Namespace), client.MatchingFields{index.PodController: string(job.UID)},
@@ -29,40 +29,40 @@ func (r *Reconciler) read(ctx context.Context, job *batch.Job, known *recollecti
 	if err != nil {
 		return in, fmt.Errorf("pods of job %s: %w", job.Name, err)
 	}
-	in.Pods = pointers(pods.Items)
-	in.Doubt = r.doubts(job, now)
-	known.complete(&in)
-	if in.PodGroup, err = r.group(ctx, job, known); err != nil {
+	in.Pods = podPointers(pods.Items)
+	in.Doubt = r.mayBeOutdated(job, now)
+	known.completeInput(&in)
+	if in.PodGroup, err = r.findPodGroup(ctx, job, known); err != nil {
 		return in, err
 	}
-	if in.Queue, err = r.queue(ctx, job); err != nil {
+	if in.Queue, err = r.findJobQueue(ctx, job); err != nil {
 		return in, err
 	}
-	if err = r.priorities(ctx, job, in.Priorities); err != nil {
+	if err = r.readPriorities(ctx, job, in.Priorities); err != nil {
 		return in, err
 	}
-	if in.PodGroup == nil && !plan.AtRest(job.Status.State.Phase) {
-		if in.Claims, err = r.claims(ctx, job); err != nil {
+	if in.PodGroup == nil && !plan.IsEndedOrAborted(job.Status.State.Phase) {
+		if in.Claims, err = r.findClaims(ctx, job); err != nil {
 			return in, err
 		}
 	}
 	in.Numbers, in.NumbersFrom = r.ids != nil, known.unnumbered
-	if in.Numbers && in.PodGroup == nil && !plan.AtRest(job.Status.State.Phase) {
-		if in.NumberTaken, err = r.numberTaken(ctx, job); err != nil {
+	if in.Numbers && in.PodGroup == nil && !plan.IsEndedOrAborted(job.Status.State.Phase) {
+		if in.NumberTaken, err = r.hasTakenNumber(ctx, job); err != nil {
 			return in, err
 		}
 	}
-	if in.Related, err = r.related(ctx, job); err != nil {
+	if in.Related, err = r.relatedJobs(ctx, job); err != nil {
 		return in, err
 	}
-	if in.Awaited, err = r.awaited(ctx, job); err != nil {
+	if in.Awaited, err = r.isStillAwaited(ctx, job); err != nil {
 		return in, err
 	}
-	in.Commands, err = r.commands(ctx, job)
+	in.Commands, err = r.readCommands(ctx, job)
 	return in, err
 }
 
-func pointers(pods []corev1.Pod) []*corev1.Pod {
+func podPointers(pods []corev1.Pod) []*corev1.Pod {
 	list := make([]*corev1.Pod, len(pods))
 	for i := range pods {
 		list[i] = &pods[i]
@@ -70,19 +70,19 @@ func pointers(pods []corev1.Pod) []*corev1.Pod {
 	return list
 }
 
-// refresh reads the pods from the API server instead of the cache.
-func (r *Reconciler) refresh(ctx context.Context, in *plan.Input) error {
+// refreshPods reads the pods from the API server instead of the cache.
+func (r *Reconciler) refreshPods(ctx context.Context, in *plan.Input) error {
 	var pods corev1.PodList
 	if err := r.api.List(ctx, &pods, client.InNamespace(in.Job.Namespace), client.MatchingLabels{keys.JobName: in.Job.Name}); err != nil {
 		return fmt.Errorf("pods of job %s: %w", in.Job.Name, err)
 	}
-	in.Pods = slices.DeleteFunc(pointers(pods.Items), func(p *corev1.Pod) bool { return !metav1.IsControlledBy(p, in.Job) })
+	in.Pods = slices.DeleteFunc(podPointers(pods.Items), func(p *corev1.Pod) bool { return !metav1.IsControlledBy(p, in.Job) })
 	in.Fresh = true
 	return nil
 }
 
-// group returns the PodGroup of the job, looking for its current name and for the name that older versions used.
-func (r *Reconciler) group(ctx context.Context, job *batch.Job, known *recollection) (*scheduling.PodGroup, error) {
+// findPodGroup returns the PodGroup of the job, looking for its current name and for the name that older versions used.
+func (r *Reconciler) findPodGroup(ctx context.Context, job *batch.Job, known *recollection) (*scheduling.PodGroup, error) {
 	for _, name := range []string{plan.GroupName(job), job.Name} {
 		var group scheduling.PodGroup
 		err := r.cache.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: name}, &group, client.UnsafeDisableDeepCopy)
@@ -102,7 +102,7 @@ func (r *Reconciler) group(ctx context.Context, job *batch.Job, known *recollect
 	return nil, nil
 }
 
-func (r *Reconciler) queue(ctx context.Context, job *batch.Job) (*scheduling.Queue, error) {
+func (r *Reconciler) findJobQueue(ctx context.Context, job *batch.Job) (*scheduling.Queue, error) {
 	name := job.Spec.Queue
 	if name == "" {
 		name = keys.DefaultQueue
@@ -118,8 +118,8 @@ func (r *Reconciler) queue(ctx context.Context, job *batch.Job) (*scheduling.Que
 	return &queue, nil
 }
 
-// priorities reads the values of the tasks' PriorityClasses. A missing class has the value 0.
-func (r *Reconciler) priorities(ctx context.Context, job *batch.Job, values map[string]int32) error {
+// readPriorities reads the values of the tasks' PriorityClasses. A missing class has the value 0.
+func (r *Reconciler) readPriorities(ctx context.Context, job *batch.Job, values map[string]int32) error {
 	for i := range job.Spec.Tasks {
 		name := job.Spec.Tasks[i].Template.Spec.PriorityClassName
 		if _, read := values[name]; read || name == "" {
@@ -134,9 +134,9 @@ func (r *Reconciler) priorities(ctx context.Context, job *batch.Job, values map[
 	return nil
 }
 
-// claims reports which of the job's claims exist. It reads them from the API server without a watch, because only
+// findClaims reports which of the job's claims exist. It reads them from the API server without a watch, because only
 // starting jobs need them.
-func (r *Reconciler) claims(ctx context.Context, job *batch.Job) (map[string]bool, error) {
+func (r *Reconciler) findClaims(ctx context.Context, job *batch.Job) (map[string]bool, error) {
 	exist := map[string]bool{}
 	for _, name := range plan.ClaimNames(job) {
 		var claim corev1.PersistentVolumeClaim

@@ -85,13 +85,13 @@ func New(o Options) *Reconciler {
 // Add registers the job controller with a manager.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
-	options, observed := backoff.Control(o.Reconcilers, r)
+	options, observed := backoff.ControllerOptions(o.Reconcilers, r)
 	err := ctrl.NewControllerManagedBy(mgr).Named("job-controller").
 		For(&batch.Job{}).
-		Watches(&corev1.Pod{}, r.pods()).
-		Watches(&scheduling.PodGroup{}, groups()).
-		Watches(&batch.Job{}, r.dependents()).
-		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(commands)).
+		Watches(&corev1.Pod{}, r.podHandler()).
+		Watches(&scheduling.PodGroup{}, groupHandler()).
+		Watches(&batch.Job{}, r.dependentsHandler()).
+		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(requestsForCommand)).
 		WithOptions(options).
 		Complete(observed)
 	if err != nil {
@@ -106,57 +106,57 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	// A deep copy is not necessary, because plans do not change the job.
 	if err := r.cache.Get(ctx, request.NamespacedName, job, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
-			dropMetrics(request.Namespace, request.Name)
+			deleteJobMetrics(request.Namespace, request.Name)
 			if err := r.forgetCommands(ctx, request.NamespacedName); err != nil {
 				return reconcile.Result{}, err
 			}
-			return reconcile.Result{}, r.sweep(ctx, request.NamespacedName)
+			return reconcile.Result{}, r.sweepObjects(ctx, request.NamespacedName)
 		}
 		return reconcile.Result{}, fmt.Errorf("job %s: %w", request.Name, err)
 	}
-	known := r.memory.named(request.NamespacedName, job.UID)
+	known := r.memory.ensureRecollection(request.NamespacedName, job.UID)
 	if job.DeletionTimestamp != nil {
 		// The garbage collector deletes the job's objects. Listing the pods after each deletion would take time
 		// quadratic in their number.
 		return reconcile.Result{}, nil
 	}
 	now := r.now()
-	if known.late(job.ResourceVersion, now) {
+	if known.isOutdated(job.ResourceVersion, now) {
 		return reconcile.Result{RequeueAfter: 5 * time.Millisecond}, nil
 	}
-	in, err := r.read(ctx, job, known, now) // 1. Read the state.
+	in, err := r.readPlanInput(ctx, job, known, now) // 1. Read the state.
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	p := plan.Compute(in) // 2. Decide.
 	if p.Refresh {
-		if err := r.refresh(ctx, &in); err != nil {
+		if err := r.refreshPods(ctx, &in); err != nil {
 			return reconcile.Result{}, err
 		}
 		p = plan.Compute(in)
 	}
-	return r.apply(ctx, &in, &p, known) // 3. Act.
+	return r.carryOutPlan(ctx, &in, &p, known) // 3. Act.
 }
 
-// apply carries out a plan, up to the first write that fails.
-func (r *Reconciler) apply(ctx context.Context, in *plan.Input, p *plan.Plan, known *recollection) (reconcile.Result, error) {
+// carryOutPlan carries out a plan, up to the first write that fails.
+func (r *Reconciler) carryOutPlan(ctx context.Context, in *plan.Input, p *plan.Plan, known *recollection) (reconcile.Result, error) {
 	a := &application{Reconciler: r, job: in.Job, in: in, plan: p, known: known}
 	a.plugins, _ = plugin.For(p.Job) // the plan contains the errors of the plugins
 	known.since = p.Since
 	for _, w := range p.Writes {
-		if err := a.write(ctx, w); err != nil {
-			return a.failed(ctx, err)
+		if err := a.performWrite(ctx, w); err != nil {
+			return a.handleFailure(ctx, err)
 		}
 	}
 	known.trouble, known.rejected, known.conflicts = nil, 0, 0
-	known.answered(p.Answered)
-	known.reported(p.Reported)
+	known.dropAnsweredLost(p.Answered)
+	known.dropReports(p.Reported)
 	if p.Entered != "" && !a.putOff {
-		countEntered(p.Job, p.Entered)
+		countPhaseEntry(p.Job, p.Entered)
 		log.FromContext(ctx).V(1).Info("Job entered a phase", "phase", p.Entered, "retries", a.job.Status.RetryCount)
 	}
 	for _, e := range p.Events {
-		a.tell(e)
+		a.recordEvent(e)
 	}
 	result := reconcile.Result{RequeueAfter: p.RequeueAfter}
 	if a.later > 0 && (result.RequeueAfter == 0 || a.later < result.RequeueAfter) {
@@ -169,9 +169,9 @@ func (r *Reconciler) apply(ctx context.Context, in *plan.Input, p *plan.Plan, kn
 // another cause, because quota admission can return conflicts, too.
 const maxConflicts = 5
 
-// failed handles a write error. It records an event, unless the error is a conflict, which usually means that the
+// handleFailure handles a write error. It records an event, unless the error is a conflict, which usually means that the
 // cache is outdated.
-func (a *application) failed(ctx context.Context, err error) (reconcile.Result, error) {
+func (a *application) handleFailure(ctx context.Context, err error) (reconcile.Result, error) {
 	if apierrors.IsConflict(err) && a.known.conflicts < maxConflicts {
 		a.known.conflicts++
 		return reconcile.Result{RequeueAfter: coalesce}, nil
@@ -183,19 +183,19 @@ func (a *application) failed(ctx context.Context, err error) (reconcile.Result, 
 	if ctx.Err() != nil {
 		return reconcile.Result{}, err
 	}
-	if neverAccepted(err) {
+	if isRejected(err) {
 		a.known.rejected++
 	}
 	var f *failure
 	if errors.As(err, &f) {
-		a.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: f.reason, Message: err.Error()})
+		a.recordEvent(plan.Event{Type: corev1.EventTypeWarning, Reason: f.reason, Message: err.Error()})
 		a.known.trouble = &plan.Trouble{Reason: f.reason, Message: err.Error(), Hopeless: a.maxRequeue > 0 && a.known.rejected >= a.maxRequeue}
 	}
 	return reconcile.Result{}, err
 }
 
-// tell records an event. It skips a warning whose message has not changed.
-func (a *application) tell(e plan.Event) {
+// recordEvent records an event. It skips a warning whose message has not changed.
+func (a *application) recordEvent(e plan.Event) {
 	if e.Type == corev1.EventTypeWarning {
 		if a.known.told[e.Reason] == e.Message {
 			return
@@ -205,11 +205,11 @@ func (a *application) tell(e plan.Event) {
 	a.recorder.Event(a.job, e.Type, e.Reason, e.Message)
 }
 
-// sweep deletes the pods and the PodGroup of a deleted job without waiting for the garbage collector, which may need
+// sweepObjects deletes the pods and the PodGroup of a deleted job without waiting for the garbage collector, which may need
 // half a minute to discover a new kind. It leaves objects that changed after the cache was updated to the garbage
 // collector, because they may be meant to outlive the job.
-func (r *Reconciler) sweep(ctx context.Context, name types.NamespacedName) error {
-	uid := r.memory.gone(name)
+func (r *Reconciler) sweepObjects(ctx context.Context, name types.NamespacedName) error {
+	uid := r.memory.dropRecollection(name)
 	if uid == "" {
 		return nil
 	}
@@ -225,7 +225,7 @@ func (r *Reconciler) sweep(ctx context.Context, name types.NamespacedName) error
 	if r.cache.Get(ctx, types.NamespacedName{Namespace: name.Namespace, Name: name.Name + "-" + string(uid)}, &group) == nil {
 		left = append(left, &group)
 	}
-	return r.writers.each(ctx, len(left), func(i int) error {
+	return r.writers.runParallel(ctx, len(left), func(i int) error {
 		if left[i].GetDeletionTimestamp() != nil {
 			return nil
 		}

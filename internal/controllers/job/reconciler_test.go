@@ -378,7 +378,7 @@ func TestAnAnsweredEvictionIsForgotten(t *testing.T) {
 func pressed(now time.Time) *backpressure.Governor {
 	g := &backpressure.Governor{}
 	for i := range 1000 {
-		g.Answered(now.Add(time.Duration(i-999)*time.Millisecond), time.Duration(1+i)*time.Millisecond)
+		g.RecordWrite(now.Add(time.Duration(i-999)*time.Millisecond), time.Duration(1+i)*time.Millisecond)
 	}
 	return g
 }
@@ -388,7 +388,7 @@ func TestUnderPressurePodsComeBeforeTheStatusOfTheJob(t *testing.T) {
 	w := newWorld(simpleJob(2))
 	w.reconciler.pressure = pressed(w.clock)
 	for range 10000 { // other jobs have reserved earlier slots
-		w.reconciler.pressure.Reserve(w.clock, time.Hour)
+		w.reconciler.pressure.ReserveSlot(w.clock, time.Hour)
 	}
 	if phase := w.truth().Status.State.Phase; phase != "" {
 		t.Fatalf("phase %q", phase)

@@ -24,16 +24,16 @@ import (
 // find cycles. Direct dependencies are always read, because a missing job would be treated as deleted.
 const maxRelated = 500
 
-// related returns the jobs for which a job waits, some of the jobs for which these wait, and the first job with the
+// relatedJobs returns the jobs for which a job waits, some of the jobs for which these wait, and the first job with the
 // same title. It returns nil if the job does not wait for other jobs.
-func (r *Reconciler) related(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
-	if job.Annotations[keys.Dependency] == "" || !waits(job) {
+func (r *Reconciler) relatedJobs(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
+	if job.Annotations[keys.Dependency] == "" || !mayBeWaiting(job) {
 		return nil, nil
 	}
 	c := collector{r: r, ctx: ctx, seen: map[types.UID]bool{job.UID: true}, most: math.MaxInt}
 	c.found = append(c.found, job) // a cycle leads back to the job
 	for i := 0; i < len(c.found) && len(c.found) < c.most; i++ {
-		if err := c.follow(c.found[i], i == 0); err != nil {
+		if err := c.followDependencies(c.found[i], i == 0); err != nil {
 			return nil, err
 		}
 		if i == 0 {
@@ -43,17 +43,17 @@ func (r *Reconciler) related(ctx context.Context, job *batch.Job) ([]*batch.Job,
 	return c.found, nil
 }
 
-func pending(job *batch.Job) bool {
+func isPendingJob(job *batch.Job) bool {
 	return job.Status.State.Phase == "" || job.Status.State.Phase == batch.Pending
 }
 
-// waits reports whether other jobs can affect this job, because it has not started yet or because its array elements
+// mayBeWaiting reports whether other jobs can affect this job, because it has not started yet or because its array elements
 // depend on elements of another job.
-func waits(job *batch.Job) bool {
-	if plan.AtRest(job.Status.State.Phase) {
+func mayBeWaiting(job *batch.Job) bool {
+	if plan.IsEndedOrAborted(job.Status.State.Phase) {
 		return false
 	}
-	return pending(job) && !plan.Started(job) || strings.Contains(job.Annotations[keys.Dependency], string(batch.AfterCorr))
+	return isPendingJob(job) && !plan.HasEverStarted(job) || strings.Contains(job.Annotations[keys.Dependency], string(batch.AfterCorr))
 }
 
 // collector gathers jobs without duplicates.
@@ -65,18 +65,18 @@ type collector struct {
 	most  int // maximum number of jobs
 }
 
-// follow adds the jobs for which a job waits.
-func (c *collector) follow(job *batch.Job, first bool) error {
+// followDependencies adds the jobs for which a job waits.
+func (c *collector) followDependencies(job *batch.Job, first bool) error {
 	d, err := batch.DependencyOf(job)
-	if err != nil || !first && !pending(job) {
+	if err != nil || !first && !isPendingJob(job) {
 		return nil //nolint:nilerr // what cannot be read is told by the plan of that job
 	}
 	for _, term := range d.Terms {
 		switch {
 		case term.Kind != batch.Singleton:
-			err = c.name(job, term.Job)
+			err = c.addReferenced(job, term.Job)
 		case first:
-			err = c.ahead(job)
+			err = c.addJobAhead(job)
 		}
 		if err != nil {
 			return err
@@ -85,35 +85,35 @@ func (c *collector) follow(job *batch.Job, first bool) error {
 	return nil
 }
 
-// name adds the jobs that match a reference. It skips jobs in namespaces for whose jobs the referring job must not
+// addReferenced adds the jobs that match a reference. It skips jobs in namespaces for whose jobs the referring job must not
 // wait; they are treated as if they did not exist.
-func (c *collector) name(by *batch.Job, reference batch.JobReference) error {
-	jobs, err := c.list(index.JobName, index.Reference(reference))
+func (c *collector) addReferenced(by *batch.Job, reference batch.JobReference) error {
+	jobs, err := c.listIndexedJobs(index.JobName, index.ReferenceValue(reference))
 	for _, job := range jobs {
 		if batch.MayAwait(by, job.Namespace) {
-			c.add(job)
+			c.addFoundJob(job)
 		}
 	}
 	return err
 }
 
-// ahead adds the job with the same title for which the job must wait.
-func (c *collector) ahead(job *batch.Job) error {
-	jobs, err := c.list(index.JobTitle, index.Title(job))
-	if other := plan.Ahead(job, jobs); other != nil {
-		c.add(other)
+// addJobAhead adds the job with the same title for which the job must wait.
+func (c *collector) addJobAhead(job *batch.Job) error {
+	jobs, err := c.listIndexedJobs(index.JobTitle, index.TitleValue(job))
+	if other := plan.SingletonJobAhead(job, jobs); other != nil {
+		c.addFoundJob(other)
 	}
 	return err
 }
 
-func (c *collector) add(job *batch.Job) {
+func (c *collector) addFoundJob(job *batch.Job) {
 	if !c.seen[job.UID] && len(c.found) < c.most {
 		c.seen[job.UID] = true
 		c.found = append(c.found, job)
 	}
 }
 
-func (c *collector) list(name, value string) ([]*batch.Job, error) {
+func (c *collector) listIndexedJobs(name, value string) ([]*batch.Job, error) {
 	var list batch.JobList
 	if err := c.r.cache.List(c.ctx, &list, client.MatchingFields{name: value}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("jobs that are waited for: %w", err)
@@ -125,27 +125,27 @@ func (c *collector) list(name, value string) ([]*batch.Job, error) {
 	return jobs, nil
 }
 
-// awaited reports whether another job still depends on how this job ended. Until then, this job must not be deleted
+// isStillAwaited reports whether another job still depends on how this job ended. Until then, this job must not be deleted
 // when its time to live has passed.
-func (r *Reconciler) awaited(ctx context.Context, job *batch.Job) (bool, error) {
-	if !plan.AtRest(job.Status.State.Phase) || job.Spec.TTLSecondsAfterFinished == nil {
+func (r *Reconciler) isStillAwaited(ctx context.Context, job *batch.Job) (bool, error) {
+	if !plan.IsEndedOrAborted(job.Status.State.Phase) || job.Spec.TTLSecondsAfterFinished == nil {
 		return false, nil
 	}
-	waiting, err := r.waiting(ctx, job)
-	return slices.ContainsFunc(waiting, func(other *batch.Job) bool { return plan.HasToSee(other, job) }), err
+	waiting, err := r.jobsWaitingFor(ctx, job)
+	return slices.ContainsFunc(waiting, func(other *batch.Job) bool { return plan.DependsOnEnd(other, job) }), err
 }
 
-// waiting returns the jobs that wait for this job, referring to it by number, name or title.
-func (r *Reconciler) waiting(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
+// jobsWaitingFor returns the jobs that wait for this job, referring to it by number, name or title.
+func (r *Reconciler) jobsWaitingFor(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
 	var waiting []*batch.Job
-	for _, name := range index.NamesOf(job) {
+	for _, name := range index.AwaitedNamesOf(job) {
 		var jobs batch.JobList
 		if err := r.cache.List(ctx, &jobs, client.MatchingFields{index.JobAwaits: name}, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("jobs that wait for job %s: %w", job.Name, err)
 		}
 		for i := range jobs.Items {
 			other := &jobs.Items[i]
-			if other.UID != job.UID && waits(other) && batch.MayAwait(other, job.Namespace) {
+			if other.UID != job.UID && mayBeWaiting(other) && batch.MayAwait(other, job.Namespace) {
 				waiting = append(waiting, other)
 			}
 		}
@@ -156,13 +156,13 @@ func (r *Reconciler) waiting(ctx context.Context, job *batch.Job) ([]*batch.Job,
 // waitingTimeout limits the time for reading from the cache in a watch handler, which has no context of its own.
 const waitingTimeout = time.Second
 
-// dependents returns a handler that enqueues the jobs that wait for a job when the job's phase, number or finished
+// dependentsHandler returns a handler that enqueues the jobs that wait for a job when the job's phase, number or finished
 // elements change.
-func (r *Reconciler) dependents() handler.EventHandler {
+func (r *Reconciler) dependentsHandler() handler.EventHandler {
 	wake := func(o client.Object, q queue) {
 		ctx, cancel := context.WithTimeout(context.Background(), waitingTimeout)
 		defer cancel()
-		waiting, err := r.waiting(ctx, o.(*batch.Job))
+		waiting, err := r.jobsWaitingFor(ctx, o.(*batch.Job))
 		if err != nil {
 			return // cannot happen: the cache is filled before events arrive
 		}

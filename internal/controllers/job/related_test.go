@@ -77,7 +77,7 @@ func TestADependencyOnManyJobs(t *testing.T) {
 				}
 				jobs = append(jobs, job)
 			}
-			related, err := among(jobs...).related(t.Context(), waiting)
+			related, err := among(jobs...).relatedJobs(t.Context(), waiting)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +117,7 @@ func TestOfWhatOthersWaitForOnlySomeIsRead(t *testing.T) {
 	for i := range 2 * maxRelated {
 		jobs = append(jobs, neighbour(int64(3+i), fmt.Sprintf("far-%04d", i), batch.Pending, 0))
 	}
-	related, err := among(jobs...).related(t.Context(), waiting)
+	related, err := among(jobs...).relatedJobs(t.Context(), waiting)
 	if err != nil || len(related) != 2+maxRelated {
 		t.Errorf("%d jobs are read, %v", len(related), err)
 	}
@@ -150,7 +150,7 @@ func TestAJobIsKeptUntilThoseThatWaitHaveSeenItsEnd(t *testing.T) {
 			t.Parallel()
 			waiting := neighbour(3, "waiting", batch.Pending, 1, keys.Dependency, test.asks, keys.Hold, keys.HoldUser, keys.JobTitle, "t")
 			waiting.Status.Gate = &batch.JobGate{Met: test.met, Failed: test.failed}
-			got, err := among(ended.DeepCopy(), waiting).awaited(t.Context(), ended)
+			got, err := among(ended.DeepCopy(), waiting).isStillAwaited(t.Context(), ended)
 			if err != nil || got != test.want {
 				t.Errorf("awaited: %v, %v", got, err)
 			}
@@ -181,14 +181,14 @@ func TestAJobWaitsInOtherNamespacesOnlyWhereAdmissionHasNotedIt(t *testing.T) {
 			job := neighbour(8, "job", "", 1, keys.Dependency, test.dependency, keys.DependencyNamespaces, test.note)
 			job.OwnerReferences = test.owners
 			r := among(secret, job)
-			found, err := r.related(t.Context(), job)
+			found, err := r.relatedJobs(t.Context(), job)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if sees := slices.ContainsFunc(found, func(j *batch.Job) bool { return j.Name == "secret" }); sees != test.sees {
 				t.Errorf("it sees the other job: %v, want %v", sees, test.sees)
 			}
-			waiting, err := r.waiting(t.Context(), secret)
+			waiting, err := r.jobsWaitingFor(t.Context(), secret)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -157,7 +157,7 @@ func (w *world) checkQuiet() error {
 	}
 	phase := job.Status.State.Phase
 	switch {
-	case plan.AtRest(phase):
+	case plan.IsEndedOrAborted(phase):
 		return nil
 	case phase != batch.Pending && phase != batch.Running:
 		return fmt.Errorf("phase %s, and nothing happens", phase)
@@ -189,7 +189,7 @@ func (w *world) checkCounters(job *batch.Job) error {
 	counted := map[corev1.PodPhase]int32{}
 	for _, name := range w.podNames() {
 		pod := w.pod(name)
-		task, index, _, _ := plan.PodIdentity(pod)
+		task, index, _, _ := plan.ParsePodIdentity(pod)
 		if !slices.ContainsFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == task && index < t.Replicas }) {
 			continue // kept since before the job ended and was scaled down
 		}
@@ -251,7 +251,7 @@ func (w *world) snapshot() map[string]string {
 		}
 		switch o := o.(type) {
 		case *corev1.Pod:
-			_, _, version, _ := plan.PodIdentity(o)
+			_, _, version, _ := plan.ParsePodIdentity(o)
 			shot[key] = fmt.Sprintf("%s, version %d, the %dth of its place", o.Status.Phase, version, w.madeOf(o.Name))
 		case *scheduling.PodGroup:
 			shot["PodGroup"] = fmt.Sprintf("%s %d %v", o.Status.Phase, o.Spec.MinMember, o.Spec.MinTaskMember)

@@ -155,7 +155,7 @@ func TestACancelledSlurmJobKeepsWhatItsDeletedPodsReported(t *testing.T) {
 	if s.State.Phase != batch.Terminated || len(w.podNames()) > 0 || len(s.Reports) != 2 || s.Reports[0].Message != "steps" || s.Reports[0].FinishTime == nil {
 		t.Errorf("%s with pods %v and reports %v", s.State.Phase, w.podNames(), s.Reports)
 	}
-	if known := w.reconciler.memory.known(w.truth().UID); known == nil || len(known.reports) > 0 {
+	if known := w.reconciler.memory.findRecollection(w.truth().UID); known == nil || len(known.reports) > 0 {
 		t.Errorf("the controller still holds the reports: %v", known)
 	}
 }

@@ -113,7 +113,7 @@ func newWorld(job *batch.Job) *world {
 func (w *world) start() {
 	w.api.WritesLeft = -1
 	w.reconciler = New(Options{Cache: lateCache{w}, API: w.api, Recorder: silent{&w.events}, Writers: 1, IDs: w.ids, Now: func() time.Time { return w.clock }})
-	w.pods = w.reconciler.pods()
+	w.pods = w.reconciler.podHandler()
 	w.wake(0) // a new process reconciles all objects that it finds
 }
 
@@ -177,9 +177,9 @@ func (w *world) observe(c fakeapi.Change) {
 	case "Pod":
 		watch = w.pods
 	case "PodGroup":
-		watch = groups()
+		watch = groupHandler()
 	case "Command":
-		watch = handler.EnqueueRequestsFromMapFunc(commands)
+		watch = handler.EnqueueRequestsFromMapFunc(requestsForCommand)
 	case "Job":
 		watch = &handler.EnqueueRequestForObject{}
 	default:

@@ -64,7 +64,7 @@ func (s *site) start() {
 	s.r = New(Options{Cache: s.seen, API: s.api, Recorder: &record.FakeRecorder{}, Now: func() time.Time { return epoch }})
 }
 
-// mayBegin fails unless all dependencies of a job have completed.
+// dependenciesMet fails unless all dependencies of a job have completed.
 func (s *site) mayBegin(name string) {
 	f := s.flow()
 	for i := range f.Spec.Flows {
@@ -105,7 +105,7 @@ func (s *site) sync(flows, jobs bool) {
 	}
 	if jobs {
 		for _, job := range s.seen.CatchUp(s.api.Objects, "Job") {
-			s.r.jobs().Delete(context.Background(), event.DeleteEvent{Object: job}, nobody{})
+			s.r.jobHandler().Delete(context.Background(), event.DeleteEvent{Object: job}, nobody{})
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (s *site) reconcile(left int, lost bool) {
 // advance changes the phase of some or all jobs; ends returns the final phase of a job.
 func (s *site) advance(all bool, ends func() batch.JobPhase) {
 	for _, job := range s.jobs() {
-		if ended(job.Status.State.Phase) || !all && rapid.Bool().Draw(s.t, "stays") {
+		if isEndedPhase(job.Status.State.Phase) || !all && rapid.Bool().Draw(s.t, "stays") {
 			continue
 		}
 		next := batch.Running

@@ -20,8 +20,8 @@ var (
 	registerMetrics = sync.OnceFunc(func() { metrics.Registry.MustRegister(succeededFlows, failedFlows) })
 )
 
-// countEntered increments the counter of a phase if the flow has just entered the phase.
-func countEntered(f *flow.JobFlow, phase flow.Phase) {
+// countPhaseEntry increments the counter of a phase if the flow has just entered the phase.
+func countPhaseEntry(f *flow.JobFlow, phase flow.Phase) {
 	switch {
 	case phase == f.Status.State.Phase:
 	case phase == flow.Succeed:

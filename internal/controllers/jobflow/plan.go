@@ -75,7 +75,7 @@ type Plan struct {
 // Event is an event to record on the flow.
 type Event struct{ Type, Reason, Message string }
 
-func (p *planner) event(kind, reason, format string, args ...any) {
+func (p *planner) appendEvent(kind, reason, format string, args ...any) {
 	p.Events = append(p.Events, Event{kind, reason, fmt.Sprintf(format, args...)})
 }
 
@@ -87,20 +87,20 @@ func Compute(in Input) Plan {
 	}
 	status := in.Flow.Status.DeepCopy()
 	p.retryFailed(status)
-	p.notice(status)
-	failed := phaseOf(p, in.Flow) == flow.Failed
-	p.tellLost(failed)
+	p.updateJobList(status)
+	failed := computeFlowPhase(p, in.Flow) == flow.Failed
+	p.recordLost(failed)
 	if !failed {
 		for i := range in.Flow.Spec.Flows {
-			p.step(&in.Flow.Spec.Flows[i])
+			p.startStepIfReady(&in.Flow.Spec.Flows[i])
 		}
 	}
-	p.summarize(status)
+	p.summarizePhases(status)
 	if status.State.Phase == flow.Succeed && in.Flow.Spec.JobRetainPolicy == flow.Delete && in.Flow.Status.State.Phase == flow.Succeed {
-		p.deleteAll() // only after the status contains their completion
+		p.deleteAllJobs() // only after the status contains their completion
 	}
 	if status.State.Phase != in.Flow.Status.State.Phase {
-		p.event(corev1.EventTypeNormal, phaseOfFlow, "the flow is %s: %d of %d steps completed", status.State.Phase, len(status.CompletedJobs), len(in.Flow.Spec.Flows))
+		p.appendEvent(corev1.EventTypeNormal, phaseOfFlow, "the flow is %s: %d of %d steps completed", status.State.Phase, len(status.CompletedJobs), len(in.Flow.Spec.Flows))
 	}
 	if !equality.Semantic.DeepEqual(*status, in.Flow.Status) {
 		p.Status = status
@@ -122,13 +122,13 @@ type planner struct {
 	leaving map[string]bool
 }
 
-// ended reports whether a job in this phase has ended and will not run again.
-func ended(phase batch.JobPhase) bool {
+// isEndedPhase reports whether a job in this phase has ended and will not run again.
+func isEndedPhase(phase batch.JobPhase) bool {
 	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
 }
 
-// notice updates the list of jobs.
-func (p *planner) notice(status *flow.JobFlowStatus) {
+// updateJobList updates the list of jobs.
+func (p *planner) updateJobList(status *flow.JobFlowStatus) {
 	known := map[string]*flow.JobStatus{}
 	for i := range status.JobStatusList {
 		known[status.JobStatusList[i].Name] = &status.JobStatusList[i]
@@ -142,8 +142,8 @@ func (p *planner) notice(status *flow.JobFlowStatus) {
 			delete(known, name)
 		}
 		job := p.in.Jobs[name]
-		if job == nil && !ended(s.State) {
-			if gone := p.in.Gone[name]; gone != nil && ended(gone.Status.State.Phase) && !p.runsAgain(gone) {
+		if job == nil && !isEndedPhase(s.State) {
+			if gone := p.in.Gone[name]; gone != nil && isEndedPhase(gone.Status.State.Phase) && !p.willRunAgain(gone) {
 				job = gone
 			}
 		}
@@ -151,10 +151,10 @@ func (p *planner) notice(status *flow.JobFlowStatus) {
 		case p.leaving[name]:
 			continue
 		case job != nil:
-			p.update(&s, job)
+			p.updateJobState(&s, job)
 		case s.Name == "":
 			continue // the step has not started
-		case !ended(s.State):
+		case !isEndedPhase(s.State):
 			p.lost = append(p.lost, name)
 			continue
 		}
@@ -163,7 +163,7 @@ func (p *planner) notice(status *flow.JobFlowStatus) {
 	for i := range status.JobStatusList { // these steps were removed from the flow
 		if s := known[status.JobStatusList[i].Name]; s != nil {
 			if job := p.in.Jobs[s.Name]; job != nil {
-				p.update(s, job)
+				p.updateJobState(s, job)
 			}
 			list = append(list, *s)
 		}
@@ -174,19 +174,19 @@ func (p *planner) notice(status *flow.JobFlowStatus) {
 	}
 }
 
-// tellLost records events about jobs that were deleted before they ended. A failed flow does not re-create them.
-func (p *planner) tellLost(failed bool) {
+// recordLost records events about jobs that were deleted before they ended. A failed flow does not re-create them.
+func (p *planner) recordLost(failed bool) {
 	then := "it is created again"
 	if failed {
 		then = "the flow has failed, and no further jobs are created"
 	}
 	for _, name := range p.lost {
-		p.event(corev1.EventTypeWarning, jobGone, "job %s was deleted before it ended; %s", name, then)
+		p.appendEvent(corev1.EventTypeWarning, jobGone, "job %s was deleted before it ended; %s", name, then)
 	}
 }
 
-// update copies the state of a job.
-func (p *planner) update(s *flow.JobStatus, job *batch.Job) {
+// updateJobState copies the state of a job.
+func (p *planner) updateJobState(s *flow.JobStatus, job *batch.Job) {
 	phase := job.Status.State.Phase
 	if phase == "" {
 		phase = batch.Pending
@@ -204,7 +204,7 @@ func (p *planner) update(s *flow.JobStatus, job *batch.Job) {
 	}
 	s.Name, s.State, s.StartTimestamp, s.RestartCount = job.Name, phase, job.CreationTimestamp, job.Status.RetryCount+job.Status.UserRestarts
 	s.EndTimestamp = metav1.Time{}
-	if ended(phase) {
+	if isEndedPhase(phase) {
 		s.EndTimestamp = job.Status.State.LastTransitionTime
 	}
 }
@@ -212,27 +212,27 @@ func (p *planner) update(s *flow.JobStatus, job *batch.Job) {
 // maxHistories limits the length of the history of a job that restarts again and again.
 const maxHistories = 50
 
-// step creates the job of a step if its dependencies are met.
-func (p *planner) step(step *flow.Flow) {
+// startStepIfReady creates the job of a step if its dependencies are met.
+func (p *planner) startStepIfReady(step *flow.Flow) {
 	name := flow.JobName(p.in.Flow, step.Name)
-	if p.steps[name] != nil || p.leaving[name] || !p.mayBegin(step) {
+	if p.steps[name] != nil || p.leaving[name] || !p.dependenciesMet(step) {
 		return
 	}
 	template := p.in.Templates[step.Name]
 	if template == nil {
-		p.event(corev1.EventTypeWarning, noTemplate, "step %s waits: there is no JobTemplate %s in namespace %s; create it", step.Name, step.Name, p.in.Flow.Namespace)
+		p.appendEvent(corev1.EventTypeWarning, noTemplate, "step %s waits: there is no JobTemplate %s in namespace %s; create it", step.Name, step.Name, p.in.Flow.Namespace)
 		return
 	}
 	job, err := flow.StepJob(p.in.Flow, step, template)
 	if err != nil {
-		p.event(corev1.EventTypeWarning, badPatch, "step %s: its patch does not apply to JobTemplate %s: %v", step.Name, step.Name, err)
+		p.appendEvent(corev1.EventTypeWarning, badPatch, "step %s: its patch does not apply to JobTemplate %s: %v", step.Name, step.Name, err)
 		return
 	}
 	p.Create = append(p.Create, job)
 }
 
-// mayBegin reports whether all dependencies of a step are met.
-func (p *planner) mayBegin(step *flow.Flow) bool {
+// dependenciesMet reports whether all dependencies of a step are met.
+func (p *planner) dependenciesMet(step *flow.Flow) bool {
 	if step.DependsOn == nil {
 		return true
 	}
@@ -241,18 +241,18 @@ func (p *planner) mayBegin(step *flow.Flow) bool {
 		s := p.steps[flow.JobName(p.in.Flow, target)]
 		switch {
 		case s != nil && s.State == batch.Completed:
-		case s == nil || step.DependsOn.Probe == nil || ended(s.State):
+		case s == nil || step.DependsOn.Probe == nil || isEndedPhase(s.State):
 			all = false
 		default:
-			all = p.holds(step.DependsOn.Probe, s.Name) && all
+			all = p.passesProbe(step.DependsOn.Probe, s.Name) && all
 		}
 	}
-	return all && p.probed(step)
+	return all && p.isProbeValid(step)
 }
 
-// probed reports whether the probe of a step can be evaluated: the jobs must have the tasks that the probe names.
+// isProbeValid reports whether the probe of a step can be evaluated: the jobs must have the tasks that the probe names.
 // Otherwise it records an event, because a step with an unknown task would wait forever.
-func (p *planner) probed(step *flow.Flow) bool {
+func (p *planner) isProbeValid(step *flow.Flow) bool {
 	probe := step.DependsOn.Probe
 	if probe == nil {
 		return true
@@ -274,61 +274,61 @@ func (p *planner) probed(step *flow.Flow) bool {
 			job := p.in.Jobs[name]
 			switch {
 			case job != nil:
-				known = known || taskOf(job, task) != nil
+				known = known || findTaskByName(job, task) != nil
 			case p.steps[name] != nil: // the probe counts as passed by a job that has completed and was deleted
 				known = true
 			}
 		}
 		if !known {
-			p.event(corev1.EventTypeWarning, noSuchTask, "step %s waits: no target has the task %s of its probe", step.Name, task)
+			p.appendEvent(corev1.EventTypeWarning, noSuchTask, "step %s waits: no target has the task %s of its probe", step.Name, task)
 			return false
 		}
 	}
 	return true
 }
 
-// holds reports whether the tasks of a job pass a probe. It ignores tasks that the job does not have.
-func (p *planner) holds(probe *flow.Probe, name string) bool {
+// passesProbe reports whether the tasks of a job pass a probe. It ignores tasks that the job does not have.
+func (p *planner) passesProbe(probe *flow.Probe, name string) bool {
 	job := p.in.Jobs[name]
 	if job == nil {
 		return false
 	}
 	all := true
 	for _, s := range probe.TaskStatusList {
-		if task := taskOf(job, s.TaskName); task != nil {
-			all = all && job.Status.TaskStatusCount[task.Name].Phase[corev1.PodPhase(s.Phase)] >= needed(task)
+		if task := findTaskByName(job, s.TaskName); task != nil {
+			all = all && job.Status.TaskStatusCount[task.Name].Phase[corev1.PodPhase(s.Phase)] >= neededPods(task)
 		}
 	}
 	for _, g := range probe.HTTPGetList {
-		if taskOf(job, g.TaskName) != nil {
-			all = p.ask(Probe{Job: name, Task: g.TaskName, Network: "http", Port: g.Port, Path: g.Path, Header: g.HTTPHeader.Name, Value: g.HTTPHeader.Value}) && all
+		if findTaskByName(job, g.TaskName) != nil {
+			all = p.requestProbe(Probe{Job: name, Task: g.TaskName, Network: "http", Port: g.Port, Path: g.Path, Header: g.HTTPHeader.Name, Value: g.HTTPHeader.Value}) && all
 		}
 	}
 	for _, g := range probe.TCPSocketList {
-		if taskOf(job, g.TaskName) != nil {
-			all = p.ask(Probe{Job: name, Task: g.TaskName, Network: "tcp", Port: g.Port}) && all
+		if findTaskByName(job, g.TaskName) != nil {
+			all = p.requestProbe(Probe{Job: name, Task: g.TaskName, Network: "tcp", Port: g.Port}) && all
 		}
 	}
 	return all
 }
 
-// ask reports whether a probe has succeeded. If its result is unknown or negative, it requests that the probe be run.
-func (p *planner) ask(probe Probe) bool {
+// requestProbe reports whether a probe has succeeded. If its result is unknown or negative, it requests that the probe be run.
+func (p *planner) requestProbe(probe Probe) bool {
 	if p.in.Held[probe] {
 		return true
 	}
 	if !slices.Contains(p.Probes, probe) {
 		p.Probes = append(p.Probes, probe)
 		if p.in.Silent[probe] {
-			p.event(corev1.EventTypeWarning, noAnswer, "%s", p.silence(probe))
+			p.appendEvent(corev1.EventTypeWarning, noAnswer, "%s", p.explainSilence(probe))
 		}
 	}
 	p.RequeueAfter = probeEvery
 	return false
 }
 
-// silence returns a message about possible reasons why a probe gets no response.
-func (p *planner) silence(probe Probe) string {
+// explainSilence returns a message about possible reasons why a probe gets no response.
+func (p *planner) explainSilence(probe Probe) string {
 	text := fmt.Sprintf("a step waits: the pods of task %s of job %s run, and not all of them answer vcd on port %d (%s)", probe.Task, probe.Job, probe.Port, probe.Network)
 	arguments, names := p.in.Jobs[probe.Job].Spec.Plugins["svc"]
 	if names && !slices.Contains(arguments, "--disable-network-policy") && !slices.Contains(arguments, "--disable-network-policy=true") {
@@ -338,7 +338,7 @@ func (p *planner) silence(probe Probe) string {
 	return text + "; correct the probe's port and path, or what the task serves"
 }
 
-func taskOf(job *batch.Job, name string) *batch.TaskSpec {
+func findTaskByName(job *batch.Job, name string) *batch.TaskSpec {
 	for i := range job.Spec.Tasks {
 		if job.Spec.Tasks[i].Name == name {
 			return &job.Spec.Tasks[i]
@@ -347,16 +347,16 @@ func taskOf(job *batch.Job, name string) *batch.TaskSpec {
 	return nil
 }
 
-// needed returns the minimum number of pods of a task.
-func needed(t *batch.TaskSpec) int32 {
+// neededPods returns the minimum number of pods of a task.
+func neededPods(t *batch.TaskSpec) int32 {
 	if t.MinAvailable != nil {
 		return max(*t.MinAvailable, 1)
 	}
 	return max(t.Replicas, 1)
 }
 
-// summarize groups the jobs by phase and sets the phase of the flow.
-func (p *planner) summarize(status *flow.JobFlowStatus) {
+// summarizePhases groups the jobs by phase and sets the phase of the flow.
+func (p *planner) summarizePhases(status *flow.JobFlowStatus) {
 	status.PendingJobs, status.RunningJobs, status.FailedJobs = nil, nil, nil
 	status.CompletedJobs, status.TerminatedJobs, status.UnKnowJobs = nil, nil, nil
 	conditions := map[string]flow.Condition{}
@@ -386,11 +386,11 @@ func (p *planner) summarize(status *flow.JobFlowStatus) {
 	if len(conditions) == 0 {
 		status.Conditions = nil
 	}
-	status.State.Phase = phaseOf(p, p.in.Flow)
+	status.State.Phase = computeFlowPhase(p, p.in.Flow)
 }
 
-// phaseOf returns the phase of the flow as a whole.
-func phaseOf(p *planner, f *flow.JobFlow) flow.Phase {
+// computeFlowPhase returns the phase of the flow as a whole.
+func computeFlowPhase(p *planner, f *flow.JobFlow) flow.Phase {
 	completed, begun := 0, 0
 	for i := range f.Spec.Flows {
 		s := p.steps[flow.JobName(f, f.Spec.Flows[i].Name)]
@@ -417,8 +417,8 @@ func phaseOf(p *planner, f *flow.JobFlow) flow.Phase {
 	return flow.Pending
 }
 
-// deleteAll deletes the jobs of a flow that succeeded.
-func (p *planner) deleteAll() {
+// deleteAllJobs deletes the jobs of a flow that succeeded.
+func (p *planner) deleteAllJobs() {
 	for _, s := range p.in.Flow.Status.JobStatusList {
 		if job := p.in.Jobs[s.Name]; job != nil && job.DeletionTimestamp == nil {
 			p.Delete = append(p.Delete, job)

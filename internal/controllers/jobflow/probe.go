@@ -44,16 +44,16 @@ func newProber(cache client.Reader) *prober {
 	}}
 }
 
-// ask runs the probes. A probe succeeds if all pods of the task exist, run and respond. It counts as unanswered if it
+// runAllProbes runs the probes. A probe succeeds if all pods of the task exist, run and respond. It counts as unanswered if it
 // fails although all pods run.
-func (p *prober) ask(ctx context.Context, jobs map[string]*batch.Job, probes []Probe) (held map[Probe]bool, unanswered []Probe, err error) {
+func (p *prober) runAllProbes(ctx context.Context, jobs map[string]*batch.Job, probes []Probe) (held map[Probe]bool, unanswered []Probe, err error) {
 	held = map[Probe]bool{}
 	for _, probe := range probes {
-		addresses, err := p.addresses(ctx, jobs[probe.Job], probe.Task)
+		addresses, err := p.podAddresses(ctx, jobs[probe.Job], probe.Task)
 		if err != nil {
 			return nil, nil, err
 		}
-		held[probe] = len(addresses) > 0 && p.all(ctx, probe, addresses)
+		held[probe] = len(addresses) > 0 && p.probeAllAddresses(ctx, probe, addresses)
 		if len(addresses) > 0 && !held[probe] {
 			unanswered = append(unanswered, probe)
 		}
@@ -71,8 +71,8 @@ type listener struct {
 	missed map[types.NamespacedName]map[Probe]int
 }
 
-// hear records the unanswered probes of a flow, and reports which probes have been unanswered too often.
-func (l *listener) hear(flow types.NamespacedName, unanswered []Probe) map[Probe]bool {
+// countUnanswered records the unanswered probes of a flow, and reports which probes have been unanswered too often.
+func (l *listener) countUnanswered(flow types.NamespacedName, unanswered []Probe) map[Probe]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.missed[flow]
@@ -92,12 +92,12 @@ func (l *listener) hear(flow types.NamespacedName, unanswered []Probe) map[Probe
 	return silent
 }
 
-// addresses returns the IP addresses of the running pods of a task; nil if fewer pods run than the task needs.
-func (p *prober) addresses(ctx context.Context, job *batch.Job, name string) ([]string, error) {
+// podAddresses returns the IP addresses of the running pods of a task; nil if fewer pods run than the task needs.
+func (p *prober) podAddresses(ctx context.Context, job *batch.Job, name string) ([]string, error) {
 	if job == nil {
 		return nil, nil
 	}
-	task := taskOf(job, name)
+	task := findTaskByName(job, name)
 	if task == nil {
 		return nil, nil
 	}
@@ -113,14 +113,14 @@ func (p *prober) addresses(ctx context.Context, job *batch.Job, name string) ([]
 		}
 		addresses = append(addresses, pod.Status.PodIP)
 	}
-	if int32(len(addresses)) < needed(task) {
+	if int32(len(addresses)) < neededPods(task) {
 		return nil, nil
 	}
 	return addresses, nil
 }
 
-// all probes the addresses in parallel. It stops at the first failure, or when allPatience has passed.
-func (p *prober) all(ctx context.Context, probe Probe, addresses []string) bool {
+// probeAllAddresses probes the addresses in parallel. It stops at the first failure, or when allPatience has passed.
+func (p *prober) probeAllAddresses(ctx context.Context, probe Probe, addresses []string) bool {
 	ctx, cancel := context.WithTimeout(ctx, allPatience)
 	defer cancel()
 	var wait sync.WaitGroup
@@ -134,7 +134,7 @@ func (p *prober) all(ctx context.Context, probe Probe, addresses []string) bool 
 		}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			if !p.one(ctx, probe, net.JoinHostPort(address, strconv.Itoa(probe.Port))) {
+			if !p.probeOneAddress(ctx, probe, net.JoinHostPort(address, strconv.Itoa(probe.Port))) {
 				silent.Store(true)
 				cancel()
 			}
@@ -144,7 +144,7 @@ func (p *prober) all(ctx context.Context, probe Probe, addresses []string) bool 
 	return !silent.Load()
 }
 
-func (p *prober) one(ctx context.Context, probe Probe, address string) bool {
+func (p *prober) probeOneAddress(ctx context.Context, probe Probe, address string) bool {
 	ctx, cancel := context.WithTimeout(ctx, probePatience)
 	defer cancel()
 	if probe.Network == "tcp" {

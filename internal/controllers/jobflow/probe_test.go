@@ -84,7 +84,7 @@ func TestProbesAskEveryPodOfATask(t *testing.T) {
 				b = b.WithObjects(p)
 			}
 			c.probe.Job, c.probe.Task = "f-a", "server"
-			held, _, err := newProber(b.Build()).ask(t.Context(), map[string]*batch.Job{"f-a": job}, []Probe{c.probe})
+			held, _, err := newProber(b.Build()).runAllProbes(t.Context(), map[string]*batch.Job{"f-a": job}, []Probe{c.probe})
 			if err != nil || held[c.probe] != c.want {
 				t.Errorf("holds: %v, %v; want %v", held[c.probe], err, c.want)
 			}
@@ -108,7 +108,7 @@ func TestOnePodThatDoesNotAnswerEndsAProbe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if newProber(nil).all(t.Context(), Probe{Network: "http", Port: port}, slices.Repeat([]string{host}, 1000)) {
+	if newProber(nil).probeAllAddresses(t.Context(), Probe{Network: "http", Port: port}, slices.Repeat([]string{host}, 1000)) {
 		t.Error("it holds")
 	}
 	if n := asked.Load(); n > 2*probesAtOnce {
@@ -137,7 +137,7 @@ func TestAProbeThatIsNotAnsweredForAWhileIsTold(t *testing.T) {
 			var l listener
 			told := 0
 			for n := 1; n <= silentAfter+1; n++ {
-				w.in.Held, w.in.Silent = map[Probe]bool{}, l.hear(flowName, []Probe{probe})
+				w.in.Held, w.in.Silent = map[Probe]bool{}, l.countUnanswered(flowName, []Probe{probe})
 				p := Compute(w.in)
 				if n < silentAfter && len(p.Events) > 0 {
 					t.Fatalf("told after %d times: %v", n, p.Events)
@@ -149,7 +149,7 @@ func TestAProbeThatIsNotAnsweredForAWhileIsTold(t *testing.T) {
 			if told == 0 {
 				t.Error("nobody was told")
 			}
-			if l.hear(flowName, nil); l.hear(flowName, []Probe{probe})[probe] {
+			if l.countUnanswered(flowName, nil); l.countUnanswered(flowName, []Probe{probe})[probe] {
 				t.Error("after an answer it is told at the next silence")
 			}
 		})

@@ -56,11 +56,11 @@ func New(o Options) *Reconciler {
 // Add registers the JobFlow controller with a manager.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
-	options, observed := backoff.Control(o.Reconcilers, r)
+	options, observed := backoff.ControllerOptions(o.Reconcilers, r)
 	err := ctrl.NewControllerManagedBy(mgr).Named("jobflow-controller").
 		For(&flow.JobFlow{}).
-		Watches(&batch.Job{}, r.jobs()).
-		Watches(&flow.JobTemplate{}, handler.EnqueueRequestsFromMapFunc(r.users)).
+		Watches(&batch.Job{}, r.jobHandler()).
+		Watches(&flow.JobTemplate{}, handler.EnqueueRequestsFromMapFunc(r.flowsUsing)).
 		WithOptions(options).
 		Complete(observed)
 	if err != nil {
@@ -71,9 +71,9 @@ func Add(mgr manager.Manager, o Options) error {
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// jobs returns the handler for job events. It enqueues the flow to which a job belongs, and stores the last state of
+// jobHandler returns the handler for job events. It enqueues the flow to which a job belongs, and stores the last state of
 // deleted jobs, because a job that is deleted right after its completion must not run again.
-func (r *Reconciler) jobs() handler.EventHandler {
+func (r *Reconciler) jobHandler() handler.EventHandler {
 	wake := func(o client.Object, q queue) {
 		if owner := metav1.GetControllerOfNoCopy(o); owner != nil && owner.Kind == "JobFlow" {
 			q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: owner.Name}})
@@ -84,15 +84,15 @@ func (r *Reconciler) jobs() handler.EventHandler {
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) { wake(e.ObjectNew, q) },
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
 			if job, ok := e.Object.(*batch.Job); ok {
-				r.gone.bury(job)
+				r.gone.storeDeleted(job)
 			}
 			wake(e.Object, q)
 		},
 	}
 }
 
-// users returns requests for the flows that refer to a template.
-func (r *Reconciler) users(ctx context.Context, template client.Object) []reconcile.Request {
+// flowsUsing returns requests for the flows that refer to a template.
+func (r *Reconciler) flowsUsing(ctx context.Context, template client.Object) []reconcile.Request {
 	var flows flow.JobFlowList
 	if err := r.cache.List(ctx, &flows, client.InNamespace(template.GetNamespace())); err != nil {
 		return nil
@@ -114,14 +114,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	f := &flow.JobFlow{}
 	if err := r.cache.Get(ctx, request.NamespacedName, f); err != nil {
 		r.told.Forget(request.NamespacedName)
-		r.listener.hear(request.NamespacedName, nil)
+		r.listener.countUnanswered(request.NamespacedName, nil)
 		if apierrors.IsNotFound(err) {
-			r.gone.drop(request.NamespacedName)
+			r.gone.dropDeletedFlow(request.NamespacedName)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	in := Input{Flow: f, Templates: map[string]*flow.JobTemplate{}, Jobs: map[string]*batch.Job{}, Gone: r.gone.of(f), Now: r.now()}
-	jobs, err := index.JobsOf(ctx, r.cache, f)
+	in := Input{Flow: f, Templates: map[string]*flow.JobTemplate{}, Jobs: map[string]*batch.Job{}, Gone: r.gone.deletedJobs(f), Now: r.now()}
+	jobs, err := index.JobsOwnedBy(ctx, r.cache, f)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -141,24 +141,24 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	p := Compute(in)
 	if len(p.Probes) > 0 {
 		var unanswered []Probe
-		if in.Held, unanswered, err = r.prober.ask(ctx, in.Jobs, p.Probes); err != nil {
+		if in.Held, unanswered, err = r.prober.runAllProbes(ctx, in.Jobs, p.Probes); err != nil {
 			return reconcile.Result{}, fmt.Errorf("probes of jobflow %s: %w", f.Name, err)
 		}
-		in.Silent = r.listener.hear(request.NamespacedName, unanswered)
+		in.Silent = r.listener.countUnanswered(request.NamespacedName, unanswered)
 		p = Compute(in)
 	}
-	return r.apply(ctx, f, &p)
+	return r.carryOutPlan(ctx, f, &p)
 }
 
-func (r *Reconciler) apply(ctx context.Context, f *flow.JobFlow, p *Plan) (reconcile.Result, error) {
+func (r *Reconciler) carryOutPlan(ctx context.Context, f *flow.JobFlow, p *Plan) (reconcile.Result, error) {
 	for _, e := range p.Events {
-		r.tell(f, e)
+		r.recordEvent(f, e)
 	}
 	// Jobs are created before the status is written: a status that lacks a job would be corrected later, but a status
 	// that lists a missing job would not.
 	for _, job := range p.Create {
-		if err := r.create(ctx, f, job); err != nil {
-			r.tell(f, Event{corev1.EventTypeWarning, failedCreate, fmt.Sprintf("job %s: %v", job.Name, err)})
+		if err := r.createStepJob(ctx, f, job); err != nil {
+			r.recordEvent(f, Event{corev1.EventTypeWarning, failedCreate, fmt.Sprintf("job %s: %v", job.Name, err)})
 			return reconcile.Result{}, fmt.Errorf("jobflow %s: job %s: %w", f.Name, job.Name, err)
 		}
 	}
@@ -171,29 +171,29 @@ func (r *Reconciler) apply(ctx context.Context, f *flow.JobFlow, p *Plan) (recon
 			}
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
-		countEntered(f, p.Status.State.Phase)
+		countPhaseEntry(f, p.Status.State.Phase)
 	}
 	for _, job := range p.Delete {
-		if err := r.delete(ctx, job); err != nil {
+		if err := r.deleteStepJob(ctx, job); err != nil {
 			return reconcile.Result{}, fmt.Errorf("jobflow %s: job %s: %w", f.Name, job.Name, err)
 		}
 		why := "the flow succeeded, and jobRetainPolicy is delete"
 		if job.Status.State.Phase != batch.Completed {
 			why = "its step runs again"
 		}
-		r.tell(f, Event{corev1.EventTypeNormal, deleted, "Deleted job " + job.Name + ": " + why})
+		r.recordEvent(f, Event{corev1.EventTypeNormal, deleted, "Deleted job " + job.Name + ": " + why})
 	}
 	return reconcile.Result{RequeueAfter: p.RequeueAfter}, nil
 }
 
-func (r *Reconciler) create(ctx context.Context, f *flow.JobFlow, job *batch.Job) error {
+func (r *Reconciler) createStepJob(ctx context.Context, f *flow.JobFlow, job *batch.Job) error {
 	err := r.api.Create(ctx, job)
 	switch {
 	case err == nil:
-		r.tell(f, Event{corev1.EventTypeNormal, created, fmt.Sprintf("create a job named %s!", job.Name)})
+		r.recordEvent(f, Event{corev1.EventTypeNormal, created, fmt.Sprintf("create a job named %s!", job.Name)})
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		r.tell(f, Event{corev1.EventTypeWarning, namespaceEnding, "no job is created: the namespace is being deleted"})
+		r.recordEvent(f, Event{corev1.EventTypeWarning, namespaceEnding, "no job is created: the namespace is being deleted"})
 		return nil
 	case !apierrors.IsAlreadyExists(err):
 		return err
@@ -205,12 +205,12 @@ func (r *Reconciler) create(ctx context.Context, f *flow.JobFlow, job *batch.Job
 	if metav1.IsControlledBy(there, f) {
 		return nil // the cache is outdated
 	}
-	r.tell(f, Event{corev1.EventTypeWarning, foreignJob, fmt.Sprintf("job %s exists and does not belong to this flow: its step waits; delete it or rename the flow", job.Name)})
+	r.recordEvent(f, Event{corev1.EventTypeWarning, foreignJob, fmt.Sprintf("job %s exists and does not belong to this flow: its step waits; delete it or rename the flow", job.Name)})
 	return fmt.Errorf("a job that does not belong to this flow has this name")
 }
 
-// delete deletes this job, identified by its UID, and its pods.
-func (r *Reconciler) delete(ctx context.Context, job *batch.Job) error {
+// deleteStepJob deletes this job, identified by its UID, and its pods.
+func (r *Reconciler) deleteStepJob(ctx context.Context, job *batch.Job) error {
 	background, uid := metav1.DeletePropagationBackground, job.UID
 	err := r.api.Delete(ctx, job, &client.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}})
 	if apierrors.IsConflict(err) {
@@ -219,7 +219,7 @@ func (r *Reconciler) delete(ctx context.Context, job *batch.Job) error {
 	return client.IgnoreNotFound(err)
 }
 
-func (r *Reconciler) tell(f *flow.JobFlow, e Event) {
+func (r *Reconciler) recordEvent(f *flow.JobFlow, e Event) {
 	if r.told.New(client.ObjectKeyFromObject(f), e.Reason, e.Message) {
 		r.recorder.Event(f, e.Type, e.Reason, e.Message)
 	}
@@ -236,9 +236,9 @@ type graveyard struct {
 // because the status of a flow is authoritative.
 const buried = 10_000
 
-func (g *graveyard) bury(job *batch.Job) {
+func (g *graveyard) storeDeleted(job *batch.Job) {
 	owner := metav1.GetControllerOfNoCopy(job)
-	if owner == nil || owner.Kind != "JobFlow" || !ended(job.Status.State.Phase) {
+	if owner == nil || owner.Kind != "JobFlow" || !isEndedPhase(job.Status.State.Phase) {
 		return
 	}
 	g.mu.Lock()
@@ -256,13 +256,13 @@ func (g *graveyard) bury(job *batch.Job) {
 	}
 }
 
-// of returns the deleted jobs of a flow whose end is not in the flow's status yet, and drops all others.
-func (g *graveyard) of(f *flow.JobFlow) map[string]*batch.Job {
+// deletedJobs returns the deleted jobs of a flow whose end is not in the flow's status yet, and drops all others.
+func (g *graveyard) deletedJobs(f *flow.JobFlow) map[string]*batch.Job {
 	name := client.ObjectKeyFromObject(f)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range f.Status.JobStatusList {
-		if s := &f.Status.JobStatusList[i]; ended(s.State) && g.flows[name][s.Name] != nil && metav1.IsControlledBy(g.flows[name][s.Name], f) {
+		if s := &f.Status.JobStatusList[i]; isEndedPhase(s.State) && g.flows[name][s.Name] != nil && metav1.IsControlledBy(g.flows[name][s.Name], f) {
 			delete(g.flows[name], s.Name)
 		}
 	}
@@ -278,8 +278,8 @@ func (g *graveyard) of(f *flow.JobFlow) map[string]*batch.Job {
 	return of
 }
 
-// drop removes the entries of a deleted flow.
-func (g *graveyard) drop(flow types.NamespacedName) {
+// dropDeletedFlow removes the entries of a deleted flow.
+func (g *graveyard) dropDeletedFlow(flow types.NamespacedName) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.flows, flow)

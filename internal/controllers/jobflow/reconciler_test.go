@@ -119,12 +119,12 @@ func TestEndsOfFlowsAreCountedUnderVolcanosNames(t *testing.T) {
 	registerMetrics()
 	f := &flow.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "counted"}}
 	for range 2 {
-		countEntered(f, flow.Succeed)
+		countPhaseEntry(f, flow.Succeed)
 	}
-	countEntered(f, flow.Failed)
-	countEntered(f, flow.Running)
+	countPhaseEntry(f, flow.Failed)
+	countPhaseEntry(f, flow.Running)
 	f.Status.State.Phase = flow.Failed
-	countEntered(f, flow.Failed) // the phase was the same before
+	countPhaseEntry(f, flow.Failed) // the phase was the same before
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -154,24 +154,24 @@ func TestJobsThatAreGoneAreRememberedNoLongerThanNeeded(t *testing.T) {
 	job.Status.State.Phase = batch.Completed
 	api := fakeapi.New(scheme, func() time.Time { return epoch })
 	r := New(Options{Cache: api.Objects, API: api, Recorder: record.NewFakeRecorder(20), Now: func() time.Time { return epoch }})
-	r.gone.bury(job)
-	of := r.gone.of(f)
+	r.gone.storeDeleted(job)
+	of := r.gone.deletedJobs(f)
 	if of["f-a"] == nil || of["f-a"].Status.State.Phase != batch.Completed || len(of["f-a"].Spec.Tasks) > 0 {
 		t.Errorf("remembered: %+v", of["f-a"])
 	}
 	another := f.DeepCopy()
 	another.UID = "another"
 	another.Status.JobStatusList = []flow.JobStatus{{Name: "f-a", State: batch.Completed}}
-	if of := r.gone.of(another); len(of) > 0 || len(r.gone.of(f)) == 0 {
+	if of := r.gone.deletedJobs(another); len(of) > 0 || len(r.gone.deletedJobs(f)) == 0 {
 		t.Error("a flow of the same name that came later has its jobs, or takes them away")
 	}
 	told := f.DeepCopy()
 	told.Status.JobStatusList = []flow.JobStatus{{Name: "f-a", State: batch.Completed}}
-	if of := r.gone.of(told); len(of) > 0 || len(r.gone.flows) > 0 {
+	if of := r.gone.deletedJobs(told); len(of) > 0 || len(r.gone.flows) > 0 {
 		t.Errorf("after the status says it: %v", r.gone.flows)
 	}
 	// The flow is not in the cache, so it was deleted.
-	r.gone.bury(job)
+	r.gone.storeDeleted(job)
 	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: name}); err != nil || len(r.gone.flows) > 0 {
 		t.Errorf("after the flow has gone: %v, %v", r.gone.flows, err)
 	}

@@ -21,20 +21,20 @@ func (p *planner) retryFailed(status *flow.JobFlowStatus) {
 	}
 	until, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		p.event(corev1.EventTypeWarning, badRetry, "annotation %s is ignored: %q is not a time such as 2026-11-21T22:18:00Z; `vcctl jobflow retry %s` writes it", keys.RetryFailed, text, p.in.Flow.Name)
+		p.appendEvent(corev1.EventTypeWarning, badRetry, "annotation %s is ignored: %q is not a time such as 2026-11-21T22:18:00Z; `vcctl jobflow retry %s` writes it", keys.RetryFailed, text, p.in.Flow.Name)
 		return
 	}
 	p.retried = until
 	status.JobStatusList = slices.DeleteFunc(slices.Clone(status.JobStatusList), func(s flow.JobStatus) bool {
 		again := p.failedBefore(s.State, s.EndTimestamp.Time)
 		if again {
-			p.event(corev1.EventTypeNormal, stepRetried, "job %s ended as %s; its step runs again", s.Name, s.State)
+			p.appendEvent(corev1.EventTypeNormal, stepRetried, "job %s ended as %s; its step runs again", s.Name, s.State)
 		}
 		return again
 	})
 	for i := range p.in.Flow.Spec.Flows {
 		job := p.in.Jobs[flow.JobName(p.in.Flow, p.in.Flow.Spec.Flows[i].Name)]
-		if job == nil || !p.runsAgain(job) {
+		if job == nil || !p.willRunAgain(job) {
 			continue
 		}
 		p.leaving[job.Name] = true
@@ -44,8 +44,8 @@ func (p *planner) retryFailed(status *flow.JobFlowStatus) {
 	}
 }
 
-// runsAgain reports whether the step of a job runs again, because the job failed before the retry.
-func (p *planner) runsAgain(job *batch.Job) bool {
+// willRunAgain reports whether the step of a job runs again, because the job failed before the retry.
+func (p *planner) willRunAgain(job *batch.Job) bool {
 	return p.failedBefore(job.Status.State.Phase, job.Status.State.LastTransitionTime.Time)
 }
 

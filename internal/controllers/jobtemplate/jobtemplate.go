@@ -42,11 +42,13 @@ func New(o Options) *Reconciler { return &Reconciler{cache: o.Cache, api: o.API}
 
 // Add registers the JobTemplate controller with a manager.
 func Add(mgr manager.Manager, o Options) error {
-	comesOrGoes := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return index.TemplateOf(e.ObjectOld) != index.TemplateOf(e.ObjectNew) }}
-	options, observed := backoff.Control(1, New(o))
+	comesOrGoes := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return index.TemplateOfJob(e.ObjectOld) != index.TemplateOfJob(e.ObjectNew)
+	}}
+	options, observed := backoff.ControllerOptions(1, New(o))
 	err := ctrl.NewControllerManagedBy(mgr).Named("jobtemplate-controller").
 		For(&flow.JobTemplate{}).
-		Watches(&batch.Job{}, handler.EnqueueRequestsFromMapFunc(templateOf), builder.WithPredicates(comesOrGoes)).
+		Watches(&batch.Job{}, handler.EnqueueRequestsFromMapFunc(requestForTemplate), builder.WithPredicates(comesOrGoes)).
 		WithOptions(options).
 		Complete(observed)
 	if err != nil {
@@ -55,10 +57,10 @@ func Add(mgr manager.Manager, o Options) error {
 	return nil
 }
 
-// templateOf maps a job to a request for its template.
-func templateOf(_ context.Context, job client.Object) []reconcile.Request {
+// requestForTemplate maps a job to a request for its template.
+func requestForTemplate(_ context.Context, job client.Object) []reconcile.Request {
 	// The name of a namespace contains no dots; the name of a template may.
-	namespace, name, ok := strings.Cut(index.TemplateOf(job), ".")
+	namespace, name, ok := strings.Cut(index.TemplateOfJob(job), ".")
 	if !ok || namespace != job.GetNamespace() {
 		return nil
 	}

@@ -58,7 +58,7 @@ func listed(t *testing.T, c client.Client, name string, woken ...client.Object) 
 	t.Helper()
 	r := New(Options{Cache: c, API: c})
 	for _, o := range woken {
-		for _, request := range templateOf(t.Context(), o) {
+		for _, request := range requestForTemplate(t.Context(), o) {
 			if _, err := r.Reconcile(t.Context(), request); err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestTheListIsWrittenOnlyWhenItChanges(t *testing.T) {
 		},
 	})
 	r := New(Options{Cache: c, API: c})
-	request := templateOf(t.Context(), j)[0]
+	request := requestForTemplate(t.Context(), j)[0]
 	if result, err := r.Reconcile(t.Context(), request); err != nil || result.RequeueAfter == 0 {
 		t.Errorf("after a conflict: %v, %v; want to look again soon", result, err)
 	}

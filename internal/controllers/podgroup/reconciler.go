@@ -48,8 +48,8 @@ func New(o Options) *Reconciler {
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, schedulers: o.Schedulers, ownersKeep: o.OwnersKeepAnnotations}
 }
 
-// wants reports whether this controller is responsible for the PodGroup of a pod.
-func (r *Reconciler) wants(pod *corev1.Pod) bool {
+// isResponsibleFor reports whether this controller is responsible for the PodGroup of a pod.
+func (r *Reconciler) isResponsibleFor(pod *corev1.Pod) bool {
 	if !slices.Contains(r.schedulers, pod.Spec.SchedulerName) {
 		return false
 	}
@@ -57,8 +57,8 @@ func (r *Reconciler) wants(pod *corev1.Pod) bool {
 	return group == "" || group == nameOf(pod)
 }
 
-// live reports whether a pod runs or will run.
-func live(pod *corev1.Pod) bool {
+// isLivePod reports whether a pod runs or will run.
+func isLivePod(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
@@ -68,17 +68,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.cache.Get(ctx, request.NamespacedName, &pod); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if !r.wants(&pod) || !live(&pod) {
+	if !r.isResponsibleFor(&pod) || !isLivePod(&pod) {
 		return reconcile.Result{}, nil
 	}
 	fresh := keys.PodGroupOf(pod.Annotations) == ""
-	if err := r.ensureGroup(ctx, &pod, fresh && watched(metav1.GetControllerOfNoCopy(&pod))); err != nil {
+	if err := r.ensureGroup(ctx, &pod, fresh && isWatchedKind(metav1.GetControllerOfNoCopy(&pod))); err != nil {
 		return reconcile.Result{}, err
 	}
 	if !fresh {
 		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{}, r.annotate(ctx, &pod)
+	return reconcile.Result{}, r.annotatePod(ctx, &pod)
 }
 
 // ensureGroup creates the PodGroup of a pod. If refresh is true, it also updates an existing PodGroup.
@@ -91,13 +91,13 @@ func (r *Reconciler) ensureGroup(ctx context.Context, pod *corev1.Pod, refresh b
 	if err == nil && !refresh {
 		return nil
 	}
-	inherited, lookErr := r.inherited(ctx, pod)
+	inherited, lookErr := r.inheritedAnnotations(ctx, pod)
 	if lookErr != nil {
 		return lookErr
 	}
 	wanted := groupFor(pod, inherited)
 	if apierrors.IsNotFound(err) {
-		return r.create(ctx, pod, wanted)
+		return r.createGroup(ctx, pod, wanted)
 	}
 	update, changed := refreshed(&there, wanted)
 	if !changed {
@@ -109,9 +109,9 @@ func (r *Reconciler) ensureGroup(ctx context.Context, pod *corev1.Pod, refresh b
 	return nil
 }
 
-// create creates the PodGroup of a pod. If this fails, it records an event on the pod, which would otherwise wait
+// createGroup creates the PodGroup of a pod. If this fails, it records an event on the pod, which would otherwise wait
 // without an explanation.
-func (r *Reconciler) create(ctx context.Context, pod *corev1.Pod, wanted *scheduling.PodGroup) error {
+func (r *Reconciler) createGroup(ctx context.Context, pod *corev1.Pod, wanted *scheduling.PodGroup) error {
 	err := r.api.Create(ctx, wanted)
 	if err == nil || apierrors.IsAlreadyExists(err) {
 		return nil
@@ -122,12 +122,12 @@ func (r *Reconciler) create(ctx context.Context, pod *corev1.Pod, wanted *schedu
 	return fmt.Errorf("podgroup %s: %w", wanted.Name, err)
 }
 
-// inherited returns the annotations of the pod's owners that are Kubernetes workloads.
-func (r *Reconciler) inherited(ctx context.Context, pod *corev1.Pod) (map[string]string, error) {
+// inheritedAnnotations returns the annotations of the pod's owners that are Kubernetes workloads.
+func (r *Reconciler) inheritedAnnotations(ctx context.Context, pod *corev1.Pod) (map[string]string, error) {
 	all := map[string]string{}
 	for i := range pod.OwnerReferences {
 		ref := &pod.OwnerReferences[i]
-		owner, reader := r.reader(ref)
+		owner, reader := r.readerForOwner(ref)
 		if owner == nil {
 			continue
 		}
@@ -137,7 +137,7 @@ func (r *Reconciler) inherited(ctx context.Context, pod *corev1.Pod) (map[string
 		}
 		if err == nil && owner.GetUID() == ref.UID {
 			inherit(all, owner.GetAnnotations())
-			rollout(owner, pod, all)
+			limitDuringRollout(owner, pod, all)
 		}
 	}
 	if r.ownersKeep {
@@ -146,9 +146,9 @@ func (r *Reconciler) inherited(ctx context.Context, pod *corev1.Pod) (map[string
 	return all, nil
 }
 
-// reader returns an empty object of an owner's kind and a reader for it; nil for kinds whose annotations are not
+// readerForOwner returns an empty object of an owner's kind and a reader for it; nil for kinds whose annotations are not
 // inherited.
-func (r *Reconciler) reader(ref *metav1.OwnerReference) (client.Object, client.Reader) {
+func (r *Reconciler) readerForOwner(ref *metav1.OwnerReference) (client.Object, client.Reader) {
 	switch ref.APIVersion + " " + ref.Kind {
 	case appsv1.SchemeGroupVersion.String() + " ReplicaSet":
 		return &appsv1.ReplicaSet{}, r.cache
@@ -162,13 +162,13 @@ func (r *Reconciler) reader(ref *metav1.OwnerReference) (client.Object, client.R
 	return nil, nil
 }
 
-// watched reports whether a controller is of a kind that is watched, so that reading it requires no request.
-func watched(ref *metav1.OwnerReference) bool {
+// isWatchedKind reports whether a controller is of a kind that is watched, so that reading it requires no request.
+func isWatchedKind(ref *metav1.OwnerReference) bool {
 	return ref != nil && ref.APIVersion == appsv1.SchemeGroupVersion.String() && (ref.Kind == "ReplicaSet" || ref.Kind == "StatefulSet")
 }
 
-// annotate writes the name of the PodGroup to this pod, identified by its UID.
-func (r *Reconciler) annotate(ctx context.Context, pod *corev1.Pod) error {
+// annotatePod writes the name of the PodGroup to this pod, identified by its UID.
+func (r *Reconciler) annotatePod(ctx context.Context, pod *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": pod.UID, "annotations": map[string]string{keys.GroupName: nameOf(pod)},
 	}})

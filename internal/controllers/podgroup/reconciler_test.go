@@ -90,7 +90,7 @@ func TestTheGroupOfAWorkloadFollowsIt(t *testing.T) {
 	pod := testPod(ownedBy("ReplicaSet"))
 	c := newFake(t, pod, set)
 	r := New(Options{Cache: c, API: c, Schedulers: []string{"volcano"}})
-	w := r.replicaSets()
+	w := r.replicaSetWorkload()
 	turn := func() []scheduling.PodGroup {
 		if _, err := w.Reconcile(context.Background(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(set)}); err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ func TestARollingUpdateOfADeploymentIsNotHeldUpByItsMinimum(t *testing.T) {
 				set.Annotations[keys.GroupMinMember] = "4"
 			}
 			c := newFake(t, pod, set)
-			w := New(Options{Cache: c, API: c, Schedulers: []string{"volcano"}}).replicaSets()
+			w := New(Options{Cache: c, API: c, Schedulers: []string{"volcano"}}).replicaSetWorkload()
 			for _, step := range []struct{ replicas, minimum int32 }{{1, 1}, {2, 2}, {3, 3}, {4, 4}, {3, 3}} {
 				set.Spec.Replicas = &step.replicas
 				if err := c.Update(context.Background(), set); err != nil {
@@ -63,7 +63,7 @@ func TestAMinimumHoldsWhereNothingIsRolledOut(t *testing.T) {
 				set.Annotations[desiredReplicas] = desired
 			}
 			c := newFake(t, testPod(ownedBy("ReplicaSet")), set)
-			w := New(Options{Cache: c, API: c, Schedulers: []string{"volcano"}}).replicaSets()
+			w := New(Options{Cache: c, API: c, Schedulers: []string{"volcano"}}).replicaSetWorkload()
 			if _, err := w.Reconcile(context.Background(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(set)}); err != nil {
 				t.Fatal(err)
 			}

@@ -27,55 +27,55 @@ import (
 // Add registers the controllers of plain pods, ReplicaSets and StatefulSets with a manager.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
-	options, observed := backoff.Control(o.Reconcilers, r)
+	options, observed := backoff.ControllerOptions(o.Reconcilers, r)
 	if err := ctrl.NewControllerManagedBy(mgr).Named("pg-controller").WithOptions(options).
-		For(&corev1.Pod{}, builder.WithPredicates(r.podEvents())).
-		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(r.podsOf), builder.WithPredicates(deletions())).
+		For(&corev1.Pod{}, builder.WithPredicates(r.ungroupedPodEvents())).
+		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(r.requestsForPods), builder.WithPredicates(onlyDeletions())).
 		Complete(observed); err != nil {
 		return fmt.Errorf("podgroup controller: %w", err)
 	}
-	if err := addWorkload(mgr, o.Reconcilers, r.replicaSets(), "pg-replicaset-controller", "ReplicaSet"); err != nil {
+	if err := addWorkload(mgr, o.Reconcilers, r.replicaSetWorkload(), "pg-replicaset-controller", "ReplicaSet"); err != nil {
 		return err
 	}
-	return addWorkload(mgr, o.Reconcilers, r.statefulSets(), "pg-statefulset-controller", "StatefulSet")
+	return addWorkload(mgr, o.Reconcilers, r.statefulSetWorkload(), "pg-statefulset-controller", "StatefulSet")
 }
 
 func addWorkload[T client.Object](mgr manager.Manager, reconcilers int, w workload[T], name, kind string) error {
-	options, observed := backoff.Control(reconcilers, w)
+	options, observed := backoff.ControllerOptions(reconcilers, w)
 	if err := ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(options).
-		For(w.empty(), builder.WithPredicates(noDeletions())).
-		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(workloadOf(kind)), builder.WithPredicates(groupEvents(kind))).
+		For(w.empty(), builder.WithPredicates(ignoreDeletions())).
+		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(requestForWorkload(kind)), builder.WithPredicates(workloadGroupEvents(kind))).
 		Complete(observed); err != nil {
 		return fmt.Errorf("podgroup controller of %ss: %w", strings.ToLower(kind), err)
 	}
 	return nil
 }
 
-// podEvents accepts pods without a PodGroup, and pods with a PodGroup of this controller, which may have been deleted
+// ungroupedPodEvents accepts pods without a PodGroup, and pods with a PodGroup of this controller, which may have been deleted
 // while the controller was not running.
-func (r *Reconciler) podEvents() predicate.Predicate {
+func (r *Reconciler) ungroupedPodEvents() predicate.Predicate {
 	wanted := predicate.NewPredicateFuncs(func(o client.Object) bool {
 		pod, ok := o.(*corev1.Pod)
-		return ok && r.wants(pod)
+		return ok && r.isResponsibleFor(pod)
 	})
 	wanted.DeleteFunc = func(event.DeleteEvent) bool { return false }
 	return wanted
 }
 
-func noDeletions() predicate.Predicate {
+func ignoreDeletions() predicate.Predicate {
 	return predicate.Funcs{DeleteFunc: func(event.DeleteEvent) bool { return false }}
 }
 
-func deletions() predicate.Predicate {
+func onlyDeletions() predicate.Predicate {
 	none := func(client.Object) bool { return false }
 	only := predicate.NewPredicateFuncs(none)
 	only.DeleteFunc = func(event.DeleteEvent) bool { return true }
 	return only
 }
 
-// groupEvents accepts the PodGroups that a workload may have to correct, because they should not exist or differ from
+// workloadGroupEvents accepts the PodGroups that a workload may have to correct, because they should not exist or differ from
 // the workload. It ignores all other PodGroups, such as those of jobs.
-func groupEvents(kind string) predicate.Predicate {
+func workloadGroupEvents(kind string) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return workloadName(e.Object, kind) != "" },
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -88,8 +88,8 @@ func groupEvents(kind string) predicate.Predicate {
 	}
 }
 
-// podsOf maps a PodGroup of this controller to its pods, which may need a new PodGroup after its deletion.
-func (r *Reconciler) podsOf(ctx context.Context, o client.Object) []reconcile.Request {
+// requestsForPods maps a PodGroup of this controller to its pods, which may need a new PodGroup after its deletion.
+func (r *Reconciler) requestsForPods(ctx context.Context, o client.Object) []reconcile.Request {
 	uid, ours := strings.CutPrefix(o.GetName(), keys.PodGroupNamePrefix)
 	if !ours {
 		return nil
@@ -110,9 +110,9 @@ func (r *Reconciler) podsOf(ctx context.Context, o client.Object) []reconcile.Re
 	return requests
 }
 
-// workloadOf maps a PodGroup to the workload for which it was created, if it is of the given kind. The workload may
+// requestForWorkload maps a PodGroup to the workload for which it was created, if it is of the given kind. The workload may
 // have been scaled to zero since.
-func workloadOf(kind string) handler.MapFunc {
+func requestForWorkload(kind string) handler.MapFunc {
 	return func(_ context.Context, o client.Object) []reconcile.Request {
 		name := workloadName(o, kind)
 		if name == "" {

@@ -28,12 +28,12 @@ type workload[T client.Object] struct {
 	replicas func(T) *int32
 }
 
-func (r *Reconciler) replicaSets() workload[*appsv1.ReplicaSet] {
+func (r *Reconciler) replicaSetWorkload() workload[*appsv1.ReplicaSet] {
 	return workload[*appsv1.ReplicaSet]{r, func() *appsv1.ReplicaSet { return &appsv1.ReplicaSet{} },
 		func(s *appsv1.ReplicaSet) *int32 { return s.Spec.Replicas }}
 }
 
-func (r *Reconciler) statefulSets() workload[*appsv1.StatefulSet] {
+func (r *Reconciler) statefulSetWorkload() workload[*appsv1.StatefulSet] {
 	return workload[*appsv1.StatefulSet]{r, func() *appsv1.StatefulSet { return &appsv1.StatefulSet{} },
 		func(s *appsv1.StatefulSet) *int32 { return s.Spec.Replicas }}
 }
@@ -45,37 +45,37 @@ func (w workload[T]) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := w.cache.Get(ctx, request.NamespacedName, set); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	pods, err := w.livePods(ctx, set)
+	pods, err := w.newestLivePods(ctx, set)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	if n := w.replicas(set); n != nil && *n == 0 {
-		return w.drop(ctx, set, len(pods) > 0)
+		return w.deleteGroup(ctx, set, len(pods) > 0)
 	}
 	for i := range pods {
-		if w.wants(&pods[i]) {
+		if w.isResponsibleFor(&pods[i]) {
 			return reconcile.Result{}, w.ensureGroup(ctx, &pods[i], true)
 		}
 	}
 	return reconcile.Result{}, nil
 }
 
-// livePods returns the pods of a workload that run or will run, newest first, because the newest pod determines the
+// newestLivePods returns the pods of a workload that run or will run, newest first, because the newest pod determines the
 // PodGroup.
-func (w workload[T]) livePods(ctx context.Context, set T) ([]corev1.Pod, error) {
+func (w workload[T]) newestLivePods(ctx context.Context, set T) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	if err := w.cache.List(ctx, &pods, client.InNamespace(set.GetNamespace()), client.MatchingFields{index.PodController: string(set.GetUID())}); err != nil {
 		return nil, fmt.Errorf("pods of %s: %w", set.GetName(), err)
 	}
-	found := slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !live(&pod) })
+	found := slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !isLivePod(&pod) })
 	slices.SortFunc(found, func(a, b corev1.Pod) int {
 		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	return found, nil
 }
 
-// drop deletes the PodGroup of a workload that was scaled to zero, if it exists, as soon as it is no longer in use.
-func (w workload[T]) drop(ctx context.Context, set T, inUse bool) (reconcile.Result, error) {
+// deleteGroup deletes the PodGroup of a workload that was scaled to zero, if it exists, as soon as it is no longer in use.
+func (w workload[T]) deleteGroup(ctx context.Context, set T, inUse bool) (reconcile.Result, error) {
 	var group scheduling.PodGroup
 	err := w.cache.Get(ctx, types.NamespacedName{Namespace: set.GetNamespace(), Name: nameFor(set.GetUID())}, &group)
 	if err != nil || group.DeletionTimestamp != nil {

@@ -35,7 +35,7 @@ func TestTheGroupOfAStatefulSetIsMadeOfItsOwnPods(t *testing.T) {
 	pod.Labels = labels
 	mine := set("ns")
 	c := newFake(t, mine, elsewhere, pod)
-	w := New(Options{Cache: c, API: c, Schedulers: []string{"volcano"}}).statefulSets()
+	w := New(Options{Cache: c, API: c, Schedulers: []string{"volcano"}}).statefulSetWorkload()
 	turn := func(set *appsv1.StatefulSet) []scheduling.PodGroup {
 		if _, err := w.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(set)}); err != nil {
 			t.Fatal(err)

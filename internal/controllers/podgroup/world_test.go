@@ -121,7 +121,7 @@ func (w *world) event(before, now client.Object) {
 	request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(about)}
 	switch about.(type) {
 	case *corev1.Pod:
-		p := w.r.podEvents()
+		p := w.r.ungroupedPodEvents()
 		if now != nil && before == nil && p.Create(event.CreateEvent{Object: now}) || now != nil && before != nil && p.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: now}) {
 			w.pods[request.String()] = request
 		}
@@ -131,11 +131,11 @@ func (w *world) event(before, now client.Object) {
 		}
 	case *scheduling.PodGroup:
 		if now == nil {
-			for _, one := range w.r.podsOf(context.Background(), before) {
+			for _, one := range w.r.requestsForPods(context.Background(), before) {
 				w.pods[one.String()] = one
 			}
-		} else if before == nil || groupEvents("ReplicaSet").Update(event.UpdateEvent{ObjectOld: before, ObjectNew: now}) {
-			for _, one := range workloadOf("ReplicaSet")(context.Background(), now) {
+		} else if before == nil || workloadGroupEvents("ReplicaSet").Update(event.UpdateEvent{ObjectOld: before, ObjectNew: now}) {
+			for _, one := range requestForWorkload("ReplicaSet")(context.Background(), now) {
 				w.sets[one.String()] = one
 			}
 		}
@@ -153,7 +153,7 @@ func (w *world) turn(choose func(n int) int) {
 	queue := w.pods
 	var one reconcile.Reconciler = w.r
 	if kind == "set" {
-		queue, one = w.sets, w.r.replicaSets()
+		queue, one = w.sets, w.r.replicaSetWorkload()
 	}
 	request := queue[name]
 	delete(queue, name)

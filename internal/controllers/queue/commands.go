@@ -17,13 +17,13 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// commanded maps a command to a request for its queue. A command that is neither for a queue nor for a Job is mapped
+// requestsForCommand maps a command to a request for its queue. A command that is neither for a queue nor for a Job is mapped
 // to a request for the command itself, which has a namespace.
-func commanded(_ context.Context, o client.Object) []reconcile.Request {
+func requestsForCommand(_ context.Context, o client.Object) []reconcile.Request {
 	c := o.(*bus.Command)
 	switch {
 	case index.IsQueueCommand(c):
-		return []reconcile.Request{request(c.TargetObject.Name)}
+		return []reconcile.Request{requestForQueue(c.TargetObject.Name)}
 	case isMisdirected(c):
 		return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(c)}}
 	}
@@ -48,23 +48,23 @@ func (r *Reconciler) dropMisdirected(ctx context.Context, key client.ObjectKey) 
 		target = c.TargetObject.Kind + " " + c.TargetObject.Name + " of " + c.TargetObject.APIVersion
 	}
 	log.FromContext(ctx).Info("Command is deleted: its target is neither a Job nor a Queue", "namespace", c.Namespace, "command", c.Name, "action", c.Action, "target", target)
-	return r.drop(ctx, &c)
+	return r.deleteCommand(ctx, &c)
 }
 
-// command returns the oldest command for a queue, or nil. It reads from the API server instead of the cache, so that
+// oldestCommand returns the oldest command for a queue, or nil. It reads from the API server instead of the cache, so that
 // no command is carried out twice. more is true if there may be other commands.
-func (r *Reconciler) command(ctx context.Context, q *scheduling.Queue) (oldest *bus.Command, more bool, err error) {
+func (r *Reconciler) oldestCommand(ctx context.Context, q *scheduling.Queue) (oldest *bus.Command, more bool, err error) {
 	var cached bus.CommandList
-	if err := r.cache.List(ctx, &cached, client.MatchingFields{index.CommandTarget: index.Target("Queue", q.Name)}); err != nil {
+	if err := r.cache.List(ctx, &cached, client.MatchingFields{index.CommandTarget: index.TargetValue("Queue", q.Name)}); err != nil {
 		return nil, false, fmt.Errorf("commands for queue %s: %w", q.Name, err)
 	}
-	slices.SortFunc(cached.Items, func(x, y bus.Command) int { return index.Older(&x, &y) })
+	slices.SortFunc(cached.Items, func(x, y bus.Command) int { return index.CompareAge(&x, &y) })
 	for i := range cached.Items {
 		if !index.IsQueueCommand(&cached.Items[i]) {
 			continue
 		}
-		if !meant(&cached.Items[i], q) {
-			if err := r.dropStray(ctx, &cached.Items[i]); err != nil {
+		if !isMeantFor(&cached.Items[i], q) {
+			if err := r.deleteStrayCommand(ctx, &cached.Items[i]); err != nil {
 				return nil, false, err
 			}
 			continue
@@ -86,33 +86,33 @@ func (r *Reconciler) command(ctx context.Context, q *scheduling.Queue) (oldest *
 // the same name.
 func (r *Reconciler) forgetCommands(ctx context.Context, queue string) error {
 	var left bus.CommandList
-	if err := r.cache.List(ctx, &left, client.MatchingFields{index.CommandTarget: index.Target("Queue", queue)}); err != nil {
+	if err := r.cache.List(ctx, &left, client.MatchingFields{index.CommandTarget: index.TargetValue("Queue", queue)}); err != nil {
 		return fmt.Errorf("commands for queue %s: %w", queue, err)
 	}
 	for i := range left.Items {
 		if !index.IsQueueCommand(&left.Items[i]) {
 			continue
 		}
-		if err := r.dropStray(ctx, &left.Items[i]); err != nil {
+		if err := r.deleteStrayCommand(ctx, &left.Items[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dropStray deletes a command if its queue does not exist, also according to the API server: the cache may not show a
+// deleteStrayCommand deletes a command if its queue does not exist, also according to the API server: the cache may not show a
 // new queue yet.
-func (r *Reconciler) dropStray(ctx context.Context, c *bus.Command) error {
+func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *bus.Command) error {
 	var q scheduling.Queue
 	err := r.api.Get(ctx, types.NamespacedName{Name: c.TargetObject.Name}, &q)
-	if client.IgnoreNotFound(err) != nil || err == nil && meant(c, &q) {
+	if client.IgnoreNotFound(err) != nil || err == nil && isMeantFor(c, &q) {
 		return err
 	}
-	return r.drop(ctx, c)
+	return r.deleteCommand(ctx, c)
 }
 
-// drop deletes this command, identified by its UID.
-func (r *Reconciler) drop(ctx context.Context, c *bus.Command) error {
+// deleteCommand deletes this command, identified by its UID.
+func (r *Reconciler) deleteCommand(ctx context.Context, c *bus.Command) error {
 	uid := c.UID
 	err := r.api.Delete(ctx, c, client.Preconditions{UID: &uid})
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
@@ -121,13 +121,13 @@ func (r *Reconciler) drop(ctx context.Context, c *bus.Command) error {
 	return fmt.Errorf("command %s: %w", c.Name, err)
 }
 
-// meant reports whether a command is for this queue and not for an older queue of the same name.
-func meant(c *bus.Command, q *scheduling.Queue) bool {
+// isMeantFor reports whether a command is for this queue and not for an older queue of the same name.
+func isMeantFor(c *bus.Command, q *scheduling.Queue) bool {
 	return c.TargetObject.UID == "" || c.TargetObject.UID == q.UID
 }
 
-// tell records the result of a command as an event.
-func (r *Reconciler) tell(q *scheduling.Queue, c *bus.Command, p *plan) {
+// recordResult records the result of a command as an event.
+func (r *Reconciler) recordResult(q *scheduling.Queue, c *bus.Command, p *plan) {
 	switch {
 	case p.refusal != "":
 		r.recorder.Event(q, corev1.EventTypeWarning, c.Action, p.refusal)

@@ -30,7 +30,7 @@ func exportMetrics(queue string, c counts) {
 	}
 }
 
-func dropMetrics(queue string) {
+func deleteQueueMetrics(queue string) {
 	for _, gauge := range byPhase {
 		gauge.DeleteLabelValues(queue)
 	}

@@ -39,7 +39,7 @@ func TestGroupsAreCountedUnderVolcanosNames(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	exportMetrics("stays", counts{})
-	dropMetrics("counted")
+	deleteQueueMetrics("counted")
 	if got := gauges(t, "counted"); len(got) != 0 {
 		t.Errorf("of a queue that is gone there is %v", got)
 	}

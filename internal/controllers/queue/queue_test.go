@@ -61,11 +61,11 @@ func TestEveryRowOfTheStateTable(t *testing.T) {
 	for _, row := range rows {
 		for _, held := range []counts{{}, {completed: 1}} {
 			want := row.empty
-			if held.total() > 0 {
+			if held.totalGroups() > 0 {
 				want = row.occupied
 			}
-			if got := compute(testQueue("q", row.state), nil, held, row.action); got.state != want {
-				t.Errorf("%q asked for %q with %d groups: %s, want %s", row.state, row.action, held.total(), got.state, want)
+			if got := computePlan(testQueue("q", row.state), nil, held, row.action); got.state != want {
+				t.Errorf("%q asked for %q with %d groups: %s, want %s", row.state, row.action, held.totalGroups(), got.state, want)
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func TestAQueueFollowsItsParent(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := compute(test.queue, test.parent, counts{}, test.asked)
+			p := computePlan(test.queue, test.parent, counts{}, test.asked)
 			if p.state != test.state || p.closedByParent != test.annotation {
 				t.Errorf("state %s, annotation %q; want %s, %q", p.state, p.closedByParent, test.state, test.annotation)
 			}
@@ -137,7 +137,7 @@ func setup(t *testing.T, objects ...client.Object) (*Reconciler, client.Client, 
 
 func reconcileQueue(t *testing.T, r *Reconciler, c client.Client, name string) *scheduling.Queue {
 	t.Helper()
-	if _, err := r.Reconcile(context.Background(), request(name)); err != nil {
+	if _, err := r.Reconcile(context.Background(), requestForQueue(name)); err != nil {
 		t.Fatal(err)
 	}
 	var q scheduling.Queue
@@ -277,7 +277,7 @@ func TestCountsAreWrittenTwiceASecondAtMost(t *testing.T) {
 	if n := pending(); n != 1 {
 		t.Errorf("%d pending are told after 0.1 s", n)
 	}
-	result, err := r.Reconcile(context.Background(), request("default"))
+	result, err := r.Reconcile(context.Background(), requestForQueue("default"))
 	if err != nil || result.RequeueAfter != 400*time.Millisecond {
 		t.Errorf("again after %s, %v; want 0.4 s", result.RequeueAfter, err)
 	}
@@ -296,7 +296,7 @@ func TestAQueueMadeAgainKnowsItsGroups(t *testing.T) {
 	if err := c.Delete(context.Background(), testQueue("q", "")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Reconcile(context.Background(), request("q")); err != nil {
+	if _, err := r.Reconcile(context.Background(), requestForQueue("q")); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Create(context.Background(), wishing("q", "", "Closed")); err != nil {
@@ -312,7 +312,7 @@ func TestACommandForAQueueThatIsGoneIsNotKeptForTheNext(t *testing.T) {
 	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.CloseQueueAction),
 		TargetObject: &metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue", Name: "q"}}
 	r, c, _ := setup(t, command)
-	if _, err := r.Reconcile(context.Background(), request("q")); err != nil {
+	if _, err := r.Reconcile(context.Background(), requestForQueue("q")); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Get(context.Background(), client.ObjectKeyFromObject(command), command); err == nil {
@@ -335,7 +335,7 @@ func TestACommandThatNoControllerCarriesOutIsDeleted(t *testing.T) {
 			t.Parallel()
 			command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.CloseQueueAction), TargetObject: c.target}
 			r, api, _ := setup(t, command)
-			for _, request := range commanded(t.Context(), command) {
+			for _, request := range requestsForCommand(t.Context(), command) {
 				if _, err := r.Reconcile(t.Context(), request); err != nil {
 					t.Fatal(err)
 				}

@@ -56,12 +56,12 @@ func New(o Options) *Reconciler {
 // Add registers the queue controller with a manager.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
-	options, observed := backoff.Control(1, r)
+	options, observed := backoff.ControllerOptions(1, r)
 	err := ctrl.NewControllerManagedBy(mgr).Named("queue-controller").
 		For(&scheduling.Queue{}).
-		Watches(&scheduling.Queue{}, handler.EnqueueRequestsFromMapFunc(r.children)).
+		Watches(&scheduling.Queue{}, handler.EnqueueRequestsFromMapFunc(r.requestsForChildren)).
 		Watches(&scheduling.PodGroup{}, groupHandler()).
-		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(commanded)).
+		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(requestsForCommand)).
 		WithOptions(options).
 		Complete(observed)
 	if err != nil {
@@ -70,19 +70,19 @@ func Add(mgr manager.Manager, o Options) error {
 	return nil
 }
 
-func request(name string) reconcile.Request {
+func requestForQueue(name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}
 }
 
-// children maps a queue to requests for its children, which are opened and closed together with it.
-func (r *Reconciler) children(ctx context.Context, o client.Object) []reconcile.Request {
+// requestsForChildren maps a queue to requests for its children, which are opened and closed together with it.
+func (r *Reconciler) requestsForChildren(ctx context.Context, o client.Object) []reconcile.Request {
 	var list scheduling.QueueList
 	if err := r.cache.List(ctx, &list, client.MatchingFields{index.QueueParent: o.GetName()}); err != nil {
 		return nil
 	}
 	requests := make([]reconcile.Request, len(list.Items))
 	for i := range requests {
-		requests[i] = request(list.Items[i].Name)
+		requests[i] = requestForQueue(list.Items[i].Name)
 	}
 	return requests
 }
@@ -91,7 +91,7 @@ func (r *Reconciler) children(ctx context.Context, o client.Object) []reconcile.
 func groupHandler() handler.EventHandler {
 	type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(o client.Object, q workQueue) {
-		q.AddAfter(request(index.QueueOf(o.(*scheduling.PodGroup))), coalesce)
+		q.AddAfter(requestForQueue(index.QueueOfPodGroup(o.(*scheduling.PodGroup))), coalesce)
 	}
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q workQueue) { wake(e.Object, q) },
@@ -115,17 +115,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	var q scheduling.Queue
 	if err := r.cache.Get(ctx, req.NamespacedName, &q); err != nil {
 		if apierrors.IsNotFound(err) {
-			dropMetrics(req.Name)
+			deleteQueueMetrics(req.Name)
 			delete(r.counted, req.Name)
 			return reconcile.Result{}, r.forgetCommands(ctx, req.Name)
 		}
 		return reconcile.Result{}, err
 	}
-	parent, held, err := r.surroundings(ctx, &q)
+	parent, held, err := r.parentAndGroups(ctx, &q)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	command, more, err := r.command(ctx, &q)
+	command, more, err := r.oldestCommand(ctx, &q)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -133,7 +133,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if command != nil {
 		asked = bus.Action(command.Action)
 	}
-	p := compute(&q, parent, count(held), asked)
+	p := computePlan(&q, parent, countGroups(held), asked)
 	exact := command != nil || p.state != q.Status.State
 	if exact {
 		// Decide about a state change from the API server's state, because the cache may not show the controller's
@@ -141,15 +141,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		if err := r.api.Get(ctx, req.NamespacedName, &q); err != nil {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
-		if command != nil && !meant(command, &q) {
+		if command != nil && !isMeantFor(command, &q) {
 			return reconcile.Result{RequeueAfter: soon}, nil // another queue now has the name
 		}
-		p = compute(&q, parent, count(held), asked)
-	} else if wait := r.early(&q, &p); wait > 0 {
+		p = computePlan(&q, parent, countGroups(held), asked)
+	} else if wait := r.writeDelay(&q, &p); wait > 0 {
 		exportMetrics(q.Name, p.counts)
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	err = r.write(ctx, &q, &p, exact)
+	err = r.writeQueuePlan(ctx, &q, &p, exact)
 	if apierrors.IsConflict(err) {
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
@@ -158,8 +158,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 	exportMetrics(q.Name, p.counts)
 	if command != nil {
-		r.tell(&q, command, &p)
-		if err := r.drop(ctx, command); err != nil {
+		r.recordResult(&q, command, &p)
+		if err := r.deleteCommand(ctx, command); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
@@ -169,9 +169,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{}, nil
 }
 
-// early returns how long to postpone a plan that changes only counters, because counters were written recently. Each
+// writeDelay returns how long to postpone a plan that changes only counters, because counters were written recently. Each
 // write of a queue causes a watch event, which would lead to the next write while gangs move through their phases.
-func (r *Reconciler) early(q *scheduling.Queue, p *plan) time.Duration {
+func (r *Reconciler) writeDelay(q *scheduling.Queue, p *plan) time.Duration {
 	s := &q.Status
 	if p.parent != "" || p.closedByParent != "" || p.counts == (counts{s.Pending, s.Inqueue, s.Running, s.Unknown, s.Completed}) {
 		return 0
@@ -184,8 +184,8 @@ func (r *Reconciler) early(q *scheduling.Queue, p *plan) time.Duration {
 	return 0
 }
 
-// surroundings returns the parent of a queue and the PodGroups in it.
-func (r *Reconciler) surroundings(ctx context.Context, q *scheduling.Queue) (*scheduling.Queue, []scheduling.PodGroup, error) {
+// parentAndGroups returns the parent of a queue and the PodGroups in it.
+func (r *Reconciler) parentAndGroups(ctx context.Context, q *scheduling.Queue) (*scheduling.Queue, []scheduling.PodGroup, error) {
 	var held scheduling.PodGroupList
 	if err := r.cache.List(ctx, &held, client.MatchingFields{index.GroupQueue: q.Name}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, nil, fmt.Errorf("podgroups of queue %s: %w", q.Name, err)
@@ -208,9 +208,9 @@ func (r *Reconciler) surroundings(ctx context.Context, q *scheduling.Queue) (*sc
 	return &parent, held.Items, nil
 }
 
-// write writes the changes of a plan. If exactly is true, it overwrites only the version of q that was read, and
+// writeQueuePlan writes the changes of a plan. If exactly is true, it overwrites only the version of q that was read, and
 // otherwise returns a conflict. The state is written first, because from then on the command counts as carried out.
-func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan, exactly bool) error {
+func (r *Reconciler) writeQueuePlan(ctx context.Context, q *scheduling.Queue, p *plan, exactly bool) error {
 	status := map[string]any{}
 	if q.Status.State != p.state {
 		status["state"] = p.state
@@ -237,7 +237,7 @@ func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan, ex
 			before["metadata"] = annotation
 		}
 	}
-	if err := r.patch(ctx, q, before, false); err != nil {
+	if err := r.patchQueue(ctx, q, before, false); err != nil {
 		return err
 	}
 	if exactly && len(before) > 0 {
@@ -248,14 +248,14 @@ func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan, ex
 		if exactly {
 			content["metadata"] = map[string]any{"resourceVersion": q.ResourceVersion}
 		}
-		if err := r.patch(ctx, q, content, true); err != nil {
+		if err := r.patchQueue(ctx, q, content, true); err != nil {
 			return err
 		}
 	}
-	return r.patch(ctx, q, after, false)
+	return r.patchQueue(ctx, q, after, false)
 }
 
-func (r *Reconciler) patch(ctx context.Context, q *scheduling.Queue, content map[string]any, status bool) error {
+func (r *Reconciler) patchQueue(ctx context.Context, q *scheduling.Queue, content map[string]any, status bool) error {
 	if len(content) == 0 {
 		return nil
 	}

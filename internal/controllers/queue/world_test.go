@@ -151,7 +151,7 @@ func (w *world) seeAll() {
 // reconcile runs the controller once for a queue. It crashes after the given number of writes, unless that is negative.
 func (w *world) reconcile(name string, writes int, lostReply bool) error {
 	w.api.WritesLeft, w.api.LostReply, w.api.Writes, w.api.Ill = writes, lostReply, nil, false
-	_, err := w.reconciler.Reconcile(context.Background(), request(name))
+	_, err := w.reconciler.Reconcile(context.Background(), requestForQueue(name))
 	w.note("reconcile %s: %s: %v", name, strings.Join(w.api.Writes, ", "), err)
 	dead := w.api.WritesLeft == 0
 	w.api.WritesLeft = -1
@@ -203,7 +203,7 @@ func (w *world) check() error {
 		if err := w.api.Objects.List(context.Background(), &held, client.MatchingFields{index.GroupQueue: name}); err != nil {
 			return err
 		}
-		if err := w.checkQueue(q, w.queue(q.Spec.Parent), count(held.Items)); err != nil {
+		if err := w.checkQueue(q, w.queue(q.Spec.Parent), countGroups(held.Items)); err != nil {
 			return fmt.Errorf("queue %s, %+v, annotations %v: %w", name, q.Status, q.Annotations, err)
 		}
 	}
@@ -217,19 +217,19 @@ func (w *world) checkQueue(q, parent *scheduling.Queue, c counts) error {
 	switch {
 	case c != counts{s.Pending, s.Inqueue, s.Running, s.Unknown, s.Completed}:
 		return fmt.Errorf("in truth %+v", c)
-	case s.State != scheduling.QueueStateOpen && !closed(q):
+	case s.State != scheduling.QueueStateOpen && !isClosedOrClosing(q):
 		return errors.New("it has no such state")
-	case s.State == scheduling.QueueStateClosing && c.total() == 0:
+	case s.State == scheduling.QueueStateClosing && c.totalGroups() == 0:
 		return errors.New("it is empty")
-	case heldShut(parent) && !closed(q):
+	case mustStayClosed(parent) && !isClosedOrClosing(q):
 		return errors.New("its parent is closed")
-	case byParent && !heldShut(parent) && parent != nil:
+	case byParent && !mustStayClosed(parent) && parent != nil:
 		return errors.New("its parent is not closed")
-	case !asked && parent != nil && !heldShut(parent) && closed(q):
+	case !asked && parent != nil && !mustStayClosed(parent) && isClosedOrClosing(q):
 		return errors.New("nobody asked for that")
-	case q.Wish() == scheduling.QueueStateClosed && !closed(q), q.Wish() == scheduling.QueueStateOpen && !heldShut(parent) && closed(q):
+	case q.Wish() == scheduling.QueueStateClosed && !isClosedOrClosing(q), q.Wish() == scheduling.QueueStateOpen && !mustStayClosed(parent) && isClosedOrClosing(q):
 		return errors.New("its wish is not followed")
-	case q.Name != "b" && last == bus.CloseQueueAction && !closed(q), q.Name != "b" && last == bus.OpenQueueAction && closed(q):
+	case q.Name != "b" && last == bus.CloseQueueAction && !isClosedOrClosing(q), q.Name != "b" && last == bus.OpenQueueAction && isClosedOrClosing(q):
 		return fmt.Errorf("the last command was %s", last)
 	}
 	return nil

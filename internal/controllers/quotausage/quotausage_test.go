@@ -38,7 +38,7 @@ func TestAPodCountsInTheKeysOfAQuota(t *testing.T) {
 		"pods": "1", "count/pods": "1", "cpu": "3100m", "requests.cpu": "3100m", "memory": "1Gi", "requests.memory": "1Gi", "limits.memory": "1Gi",
 		"nvidia.com/gpu": "2", "requests.nvidia.com/gpu": "2",
 	}
-	if diff := cmp.Diff(want, text(Pod(spec))); diff != "" {
+	if diff := cmp.Diff(want, text(UsageOfPod(spec))); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
 	}
 }

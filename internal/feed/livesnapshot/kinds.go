@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// sources returns the sources of all kinds that the dashboard shows.
-func sources(l *Live) ([]*source, error) {
+// newSources returns the sources of all kinds that the dashboard shows.
+func newSources(l *Live) ([]*source, error) {
 	to := l.options.Config
 	core, err := feed.CoreClients(to)
 	if err != nil {
@@ -37,16 +37,16 @@ func sources(l *Live) ([]*source, error) {
 	}
 	l.door = core.CoreV1().RESTClient()
 	return []*source{
-		{live: l, kind: "nodes", client: core.CoreV1().RESTClient(), sample: &corev1.Node{}, store: nodes(l)},
-		{live: l, kind: "queues", client: scheduling, sample: &schedulingv1beta1.Queue{}, store: queues(l)},
-		{live: l, kind: "jobs", client: batch, sample: &batchv1alpha1.Job{}, store: jobs(l), own: true},
-		{live: l, kind: snapshot.PodGroups, client: scheduling, sample: &schedulingv1beta1.PodGroup{}, store: groups(l), own: true},
-		{live: l, kind: snapshot.Pods, client: core.CoreV1().RESTClient(), sample: &corev1.Pod{}, store: pods(l), own: true},
-		{live: l, kind: "hypernodes", client: topology, sample: &topologyv1alpha1.HyperNode{}, store: hyperNodes(l), optional: true},
-		{live: l, kind: "priorityclasses", client: core.SchedulingV1().RESTClient(), sample: &schedulingv1.PriorityClass{}, store: priorities(l), optional: true},
-		{live: l, kind: "events", client: core.CoreV1().RESTClient(), sample: &corev1.Event{}, store: events(l, "events"), own: true, selector: aboutNoPods()},
-		{live: l, kind: "warnings", resource: "events", client: core.CoreV1().RESTClient(), sample: &corev1.Event{}, store: events(l, "warnings"), own: true, optional: true, selector: podWarnings()},
-		{live: l, kind: "configuration", resource: "configmaps", client: core.CoreV1().RESTClient(), sample: &corev1.ConfigMap{}, store: configuration(l), in: schedulerNamespace, optional: true,
+		{live: l, kind: "nodes", client: core.CoreV1().RESTClient(), sample: &corev1.Node{}, store: newNodeStore(l)},
+		{live: l, kind: "queues", client: scheduling, sample: &schedulingv1beta1.Queue{}, store: newQueueStore(l)},
+		{live: l, kind: "jobs", client: batch, sample: &batchv1alpha1.Job{}, store: newJobStore(l), own: true},
+		{live: l, kind: snapshot.PodGroups, client: scheduling, sample: &schedulingv1beta1.PodGroup{}, store: newGroupStore(l), own: true},
+		{live: l, kind: snapshot.Pods, client: core.CoreV1().RESTClient(), sample: &corev1.Pod{}, store: newPodStore(l), own: true},
+		{live: l, kind: "hypernodes", client: topology, sample: &topologyv1alpha1.HyperNode{}, store: newHyperNodeStore(l), optional: true},
+		{live: l, kind: "priorityclasses", client: core.SchedulingV1().RESTClient(), sample: &schedulingv1.PriorityClass{}, store: newPriorityStore(l), optional: true},
+		{live: l, kind: "events", client: core.CoreV1().RESTClient(), sample: &corev1.Event{}, store: newEventStore(l, "events"), own: true, selector: excludePodEvents()},
+		{live: l, kind: "warnings", resource: "events", client: core.CoreV1().RESTClient(), sample: &corev1.Event{}, store: newEventStore(l, "warnings"), own: true, optional: true, selector: selectPodWarnings()},
+		{live: l, kind: "configuration", resource: "configmaps", client: core.CoreV1().RESTClient(), sample: &corev1.ConfigMap{}, store: newConfigurationStore(l), in: schedulerNamespace, optional: true,
 			selector: fields.OneTermEqualSelector("metadata.name", keys.ConfigurationName)},
 	}, nil
 }
@@ -54,16 +54,16 @@ func sources(l *Live) ([]*source, error) {
 // schedulerNamespace is the namespace in which the scheduler publishes its configuration.
 const schedulerNamespace = "volcano-system"
 
-// configuration returns the store for the configuration that the scheduler publishes. It keeps only the name of the
+// newConfigurationStore returns the store for the configuration that the scheduler publishes. It keeps only the name of the
 // plugin that divides resources among queues.
-func configuration(l *Live) store {
-	return newSink(l, "configuration", sharer, func(_ *snapshot.Board, policy string) { l.policy = policy },
+func newConfigurationStore(l *Live) store {
+	return newSink(l, "configuration", sharerFrom, func(_ *snapshot.Board, policy string) { l.policy = policy },
 		func(*snapshot.Board, types.NamespacedName, types.UID) { l.policy = "" })
 }
 
-// sharer returns the plugin that divides resources among queues: capacity, capacity (hierarchical) or proportion. It
+// sharerFrom returns the plugin that divides resources among queues: capacity, capacity (hierarchical) or proportion. It
 // returns "" if there is no such plugin or the configuration cannot be parsed.
-func sharer(said *corev1.ConfigMap) string {
+func sharerFrom(said *corev1.ConfigMap) string {
 	conf, _, err := config.Parse([]byte(said.Data[keys.ConfigurationText]))
 	if err != nil {
 		return ""
@@ -81,15 +81,15 @@ func sharer(said *corev1.ConfigMap) string {
 	return ""
 }
 
-// aboutNoPods excludes events about pods, which make up most of the events on a large cluster. Of these, only
-// podWarnings are watched. When the user opens a job, all events about its pods are read.
-func aboutNoPods() fields.Selector {
+// excludePodEvents excludes events about pods, which make up most of the events on a large cluster. Of these, only
+// selectPodWarnings are watched. When the user opens a job, all events about its pods are read.
+func excludePodEvents() fields.Selector {
 	return fields.OneTermNotEqualSelector("involvedObject.kind", "Pod")
 }
 
-// podWarnings selects warnings about pods, except FailedScheduling. The gang's explanation contains the same
+// selectPodWarnings selects warnings about pods, except FailedScheduling. The gang's explanation contains the same
 // information once instead of once per pod.
-func podWarnings() fields.Selector {
+func selectPodWarnings() fields.Selector {
 	return fields.AndSelectors(fields.OneTermEqualSelector("involvedObject.kind", "Pod"), fields.OneTermEqualSelector("type", corev1.EventTypeWarning),
 		fields.OneTermNotEqualSelector("reason", "FailedScheduling"))
 }
@@ -98,40 +98,40 @@ func newSink[T metav1.Object, R any](l *Live, kind string, cut func(T) R, set fu
 	return &sink[T, R]{live: l, kind: kind, cut: cut, set: set, gone: gone, seen: map[types.NamespacedName]version{}}
 }
 
-func nodes(l *Live) store {
+func newNodeStore(l *Live) store {
 	return newSink(l, "nodes", snapshot.FromNode, (*snapshot.Board).SetNode,
 		func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropNode(n.Name) })
 }
 
-func pods(l *Live) store {
+func newPodStore(l *Live) store {
 	return newSink(l, snapshot.Pods, snapshot.FromPod, (*snapshot.Board).SetPod,
 		func(b *snapshot.Board, _ types.NamespacedName, uid types.UID) { b.DropPod(uid) })
 }
 
-func jobs(l *Live) store {
+func newJobStore(l *Live) store {
 	return newSink(l, "jobs", func(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 		snapshot.SlimJob(job)
-		l.sharer.Job(job)
+		l.sharer.ShareJobLists(job)
 		return job
 	}, (*snapshot.Board).SetJob, func(b *snapshot.Board, _ types.NamespacedName, uid types.UID) { b.DropJob(uid) })
 }
 
-func groups(l *Live) store {
+func newGroupStore(l *Live) store {
 	return newSink(l, snapshot.PodGroups, func(g *schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup {
 		snapshot.SlimGroup(g)
-		l.sharer.Group(g)
+		l.sharer.ShareGroupLists(g)
 		return g
 	}, (*snapshot.Board).SetGroup, func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropGroup(n) })
 }
 
-func queues(l *Live) store {
+func newQueueStore(l *Live) store {
 	return newSink(l, "queues", func(q *schedulingv1beta1.Queue) *schedulingv1beta1.Queue {
 		q.ManagedFields = nil
 		return q
 	}, (*snapshot.Board).SetQueue, func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropQueue(n.Name) })
 }
 
-func hyperNodes(l *Live) store {
+func newHyperNodeStore(l *Live) store {
 	return newSink(l, "hypernodes", func(h *topologyv1alpha1.HyperNode) *topologyv1alpha1.HyperNode {
 		h.ManagedFields = nil
 		return h
@@ -144,14 +144,14 @@ type class struct {
 	value int32
 }
 
-func priorities(l *Live) store {
+func newPriorityStore(l *Live) store {
 	return newSink(l, "priorityclasses", func(p *schedulingv1.PriorityClass) class { return class{p.Name, p.Value} },
 		func(b *snapshot.Board, c class) { b.SetPriority(c.name, c.value) },
 		func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropPriority(n.Name) })
 }
 
-// events returns a store for events. Events are never removed individually, so only the board stores them.
-func events(l *Live, kind string) store {
+// newEventStore returns a store for events. Events are never removed individually, so only the board stores them.
+func newEventStore(l *Live, kind string) store {
 	return &sink[*corev1.Event, *snapshot.Event]{live: l, kind: kind, cut: snapshot.FromEvent, add: (*snapshot.Board).AddEvent,
 		clear: func(b *snapshot.Board) { b.ForgetEvents(kind == "warnings") }}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// answered records the outcome of a request for a kind: a connection error, or nil if the server responded.
-func (l *Live) answered(kind string, err error) {
+// recordOutcome records the outcome of a request for a kind: a connection error, or nil if the server responded.
+func (l *Live) recordOutcome(kind string, err error) {
 	l.mu.Lock()
 	before := l.link
 	delete(l.missing, kind)
@@ -21,16 +21,16 @@ func (l *Live) answered(kind string, err error) {
 	} else {
 		l.broken[kind] = err
 	}
-	l.relink()
+	l.updateLink()
 	changed := l.link != before
 	l.mu.Unlock()
 	if changed {
-		l.mark()
+		l.signalChange()
 	}
 }
 
-// relink updates the state of the connection.
-func (l *Live) relink() {
+// updateLink updates the state of the connection.
+func (l *Live) updateLink() {
 	link := snapshot.LinkLive
 	switch {
 	case len(l.broken) > 0:
@@ -43,17 +43,17 @@ func (l *Live) relink() {
 	}
 }
 
-func (l *Live) connection() snapshot.Connection {
+func (l *Live) connectionState() snapshot.Connection {
 	c := snapshot.Connection{Link: l.link, Since: l.since, Server: l.options.Config.Host}
 	if l.link == snapshot.LinkDisconnected {
 		kind := slices.Min(slices.Collect(maps.Keys(l.broken)))
-		c.Problem = short(l.broken[kind])
+		c.Problem = shortError(l.broken[kind])
 	}
 	return c
 }
 
-// short returns the text of a connection error without the request's URL.
-func short(err error) string {
+// shortError returns the text of a connection error without the request's URL.
+func shortError(err error) string {
 	var request *url.Error
 	if errors.As(err, &request) {
 		err = request.Err

@@ -20,15 +20,15 @@ const stalled = 150 * time.Second
 // the connection before it responds.
 var errHungUp = errors.New("the server closed the connection")
 
-// listen forwards the events of a watch. It calls tell once: with nil when the first event arrives or the watch has
+// wrapWatchEvents forwards the events of a watch. It calls tell once: with nil when the first event arrives or the watch has
 // been open for a while, or with an error if the watch ends before that. If an established watch ends, listen calls
 // missed.
-func (l *Live) listen(w watch.Interface, kind string, tell func(error)) watch.Interface {
+func (l *Live) wrapWatchEvents(w watch.Interface, kind string, tell func(error)) watch.Interface {
 	one := &listener{live: l, kind: kind, inner: w, out: make(chan watch.Event), done: make(chan struct{})}
 	l.mu.Lock()
 	l.watches[one] = true
 	l.mu.Unlock()
-	go one.pass(tell)
+	go one.forwardEvents(tell)
 	return one
 }
 
@@ -50,9 +50,9 @@ func (l *listener) Stop() {
 // ResultChan returns the channel of events.
 func (l *listener) ResultChan() <-chan watch.Event { return l.out }
 
-func (l *listener) pass(tell func(error)) {
+func (l *listener) forwardEvents(tell func(error)) {
 	defer close(l.out)
-	defer l.live.ended(l)
+	defer l.live.removeWatch(l)
 	timer, silence := time.NewTimer(proven), time.NewTimer(l.live.stalled)
 	defer timer.Stop()
 	defer silence.Stop()
@@ -71,17 +71,17 @@ func (l *listener) pass(tell func(error)) {
 			say(nil)
 		case <-silence.C:
 			l.inner.Stop()
-			l.live.missed(l.kind)
+			l.live.recordWatchEnd(l.kind)
 			return
 		case event, open := <-l.inner.ResultChan():
 			if !open {
 				if told {
-					l.live.missed(l.kind)
+					l.live.recordWatchEnd(l.kind)
 				}
 				say(errHungUp)
 				return
 			}
-			l.live.lifeSign()
+			l.live.recordLifeSign()
 			silence.Reset(l.live.stalled)
 			if event.Type != watch.Error {
 				say(nil)

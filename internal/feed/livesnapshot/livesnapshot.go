@@ -68,7 +68,7 @@ func New(o Options) (*Live, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	askOften()
+	enableConnectionChecks()
 	l := &Live{
 		options: o, board: snapshot.NewBoard(), loading: map[string]int{}, hidden: map[string]snapshot.Hidden{}, broken: map[string]error{},
 		dirty: make(chan struct{}, 1), link: snapshot.LinkLoading, since: o.Now(), changed: o.Now(),
@@ -76,7 +76,7 @@ func New(o Options) (*Live, error) {
 		memory: newMemory(), sharer: &snapshot.Sharer{}, stalled: stalled,
 	}
 	var err error
-	if l.sources, err = sources(l); err != nil {
+	if l.sources, err = newSources(l); err != nil {
 		return nil, err
 	}
 	for _, s := range l.sources {
@@ -84,13 +84,13 @@ func New(o Options) (*Live, error) {
 	}
 	l.board.SetUnknown(snapshot.Pods, true)
 	l.board.SetUnknown(snapshot.PodGroups, true)
-	l.mark()
+	l.signalChange()
 	return l, nil
 }
 
-// askOften makes HTTP/2 check a silent connection every few seconds and drop it if it is lost. client-go reads these
+// enableConnectionChecks makes HTTP/2 check a silent connection every few seconds and drop it if it is lost. client-go reads these
 // variables when it opens a connection; its default is 45 seconds. For the user, pulse detects the loss.
-func askOften() {
+func enableConnectionChecks() {
 	for name, seconds := range map[string]string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS": "5", "HTTP2_PING_TIMEOUT_SECONDS": "5"} {
 		if os.Getenv(name) == "" {
 			_ = os.Setenv(name, seconds)
@@ -102,9 +102,9 @@ func askOften() {
 func (l *Live) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	for _, s := range l.sources {
-		running.Go(func() { s.run(ctx) })
+		running.Go(func() { s.watchUntilDone(ctx) })
 	}
-	running.Go(func() { l.pulse(ctx) })
+	running.Go(func() { l.probeServer(ctx) })
 	running.Wait()
 }
 
@@ -129,47 +129,47 @@ func (l *Live) Next(ctx context.Context) (*snapshot.Snapshot, error) {
 	default:
 	}
 	l.handedAt = l.options.Now()
-	return l.freeze(), nil
+	return l.newSnapshot(), nil
 }
 
-func (l *Live) freeze() *snapshot.Snapshot {
+func (l *Live) newSnapshot() *snapshot.Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	facts := snapshot.Facts{Cluster: l.options.Cluster, Policy: l.policy, Connection: l.connection()}
+	facts := snapshot.Facts{Cluster: l.options.Cluster, Policy: l.policy, Connection: l.connectionState()}
 	for _, kind := range slices.Sorted(maps.Keys(l.loading)) {
 		facts.Loading = append(facts.Loading, snapshot.Loading{Kind: kind, Count: l.loading[kind]})
 	}
 	for _, kind := range slices.Sorted(maps.Keys(l.hidden)) {
 		facts.Hidden = append(facts.Hidden, l.hidden[kind])
 	}
-	return l.board.Freeze(l.changed, facts)
+	return l.board.TakeSnapshot(l.changed, facts)
 }
 
-// mark signals that there are changes for a new Snapshot.
-func (l *Live) mark() {
+// signalChange signals that there are changes for a new Snapshot.
+func (l *Live) signalChange() {
 	select {
 	case l.dirty <- struct{}{}:
 	default:
 	}
 }
 
-// change runs do, which may write to the board and must report whether it did.
-func (l *Live) change(do func(*snapshot.Board) bool) {
+// changeBoard runs do, which may write to the board and must report whether it did.
+func (l *Live) changeBoard(do func(*snapshot.Board) bool) {
 	l.mu.Lock()
 	changed := do(l.board)
 	if changed {
 		l.changed = l.options.Now()
-		l.calmDown()
+		l.scheduleMemoryReturn()
 	}
 	l.mu.Unlock()
 	if changed {
-		l.mark()
+		l.signalChange()
 	}
 }
 
-// calmDown schedules the return of memory to the system for when nothing has changed for a while. Otherwise, memory
+// scheduleMemoryReturn schedules the return of memory to the system for when nothing has changed for a while. Otherwise, memory
 // for garbage from changes would be kept.
-func (l *Live) calmDown() {
+func (l *Live) scheduleMemoryReturn() {
 	if l.calm != nil {
 		l.calm.Reset(settle)
 		return
@@ -189,9 +189,9 @@ func (l *Live) calmDown() {
 	})
 }
 
-// arrived runs do, which puts an object from a list on the board. While the first list of the kind is incomplete, it
+// putListedObject runs do, which puts an object from a list on the board. While the first list of the kind is incomplete, it
 // also counts the object.
-func (l *Live) arrived(kind string, do func(*snapshot.Board) bool) {
+func (l *Live) putListedObject(kind string, do func(*snapshot.Board) bool) {
 	l.mu.Lock()
 	if do(l.board) {
 		l.changed = l.options.Now()
@@ -200,11 +200,11 @@ func (l *Live) arrived(kind string, do func(*snapshot.Board) bool) {
 		l.loading[kind] = n + 1
 	}
 	l.mu.Unlock()
-	l.mark()
+	l.signalChange()
 }
 
-// listed records that all visible objects of a kind are on the board. some is false if the user may not see any.
-func (l *Live) listed(kind string, some bool) {
+// finishList records that all visible objects of a kind are on the board. some is false if the user may not see any.
+func (l *Live) finishList(kind string, some bool) {
 	l.mu.Lock()
 	delete(l.loading, kind)
 	if some && !l.narrow[kind] {
@@ -214,21 +214,21 @@ func (l *Live) listed(kind string, some bool) {
 	if kind == snapshot.Pods || kind == snapshot.PodGroups {
 		l.board.SetUnknown(kind, hidden)
 	}
-	l.relink()
+	l.updateLink()
 	complete := len(l.loading) == 0
 	l.mu.Unlock()
-	l.mark()
+	l.signalChange()
 	if complete {
 		// Once the reflectors have released the lists, their memory can be freed.
 		l.once.Do(func() { time.AfterFunc(settle, debug.FreeOSMemory) })
 	}
 }
 
-// hide records that the user may not see all objects of a kind, until a list of the kind succeeds. If narrow is true,
+// markHidden records that the user may not see all objects of a kind, until a list of the kind succeeds. If narrow is true,
 // a list of only the user's own namespace does not count.
-func (l *Live) hide(h snapshot.Hidden, narrow bool) {
+func (l *Live) markHidden(h snapshot.Hidden, narrow bool) {
 	l.mu.Lock()
 	l.hidden[h.Kind], l.narrow[h.Kind] = h, narrow
 	l.mu.Unlock()
-	l.mark()
+	l.signalChange()
 }

@@ -15,9 +15,9 @@ const heapGrowth = 20
 // resident, the total is less than 300 MB. The data of 5,000 nodes, 10,000 jobs and 100,000 pods takes half of it.
 const enough = 205 << 20
 
-// mostHeap returns the memory limit for the given amount of live data, both in bytes. Without a limit, garbage from
+// memoryLimitFor returns the memory limit for the given amount of live data, both in bytes. Without a limit, garbage from
 // incoming lists would be collected late. The limit grows with the data of the cluster.
-func mostHeap(kept uint64) int64 {
+func memoryLimitFor(kept uint64) int64 {
 	return max(enough, int64(kept/10*13)+40<<20) //nolint:gosec // no memory is as large
 }
 
@@ -37,13 +37,13 @@ type memory struct {
 func newMemory() *memory {
 	debug.SetGCPercent(heapGrowth)
 	m := &memory{kept: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
-	m.follow()
+	m.adjustLimit()
 	return m
 }
 
-// follow adjusts the limit when the amount of live data has changed enough. Each adjustment stops the program for a
+// adjustLimit adjusts the limit when the amount of live data has changed enough. Each adjustment stops the program for a
 // moment.
-func (m *memory) follow() {
+func (m *memory) adjustLimit() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
@@ -51,7 +51,7 @@ func (m *memory) follow() {
 	if m.kept[0].Value.Kind() != metrics.KindUint64 {
 		return
 	}
-	if bound := mostHeap(m.kept[0].Value.Uint64()); bound > m.bound || bound < m.bound/10*8 {
+	if bound := memoryLimitFor(m.kept[0].Value.Uint64()); bound > m.bound || bound < m.bound/10*8 {
 		m.bound = bound
 		debug.SetMemoryLimit(bound)
 	}

@@ -13,7 +13,7 @@ func TestTheHeapIsBoundedByWhatIsKeptInIt(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if bound := mostHeap(uint64(c.kept)); bound < c.least || bound > c.most || bound < c.kept*5/4 { //nolint:gosec // positive
+			if bound := memoryLimitFor(uint64(c.kept)); bound < c.least || bound > c.most || bound < c.kept*5/4 { //nolint:gosec // positive
 				t.Errorf("with %d MB kept the heap may take %d MB", c.kept/mb, bound/mb)
 			}
 		})

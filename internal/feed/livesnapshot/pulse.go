@@ -29,16 +29,16 @@ var (
 	errEnded  = errors.New("a watch ended and cannot be restarted")
 )
 
-// lifeSign records that data arrived from the server.
-func (l *Live) lifeSign() {
+// recordLifeSign records that data arrived from the server.
+func (l *Live) recordLifeSign() {
 	l.mu.Lock()
 	l.heard = time.Now()
 	l.mu.Unlock()
 }
 
-// missed records that the watch of a kind ended. If it is not re-established within grace, the connection counts as
+// recordWatchEnd records that the watch of a kind ended. If it is not re-established within grace, the connection counts as
 // broken.
-func (l *Live) missed(kind string) {
+func (l *Live) recordWatchEnd(kind string) {
 	l.mu.Lock()
 	l.misses++
 	this := l.misses
@@ -49,24 +49,24 @@ func (l *Live) missed(kind string) {
 		still := l.missing[kind] == this
 		l.mu.Unlock()
 		if still {
-			l.answered(kind, errEnded)
+			l.recordOutcome(kind, errEnded)
 		}
 	})
 }
 
-// ended removes a watch.
-func (l *Live) ended(w *listener) {
+// removeWatch removes a watch.
+func (l *Live) removeWatch(w *listener) {
 	l.mu.Lock()
 	delete(l.watches, w)
 	l.mu.Unlock()
 }
 
-// pulse sends a request whenever the server has been silent for some time. If the server does not respond, pulse
+// probeServer sends a request whenever the server has been silent for some time. If the server does not respond, pulse
 // records this at once. After the second failure, it restarts all watches, because their connections may be dead.
-func (l *Live) pulse(ctx context.Context) {
+func (l *Live) probeServer(ctx context.Context) {
 	lost := 0
-	for wait(ctx, look); ctx.Err() == nil; wait(ctx, look) {
-		l.memory.follow()
+	for sleepContext(ctx, look); ctx.Err() == nil; sleepContext(ctx, look) {
+		l.memory.adjustLimit()
 		l.mu.Lock()
 		silence := time.Since(l.heard)
 		l.mu.Unlock()
@@ -82,21 +82,21 @@ func (l *Live) pulse(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if answer(err) {
+		if isServerAnswer(err) {
 			lost = 0
-			l.answered(pulseKind, nil)
+			l.recordOutcome(pulseKind, nil)
 			continue
 		}
-		l.answered(pulseKind, err)
+		l.recordOutcome(pulseKind, err)
 		if lost++; lost == 2 {
-			l.hangUp()
+			l.restartWatches()
 		}
-		wait(ctx, again)
+		sleepContext(ctx, again)
 	}
 }
 
-// hangUp ends all watches. The reflectors restart them at the positions where they stopped.
-func (l *Live) hangUp() {
+// restartWatches ends all watches. The reflectors restart them at the positions where they stopped.
+func (l *Live) restartWatches() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for w := range l.watches {

@@ -32,8 +32,8 @@ type version struct {
 	state uint64
 }
 
-// stateOf converts a resource version to a number. All known API servers use numbers; other versions are hashed.
-func stateOf(resourceVersion string) uint64 {
+// resourceVersionNumber converts a resource version to a number. All known API servers use numbers; other versions are hashed.
+func resourceVersionNumber(resourceVersion string) uint64 {
 	if n, err := strconv.ParseUint(resourceVersion, 10, 64); err == nil {
 		return n
 	}
@@ -74,31 +74,31 @@ func (s *sink[T, R]) Transformer() cache.TransformFunc {
 		if !ok {
 			return obj, nil
 		}
-		e := s.early(o)
-		s.live.arrived(s.kind, func(b *snapshot.Board) bool { return s.take(b, e) })
+		e := s.reduceObject(o)
+		s.live.putListedObject(s.kind, func(b *snapshot.Board) bool { return s.putOnBoard(b, e) })
 		e.taken = true
 		return e, nil
 	}
 }
 
-func (s *sink[T, R]) early(o T) *early[R] {
-	return &early[R]{ObjectMeta: &nameless, name: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}, is: version{o.GetUID(), stateOf(o.GetResourceVersion())}, row: s.cut(o)}
+func (s *sink[T, R]) reduceObject(o T) *early[R] {
+	return &early[R]{ObjectMeta: &nameless, name: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}, is: version{o.GetUID(), resourceVersionNumber(o.GetResourceVersion())}, row: s.cut(o)}
 }
 
-func (s *sink[T, R]) read(obj any) (e *early[R], ok bool) {
+func (s *sink[T, R]) readObject(obj any) (e *early[R], ok bool) {
 	switch o := obj.(type) {
 	case *early[R]:
 		return o, true
 	case T:
-		return s.early(o), true
+		return s.reduceObject(o), true
 	}
 	return nil, false
 }
 
 // Add adds a new object.
 func (s *sink[T, R]) Add(obj any) error {
-	if e, ok := s.read(obj); ok {
-		s.live.change(func(b *snapshot.Board) bool { return s.take(b, e) })
+	if e, ok := s.readObject(obj); ok {
+		s.live.changeBoard(func(b *snapshot.Board) bool { return s.putOnBoard(b, e) })
 	}
 	return nil
 }
@@ -112,8 +112,8 @@ func (s *sink[T, R]) Delete(obj any) error {
 	if !ok {
 		return nil
 	}
-	s.live.change(func(b *snapshot.Board) bool {
-		return s.drop(b, types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+	s.live.changeBoard(func(b *snapshot.Board) bool {
+		return s.dropObject(b, types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
 	})
 	return nil
 }
@@ -123,33 +123,33 @@ func (s *sink[T, R]) Replace(objects []any, _ string) error {
 	rows := make([]*early[R], 0, len(objects))
 	here := make(map[types.NamespacedName]struct{}, len(objects))
 	for _, obj := range objects {
-		if e, ok := s.read(obj); ok {
+		if e, ok := s.readObject(obj); ok {
 			rows = append(rows, e)
 			here[e.name] = struct{}{}
 		}
 	}
-	s.live.change(func(b *snapshot.Board) (changed bool) {
+	s.live.changeBoard(func(b *snapshot.Board) (changed bool) {
 		for name := range s.seen {
 			if _, ok := here[name]; !ok {
-				changed = s.drop(b, name) || changed
+				changed = s.dropObject(b, name) || changed
 			}
 		}
 		for _, e := range rows {
 			if !e.taken {
-				changed = s.take(b, e) || changed
+				changed = s.putOnBoard(b, e) || changed
 			}
 		}
 		return changed
 	})
-	s.live.listed(s.kind, true)
+	s.live.finishList(s.kind, true)
 	return nil
 }
 
 // Resync does nothing, because the sink does not keep objects that could be sent again.
 func (s *sink[T, R]) Resync() error { return nil }
 
-// take puts an object on the board and reports whether it differs from the previous version.
-func (s *sink[T, R]) take(b *snapshot.Board, e *early[R]) bool {
+// putOnBoard puts an object on the board and reports whether it differs from the previous version.
+func (s *sink[T, R]) putOnBoard(b *snapshot.Board, e *early[R]) bool {
 	if s.add != nil {
 		return s.add(b, e.row)
 	}
@@ -165,7 +165,7 @@ func (s *sink[T, R]) take(b *snapshot.Board, e *early[R]) bool {
 	return true
 }
 
-func (s *sink[T, R]) drop(b *snapshot.Board, name types.NamespacedName) bool {
+func (s *sink[T, R]) dropObject(b *snapshot.Board, name types.NamespacedName) bool {
 	before, known := s.seen[name]
 	if known {
 		delete(s.seen, name)
@@ -176,14 +176,14 @@ func (s *sink[T, R]) drop(b *snapshot.Board, name types.NamespacedName) bool {
 
 // forget removes all objects, because their scope is no longer watched.
 func (s *sink[T, R]) forget() {
-	s.live.change(func(b *snapshot.Board) (changed bool) {
+	s.live.changeBoard(func(b *snapshot.Board) (changed bool) {
 		for name := range s.seen {
-			changed = s.drop(b, name) || changed
+			changed = s.dropObject(b, name) || changed
 		}
 		if s.clear != nil {
 			s.clear(b)
 		}
 		return changed || s.clear != nil
 	})
-	s.live.listed(s.kind, false)
+	s.live.finishList(s.kind, false)
 }

@@ -47,32 +47,32 @@ type store interface {
 	forget()
 }
 
-// run watches the widest scope that the user may see, until ctx is done.
-func (s *source) run(ctx context.Context) {
+// watchUntilDone watches the widest scope that the user may see, until ctx is done.
+func (s *source) watchUntilDone(ctx context.Context) {
 	for ctx.Err() == nil {
-		why := s.reflect(ctx, s.in)
+		why := s.watchNamespace(ctx, s.in)
 		if ctx.Err() != nil {
 			return
 		}
 		hidden := snapshot.Hidden{Kind: s.kind, Why: why.Error()}
 		if s.own && s.live.options.Namespace != "" && apierrors.IsForbidden(why) {
 			hidden.Namespaces = []string{s.live.options.Namespace}
-			s.live.hide(hidden, true)
-			narrow := s.reflect(ctx, s.live.options.Namespace)
+			s.live.markHidden(hidden, true)
+			narrow := s.watchNamespace(ctx, s.live.options.Namespace)
 			if ctx.Err() != nil {
 				return
 			}
 			hidden.Namespaces, hidden.Why = nil, narrow.Error()
 		}
 		if !s.optional {
-			s.live.hide(hidden, false)
+			s.live.markHidden(hidden, false)
 		}
 		s.store.forget()
-		wait(ctx, askAgain)
+		sleepContext(ctx, askAgain)
 	}
 }
 
-func wait(ctx context.Context, d time.Duration) {
+func sleepContext(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -81,9 +81,9 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// reflect watches the kind in a namespace ("" means all) until ctx is done, or until the server reports that access
+// watchNamespace watches the kind in a namespace ("" means all) until ctx is done, or until the server reports that access
 // is forbidden or that the kind does not exist. In the latter cases, it returns the error.
-func (s *source) reflect(ctx context.Context, namespace string) error {
+func (s *source) watchNamespace(ctx context.Context, namespace string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	quiet := logr.Discard()
@@ -120,7 +120,7 @@ func (t *tap) Watch(options metav1.ListOptions) (watch.Interface, error) {
 // ListWithContext lists the objects.
 func (t *tap) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	list, err := t.ListerWatcherWithContext.ListWithContext(ctx, options)
-	t.heard(ctx, err)
+	t.recordResponse(ctx, err)
 	return list, err
 }
 
@@ -128,34 +128,34 @@ func (t *tap) ListWithContext(ctx context.Context, options metav1.ListOptions) (
 func (t *tap) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	w, err := t.ListerWatcherWithContext.WatchWithContext(ctx, options)
 	if err != nil {
-		t.heard(ctx, err)
+		t.recordResponse(ctx, err)
 		return w, err
 	}
-	return t.source.live.listen(w, t.source.kind, func(err error) { t.heard(ctx, err) }), nil
+	return t.source.live.wrapWatchEvents(w, t.source.kind, func(err error) { t.recordResponse(ctx, err) }), nil
 }
 
-// heard records the outcome of a request. Any response from the server, except "unauthorized", proves that the
+// recordResponse records the outcome of a request. Any response from the server, except "unauthorized", proves that the
 // connection works.
-func (t *tap) heard(ctx context.Context, err error) {
+func (t *tap) recordResponse(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
-		t.source.live.answered(t.source.kind, nil)
+		t.source.live.recordOutcome(t.source.kind, nil)
 		t.once.Do(func() { t.stop(err) })
 	case apierrors.IsUnauthorized(err):
-		t.source.live.answered(t.source.kind, err)
-	case answer(err):
-		t.source.live.answered(t.source.kind, nil)
+		t.source.live.recordOutcome(t.source.kind, err)
+	case isServerAnswer(err):
+		t.source.live.recordOutcome(t.source.kind, nil)
 	default:
-		t.source.live.answered(t.source.kind, err)
+		t.source.live.recordOutcome(t.source.kind, err)
 	}
 }
 
-// answer reports whether err is nil or a response from the server with a status below 500, rather than a connection
+// isServerAnswer reports whether err is nil or a response from the server with a status below 500, rather than a connection
 // error.
-func answer(err error) bool {
+func isServerAnswer(err error) bool {
 	var status apierrors.APIStatus
 	return err == nil || errors.As(err, &status) && status.Status().Code != 0 && status.Status().Code < 500
 }

@@ -16,8 +16,8 @@ const (
 	Arrays = "arrays"
 )
 
-// Path returns the path of the list for a namespace, or for all namespaces if it is empty.
-func Path(namespace string) string {
+// ListPathFor returns the path of the list for a namespace, or for all namespaces if it is empty.
+func ListPathFor(namespace string) string {
 	if namespace == "" {
 		return Root + "/" + Resource
 	}

@@ -155,7 +155,7 @@ func drawSpec(t *rapid.T) batch.JobSpec {
 func across(t interface{ Fatal(...any) }, entries []jobsummary.Entry) []jobsummary.Entry {
 	var stream []byte
 	for _, e := range entries {
-		parts, err := jobsummary.Parts(e)
+		parts, err := jobsummary.EncodeParts(e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestSqueueSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	propertytest.Check(t, 1_000, func(t *rapid.T) {
 		jobs, groups, pods := draw(t)
 		q := jobsummary.Query{Pods: rapid.Bool().Draw(t, "with pods"), Ended: rapid.Bool().Draw(t, "with ended pods")}
-		whole := jobsummary.Join(q, jobs, groups, pods)
+		whole := jobsummary.JoinEntries(q, jobs, groups, pods)
 		read := across(t, whole)
 		for _, each := range []bool{false, true} {
 			if diff := cmp.Diff(rows(whole, q, each), rows(read, q, each)); diff != "" {
@@ -249,7 +249,7 @@ func TestSacctSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	propertytest.Check(t, 300, func(t *rapid.T) {
 		jobs, groups, pods := draw(t)
 		q := jobsummary.Query{Pods: true, Ended: true}
-		whole := jobsummary.Join(q, jobs, groups, pods)
+		whole := jobsummary.JoinEntries(q, jobs, groups, pods)
 		read := across(t, whole)
 		for _, each := range []bool{false, true} {
 			if diff := cmp.Diff(accounts(whole, q, each), accounts(read, q, each)); diff != "" {
@@ -275,17 +275,17 @@ func TestADaemonThatDoesNotTellWhatWasSaidIsKnown(t *testing.T) {
 		"one that has begun":               {[]*corev1.Pod{{Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{ended}, ContainerStatuses: []corev1.ContainerStatus{runs}}}}, true},
 		"one of two whose other half runs": {[]*corev1.Pod{{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{runs, ended}}}, {}}, true},
 	} {
-		parts, err := jobsummary.Parts(jobsummary.Entry{Job: &batch.Job{}, Pods: c.pods})
+		parts, err := jobsummary.EncodeParts(jobsummary.Entry{Job: &batch.Job{}, Pods: c.pods})
 		if err != nil {
 			t.Fatal(err)
 		}
-		job, err := jobsummary.Job(&batch.Job{})
+		job, err := jobsummary.EncodeJobFields(&batch.Job{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := [][]byte{job}
 		for _, pod := range c.pods {
-			text, err := jobsummary.Pod(pod)
+			text, err := jobsummary.EncodePodFields(pod)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -306,7 +306,7 @@ func TestADaemonThatDoesNotTellWhatWasSaidIsKnown(t *testing.T) {
 func TestAListThatWasCutOffIsAnErrorAndNoShorterList(t *testing.T) {
 	t.Parallel()
 	entry := jobsummary.Entry{Job: &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train", Annotations: map[string]string{keys.User: "mei"}}}}
-	parts, err := jobsummary.Parts(entry)
+	parts, err := jobsummary.EncodeParts(entry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestWhatNoListTellsStaysBehind(t *testing.T) {
 	if len(got.Job.Labels) > 0 || len(got.Job.Annotations) != 1 || got.Pods[0].Status.ContainerStatuses[0].State.Terminated.Message != "" {
 		t.Errorf("%+v, %+v", got.Job.ObjectMeta, got.Pods[0].Status)
 	}
-	if said := jobsummary.Said(runs); len(said) > 0 {
+	if said := jobsummary.EncodeTermination(runs); len(said) > 0 {
 		t.Errorf("what runs has said %q", said)
 	}
 }
@@ -394,7 +394,7 @@ func TestPodsAreJoinedToTheirJobs(t *testing.T) {
 		{jobsummary.Query{Pods: true, Ended: true}, []string{"nlp/a: a-0 a-1 a-2", "bio/a: other", "nlp/:"}},
 	} {
 		var got []string
-		for _, entry := range jobsummary.Join(c.q, jobs, nil, pods) {
+		for _, entry := range jobsummary.JoinEntries(c.q, jobs, nil, pods) {
 			text := entry.Job.Namespace + "/" + entry.Job.Name + ":"
 			for _, pod := range entry.Pods {
 				text += " " + pod.Name
@@ -408,7 +408,7 @@ func TestPodsAreJoinedToTheirJobs(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	parts, err := jobsummary.Parts(jobsummary.Entry{Job: &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{keys.JobID: "1"}}}, Group: &scheduling.PodGroup{}, Pods: []*corev1.Pod{{}}})
+	parts, err := jobsummary.EncodeParts(jobsummary.Entry{Job: &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{keys.JobID: "1"}}}, Group: &scheduling.PodGroup{}, Pods: []*corev1.Pod{{}}})
 	if err != nil {
 		f.Fatal(err)
 	}

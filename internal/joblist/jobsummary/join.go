@@ -22,8 +22,8 @@ type Query struct {
 	Arrays bool
 }
 
-// Join returns an entry for each job with its PodGroup and its pods, sorted by name.
-func Join(q Query, jobs []*batch.Job, groups []*scheduling.PodGroup, pods []*corev1.Pod) []Entry {
+// JoinEntries returns an entry for each job with its PodGroup and its pods, sorted by name.
+func JoinEntries(q Query, jobs []*batch.Job, groups []*scheduling.PodGroup, pods []*corev1.Pod) []Entry {
 	byOwner := make(map[types.UID]*scheduling.PodGroup, len(groups))
 	for _, group := range groups {
 		for i := range group.OwnerReferences {

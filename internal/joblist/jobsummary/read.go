@@ -56,7 +56,7 @@ func NewReader(from io.Reader) *Reader {
 func (r *Reader) Next() (*Entry, error) {
 	size, err := binary.ReadUvarint(r.from)
 	if err != nil {
-		return nil, cutOff(err)
+		return nil, truncatedError(err)
 	}
 	if size > longest {
 		return nil, fmt.Errorf("list of jobs: a message of %d bytes", size)
@@ -66,10 +66,10 @@ func (r *Reader) Next() (*Entry, error) {
 	}
 	message := r.buffer[:size]
 	if _, err := io.ReadFull(r.from, message); err != nil {
-		return nil, cutOff(err)
+		return nil, truncatedError(err)
 	}
 	d := &decoder{Reader: r, entry: &Entry{Job: &batch.Job{}}, end: -1}
-	if err := d.read(message); err != nil {
+	if err := d.decodeMessage(message); err != nil {
 		return nil, fmt.Errorf("list of jobs: %w", err)
 	}
 	if d.end < 0 {
@@ -83,7 +83,7 @@ func (r *Reader) Next() (*Entry, error) {
 	return nil, io.EOF
 }
 
-func cutOff(err error) error {
+func truncatedError(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
@@ -101,7 +101,7 @@ type decoder struct {
 	spoke   int    // number of pods with ended containers
 }
 
-func (d *decoder) read(message []byte) error {
+func (d *decoder) decodeMessage(message []byte) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {
@@ -113,12 +113,12 @@ func (d *decoder) read(message []byte) error {
 		case protowire.BytesType:
 			var value []byte
 			if value, n = protowire.ConsumeBytes(message); n >= 0 {
-				err = d.bytes(number, value)
+				err = d.decodeBytes(number, value)
 			}
 		case protowire.VarintType:
 			var value uint64
 			if value, n = protowire.ConsumeVarint(message); n >= 0 {
-				d.number(number, protowire.DecodeZigZag(value))
+				d.decodeNumber(number, protowire.DecodeZigZag(value))
 			}
 		default:
 			n = protowire.ConsumeFieldValue(number, kind, message)
@@ -134,43 +134,43 @@ func (d *decoder) read(message []byte) error {
 	return nil
 }
 
-func (d *decoder) bytes(number protowire.Number, value []byte) error {
+func (d *decoder) decodeBytes(number protowire.Number, value []byte) error {
 	job := d.entry.Job
 	switch number {
 	case fieldNamespace:
-		job.Namespace = d.word(value)
+		job.Namespace = d.internWord(value)
 	case fieldName:
 		job.Name = string(value)
 	case fieldUID:
 		job.UID = types.UID(value)
 	case fieldLabel:
-		d.pair(&job.Labels, value)
+		d.decodePair(&job.Labels, value)
 	case fieldAnnotation:
-		d.pair(&job.Annotations, value)
+		d.decodePair(&job.Annotations, value)
 	case fieldSpec:
-		return known(d.specs, value, func(spec *batch.JobSpec) { job.Spec = *spec })
+		return useDecoded(d.specs, value, func(spec *batch.JobSpec) { job.Spec = *spec })
 	case fieldStatus:
-		return known(d.statuses, value, func(status *batch.JobStatus) { d.status(status) })
+		return useDecoded(d.statuses, value, func(status *batch.JobStatus) { d.copyStatus(status) })
 	case fieldGroup:
-		return known(d.groups, value, func(status *scheduling.PodGroupStatus) { d.entry.Group = &scheduling.PodGroup{Status: *status} })
+		return useDecoded(d.groups, value, func(status *scheduling.PodGroupStatus) { d.entry.Group = &scheduling.PodGroup{Status: *status} })
 	case fieldPod:
 		pod := &corev1.Pod{}
 		if err := pod.Unmarshal(value); err != nil {
 			return fmt.Errorf("pod: %w", err)
 		}
 		d.entry.Pods = append(d.entry.Pods, pod)
-		if anyEnded(pod) {
+		if hasEndedContainer(pod) {
 			d.spoke++
 		}
 	case fieldSaid:
 		d.heard++
-		return d.said(value)
+		return d.decodeTermination(value)
 	}
 	return nil
 }
 
-// said stores the termination messages of the last pod's containers.
-func (d *decoder) said(text []byte) error {
+// decodeTermination stores the termination messages of the last pod's containers.
+func (d *decoder) decodeTermination(text []byte) error {
 	if len(d.entry.Pods) == 0 {
 		return errors.New("something was said, and there is no pod")
 	}
@@ -193,14 +193,14 @@ func (d *decoder) said(text []byte) error {
 	return nil
 }
 
-// anyEnded reports whether a container of a pod has ended.
-func anyEnded(pod *corev1.Pod) bool {
+// hasEndedContainer reports whether a container of a pod has ended.
+func hasEndedContainer(pod *corev1.Pod) bool {
 	ended := func(s corev1.ContainerStatus) bool { return s.State.Terminated != nil }
 	return slices.ContainsFunc(pod.Status.InitContainerStatuses, ended) || slices.ContainsFunc(pod.Status.ContainerStatuses, ended)
 }
 
-// known calls use with the decoded value of a JSON text. Equal texts are decoded only once.
-func known[T any](all map[string]*T, text []byte, use func(*T)) error {
+// useDecoded calls use with the decoded value of a JSON text. Equal texts are decoded only once.
+func useDecoded[T any](all map[string]*T, text []byte, use func(*T)) error {
 	value, ok := all[string(text)]
 	if !ok {
 		value = new(T)
@@ -213,8 +213,8 @@ func known[T any](all map[string]*T, text []byte, use func(*T)) error {
 	return nil
 }
 
-// word returns text as a string; equal texts share one string.
-func (r *Reader) word(text []byte) string {
+// internWord returns text as a string; equal texts share one string.
+func (r *Reader) internWord(text []byte) string {
 	if word, ok := r.words[string(text)]; ok {
 		return word
 	}
@@ -223,26 +223,26 @@ func (r *Reader) word(text []byte) string {
 	return word
 }
 
-// pair takes a key and, in the next call, its value.
-func (d *decoder) pair(into *map[string]string, text []byte) {
+// decodePair takes a key and, in the next call, its value.
+func (d *decoder) decodePair(into *map[string]string, text []byte) {
 	if d.key == "" {
-		d.key = d.word(text)
+		d.key = d.internWord(text)
 		return
 	}
 	if *into == nil {
 		*into = map[string]string{}
 	}
-	(*into)[d.key] = d.word(text)
+	(*into)[d.key] = d.internWord(text)
 	d.key = ""
 }
 
-// status copies a status, with conditions of its own because their times follow.
-func (d *decoder) status(status *batch.JobStatus) {
+// copyStatus copies a status, with conditions of its own because their times follow.
+func (d *decoder) copyStatus(status *batch.JobStatus) {
 	d.entry.Job.Status = *status
 	d.entry.Job.Status.Conditions = append([]batch.JobCondition(nil), status.Conditions...)
 }
 
-func (d *decoder) number(number protowire.Number, value int64) {
+func (d *decoder) decodeNumber(number protowire.Number, value int64) {
 	status := &d.entry.Job.Status
 	switch number {
 	case fieldCreated:
@@ -255,15 +255,15 @@ func (d *decoder) number(number protowire.Number, value int64) {
 		}
 		d.entered++
 	case fieldPlace, fieldEstimate:
-		d.foretold(number, value)
+		d.setForecast(number, value)
 	case fieldEnd:
 		d.end = value
 	}
 }
 
-// foretold stores the job's position or estimated start in an explanation. It copies the explanation first, because
+// setForecast stores the job's position or estimated start in an explanation. It copies the explanation first, because
 // jobs share it.
-func (d *decoder) foretold(number protowire.Number, value int64) {
+func (d *decoder) setForecast(number protowire.Number, value int64) {
 	if d.entry.Group == nil || d.entry.Group.Status.Explanation == nil {
 		return
 	}

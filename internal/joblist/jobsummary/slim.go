@@ -11,22 +11,22 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// slimSpec returns a spec without the fields that lists do not show, such as commands, volumes and policies.
-func slimSpec(spec *batch.JobSpec) *batch.JobSpec {
+// reduceSpec returns a spec without the fields that lists do not show, such as commands, volumes and policies.
+func reduceSpec(spec *batch.JobSpec) *batch.JobSpec {
 	slim := *spec
 	slim.Volumes, slim.Policies, slim.Plugins = nil, nil, nil
 	slim.Tasks = make([]batch.TaskSpec, len(spec.Tasks))
 	for i := range spec.Tasks {
 		task := spec.Tasks[i]
 		task.Policies, task.DependsOn = nil, nil
-		task.Template = corev1.PodTemplateSpec{Spec: slimPodSpec(&task.Template.Spec)}
+		task.Template = corev1.PodTemplateSpec{Spec: reducePodSpec(&task.Template.Spec)}
 		slim.Tasks[i] = task
 	}
 	return &slim
 }
 
-// slimPodSpec returns the requests, the time limit and the user of a pod.
-func slimPodSpec(spec *corev1.PodSpec) corev1.PodSpec {
+// reducePodSpec returns the requests, the time limit and the user of a pod.
+func reducePodSpec(spec *corev1.PodSpec) corev1.PodSpec {
 	slim := corev1.PodSpec{ActiveDeadlineSeconds: spec.ActiveDeadlineSeconds, Containers: make([]corev1.Container, len(spec.Containers))}
 	if s := spec.SecurityContext; s != nil && s.RunAsUser != nil {
 		slim.SecurityContext = &corev1.PodSecurityContext{RunAsUser: s.RunAsUser}
@@ -37,8 +37,8 @@ func slimPodSpec(spec *corev1.PodSpec) corev1.PodSpec {
 	return slim
 }
 
-// slimStatus returns a status without its times, which are sent separately, and without the counters of tasks.
-func slimStatus(status *batch.JobStatus) *batch.JobStatus {
+// reduceStatus returns a status without its times, which are sent separately, and without the counters of tasks.
+func reduceStatus(status *batch.JobStatus) *batch.JobStatus {
 	slim := *status
 	slim.TaskStatusCount, slim.ControlledResources, slim.RunningDuration = nil, nil, nil
 	slim.State.LastTransitionTime = metav1.Time{}
@@ -49,9 +49,9 @@ func slimStatus(status *batch.JobStatus) *batch.JobStatus {
 	return &slim
 }
 
-// slimGroup returns the status of a PodGroup without texts and times, and without the queue position, which is sent
+// reduceGroupStatus returns the status of a PodGroup without texts and times, and without the queue position, which is sent
 // separately.
-func slimGroup(status *scheduling.PodGroupStatus) *scheduling.PodGroupStatus {
+func reduceGroupStatus(status *scheduling.PodGroupStatus) *scheduling.PodGroupStatus {
 	slim := &scheduling.PodGroupStatus{Phase: status.Phase}
 	for _, c := range status.Conditions {
 		slim.Conditions = append(slim.Conditions, scheduling.PodGroupCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
@@ -69,8 +69,8 @@ func slimGroup(status *scheduling.PodGroupStatus) *scheduling.PodGroupStatus {
 	return slim
 }
 
-// slimPod returns the node, state and result of a pod.
-func slimPod(pod *corev1.Pod) *corev1.Pod {
+// reducePod returns the node, state and result of a pod.
+func reducePod(pod *corev1.Pod) *corev1.Pod {
 	slim := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Labels: map[string]string{}}}
 	for _, key := range []string{keys.TaskSpec, keys.JobID, keys.ArrayIndex} {
 		if value, ok := pod.Labels[key]; ok {
@@ -80,7 +80,7 @@ func slimPod(pod *corev1.Pod) *corev1.Pod {
 	slim.Spec.NodeName = pod.Spec.NodeName
 	s := &pod.Status
 	slim.Status = corev1.PodStatus{Phase: s.Phase, Reason: s.Reason, StartTime: s.StartTime, NominatedNodeName: s.NominatedNodeName,
-		InitContainerStatuses: slimContainers(s.InitContainerStatuses), ContainerStatuses: slimContainers(s.ContainerStatuses)}
+		InitContainerStatuses: reduceContainers(s.InitContainerStatuses), ContainerStatuses: reduceContainers(s.ContainerStatuses)}
 	for _, c := range s.Conditions {
 		if c.Type == corev1.DisruptionTarget {
 			slim.Status.Conditions = append(slim.Status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
@@ -89,8 +89,8 @@ func slimPod(pod *corev1.Pod) *corev1.Pod {
 	return slim
 }
 
-// slimContainers returns the states of containers without messages. Said sends the termination messages.
-func slimContainers(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+// reduceContainers returns the states of containers without messages. Said sends the termination messages.
+func reduceContainers(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	var slim []corev1.ContainerStatus
 	for i := range statuses {
 		state := statuses[i].State
@@ -105,5 +105,5 @@ func slimContainers(statuses []corev1.ContainerStatus) []corev1.ContainerStatus 
 	return slim
 }
 
-// told reports whether lists need a label or annotation of a job.
-func told(key string) bool { return strings.HasPrefix(key, keys.OurPrefix) }
+// isNeededKey reports whether lists need a label or annotation of a job.
+func isNeededKey(key string) bool { return strings.HasPrefix(key, keys.OurPrefix) }

@@ -38,24 +38,24 @@ func apiServerFlags(p *PKI, etcdEndpoint string, port int) []string {
 		// address. Therefore, the endpoints are turned off.
 		"--advertise-address=127.0.0.1",
 		"--endpoint-reconciler-type=none",
-		"--tls-cert-file=" + p.path("apiserver.crt"),
-		"--tls-private-key-file=" + p.path("apiserver.key"),
+		"--tls-cert-file=" + p.pathOfFile("apiserver.crt"),
+		"--tls-private-key-file=" + p.pathOfFile("apiserver.key"),
 		"--client-ca-file=" + p.CACert(),
 		"--anonymous-auth=false",
 		"--authorization-mode=Node,RBAC",
 		"--allow-privileged=true",
 		"--service-cluster-ip-range=" + serviceNetwork,
 		"--service-account-issuer=" + issuer,
-		"--service-account-key-file=" + p.path("service-account.key"),
-		"--service-account-signing-key-file=" + p.path("service-account.key"),
-		"--requestheader-client-ca-file=" + p.path("front-proxy-ca.crt"),
+		"--service-account-key-file=" + p.pathOfFile("service-account.key"),
+		"--service-account-signing-key-file=" + p.pathOfFile("service-account.key"),
+		"--requestheader-client-ca-file=" + p.pathOfFile("front-proxy-ca.crt"),
 		"--requestheader-allowed-names=" + frontProxyUser,
 		"--requestheader-username-headers=X-Remote-User",
 		"--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--proxy-client-cert-file=" + p.path("front-proxy-client.crt"),
-		"--proxy-client-key-file=" + p.path("front-proxy-client.key"),
-		"--admission-control-config-file=" + p.path(admissionFile),
+		"--proxy-client-cert-file=" + p.pathOfFile("front-proxy-client.crt"),
+		"--proxy-client-key-file=" + p.pathOfFile("front-proxy-client.key"),
+		"--admission-control-config-file=" + p.pathOfFile(admissionFile),
 		"--kubelet-certificate-authority=" + p.CACert(),
 		"--kubelet-client-certificate=" + p.KubeletClientCert(),
 		"--kubelet-client-key=" + p.KubeletClientKey(),
@@ -107,7 +107,7 @@ func waitForAPIServer(ctx context.Context, client kubernetes.Interface, server *
 		}
 		select {
 		case <-server.done:
-			return server.ended()
+			return server.errorOfEnd()
 		case <-ctx.Done():
 			return fmt.Errorf("kube-apiserver is not ready: %w", last)
 		case <-time.After(readyPoll):

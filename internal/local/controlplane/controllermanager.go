@@ -46,7 +46,7 @@ func controllerManagerFlags(p *PKI, kubeconfig string) []string {
 		"--leader-elect=false",
 		"--controllers=*,-" + strings.Join(idleControllers, ",-"),
 		"--root-ca-file=" + p.CACert(),
-		"--service-account-private-key-file=" + p.path("service-account.key"),
+		"--service-account-private-key-file=" + p.pathOfFile("service-account.key"),
 		"--service-cluster-ip-range=" + serviceNetwork,
 		// All controllers share one client. A service account for each of them would take a second at startup, and
 		// each would need its own connection.
@@ -96,7 +96,7 @@ func waitForControllers(ctx context.Context, client kubernetes.Interface, manage
 		}
 		select {
 		case <-manager.done:
-			return manager.ended()
+			return manager.errorOfEnd()
 		case <-ctx.Done():
 			return fmt.Errorf("kube-controller-manager has not made the service account default/default: %w", ctx.Err())
 		case <-time.After(readyPoll):

@@ -88,16 +88,16 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 		stopping:   make(chan struct{}),
 		done:       make(chan struct{}),
 	}
-	if err := c.start(ctx, o, port); err != nil {
+	if err := c.startComponents(ctx, o, port); err != nil {
 		c.Stop()
 		return nil, err
 	}
-	go c.watch(ctx)
+	go c.stopOnFailure(ctx)
 	return c, nil
 }
 
-// start starts the parts one after the other.
-func (c *ControlPlane) start(ctx context.Context, o Options, port int) error {
+// startComponents starts the parts one after the other.
+func (c *ControlPlane) startComponents(ctx context.Context, o Options, port int) error {
 	var err error
 	if c.log, err = OpenLogFile(filepath.Join(o.Dir, "log", "control-plane.log")); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (c *ControlPlane) startServer(starting context.Context, port int) error {
 	if err != nil {
 		return err
 	}
-	c.apiServer = startPart("kube-apiserver", run)
+	c.apiServer = startComponent("kube-apiserver", run)
 	client, err := kubernetes.NewForConfig(c.RESTConfig())
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (c *ControlPlane) startServer(starting context.Context, port int) error {
 }
 
 func (c *ControlPlane) startManager(starting context.Context) error {
-	kubeconfig := c.pki.path("controller-manager.kubeconfig")
+	kubeconfig := c.pki.pathOfFile("controller-manager.kubeconfig")
 	if err := writeKubeconfig(c.pki, kubeconfig, c.server, "system:kube-controller-manager", mastersGroup); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (c *ControlPlane) startManager(starting context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.manager = startPart("kube-controller-manager", run)
+	c.manager = startComponent("kube-controller-manager", run)
 	client, err := kubernetes.NewForConfig(c.RESTConfig())
 	if err != nil {
 		return err
@@ -185,22 +185,22 @@ func (c *ControlPlane) startManager(starting context.Context) error {
 	return waitForControllers(starting, client, c.manager)
 }
 
-// watch stops all parts when ctx is done or one of them fails.
-func (c *ControlPlane) watch(ctx context.Context) {
+// stopOnFailure stops all parts when ctx is done or one of them fails.
+func (c *ControlPlane) stopOnFailure(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-c.stopping:
-	case err := <-c.store.failed():
-		c.fail(fmt.Errorf("etcd ended: %w", err))
+	case err := <-c.store.failureChannel():
+		c.recordFailure(fmt.Errorf("etcd ended: %w", err))
 	case <-c.apiServer.done:
-		c.fail(c.apiServer.ended())
+		c.recordFailure(c.apiServer.errorOfEnd())
 	case <-c.manager.done:
-		c.fail(c.manager.ended())
+		c.recordFailure(c.manager.errorOfEnd())
 	}
 	c.Stop()
 }
 
-func (c *ControlPlane) fail(err error) {
+func (c *ControlPlane) recordFailure(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = err
@@ -222,8 +222,8 @@ func (c *ControlPlane) ConfigFor(user string, groups ...string) (*rest.Config, e
 	return configFor(c.pki, c.server, user, groups...)
 }
 
-// Server returns the URL of the API server.
-func (c *ControlPlane) Server() string { return c.server }
+// APIServerURL returns the URL of the API server.
+func (c *ControlPlane) APIServerURL() string { return c.server }
 
 // KubeconfigPath returns the path of the administrator's kubeconfig.
 func (c *ControlPlane) KubeconfigPath() string { return c.kubeconfig }
@@ -246,11 +246,11 @@ func (c *ControlPlane) Err() error {
 func (c *ControlPlane) Stop() {
 	c.stopOnce.Do(func() {
 		close(c.stopping)
-		if err := errors.Join(c.manager.stop(), c.apiServer.stop()); err != nil && c.Err() == nil {
-			c.fail(err)
+		if err := errors.Join(c.manager.stopAndWait(), c.apiServer.stopAndWait()); err != nil && c.Err() == nil {
+			c.recordFailure(err)
 		}
 		if c.store != nil {
-			c.store.stop()
+			c.store.stopEtcd()
 		}
 		close(c.done)
 	})
@@ -267,8 +267,8 @@ func choosePort(wanted int) (int, error) {
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 
-// PortFree reports whether a port of 127.0.0.1 is currently free.
-func PortFree(port int) bool {
+// IsPortFree reports whether a port of 127.0.0.1 is currently free.
+func IsPortFree(port int) bool {
 	_, err := choosePort(port)
 	return err == nil
 }

@@ -52,10 +52,10 @@ func startStore(ctx context.Context, dir string, noSync bool, log zapcore.WriteS
 	case <-s.server.Server.ReadyNotify():
 		return s, nil
 	case err := <-s.server.Err():
-		s.stop()
+		s.stopEtcd()
 		return nil, fmt.Errorf("etcd: %w", err)
 	case <-ctx.Done():
-		s.stop()
+		s.stopEtcd()
 		return nil, fmt.Errorf("etcd: %w", ctx.Err())
 	}
 }
@@ -103,10 +103,10 @@ func SocketDir(dir, name string) (path string, made bool, err error) {
 // endpoint returns the address for etcd's clients.
 func (s *store) endpoint() string { return "unix://" + s.socket }
 
-// failed returns a channel that receives the error if etcd fails.
-func (s *store) failed() <-chan error { return s.server.Err() }
+// failureChannel returns a channel that receives the error if etcd fails.
+func (s *store) failureChannel() <-chan error { return s.server.Err() }
 
-func (s *store) stop() {
+func (s *store) stopEtcd() {
 	s.server.Close()
 	// The directory is empty, and is therefore removed, only if it was created for the socket.
 	_ = errors.Join(os.Remove(s.socket), os.Remove(s.socketDir))

@@ -17,7 +17,7 @@ func writeKubeconfig(p *PKI, path, server, user string, groups ...string) error 
 	if err != nil {
 		return err
 	}
-	certPEM, keyPEM, err := p.Client(user, groups...)
+	certPEM, keyPEM, err := p.NewClientCert(user, groups...)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func configFor(p *PKI, server, user string, groups ...string) (*rest.Config, err
 	if err != nil {
 		return nil, err
 	}
-	certPEM, keyPEM, err := p.Client(user, groups...)
+	certPEM, keyPEM, err := p.NewClientCert(user, groups...)
 	if err != nil {
 		return nil, err
 	}

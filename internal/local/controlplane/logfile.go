@@ -30,10 +30,10 @@ func OpenLogFile(path string) (*LogFile, error) {
 		return nil, err
 	}
 	l := &LogFile{path: path}
-	return l, l.open()
+	return l, l.openForAppend()
 }
 
-func (l *LogFile) open() error {
+func (l *LogFile) openForAppend() error {
 	file, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (l *LogFile) Write(p []byte) (int, error) {
 		_ = l.file.Close()
 		l.file = nil
 		_ = os.Rename(l.path, l.path+".1")
-		if l.open() != nil {
+		if l.openForAppend() != nil {
 			return len(p), nil
 		}
 	}

@@ -19,9 +19,9 @@ type part struct {
 	err  error
 }
 
-// startPart starts a component. The component's context is independent of the caller's, because parts are stopped in
+// startComponent starts a component. The component's context is independent of the caller's, because parts are stopped in
 // a fixed order.
-func startPart(name string, run func(ctx context.Context) error) *part {
+func startComponent(name string, run func(ctx context.Context) error) *part {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &part{name: name, cancel: cancel, done: make(chan struct{})}
 	go func() {
@@ -31,16 +31,16 @@ func startPart(name string, run func(ctx context.Context) error) *part {
 	return p
 }
 
-// ended returns the error of a part that has ended.
-func (p *part) ended() error {
+// errorOfEnd returns the error of a part that has ended.
+func (p *part) errorOfEnd() error {
 	if p.err == nil {
 		return fmt.Errorf("%s ended by itself; see the log", p.name)
 	}
 	return fmt.Errorf("%s ended: %w", p.name, p.err)
 }
 
-// stop stops the part and waits until it has ended.
-func (p *part) stop() error {
+// stopAndWait stops the part and waits until it has ended.
+func (p *part) stopAndWait() error {
 	if p == nil {
 		return nil
 	}

@@ -41,17 +41,17 @@ type authority struct {
 }
 
 // CACert returns the path of the PEM file of the authority that signs server and client certificates.
-func (p *PKI) CACert() string { return p.path("ca.crt") }
+func (p *PKI) CACert() string { return p.pathOfFile("ca.crt") }
 
 // KubeletClientCert returns the path of the certificate that the API server presents to nodes when it requests logs
 // or runs exec.
-func (p *PKI) KubeletClientCert() string { return p.path("apiserver-kubelet-client.crt") }
+func (p *PKI) KubeletClientCert() string { return p.pathOfFile("apiserver-kubelet-client.crt") }
 
 // KubeletClientKey returns the path of the key of KubeletClientCert.
-func (p *PKI) KubeletClientKey() string { return p.path("apiserver-kubelet-client.key") }
+func (p *PKI) KubeletClientKey() string { return p.pathOfFile("apiserver-kubelet-client.key") }
 
-// Serving creates a server certificate for the given host names and IP addresses, and its key. Both are PEM.
-func (p *PKI) Serving(name string, hosts ...string) (certPEM, keyPEM []byte, err error) {
+// NewServingCert creates a server certificate for the given host names and IP addresses, and its key. Both are PEM.
+func (p *PKI) NewServingCert(name string, hosts ...string) (certPEM, keyPEM []byte, err error) {
 	template := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: name},
 		KeyUsage:    x509.KeyUsageDigitalSignature,
@@ -64,12 +64,12 @@ func (p *PKI) Serving(name string, hosts ...string) (certPEM, keyPEM []byte, err
 			template.DNSNames = append(template.DNSNames, host)
 		}
 	}
-	return p.root.issue(template)
+	return p.root.issueCertificate(template)
 }
 
-// Client creates a client certificate for the given user and groups, and its key. Both are PEM.
-func (p *PKI) Client(user string, groups ...string) (certPEM, keyPEM []byte, err error) {
-	return p.root.issue(clientTemplate(user, groups...))
+// NewClientCert creates a client certificate for the given user and groups, and its key. Both are PEM.
+func (p *PKI) NewClientCert(user string, groups ...string) (certPEM, keyPEM []byte, err error) {
+	return p.root.issueCertificate(clientTemplate(user, groups...))
 }
 
 func clientTemplate(user string, groups ...string) *x509.Certificate {
@@ -80,7 +80,7 @@ func clientTemplate(user string, groups ...string) *x509.Certificate {
 	}
 }
 
-func (p *PKI) path(name string) string { return filepath.Join(p.Dir, name) }
+func (p *PKI) pathOfFile(name string) string { return filepath.Join(p.Dir, name) }
 
 // loadPKI opens or creates the authority in dir and writes the files for the API server. extraHosts are additional
 // names for the API server's certificate.
@@ -90,23 +90,23 @@ func loadPKI(dir string, extraHosts []string) (*PKI, error) {
 	}
 	p := &PKI{Dir: dir}
 	var err error
-	if p.root, err = loadAuthority(p.path("ca"), "vc-local"); err != nil {
+	if p.root, err = loadAuthority(p.pathOfFile("ca"), "vc-local"); err != nil {
 		return nil, err
 	}
-	if p.frontProxy, err = loadAuthority(p.path("front-proxy-ca"), "vc-local-front-proxy"); err != nil {
+	if p.frontProxy, err = loadAuthority(p.pathOfFile("front-proxy-ca"), "vc-local-front-proxy"); err != nil {
 		return nil, err
 	}
-	if err := ensureKey(p.path("service-account.key")); err != nil {
+	if err := ensureKey(p.pathOfFile("service-account.key")); err != nil {
 		return nil, err
 	}
 	hosts := append([]string{
 		"127.0.0.1", "localhost", serviceNetworkFirstIP,
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
 	}, extraHosts...)
-	serving := func() ([]byte, []byte, error) { return p.Serving("kube-apiserver", hosts...) }
-	kubelet := func() ([]byte, []byte, error) { return p.Client("kube-apiserver-kubelet-client", mastersGroup) }
-	webhooks := func() ([]byte, []byte, error) { return p.Client(WebhookClient) }
-	proxy := func() ([]byte, []byte, error) { return p.frontProxy.issue(clientTemplate(frontProxyUser)) }
+	serving := func() ([]byte, []byte, error) { return p.NewServingCert("kube-apiserver", hosts...) }
+	kubelet := func() ([]byte, []byte, error) { return p.NewClientCert("kube-apiserver-kubelet-client", mastersGroup) }
+	webhooks := func() ([]byte, []byte, error) { return p.NewClientCert(WebhookClient) }
+	proxy := func() ([]byte, []byte, error) { return p.frontProxy.issueCertificate(clientTemplate(frontProxyUser)) }
 	return p, errors.Join(
 		p.writePair("apiserver", serving),
 		p.writePair("apiserver-kubelet-client", kubelet),
@@ -122,13 +122,13 @@ func (p *PKI) writePair(name string, issue func() (certPEM, keyPEM []byte, err e
 		return fmt.Errorf("certificate %q: %w", name, err)
 	}
 	return errors.Join(
-		os.WriteFile(p.path(name+".crt"), certPEM, 0o600),
-		os.WriteFile(p.path(name+".key"), keyPEM, 0o600),
+		os.WriteFile(p.pathOfFile(name+".crt"), certPEM, 0o600),
+		os.WriteFile(p.pathOfFile(name+".key"), keyPEM, 0o600),
 	)
 }
 
-// issue completes a template with a serial number, dates and a new key, and signs it.
-func (a authority) issue(template *x509.Certificate) (certPEM, keyPEM []byte, err error) {
+// issueCertificate completes a template with a serial number, dates and a new key, and signs it.
+func (a authority) issueCertificate(template *x509.Certificate) (certPEM, keyPEM []byte, err error) {
 	key, keyPEM, err := newKey()
 	if err != nil {
 		return nil, nil, err

@@ -22,7 +22,7 @@ const (
 // webhooks.
 func writeAdmission(p *PKI) error {
 	config := clientcmdapi.NewConfig()
-	config.AuthInfos["*"] = &clientcmdapi.AuthInfo{ClientCertificate: p.path("webhook-client.crt"), ClientKey: p.path("webhook-client.key")}
+	config.AuthInfos["*"] = &clientcmdapi.AuthInfo{ClientCertificate: p.pathOfFile("webhook-client.crt"), ClientKey: p.pathOfFile("webhook-client.key")}
 	kubeconfig, err := clientcmd.Write(*config)
 	if err != nil {
 		return fmt.Errorf("kubeconfig of webhooks: %w", err)
@@ -33,12 +33,12 @@ func writeAdmission(p *PKI) error {
     apiVersion: apiserver.config.k8s.io/v1
     kind: WebhookAdmissionConfiguration
     kubeConfigFile: %q
-`, name, p.path(webhookKubeconfigFile))
+`, name, p.pathOfFile(webhookKubeconfigFile))
 	}
 	text := "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n" +
 		plugin("ValidatingAdmissionWebhook") + plugin("MutatingAdmissionWebhook")
 	return errors.Join(
-		os.WriteFile(p.path(webhookKubeconfigFile), kubeconfig, 0o600),
-		os.WriteFile(p.path(admissionFile), []byte(text), 0o600),
+		os.WriteFile(p.pathOfFile(webhookKubeconfigFile), kubeconfig, 0o600),
+		os.WriteFile(p.pathOfFile(admissionFile), []byte(text), 0o600),
 	)
 }

@@ -17,38 +17,38 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// accompany runs the postStart hook and the probes of a running container until ctx is done.
-func (a *attempt) accompany(ctx context.Context, c *lifecycle.Container) {
+// runHookAndProbes runs the postStart hook and the probes of a running container until ctx is done.
+func (a *attempt) runHookAndProbes(ctx context.Context, c *lifecycle.Container) {
 	if a.spec.Lifecycle != nil && a.spec.Lifecycle.PostStart != nil {
-		if err := a.hook(ctx, a.spec.Lifecycle.PostStart); err != nil && ctx.Err() == nil {
-			a.worker.node.event(a.pod, corev1.EventTypeWarning, "FailedPostStartHook", "PostStartHook failed: "+err.Error())
-			a.worker.post(func() { a.restart(c, nil) })
+		if err := a.runLifecycleHook(ctx, a.spec.Lifecycle.PostStart); err != nil && ctx.Err() == nil {
+			a.worker.node.recordPodEvent(a.pod, corev1.EventTypeWarning, "FailedPostStartHook", "PostStartHook failed: "+err.Error())
+			a.worker.postToWorker(func() { a.restartContainer(c, nil) })
 			return
 		}
 	}
 	if a.spec.StartupProbe != nil && !a.awaitStartup(ctx, c) {
 		return
 	}
-	a.worker.post(func() {
-		if a.current(c) {
+	a.worker.postToWorker(func() {
+		if a.isCurrentAttempt(c) {
 			c.Started = true
 		}
 	})
 	if a.spec.LivenessProbe != nil {
-		go probe.Run(ctx, a.spec.LivenessProbe, a.target(), func(result probe.Result, message string) {
+		go probe.Run(ctx, a.spec.LivenessProbe, a.probeTarget(), func(result probe.Result, message string) {
 			if result == probe.Failure {
-				a.unhealthy("Liveness", message)
-				a.worker.post(func() { a.restart(c, a.spec.LivenessProbe.TerminationGracePeriodSeconds) })
+				a.recordUnhealthy("Liveness", message)
+				a.worker.postToWorker(func() { a.restartContainer(c, a.spec.LivenessProbe.TerminationGracePeriodSeconds) })
 			}
 		})
 	}
 	if a.spec.ReadinessProbe != nil {
-		go probe.Run(ctx, a.spec.ReadinessProbe, a.target(), func(result probe.Result, message string) {
+		go probe.Run(ctx, a.spec.ReadinessProbe, a.probeTarget(), func(result probe.Result, message string) {
 			if result == probe.Failure {
-				a.unhealthy("Readiness", message)
+				a.recordUnhealthy("Readiness", message)
 			}
-			a.worker.post(func() {
-				if a.current(c) {
+			a.worker.postToWorker(func() {
+				if a.isCurrentAttempt(c) {
 					c.Healthy = result == probe.Success
 				}
 			})
@@ -62,30 +62,30 @@ func (a *attempt) awaitStartup(ctx context.Context, c *lifecycle.Container) bool
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
 	passed := false
-	probe.Run(asking, a.spec.StartupProbe, a.target(), func(result probe.Result, message string) {
+	probe.Run(asking, a.spec.StartupProbe, a.probeTarget(), func(result probe.Result, message string) {
 		passed = result == probe.Success
 		if !passed {
-			a.unhealthy("Startup", message)
-			a.worker.post(func() { a.restart(c, a.spec.StartupProbe.TerminationGracePeriodSeconds) })
+			a.recordUnhealthy("Startup", message)
+			a.worker.postToWorker(func() { a.restartContainer(c, a.spec.StartupProbe.TerminationGracePeriodSeconds) })
 		}
 		cancel()
 	})
 	return passed
 }
 
-func (a *attempt) unhealthy(which, message string) {
-	a.worker.node.event(a.pod, corev1.EventTypeWarning, "Unhealthy", which+" probe failed: "+message)
+func (a *attempt) recordUnhealthy(which, message string) {
+	a.worker.node.recordPodEvent(a.pod, corev1.EventTypeWarning, "Unhealthy", which+" probe failed: "+message)
 }
 
-// current reports whether this attempt is still the container's current one. Only the worker's goroutine may call it.
-func (a *attempt) current(c *lifecycle.Container) bool {
-	return a.worker.attempt(c.Spec.Name) == a && c.Stage == lifecycle.Running
+// isCurrentAttempt reports whether this attempt is still the container's current one. Only the worker's goroutine may call it.
+func (a *attempt) isCurrentAttempt(c *lifecycle.Container) bool {
+	return a.worker.runningAttempt(c.Spec.Name) == a && c.Stage == lifecycle.Running
 }
 
-// restart stops the container. The restart policy then decides whether it starts again. Only the worker's goroutine
+// restartContainer stops the container. The restart policy then decides whether it starts again. Only the worker's goroutine
 // may call it.
-func (a *attempt) restart(c *lifecycle.Container, graceSeconds *int64) {
-	if !a.current(c) || a.worker.pod.Stopping() {
+func (a *attempt) restartContainer(c *lifecycle.Container, graceSeconds *int64) {
+	if !a.isCurrentAttempt(c) || a.worker.pod.IsStopping() {
 		return
 	}
 	if graceSeconds == nil {
@@ -95,28 +95,28 @@ func (a *attempt) restart(c *lifecycle.Container, graceSeconds *int64) {
 	if graceSeconds != nil {
 		grace = time.Duration(*graceSeconds) * time.Second
 	}
-	if action, ok := a.worker.pod.Restart(c, grace, time.Now()); ok {
-		a.worker.carryOut(action)
+	if action, ok := a.worker.pod.RestartContainer(c, grace, time.Now()); ok {
+		a.worker.startAction(action)
 	}
 }
 
-func (a *attempt) target() probe.Target {
+func (a *attempt) probeTarget() probe.Target {
 	a.worker.mu.Lock()
 	defer a.worker.mu.Unlock()
 	address := a.worker.node.hostIP
 	if a.worker.surround != nil {
 		address = a.worker.surround.address
 	}
-	return probe.Target{Address: address, Ports: a.spec.Ports, Exec: a.check}
+	return probe.Target{Address: address, Ports: a.spec.Ports, Exec: a.runInContainer}
 }
 
-// hook runs a lifecycle handler of the container.
-func (a *attempt) hook(ctx context.Context, handler *corev1.LifecycleHandler) error {
+// runLifecycleHook runs a lifecycle handler of the container.
+func (a *attempt) runLifecycleHook(ctx context.Context, handler *corev1.LifecycleHandler) error {
 	switch {
 	case handler.Exec != nil:
-		return a.check(ctx, handler.Exec.Command)
+		return a.runInContainer(ctx, handler.Exec.Command)
 	case handler.HTTPGet != nil:
-		return probe.Get(ctx, handler.HTTPGet, a.target())
+		return probe.Get(ctx, handler.HTTPGet, a.probeTarget())
 	case handler.Sleep != nil:
 		sleepContext(ctx, time.Duration(handler.Sleep.Seconds)*time.Second)
 		return nil
@@ -127,8 +127,8 @@ func (a *attempt) hook(ctx context.Context, handler *corev1.LifecycleHandler) er
 // maxCheckOutput is the maximum number of bytes of a failed command's output that are included in an event.
 const maxCheckOutput = 1 << 10
 
-// check runs a command in the container. If the exit code is not 0, it returns an error that contains the output.
-func (a *attempt) check(ctx context.Context, command []string) error {
+// runInContainer runs a command in the container. If the exit code is not 0, it returns an error that contains the output.
+func (a *attempt) runInContainer(ctx context.Context, command []string) error {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return err

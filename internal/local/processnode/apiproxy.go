@@ -36,10 +36,10 @@ func (n *Node) findAPIService(ctx context.Context) {
 	n.config.Log.Info("Service kubernetes not found: pods will not reach the API server")
 }
 
-// serveAPI listens on the service's address inside the pod and forwards connections to the API server, which listens
+// forwardAPIConnections listens on the service's address inside the pod and forwards connections to the API server, which listens
 // only on the machine's loopback address. If that is not possible, it returns nil, because only few pods need the API
 // server.
-func (n *Node) serveAPI(namespaces sandbox.Namespaces) net.Listener {
+func (n *Node) forwardAPIConnections(namespaces sandbox.Namespaces) net.Listener {
 	target := apiAddress(n.config.REST.Host)
 	if !n.apiService.IsValid() || target == "" {
 		return nil
@@ -58,15 +58,15 @@ func (n *Node) serveAPI(namespaces sandbox.Namespaces) net.Listener {
 			if err != nil {
 				return
 			}
-			go pass(connection, target)
+			go forwardConnection(connection, target)
 		}
 	}()
 	return listener
 }
 
-// directAPI returns services, with the address of service kubernetes replaced by the API server's own address,
+// withDirectAPIAddress returns services, with the address of service kubernetes replaced by the API server's own address,
 // because pods on the machine's network can reach the API server only there.
-func directAPI(services []*corev1.Service, host string) []*corev1.Service {
+func withDirectAPIAddress(services []*corev1.Service, host string) []*corev1.Service {
 	address, port, err := net.SplitHostPort(apiAddress(host))
 	if err != nil {
 		return services
@@ -106,33 +106,33 @@ func apiAddress(host string) string {
 	return net.JoinHostPort(parsed.Hostname(), port)
 }
 
-func pass(inside net.Conn, target string) {
+func forwardConnection(inside net.Conn, target string) {
 	defer inside.Close()
 	outside, err := net.DialTimeout("tcp", target, 5*time.Second)
 	if err != nil {
 		return
 	}
 	defer outside.Close()
-	splice(inside, outside)
+	copyBothWays(inside, outside)
 }
 
 // closeWriter is a connection that can be closed in one direction.
 type closeWriter interface{ CloseWrite() error }
 
-// splice copies data in both directions until both have ended.
-func splice(a, b io.ReadWriter) {
+// copyBothWays copies data in both directions until both have ended.
+func copyBothWays(a, b io.ReadWriter) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_, _ = io.Copy(a, b)
-		halfClose(a)
+		closeWriteSide(a)
 	}()
 	_, _ = io.Copy(b, a)
-	halfClose(b)
+	closeWriteSide(b)
 	<-done
 }
 
-func halfClose(w io.Writer) {
+func closeWriteSide(w io.Writer) {
 	if half, ok := w.(closeWriter); ok {
 		_ = half.CloseWrite()
 		return

@@ -48,27 +48,27 @@ type configError struct{ err error }
 func (e configError) Error() string { return e.err.Error() }
 func (e configError) Unwrap() error { return e.err }
 
-// start starts a container and posts the result to the worker.
-func (w *worker) start(c *lifecycle.Container, number int, api *corev1.Pod) {
-	a, err := w.launch(c.Spec, number, api)
+// startContainer starts a container and posts the result to the worker.
+func (w *worker) startContainer(c *lifecycle.Container, number int, api *corev1.Pod) {
+	a, err := w.launchContainer(c.Spec, number, api)
 	var configuration configError
 	switch {
 	case errors.As(err, &configuration):
-		w.node.event(api, corev1.EventTypeWarning, "Failed", "Error: "+err.Error())
-		w.post(func() { c.CannotConfigure(lifecycle.ReasonConfigError, err.Error(), time.Now()) })
+		w.node.recordPodEvent(api, corev1.EventTypeWarning, "Failed", "Error: "+err.Error())
+		w.postToWorker(func() { c.CannotConfigure(lifecycle.ReasonConfigError, err.Error(), time.Now()) })
 	case err != nil:
-		w.node.event(api, corev1.EventTypeWarning, "Failed", "Error: "+err.Error())
+		w.node.recordPodEvent(api, corev1.EventTypeWarning, "Failed", "Error: "+err.Error())
 		now := time.Now()
-		w.post(func() {
-			c.Over(lifecycle.End{Code: shim.CodeCannotStart, Reason: lifecycle.ReasonStartError, Message: err.Error(), StartedAt: now, FinishedAt: now})
+		w.postToWorker(func() {
+			c.RecordAttemptEnd(lifecycle.End{Code: shim.CodeCannotStart, Reason: lifecycle.ReasonStartError, Message: err.Error(), StartedAt: now, FinishedAt: now})
 		})
 	default:
-		w.post(func() {
+		w.postToWorker(func() {
 			w.setAttempt(c.Spec.Name, a)
-			c.Began(a.id, a.startedAt)
-			go w.await(c, a)
+			c.RecordAttemptStart(a.id, a.startedAt)
+			go w.awaitAttemptEnd(c, a)
 			if a.failedToStart() == "" {
-				a.begun(c)
+				a.handleStarted(c)
 			}
 		})
 	}
@@ -84,18 +84,18 @@ func (a *attempt) failedToStart() string {
 	}
 }
 
-// begun records that the container runs, and starts its hook and probes.
-func (a *attempt) begun(c *lifecycle.Container) {
-	a.worker.node.event(a.pod, corev1.EventTypeNormal, "Started", "Started container "+a.spec.Name)
+// handleStarted records that the container runs, and starts its hook and probes.
+func (a *attempt) handleStarted(c *lifecycle.Container) {
+	a.worker.node.recordPodEvent(a.pod, corev1.EventTypeNormal, "Started", "Started container "+a.spec.Name)
 	if len(a.process.Args) == 0 {
-		a.worker.node.event(a.pod, corev1.EventTypeWarning, "NoCommand", "Container "+a.spec.Name+" has no command: the image "+a.spec.Image+
+		a.worker.node.recordPodEvent(a.pod, corev1.EventTypeWarning, "NoCommand", "Container "+a.spec.Name+" has no command: the image "+a.spec.Image+
 			" is not pulled on a process node, so its entrypoint is not known. The container waits until it is stopped. Set command (or args) to run something")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	a.probesMu.Lock()
 	a.cancelProbes = cancel
 	a.probesMu.Unlock()
-	go a.accompany(ctx, c)
+	go a.runHookAndProbes(ctx, c)
 }
 
 func (a *attempt) stopProbes() {
@@ -106,18 +106,18 @@ func (a *attempt) stopProbes() {
 	}
 }
 
-// await waits for the attempt to end and posts the result.
-func (w *worker) await(c *lifecycle.Container, a *attempt) {
+// awaitAttemptEnd waits for the attempt to end and posts the result.
+func (w *worker) awaitAttemptEnd(c *lifecycle.Container, a *attempt) {
 	<-a.container.Main().Done()
 	a.stopProbes()
-	a.streams.drain(drainTime)
+	a.streams.drainOutput(drainTime)
 	a.log.Close()
 	exit := a.container.Main().Exit()
 	end := lifecycle.End{Code: exit.Code, Signal: exit.Signal, StartedAt: a.startedAt, FinishedAt: time.Now(), ID: a.id}
 	switch {
 	case exit.StartError != "":
 		end.Reason, end.Message = lifecycle.ReasonStartError, exit.StartError
-		w.node.event(a.pod, corev1.EventTypeWarning, "Failed", "Error: "+exit.StartError)
+		w.node.recordPodEvent(a.pod, corev1.EventTypeWarning, "Failed", "Error: "+exit.StartError)
 	case exit.Code == 0:
 		end.Reason = lifecycle.ReasonCompleted
 	case a.group.OutOfMemory():
@@ -128,13 +128,13 @@ func (w *worker) await(c *lifecycle.Container, a *attempt) {
 	if end.Message == "" {
 		end.Message = a.terminationMessage(exit.Code != 0)
 	}
-	a.group.Remove()
+	a.group.RemoveGroup()
 	sandbox.RemoveTree(a.directory)
-	w.post(func() {
+	w.postToWorker(func() {
 		w.setAttempt(c.Spec.Name, nil)
-		c.Over(end)
-		if !w.pod.Stopping() && end.Code != 0 && c.Attempt > 0 {
-			w.node.event(a.pod, corev1.EventTypeWarning, "BackOff", "Back-off restarting failed container "+c.Spec.Name+" in pod "+a.pod.Name)
+		c.RecordAttemptEnd(end)
+		if !w.pod.IsStopping() && end.Code != 0 && c.Attempt > 0 {
+			w.node.recordPodEvent(a.pod, corev1.EventTypeWarning, "BackOff", "Back-off restarting failed container "+c.Spec.Name+" in pod "+a.pod.Name)
 		}
 	})
 }
@@ -150,7 +150,7 @@ const (
 
 // terminationMessage returns the termination message that the container has left.
 func (a *attempt) terminationMessage(failed bool) string {
-	text := readHead(a.terminationPath(), maxMessageBytes)
+	text := readFileStart(a.terminationPath(), maxMessageBytes)
 	if text == "" && failed && a.spec.TerminationMessagePolicy == corev1.TerminationMessageFallbackToLogsOnError {
 		var out strings.Builder
 		options := logfile.Options{Tail: fallbackLines, LimitBytes: -1}
@@ -164,7 +164,7 @@ func (a *attempt) terminationMessage(failed bool) string {
 	return strings.ToValidUTF8(text, "?")
 }
 
-func readHead(path string, limit int64) string {
+func readFileStart(path string, limit int64) string {
 	file, err := os.Open(path)
 	if err != nil {
 		return ""
@@ -177,13 +177,13 @@ func readHead(path string, limit int64) string {
 	return string(text)
 }
 
-// stop ends the container gracefully: it runs the preStop hook, then sends the stop signal. After the deadline, the
+// stopGracefully ends the container gracefully: it runs the preStop hook, then sends the stop signal. After the deadline, the
 // worker kills the container.
-func (a *attempt) stop(until time.Time) {
+func (a *attempt) stopGracefully(until time.Time) {
 	if a.spec.Lifecycle != nil && a.spec.Lifecycle.PreStop != nil {
 		ctx, cancel := context.WithDeadline(context.Background(), until)
-		if err := a.hook(ctx, a.spec.Lifecycle.PreStop); err != nil {
-			a.worker.node.event(a.pod, corev1.EventTypeWarning, "FailedPreStopHook", "PreStopHook failed: "+err.Error())
+		if err := a.runLifecycleHook(ctx, a.spec.Lifecycle.PreStop); err != nil {
+			a.worker.node.recordPodEvent(a.pod, corev1.EventTypeWarning, "FailedPreStopHook", "PreStopHook failed: "+err.Error())
 		}
 		cancel()
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// Cleanup removes what a killed process may have left of the nodes whose state is below nodesDir: the bridge, control
+// CleanUpNodes removes what a killed process may have left of the nodes whose state is below nodesDir: the bridge, control
 // groups, and the roots and volumes of pods. Processes, mounts and addresses have already been removed by the kernel.
 // Logs are kept until the directory is removed. Cleanup is idempotent. It must not be called while a node is running.
-func Cleanup(nodesDir string) error {
+func CleanUpNodes(nodesDir string) error {
 	absolute, err := filepath.Abs(nodesDir)
 	if err != nil {
 		return err
@@ -23,11 +23,11 @@ func Cleanup(nodesDir string) error {
 	delete(machines, absolute)
 	machinesMu.Unlock()
 	text, _ := os.ReadFile(filepath.Join(absolute, groupsFile))
-	cgroup.Remove(strings.Fields(string(text)))
+	cgroup.RemoveGroups(strings.Fields(string(text)))
 	_ = os.Remove(filepath.Join(absolute, groupsFile))
 	var failure error
 	if os.Geteuid() == 0 {
-		failure = network.Remove(absolute)
+		failure = network.RemoveBridge(absolute)
 	}
 	if memory := memoryDirectory(absolute); memory != "" {
 		sandbox.RemoveTree(memory)

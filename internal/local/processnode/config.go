@@ -54,7 +54,7 @@ type Config struct {
 	Warn func(line string)
 }
 
-func (c *Config) complete() error {
+func (c *Config) setDefaults() error {
 	if c.Name == "" {
 		return errors.New("node: a name is needed")
 	}
@@ -88,7 +88,7 @@ func (c *Config) complete() error {
 	return nil
 }
 
-func (c *Config) backOff() lifecycle.BackOff {
+func (c *Config) backOffSettings() lifecycle.BackOff {
 	return lifecycle.BackOff{Base: c.BackOffBase, Max: c.BackOffMax}
 }
 

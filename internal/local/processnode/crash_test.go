@@ -39,20 +39,20 @@ func TestKilledNodeLeavesNothing(t *testing.T) {
 	}
 	_ = command.Wait()
 	eventually(t, waitLimit, "processes to go", func() bool { return count(t, marker) == 0 })
-	if err := Cleanup(nodes); err != nil {
+	if err := CleanUpNodes(nodes); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat("/sys/class/net/" + network.BridgeName(nodes)); err == nil {
 		t.Error("the bridge is left")
 	}
-	for _, directory := range cgroup.Open(nodes).Directories() {
+	for _, directory := range cgroup.Open(nodes).GroupDirectories() {
 		entries, _ := os.ReadDir(directory)
 		for _, entry := range entries {
 			if entry.IsDir() {
 				t.Errorf("%s/%s is left", directory, entry.Name())
 			}
 		}
-		cgroup.Remove([]string{directory})
+		cgroup.RemoveGroups([]string{directory})
 	}
 	if left, _ := filepath.Glob(filepath.Join(nodes, "*", "pods", "*", "containers")); len(left) != 0 {
 		t.Errorf("roots are left: %v", left)
@@ -69,7 +69,7 @@ func TestKilledNodeLeavesNothing(t *testing.T) {
 	until(t, ns, "onfailure", "restarted", func(pod *corev1.Pod) bool {
 		return pod.Status.ContainerStatuses[0].RestartCount == 1 && pod.Status.ContainerStatuses[0].State.Running != nil
 	})
-	t.Cleanup(func() { _ = Cleanup(nodes) })
+	t.Cleanup(func() { _ = CleanUpNodes(nodes) })
 }
 
 // TestLesserRights runs a pod with the permissions of an ordinary user, and with none.

@@ -6,7 +6,7 @@
 // Each pod has a worker, a goroutine that owns the pod's state (package lifecycle), carries out its actions and
 // writes its status. The processes that the worker starts (package sandbox) send events back to it.
 //
-//	informer ─▶ Node.handle ─▶ worker ─▶ lifecycle.Next ─▶ start · stop · kill ─▶ sandbox ─▶ exits ─▶ worker
+//	informer ─▶ Node.handlePodObject ─▶ worker ─▶ lifecycle.Next ─▶ start · stop · kill ─▶ sandbox ─▶ exits ─▶ worker
 //	                                 └─▶ lifecycle.Status ─▶ statusWriter ─▶ API
 //
 // The node's registration and lease, and the protocol for exec, attach and port-forward, come from virtual-kubelet

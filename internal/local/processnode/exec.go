@@ -21,13 +21,13 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// find returns the running attempt of a container.
-func (n *Node) find(namespace, name, container string) (*attempt, error) {
+// findAttempt returns the running attempt of a container.
+func (n *Node) findAttempt(namespace, name, container string) (*attempt, error) {
 	w, err := n.findWorker(namespace, name)
 	if err != nil {
 		return nil, err
 	}
-	a := w.attempt(container)
+	a := w.runningAttempt(container)
 	if a == nil {
 		return nil, errdefs.NotFoundf("container %q of pod %s/%s does not run", container, namespace, name)
 	}
@@ -49,9 +49,9 @@ func (n *Node) findWorker(namespace, name string) (*worker, error) {
 	return w, nil
 }
 
-// exec runs a command in a container, for kubectl exec and cp.
-func (n *Node) exec(ctx context.Context, namespace, pod, container string, command []string, client api.AttachIO) error {
-	a, err := n.find(namespace, pod, container)
+// execInContainer runs a command in a container, for kubectl exec and cp.
+func (n *Node) execInContainer(ctx context.Context, namespace, pod, container string, command []string, client api.AttachIO) error {
+	a, err := n.findAttempt(namespace, pod, container)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (n *Node) exec(ctx context.Context, namespace, pod, container string, comma
 	started, err := a.container.Exec(process, session.files)
 	session.closeFiles()
 	if err != nil {
-		_ = session.drain(ctx, 0)
+		_ = session.drainOutput(ctx, 0)
 		return fmt.Errorf("container %q: %w", container, err)
 	}
 	select {
@@ -73,7 +73,7 @@ func (n *Node) exec(ctx context.Context, namespace, pod, container string, comma
 		_ = a.container.Signal(started, syscall.SIGKILL)
 		<-started.Done()
 	}
-	if err := session.drain(ctx, drainTime); errors.Is(err, errViewerStalled) {
+	if err := session.drainOutput(ctx, drainTime); errors.Is(err, errViewerStalled) {
 		return err
 	}
 	return exitError(started.Exit(), client)
@@ -107,8 +107,8 @@ type session struct {
 	ended    chan struct{} // closed when the process has ended
 }
 
-// follow passes window sizes from the client to the terminal until done is closed.
-func follow(terminal *sandbox.Terminal, sizes <-chan api.TermSize, done <-chan struct{}) {
+// followSizes passes window sizes from the client to the terminal until done is closed.
+func followSizes(terminal *sandbox.Terminal, sizes <-chan api.TermSize, done <-chan struct{}) {
 	for {
 		select {
 		case size := <-sizes:
@@ -120,34 +120,34 @@ func follow(terminal *sandbox.Terminal, sizes <-chan api.TermSize, done <-chan s
 }
 
 func openSession(client api.AttachIO) (*session, error) {
-	s := &session{ended: make(chan struct{}), viewer: newViewer(writerOf(client.Stdout()), writerOf(client.Stderr()))}
+	s := &session{ended: make(chan struct{}), viewer: newViewer(writerOrNil(client.Stdout()), writerOrNil(client.Stderr()))}
 	if client.TTY() {
 		terminal, err := sandbox.OpenTerminal()
 		if err != nil {
-			s.viewer.drop(err)
+			s.viewer.dropViewer(err)
 			return nil, err
 		}
 		s.terminal = terminal
 		s.files = sandbox.Files{terminal.Slave, terminal.Slave, terminal.Slave}
-		go follow(terminal, client.Resize(), s.ended)
-		s.feed(terminal.Master, client.Stdin(), false)
-		s.collect(terminal.Master, false)
+		go followSizes(terminal, client.Resize(), s.ended)
+		s.copyClientInput(terminal.Master, client.Stdin(), false)
+		s.collectOutput(terminal.Master, false)
 		return s, nil
 	}
 	if err := s.openStdin(client.Stdin()); err != nil {
-		s.viewer.drop(err)
+		s.viewer.dropViewer(err)
 		return nil, err
 	}
 	for i := range 2 {
 		read, write, err := os.Pipe()
 		if err != nil {
 			s.closeFiles()
-			s.viewer.drop(err)
-			_ = s.drain(context.Background(), 0)
+			s.viewer.dropViewer(err)
+			_ = s.drainOutput(context.Background(), 0)
 			return nil, err
 		}
 		s.files[i+1] = write
-		s.collect(read, i == 1)
+		s.collectOutput(read, i == 1)
 	}
 	return s, nil
 }
@@ -164,13 +164,13 @@ func (s *session) openStdin(in io.Reader) error {
 	}
 	s.files[0] = read
 	s.closers = append(s.closers, write)
-	s.feed(write, in, true)
+	s.copyClientInput(write, in, true)
 	return nil
 }
 
-// feed copies the client's input. When the input ends, it closes a pipe but not a terminal, because a process on a
+// copyClientInput copies the client's input. When the input ends, it closes a pipe but not a terminal, because a process on a
 // terminal decides itself when to end.
-func (s *session) feed(to *os.File, from io.Reader, closeAtEnd bool) {
+func (s *session) copyClientInput(to *os.File, from io.Reader, closeAtEnd bool) {
 	if from == nil {
 		return
 	}
@@ -182,16 +182,16 @@ func (s *session) feed(to *os.File, from io.Reader, closeAtEnd bool) {
 	}()
 }
 
-// collect sends the output of the process to the client. While the process runs, it is slowed down by a slow client,
+// collectOutput sends the output of the process to the client. While the process runs, it is slowed down by a slow client,
 // but it never waits for the client in order to end.
-func (s *session) collect(from *os.File, isStderr bool) {
+func (s *session) collectOutput(from *os.File, isStderr bool) {
 	s.readers = append(s.readers, from)
 	s.copying.Go(func() {
 		buffer := make([]byte, 32<<10)
 		for {
 			n, err := from.Read(buffer)
 			if n > 0 {
-				s.viewer.put(slices.Clone(buffer[:n]), isStderr, 0, s.ended)
+				s.viewer.queueOutput(slices.Clone(buffer[:n]), isStderr, 0, s.ended)
 			}
 			if err != nil {
 				return
@@ -208,9 +208,9 @@ func (s *session) closeFiles() {
 	}
 }
 
-// drain reads the remaining output, but for no longer than limit, because a background process may keep it open. Then
+// drainOutput reads the remaining output, but for no longer than limit, because a background process may keep it open. Then
 // it waits until the client has received everything, as long as the client makes progress.
-func (s *session) drain(ctx context.Context, limit time.Duration) error {
+func (s *session) drainOutput(ctx context.Context, limit time.Duration) error {
 	close(s.ended)
 	deadline := time.Now().Add(limit)
 	for _, reader := range s.readers {
@@ -223,12 +223,12 @@ func (s *session) drain(ctx context.Context, limit time.Duration) error {
 	for _, closer := range s.closers {
 		_ = closer.Close()
 	}
-	return s.viewer.finish(ctx)
+	return s.viewer.finishOutput(ctx)
 }
 
-// attach connects a client to the main process of a container until one of them ends.
-func (n *Node) attach(ctx context.Context, namespace, pod, container string, client api.AttachIO) error {
-	a, err := n.find(namespace, pod, container)
+// attachToContainer connects a client to the main process of a container until one of them ends.
+func (n *Node) attachToContainer(ctx context.Context, namespace, pod, container string, client api.AttachIO) error {
+	a, err := n.findAttempt(namespace, pod, container)
 	if err != nil {
 		return err
 	}
@@ -243,28 +243,28 @@ func (n *Node) attach(ctx context.Context, namespace, pod, container string, cli
 	if client.TTY() && a.streams.terminal != nil {
 		over := make(chan struct{})
 		defer close(over)
-		go follow(a.streams.terminal, client.Resize(), over)
+		go followSizes(a.streams.terminal, client.Resize(), over)
 	}
-	viewer := newViewer(writerOf(client.Stdout()), writerOf(client.Stderr()))
-	a.streams.attach(viewer)
-	defer a.streams.detach(viewer)
+	viewer := newViewer(writerOrNil(client.Stdout()), writerOrNil(client.Stderr()))
+	a.streams.attachViewer(viewer)
+	defer a.streams.detachViewer(viewer)
 	select {
 	case <-ctx.Done():
-		viewer.drop(ctx.Err())
+		viewer.dropViewer(ctx.Err())
 		return nil
 	case <-viewer.over:
-		return viewer.finish(ctx)
+		return viewer.finishOutput(ctx)
 	case <-a.container.Main().Done():
 	}
 	a.streams.copying.Wait()
-	if err := viewer.finish(ctx); errors.Is(err, errViewerStalled) {
+	if err := viewer.finishOutput(ctx); errors.Is(err, errViewerStalled) {
 		return err
 	}
 	return exitError(a.container.Main().Exit(), client)
 }
 
-// writerOf converts w to an io.Writer that is nil if w is nil.
-func writerOf(w io.WriteCloser) io.Writer {
+// writerOrNil converts w to an io.Writer that is nil if w is nil.
+func writerOrNil(w io.WriteCloser) io.Writer {
 	if w == nil {
 		return nil
 	}
@@ -293,6 +293,6 @@ func (n *Node) portForward(ctx context.Context, namespace, pod string, port int3
 		return err
 	}
 	defer connection.Close()
-	splice(stream, connection)
+	copyBothWays(stream, connection)
 	return nil
 }

@@ -21,7 +21,7 @@ func TestPodsFindTheHelperOfBatchJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Remove(beside)
-	if node.machine.helper() == "" {
+	if node.machine.helperPath() == "" {
 		t.Skip("nothing can be shown to pods here without making a file on the machine: ", node.machine.missing)
 	}
 	ns := namespace(t)

@@ -28,8 +28,8 @@ func logPath(podDir, container string, number int) string {
 	return filepath.Join(podDir, "logs", container, strconv.Itoa(number)+".log")
 }
 
-// launch starts an attempt to run a container.
-func (w *worker) launch(spec *corev1.Container, number int, api *corev1.Pod) (*attempt, error) {
+// launchContainer starts an attempt to run a container.
+func (w *worker) launchContainer(spec *corev1.Container, number int, api *corev1.Pod) (*attempt, error) {
 	w.mu.Lock()
 	surround := w.surround
 	w.mu.Unlock()
@@ -41,38 +41,38 @@ func (w *worker) launch(spec *corev1.Container, number int, api *corev1.Pod) (*a
 		id:        fmt.Sprintf("process://%s/%s/%d", w.uid, spec.Name, number),
 		directory: filepath.Join(w.dir, "containers", spec.Name+"-"+strconv.Itoa(number)),
 	}
-	if err := a.configure(surround); err != nil {
+	if err := a.configureProcess(surround); err != nil {
 		return nil, configError{err}
 	}
-	description, err := a.describe(surround)
+	description, err := a.describeContainer(surround)
 	if err != nil {
 		return nil, configError{err}
 	}
-	if err := a.open(); err != nil {
+	if err := a.openStreams(); err != nil {
 		return nil, err
 	}
-	if a.group, err = w.node.machine.groups.Make(fmt.Sprintf("%s-%s-%d", w.uid, spec.Name, number), cgroup.LimitsOf(spec.Resources)); err != nil {
-		w.node.event(api, corev1.EventTypeWarning, "LimitsNotEnforced", err.Error())
+	if a.group, err = w.node.machine.groups.NewLimitedGroup(fmt.Sprintf("%s-%s-%d", w.uid, spec.Name, number), cgroup.LimitsOf(spec.Resources)); err != nil {
+		w.node.recordPodEvent(api, corev1.EventTypeWarning, "LimitsNotEnforced", err.Error())
 		a.group = &cgroup.Group{}
 	}
-	for _, view := range a.group.Views() {
+	for _, view := range a.group.MemoryViews() {
 		description.Mounts = append(description.Mounts, shim.Mount{Source: view.Source, Target: view.Target, ReadOnly: true, Options: "mode=755,size=4k", Optional: true})
 	}
-	a.container, err = sandbox.Start(w.node.machine.permitted.Level, description, surround.namespaces, a.streams.files, a.group.Join)
-	a.streams.started()
+	a.container, err = sandbox.Start(w.node.machine.permitted.Level, description, surround.namespaces, a.streams.files, a.group.AddProcess)
+	a.streams.closeProcessEnds()
 	if err != nil {
-		a.streams.drain(0)
+		a.streams.drainOutput(0)
 		a.log.Close()
-		a.group.Remove()
+		a.group.RemoveGroup()
 		return nil, err
 	}
 	return a, nil
 }
 
-// configure computes the environment, the arguments and the user of the process.
-func (a *attempt) configure(surround *surroundings) error {
+// configureProcess computes the environment, the arguments and the user of the process.
+func (a *attempt) configureProcess(surround *surroundings) error {
 	node := a.worker.node
-	env, err := environ.Make(a.pod, a.spec, surround.services, surround.facts(), node.lookups.environSources(node.ctx, a.pod.Namespace))
+	env, err := environ.BuildEnvironment(a.pod, a.spec, surround.services, surround.environFacts(), node.lookups.environSources(node.ctx, a.pod.Namespace))
 	if err != nil {
 		return err
 	}
@@ -84,15 +84,15 @@ func (a *attempt) configure(surround *surroundings) error {
 		env = append([]string{"TERM=xterm"}, env...)
 	}
 	a.process = shim.Process{
-		Args: append(environ.Arguments(a.spec.Command, env), environ.Arguments(a.spec.Args, env)...),
+		Args: append(environ.ExpandArguments(a.spec.Command, env), environ.ExpandArguments(a.spec.Args, env)...),
 		Env:  env, Dir: a.spec.WorkingDir, TTY: a.spec.TTY,
 	}
-	return identify(&a.process, a.pod.Spec.SecurityContext, a.spec.SecurityContext)
+	return setIdentity(&a.process, a.pod.Spec.SecurityContext, a.spec.SecurityContext)
 }
 
-// identify sets the user and the groups of the process. The container's security context takes precedence over the
+// setIdentity sets the user and the groups of the process. The container's security context takes precedence over the
 // pod's. Without root privileges, all processes run as the current user.
-func identify(process *shim.Process, pod *corev1.PodSecurityContext, container *corev1.SecurityContext) error {
+func setIdentity(process *shim.Process, pod *corev1.PodSecurityContext, container *corev1.SecurityContext) error {
 	var nonRoot *bool
 	if pod != nil {
 		process.UID, process.GID, nonRoot = pod.RunAsUser, pod.RunAsGroup, pod.RunAsNonRoot
@@ -122,11 +122,11 @@ func identify(process *shim.Process, pod *corev1.PodSecurityContext, container *
 	return nil
 }
 
-// describe returns the description from which the container's file system and namespaces are created.
-func (a *attempt) describe(surround *surroundings) (*shim.Container, error) {
+// describeContainer returns the description from which the container's file system and namespaces are created.
+func (a *attempt) describeContainer(surround *surroundings) (*shim.Container, error) {
 	node := a.worker.node
 	permitted := node.machine.permitted
-	mounts, err := surround.mounts(a.worker, a.spec, a.process.Env)
+	mounts, err := surround.containerMounts(a.worker, a.spec, a.process.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (a *attempt) describe(surround *surroundings) (*shim.Container, error) {
 		target = defaultLogTarget
 	}
 	description := &shim.Container{
-		Root: permitted.Root, Dir: a.directory, SubRoots: node.machine.roots, Masked: node.masked(),
+		Root: permitted.Root, Dir: a.directory, SubRoots: node.machine.roots, Masked: node.maskedPaths(),
 		OwnPID: permitted.Level != sandbox.LevelPlain, OwnUser: permitted.Level == sandbox.LevelUser, OwnNet: surround.namespaces.Net != nil,
 		Mounts: append(mounts, shim.Mount{Source: a.terminationPath(), Target: target}), Process: a.process,
 	}
@@ -160,8 +160,8 @@ func (a *attempt) describe(surround *surroundings) (*shim.Container, error) {
 
 func (a *attempt) terminationPath() string { return filepath.Join(a.directory, terminationFile) }
 
-// open opens the log file and the streams.
-func (a *attempt) open() error {
+// openStreams opens the log file and the streams.
+func (a *attempt) openStreams() error {
 	path := a.worker.logPath(a.spec.Name, a.number)
 	log, err := logfile.Create(path, time.Now)
 	if err != nil {

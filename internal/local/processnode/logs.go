@@ -49,7 +49,7 @@ func (n *Node) writeLogs(w http.ResponseWriter, r *http.Request, namespace, name
 	}
 	w.Header().Set("Content-Type", "text/plain")
 	out := flushing{w}
-	out.flush()
+	out.flushWriter()
 	err = logfile.Read(r.Context(), source.path, live, request.options, out)
 	if errors.Is(err, os.ErrNotExist) {
 		// the container has not printed anything, or its log is on another machine
@@ -61,7 +61,7 @@ func (n *Node) writeLogs(w http.ResponseWriter, r *http.Request, namespace, name
 // flushing is a ResponseWriter that sends every line at once.
 type flushing struct{ http.ResponseWriter }
 
-func (f flushing) flush() {
+func (f flushing) flushWriter() {
 	if flusher, ok := f.ResponseWriter.(http.Flusher); ok {
 		flusher.Flush()
 	}
@@ -69,7 +69,7 @@ func (f flushing) flush() {
 
 func (f flushing) Write(data []byte) (int, error) {
 	n, err := f.ResponseWriter.Write(data)
-	f.flush()
+	f.flushWriter()
 	return n, err
 }
 
@@ -145,7 +145,7 @@ func (n *Node) findLog(namespace, name, container string, previous bool) (logSou
 	n.mu.Unlock()
 	var running *attempt
 	if w != nil {
-		if running = w.attempt(container); running != nil {
+		if running = w.runningAttempt(container); running != nil {
 			current = running.number
 		}
 	}

@@ -53,8 +53,8 @@ var (
 	machines   = map[string]*machine{}
 )
 
-// machineOf returns the machine for the cluster whose nodes have their state below directory.
-func machineOf(directory string) (*machine, error) {
+// machineForNodes returns the machine for the cluster whose nodes have their state below directory.
+func machineForNodes(directory string) (*machine, error) {
 	machinesMu.Lock()
 	defer machinesMu.Unlock()
 	if m, ok := machines[directory]; ok {
@@ -63,7 +63,7 @@ func machineOf(directory string) (*machine, error) {
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
-	m := &machine{directory: directory, names: map[types.UID]*hostsEntry{}, permitted: sandbox.Probe(directory)}
+	m := &machine{directory: directory, names: map[types.UID]*hostsEntry{}, permitted: sandbox.DetectPermitted(directory)}
 	m.loopback = network.NewLoopback(directory)
 	m.missing = append(m.missing, m.permitted.Missing...)
 	if m.permitted.Shared {
@@ -76,12 +76,12 @@ func machineOf(directory string) (*machine, error) {
 	m.groups = &cgroup.Manager{}
 	if m.permitted.Level == sandbox.LevelFull {
 		m.groups = cgroup.Open(directory)
-		_ = os.WriteFile(filepath.Join(directory, groupsFile), []byte(strings.Join(m.groups.Directories(), "\n")), 0o600)
+		_ = os.WriteFile(filepath.Join(directory, groupsFile), []byte(strings.Join(m.groups.GroupDirectories(), "\n")), 0o600)
 		if m.groups.Missing != "" {
 			m.missing = append(m.missing, m.groups.Missing)
 		}
 	}
-	m.roots = otherRoots(directory)
+	m.roots = otherFileSystems(directory)
 	m.memory = memoryDirectory(directory)
 	machines[directory] = m
 	return m, nil
@@ -91,9 +91,9 @@ func machineOf(directory string) (*machine, error) {
 // so the helper that is installed next to this program is mounted at this path.
 const helperTarget = "/usr/local/bin/vc-step"
 
-// helper returns the path of the helper. It returns "" if the file does not exist, or if it cannot be mounted into
+// helperPath returns the path of the helper. It returns "" if the file does not exist, or if it cannot be mounted into
 // pods without creating a file on the machine. The file may appear or disappear while pods are running.
-func (m *machine) helper() string {
+func (m *machine) helperPath() string {
 	program, err := os.Executable()
 	if root := m.permitted.Root; err != nil || root == shim.RootNone || root == shim.RootShared {
 		return ""
@@ -105,8 +105,8 @@ func (m *machine) helper() string {
 	return helper
 }
 
-// release frees a pod's address.
-func (m *machine) release(address netip.Addr) {
+// releaseAddress frees a pod's address.
+func (m *machine) releaseAddress(address netip.Addr) {
 	if m.bridge != nil {
 		m.bridge.Release(address)
 		return
@@ -126,8 +126,8 @@ func memoryDirectory(directory string) string {
 	return fmt.Sprintf("/dev/shm/vc-%08x", h.Sum32())
 }
 
-// register adds the name of a pod and writes the pod's hosts file. The files of other pods are updated soon after.
-func (m *machine) register(uid types.UID, entry *hostsEntry) error {
+// registerName adds the name of a pod and writes the pod's hosts file. The files of other pods are updated soon after.
+func (m *machine) registerName(uid types.UID, entry *hostsEntry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.names[uid] = entry
@@ -138,8 +138,8 @@ func (m *machine) register(uid types.UID, entry *hostsEntry) error {
 	return nil
 }
 
-// unregister removes the name of a pod.
-func (m *machine) unregister(uid types.UID) {
+// unregisterName removes the name of a pod.
+func (m *machine) unregisterName(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, known := m.names[uid]; known {
@@ -150,11 +150,11 @@ func (m *machine) unregister(uid types.UID) {
 
 func (m *machine) scheduleFlush() {
 	if m.flusher == nil {
-		m.flusher = time.AfterFunc(hostsDelay, m.flush)
+		m.flusher = time.AfterFunc(hostsDelay, m.writeAllHosts)
 	}
 }
 
-func (m *machine) flush() {
+func (m *machine) writeAllHosts() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.flusher = nil
@@ -170,20 +170,20 @@ func (m *machine) writeHosts(entry *hostsEntry) error {
 			all = append(all, other.name)
 		}
 	}
-	text := network.Hosts(entry.name, all, entry.aliases)
+	text := network.FormatHosts(entry.name, all, entry.aliases)
 	if text == entry.text {
 		return nil
 	}
-	if err := overwrite(entry.file, text); err != nil {
+	if err := overwriteFile(entry.file, text); err != nil {
 		return err
 	}
 	entry.text = text
 	return nil
 }
 
-// overwrite changes a file in place, because containers have bind-mounted it. The file is never empty in between,
+// overwriteFile changes a file in place, because containers have bind-mounted it. The file is never empty in between,
 // because containers may read it at any time.
-func overwrite(path, text string) error {
+func overwriteFile(path, text string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -195,13 +195,13 @@ func overwrite(path, text string) error {
 	return file.Truncate(int64(len(text)))
 }
 
-// Limits returns a sentence about each feature that this machine does not permit. It is empty if everything is
+// MissingFeatures returns a sentence about each feature that this machine does not permit. It is empty if everything is
 // permitted.
-func Limits() []string {
+func MissingFeatures() []string {
 	scratch, err := os.MkdirTemp("", "vc-limits-")
 	if err != nil {
 		return []string{"no temporary directory: " + err.Error()}
 	}
 	defer os.RemoveAll(scratch)
-	return sandbox.Probe(scratch).Missing
+	return sandbox.DetectPermitted(scratch).Missing
 }

@@ -76,14 +76,14 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer func() { _ = Cleanup(filepath.Join(base, "nodes")) }()
+	defer func() { _ = CleanUpNodes(filepath.Join(base, "nodes")) }()
 	return m.Run()
 }
 
 // testConfig returns the configuration of a node with the certificates for logs and exec.
 func testConfig(t *testing.T, name string) Config {
 	t.Helper()
-	certificate, key, err := plane.PKI().Serving(name, "127.0.0.1", name)
+	certificate, key, err := plane.PKI().NewServingCert(name, "127.0.0.1", name)
 	if err != nil {
 		t.Fatal(err)
 	}

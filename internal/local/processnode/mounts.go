@@ -13,9 +13,9 @@ var realFileSystems = map[string]bool{
 	"9p": true, "virtiofs": true, "fuseblk": true, "vfat": true, "exfat": true, "bcachefs": true, "squashfs": true, "cifs": true,
 }
 
-// otherRoots returns the mount points of real file systems other than the root, except those below the excluded
+// otherFileSystems returns the mount points of real file systems other than the root, except those below the excluded
 // directory.
-func otherRoots(exclude string) []string {
+func otherFileSystems(exclude string) []string {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil
@@ -32,7 +32,7 @@ func parseRoots(mountinfo, exclude string) []string {
 		if !ok || len(fields) < 5 || len(kind) < 1 || !realFileSystems[kind[0]] {
 			continue
 		}
-		point := unescape(fields[4])
+		point := unescapePath(fields[4])
 		switch {
 		case seen[point], point == exclude, strings.HasPrefix(point, exclude+"/"), strings.HasPrefix(point, "/proc/"), strings.HasPrefix(point, "/sys/"):
 			continue
@@ -45,8 +45,8 @@ func parseRoots(mountinfo, exclude string) []string {
 	return roots
 }
 
-// unescape decodes the octal escapes that the kernel uses for blanks in mountinfo.
-func unescape(path string) string {
+// unescapePath decodes the octal escapes that the kernel uses for blanks in mountinfo.
+func unescapePath(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
 
@@ -60,7 +60,7 @@ func fileSystemOf(path string) string {
 	for line := range strings.SplitSeq(string(text), "\n") {
 		before, after, ok := strings.Cut(line, " - ")
 		fields, types := strings.Fields(before), strings.Fields(after)
-		if ok && len(fields) >= 5 && len(types) >= 1 && unescape(fields[4]) == path {
+		if ok && len(fields) >= 5 && len(types) >= 1 && unescapePath(fields[4]) == path {
 			kind = types[0] // the last mount hides earlier ones
 		}
 	}

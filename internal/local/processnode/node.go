@@ -58,7 +58,7 @@ type Node struct {
 
 // New validates the configuration and detects what the machine permits. It does not access the API.
 func New(config Config) (*Node, error) {
-	if err := config.complete(); err != nil {
+	if err := config.setDefaults(); err != nil {
 		return nil, err
 	}
 	quick := rest.CopyConfig(config.REST)
@@ -73,7 +73,7 @@ func New(config Config) (*Node, error) {
 	if err := os.MkdirAll(filepath.Join(config.Dir, "pods"), 0o700); err != nil {
 		return nil, fmt.Errorf("node %s: state directory: %w", config.Name, err)
 	}
-	shared, err := machineOf(filepath.Dir(config.Dir))
+	shared, err := machineForNodes(filepath.Dir(config.Dir))
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", config.Name, err)
 	}
@@ -83,7 +83,7 @@ func New(config Config) (*Node, error) {
 		}
 	}
 	return &Node{
-		config: config, client: client, machine: shared, lookups: &lookups{client: client}, capacity: capacityOf(config), hostIP: "127.0.0.1",
+		config: config, client: client, machine: shared, lookups: &lookups{client: client}, capacity: machineCapacity(config), hostIP: "127.0.0.1",
 		ready: make(chan struct{}), workers: map[types.UID]*worker{}, ended: map[types.UID]bool{},
 	}, nil
 }
@@ -98,11 +98,11 @@ func (n *Node) podDir(uid types.UID) string {
 	return filepath.Join(n.config.Dir, "pods", string(uid))
 }
 
-func (n *Node) masked() []string {
+func (n *Node) maskedPaths() []string {
 	return append([]string{n.machine.directory}, n.config.Mask...)
 }
 
-func (n *Node) event(pod *corev1.Pod, kind, reason, message string) {
+func (n *Node) recordPodEvent(pod *corev1.Pod, kind, reason, message string) {
 	n.recorder.Event(pod, kind, reason, message)
 }
 
@@ -122,13 +122,13 @@ func (n *Node) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("node %s: kubelet port: %w", n.config.Name, err)
 	}
-	stopServing := n.serve(listener)
+	stopServing := n.serveRequests(listener)
 	defer stopServing()
 	n.findAPIService(ctx)
 	if err := n.watchPods(ctx); err != nil {
 		return err
 	}
-	failed := n.register(ctx, listener.Addr().(*net.TCPAddr).Port)
+	failed := n.registerNode(ctx, listener.Addr().(*net.TCPAddr).Port)
 	select {
 	case <-ctx.Done():
 		err = nil
@@ -137,7 +137,7 @@ func (n *Node) Run(ctx context.Context) error {
 			err = nil
 		}
 	}
-	n.leave()
+	n.endAllPods()
 	return err
 }
 
@@ -155,22 +155,22 @@ func (n *Node) watchPods(ctx context.Context) error {
 	if !cache.WaitForCacheSync(ctx.Done(), n.pods.HasSynced) {
 		return nil
 	}
-	n.removeStrangers()
+	n.removeUnknownPods()
 	_, err := n.pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) { n.handle(object.(*corev1.Pod)) },
+		AddFunc: func(object any) { n.handlePodObject(object.(*corev1.Pod)) },
 		UpdateFunc: func(old, object any) {
 			// If a pod is deleted and re-created between two events, this appears as an update.
 			if before := old.(*corev1.Pod); before.UID != object.(*corev1.Pod).UID {
-				n.vanished(before)
+				n.handleDeletedPod(before)
 			}
-			n.handle(object.(*corev1.Pod))
+			n.handlePodObject(object.(*corev1.Pod))
 		},
 		DeleteFunc: func(object any) {
 			if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
 				object = unknown.Obj
 			}
 			if pod, ok := object.(*corev1.Pod); ok {
-				n.vanished(pod)
+				n.handleDeletedPod(pod)
 			}
 		},
 	})
@@ -184,12 +184,12 @@ func stripManagedFields(object any) (any, error) {
 	return object, nil
 }
 
-// handle processes the current object for a pod.
-func (n *Node) handle(pod *corev1.Pod) {
+// handlePodObject processes the current object for a pod.
+func (n *Node) handlePodObject(pod *corev1.Pod) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if w, ok := n.workers[pod.UID]; ok {
-		w.post(func() { w.update(pod) })
+		w.postToWorker(func() { w.storeNewerPod(pod) })
 		return
 	}
 	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
@@ -202,12 +202,12 @@ func (n *Node) handle(pod *corev1.Pod) {
 	default:
 		w := newWorker(n, pod)
 		if pod.DeletionTimestamp != nil {
-			w.update(pod)
+			w.storeNewerPod(pod)
 		}
 		n.workers[pod.UID] = w
 		n.running.Go(func() {
-			w.run(n.ctx)
-			n.workerEnded(w)
+			w.runUntilDone(n.ctx)
+			n.handleWorkerEnd(w)
 		})
 	}
 }
@@ -218,9 +218,9 @@ func isMirror(pod *corev1.Pod) bool {
 	return mirror
 }
 
-// workerEnded removes a worker and processes the pod's object again, because the worker may have missed the last
+// handleWorkerEnd removes a worker and processes the pod's object again, because the worker may have missed the last
 // change.
-func (n *Node) workerEnded(w *worker) {
+func (n *Node) handleWorkerEnd(w *worker) {
 	n.mu.Lock()
 	delete(n.workers, w.uid)
 	if !w.gone && !w.leaving {
@@ -237,26 +237,26 @@ func (n *Node) workerEnded(w *worker) {
 	case w.deleting && !w.gone:
 		n.deletePod(w.pod.API)
 	case exists && ok && pod.UID == w.uid:
-		n.handle(pod)
+		n.handlePodObject(pod)
 	default:
-		n.forget(w.uid)
+		n.removeLogs(w.uid)
 	}
 }
 
-// vanished ends a pod whose object was deleted.
-func (n *Node) vanished(pod *corev1.Pod) {
+// handleDeletedPod ends a pod whose object was deleted.
+func (n *Node) handleDeletedPod(pod *corev1.Pod) {
 	n.mu.Lock()
 	w, ok := n.workers[pod.UID]
 	n.mu.Unlock()
 	if ok {
-		w.post(w.vanish)
+		w.postToWorker(w.endDeletedPod)
 		return
 	}
-	n.forget(pod.UID)
+	n.removeLogs(pod.UID)
 }
 
-// forget removes the logs of a pod.
-func (n *Node) forget(uid types.UID) {
+// removeLogs removes the logs of a pod.
+func (n *Node) removeLogs(uid types.UID) {
 	n.mu.Lock()
 	delete(n.ended, uid)
 	n.mu.Unlock()
@@ -277,9 +277,9 @@ func (n *Node) deletePod(pod *corev1.Pod) {
 	}
 }
 
-// removeStrangers deletes the directories of pods that no longer exist in the API, and what remains of the file
+// removeUnknownPods deletes the directories of pods that no longer exist in the API, and what remains of the file
 // systems of other pods.
-func (n *Node) removeStrangers() {
+func (n *Node) removeUnknownPods() {
 	known := map[string]bool{}
 	for _, object := range n.pods.GetStore().List() {
 		known[string(object.(*corev1.Pod).UID)] = true
@@ -295,23 +295,23 @@ func (n *Node) removeStrangers() {
 	}
 }
 
-// leave ends the processes of all pods and waits for them.
-func (n *Node) leave() {
+// endAllPods ends the processes of all pods and waits for them.
+func (n *Node) endAllPods() {
 	n.mu.Lock()
 	n.leaving = true
 	for _, w := range n.workers {
-		w.post(func() { w.leave(leaveGrace) })
+		w.postToWorker(func() { w.endForNodeExit(leaveGrace) })
 	}
 	n.mu.Unlock()
 	n.running.Wait()
 }
 
-// register creates the Node object and renews the node's lease. The returned channel receives the error that ends
+// registerNode creates the Node object and renews the node's lease. The returned channel receives the error that ends
 // this.
-func (n *Node) register(ctx context.Context, port int) <-chan error {
+func (n *Node) registerNode(ctx context.Context, port int) <-chan error {
 	failed := make(chan error, 1)
 	provider := vknode.NaiveNodeProvider{}
-	controller, err := vknode.NewNodeController(provider, n.object(port), n.client.CoreV1().Nodes(),
+	controller, err := vknode.NewNodeController(provider, n.nodeObject(port), n.client.CoreV1().Nodes(),
 		vknode.WithNodeEnableLeaseV1(n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease), leaseSeconds),
 		vknode.WithNodeStatusUpdateInterval(statusInterval))
 	if err != nil {
@@ -339,8 +339,8 @@ func (n *Node) register(ctx context.Context, port int) <-chan error {
 	return failed
 }
 
-// Remove deletes the node and its lease from the API. It must be called after Run has returned.
-func (n *Node) Remove(ctx context.Context) error {
+// RemoveFromAPI deletes the node and its lease from the API. It must be called after Run has returned.
+func (n *Node) RemoveFromAPI(ctx context.Context) error {
 	err := n.client.CoreV1().Nodes().Delete(ctx, n.config.Name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("node %s: %w", n.config.Name, err)

@@ -22,8 +22,8 @@ const KindLabel = "vc-batch.dev/node-kind"
 // maxPods is the default maximum number of pods on a node, as in the kubelet.
 const maxPods = 110
 
-// capacityOf returns the machine's capacity, with overrides from the configuration.
-func capacityOf(config Config) corev1.ResourceList {
+// machineCapacity returns the machine's capacity, with overrides from the configuration.
+func machineCapacity(config Config) corev1.ResourceList {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewQuantity(int64(runtime.NumCPU()), resource.DecimalSI),
 		corev1.ResourceMemory: *resource.NewQuantity(memoryBytes(), resource.BinarySI),
@@ -52,8 +52,8 @@ func memoryBytes() int64 {
 	return 0
 }
 
-// object returns the Node object to register.
-func (n *Node) object(port int) *corev1.Node {
+// nodeObject returns the Node object to register.
+func (n *Node) nodeObject(port int) *corev1.Node {
 	labels := map[string]string{
 		corev1.LabelHostname: n.config.Name, corev1.LabelOSStable: runtime.GOOS, corev1.LabelArchStable: runtime.GOARCH, KindLabel: "process",
 	}
@@ -62,15 +62,15 @@ func (n *Node) object(port int) *corev1.Node {
 		ObjectMeta: metav1.ObjectMeta{Name: n.config.Name, Labels: labels, Annotations: maps.Clone(n.config.Annotations)},
 		Spec:       corev1.NodeSpec{Taints: n.config.Taints},
 		Status: corev1.NodeStatus{
-			Capacity: n.capacity, Allocatable: n.capacity, Conditions: conditions(time.Now()),
+			Capacity: n.capacity, Allocatable: n.capacity, Conditions: nodeConditions(time.Now()),
 			Addresses:       []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: n.hostIP}, {Type: corev1.NodeHostName, Address: n.config.Name}},
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(port)}},
-			NodeInfo:        nodeInfo(),
+			NodeInfo:        systemInfo(),
 		},
 	}
 }
 
-func conditions(now time.Time) []corev1.NodeCondition {
+func nodeConditions(now time.Time) []corev1.NodeCondition {
 	stamp := metav1.NewTime(now)
 	condition := func(kind corev1.NodeConditionType, status corev1.ConditionStatus, reason, message string) corev1.NodeCondition {
 		return corev1.NodeCondition{Type: kind, Status: status, Reason: reason, Message: message, LastHeartbeatTime: stamp, LastTransitionTime: stamp}
@@ -83,10 +83,10 @@ func conditions(now time.Time) []corev1.NodeCondition {
 	}
 }
 
-func nodeInfo() corev1.NodeSystemInfo {
+func systemInfo() corev1.NodeSystemInfo {
 	info := corev1.NodeSystemInfo{
 		OperatingSystem: runtime.GOOS, Architecture: runtime.GOARCH, ContainerRuntimeVersion: "process://1", KubeletVersion: "v1.36.3-vc",
-		KernelVersion: firstLine("/proc/sys/kernel/osrelease"), MachineID: firstLine("/etc/machine-id"), BootID: firstLine("/proc/sys/kernel/random/boot_id"),
+		KernelVersion: readFirstLine("/proc/sys/kernel/osrelease"), MachineID: readFirstLine("/etc/machine-id"), BootID: readFirstLine("/proc/sys/kernel/random/boot_id"),
 	}
 	text, _ := os.ReadFile("/etc/os-release")
 	for line := range strings.SplitSeq(string(text), "\n") {
@@ -97,7 +97,7 @@ func nodeInfo() corev1.NodeSystemInfo {
 	return info
 }
 
-func firstLine(path string) string {
+func readFirstLine(path string) string {
 	text, _ := os.ReadFile(path)
 	line, _, _ := strings.Cut(string(text), "\n")
 	return line

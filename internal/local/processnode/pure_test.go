@@ -89,14 +89,14 @@ func TestIdentify(t *testing.T) {
 	}
 	pod := &corev1.PodSecurityContext{RunAsUser: ptrTo(int64(1)), RunAsGroup: ptrTo(int64(2)), FSGroup: ptrTo(int64(3)), SupplementalGroups: []int64{4}}
 	var process shim.Process
-	if err := identify(&process, pod, &corev1.SecurityContext{RunAsUser: ptrTo(int64(9))}); err != nil {
+	if err := setIdentity(&process, pod, &corev1.SecurityContext{RunAsUser: ptrTo(int64(9))}); err != nil {
 		t.Fatal(err)
 	}
 	want := shim.Process{UID: ptrTo(int64(9)), GID: ptrTo(int64(2)), Groups: []int64{4, 3}}
 	if diff := cmp.Diff(want, process); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if err := identify(&shim.Process{}, nil, &corev1.SecurityContext{RunAsNonRoot: ptrTo(true)}); err == nil {
+	if err := setIdentity(&shim.Process{}, nil, &corev1.SecurityContext{RunAsNonRoot: ptrTo(true)}); err == nil {
 		t.Error("runAsNonRoot as root is accepted")
 	}
 }
@@ -105,7 +105,7 @@ func TestResolvConf(t *testing.T) {
 	pod := &corev1.Pod{Spec: corev1.PodSpec{DNSPolicy: corev1.DNSNone, DNSConfig: &corev1.PodDNSConfig{
 		Nameservers: []string{"1.1.1.1"}, Searches: []string{"a", "b"}, Options: []corev1.PodDNSConfigOption{{Name: "ndots", Value: ptrTo("2")}, {Name: "rotate"}},
 	}}}
-	if diff := cmp.Diff("nameserver 1.1.1.1\nsearch a b\noptions ndots:2\noptions rotate\n", resolvConf(pod)); diff != "" {
+	if diff := cmp.Diff("nameserver 1.1.1.1\nsearch a b\noptions ndots:2\noptions rotate\n", resolvConfText(pod)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

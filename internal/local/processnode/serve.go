@@ -21,8 +21,8 @@ const adminGroup = "system:masters"
 // streamIdle is the maximum idle time of an exec, attach or port-forward connection: four hours, as in the kubelet.
 const streamIdle = 4 * time.Hour
 
-// serve serves requests from the API server on the kubelet's port until stop is called.
-func (n *Node) serve(listener net.Listener) (stop func()) {
+// serveRequests serves requests from the API server on the kubelet's port until stop is called.
+func (n *Node) serveRequests(listener net.Listener) (stop func()) {
 	if len(n.config.Serving.Certificate) == 0 || n.config.ClientCA == nil {
 		n.config.Log.Info("Node has no serving certificate: no logs, exec, attach and port-forward")
 		return func() { _ = listener.Close() }
@@ -33,7 +33,7 @@ func (n *Node) serve(listener net.Listener) (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &http.Server{
-		Handler: onlyAPIServer(n.handler()), ReadHeaderTimeout: 30 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: apiServerServiceOnly(n.requestHandler()), ReadHeaderTimeout: 30 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	go func() { _ = server.Serve(tls.NewListener(listener, configuration)) }()
 	return func() {
@@ -42,9 +42,9 @@ func (n *Node) serve(listener net.Listener) (stop func()) {
 	}
 }
 
-// onlyAPIServer accepts only requests from the API server and from administrators. It rejects other clients even if
+// apiServerServiceOnly accepts only requests from the API server and from administrators. It rejects other clients even if
 // they have a certificate of the cluster, because only the API server authorizes requests to this port.
-func onlyAPIServer(next http.Handler) http.Handler {
+func apiServerServiceOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 			http.Error(w, "a client certificate is needed", http.StatusUnauthorized)
@@ -59,9 +59,9 @@ func onlyAPIServer(next http.Handler) http.Handler {
 	})
 }
 
-func (n *Node) handler() http.Handler {
+func (n *Node) requestHandler() http.Handler {
 	streaming := api.PodHandler(api.PodHandlerConfig{
-		RunInContainer: n.exec, AttachToContainer: n.attach, PortForward: n.portForward,
+		RunInContainer: n.execInContainer, AttachToContainer: n.attachToContainer, PortForward: n.portForward,
 		GetPods: n.listPods, GetPodsFromKubernetes: n.listPods, StreamIdleTimeout: streamIdle, StreamCreationTimeout: streamIdle,
 	}, true)
 	router := http.NewServeMux()

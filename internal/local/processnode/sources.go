@@ -24,20 +24,20 @@ type lookups struct {
 	client kubernetes.Interface
 }
 
-func (l *lookups) configMap(ctx context.Context, namespace, name string) (*corev1.ConfigMap, error) {
+func (l *lookups) getConfigMap(ctx context.Context, namespace, name string) (*corev1.ConfigMap, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	return l.client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
-func (l *lookups) secret(ctx context.Context, namespace, name string) (*corev1.Secret, error) {
+func (l *lookups) getPodSecret(ctx context.Context, namespace, name string) (*corev1.Secret, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	return l.client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
-// services returns the services of a namespace and the service of the API server.
-func (l *lookups) services(ctx context.Context, namespace string) ([]*corev1.Service, error) {
+// listServices returns the services of a namespace and the service of the API server.
+func (l *lookups) listServices(ctx context.Context, namespace string) ([]*corev1.Service, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	list, err := l.client.CoreV1().Services(namespace).List(ctx, metav1.ListOptions{})
@@ -60,7 +60,7 @@ func (l *lookups) services(ctx context.Context, namespace string) ([]*corev1.Ser
 	return all, nil
 }
 
-func (l *lookups) token(ctx context.Context, pod *corev1.Pod, audience string, seconds int64) (string, error) {
+func (l *lookups) requestToken(ctx context.Context, pod *corev1.Pod, audience string, seconds int64) (string, error) {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
 		ExpirationSeconds: &seconds,
 		BoundObjectRef:    &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID},
@@ -77,7 +77,7 @@ func (l *lookups) token(ctx context.Context, pod *corev1.Pod, audience string, s
 	return made.Status.Token, nil
 }
 
-func (l *lookups) claim(ctx context.Context, namespace, name string) (*corev1.PersistentVolume, error) {
+func (l *lookups) findVolume(ctx context.Context, namespace, name string) (*corev1.PersistentVolume, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	claim, err := l.client.CoreV1().PersistentVolumeClaims(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -92,8 +92,8 @@ func (l *lookups) claim(ctx context.Context, namespace, name string) (*corev1.Pe
 
 func (l *lookups) environSources(ctx context.Context, namespace string) environ.Sources {
 	return environ.Sources{
-		ConfigMap: func(name string) (*corev1.ConfigMap, error) { return l.configMap(ctx, namespace, name) },
-		Secret:    func(name string) (*corev1.Secret, error) { return l.secret(ctx, namespace, name) },
+		ConfigMap: func(name string) (*corev1.ConfigMap, error) { return l.getConfigMap(ctx, namespace, name) },
+		Secret:    func(name string) (*corev1.Secret, error) { return l.getPodSecret(ctx, namespace, name) },
 		NotFound:  apierrors.IsNotFound,
 	}
 }
@@ -101,9 +101,9 @@ func (l *lookups) environSources(ctx context.Context, namespace string) environ.
 // volumeSources returns the sources for volumes, except Token, which belongs to the pod's surroundings.
 func (l *lookups) volumeSources(ctx context.Context, namespace string) volume.Sources {
 	return volume.Sources{
-		ConfigMap: func(name string) (*corev1.ConfigMap, error) { return l.configMap(ctx, namespace, name) },
-		Secret:    func(name string) (*corev1.Secret, error) { return l.secret(ctx, namespace, name) },
-		Claim:     func(name string) (*corev1.PersistentVolume, error) { return l.claim(ctx, namespace, name) },
+		ConfigMap: func(name string) (*corev1.ConfigMap, error) { return l.getConfigMap(ctx, namespace, name) },
+		Secret:    func(name string) (*corev1.Secret, error) { return l.getPodSecret(ctx, namespace, name) },
+		Claim:     func(name string) (*corev1.PersistentVolume, error) { return l.findVolume(ctx, namespace, name) },
 		NotFound:  apierrors.IsNotFound,
 	}
 }

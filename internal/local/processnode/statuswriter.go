@@ -34,12 +34,12 @@ type statusWriter struct {
 
 func newStatusWriter(n *Node, api *corev1.Pod) *statusWriter {
 	return &statusWriter{
-		node: n, namespace: api.Namespace, name: api.Name, uid: api.UID, changed: make(chan struct{}, 1), written: ownPart(api.Status),
+		node: n, namespace: api.Namespace, name: api.Name, uid: api.UID, changed: make(chan struct{}, 1), written: withoutForeignConditions(api.Status),
 	}
 }
 
-// ownPart returns the status without conditions that are written by others, which the node must not change.
-func ownPart(status corev1.PodStatus) corev1.PodStatus {
+// withoutForeignConditions returns the status without conditions that are written by others, which the node must not change.
+func withoutForeignConditions(status corev1.PodStatus) corev1.PodStatus {
 	own := *status.DeepCopy()
 	own.Conditions = nil
 	for _, condition := range status.Conditions {
@@ -50,38 +50,38 @@ func ownPart(status corev1.PodStatus) corev1.PodStatus {
 	return own
 }
 
-func (s *statusWriter) want(status corev1.PodStatus) {
-	own := ownPart(status)
+func (s *statusWriter) setWantedStatus(status corev1.PodStatus) {
+	own := withoutForeignConditions(status)
 	s.mu.Lock()
 	s.wanted = &own
 	s.mu.Unlock()
-	s.wake()
+	s.wakeWriter()
 }
 
-// finish makes run return after the latest status has been written.
-func (s *statusWriter) finish() {
+// finishWriting makes run return after the latest status has been written.
+func (s *statusWriter) finishWriting() {
 	s.mu.Lock()
 	s.final = true
 	s.mu.Unlock()
-	s.wake()
+	s.wakeWriter()
 }
 
-func (s *statusWriter) wake() {
+func (s *statusWriter) wakeWriter() {
 	select {
 	case s.changed <- struct{}{}:
 	default:
 	}
 }
 
-// run writes statuses until the last write after finish was called, until ctx is done, or until the pod is deleted.
-func (s *statusWriter) run(ctx context.Context) {
+// writeStatuses writes statuses until the last write after finish was called, until ctx is done, or until the pod is deleted.
+func (s *statusWriter) writeStatuses(ctx context.Context) {
 	wait := 50 * time.Millisecond
 	for {
 		s.mu.Lock()
 		wanted, final := s.wanted, s.final
 		s.mu.Unlock()
 		if wanted != nil && !apiequality.Semantic.DeepEqual(*wanted, s.written) {
-			err := s.write(ctx, *wanted)
+			err := s.writeStatus(ctx, *wanted)
 			if ctx.Err() != nil || s.isGone(ctx, err) {
 				return
 			}
@@ -116,7 +116,7 @@ func (s *statusWriter) isGone(ctx context.Context, err error) bool {
 	return apierrors.IsNotFound(err) || (err == nil && now.UID != s.uid)
 }
 
-func (s *statusWriter) write(ctx context.Context, status corev1.PodStatus) error {
+func (s *statusWriter) writeStatus(ctx context.Context, status corev1.PodStatus) error {
 	patch, err := statusPatch(s.uid, s.written, status)
 	if err != nil {
 		return err

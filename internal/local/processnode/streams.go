@@ -40,7 +40,7 @@ func openStreams(spec *corev1.Container, log *logfile.File) (*streams, error) {
 		if spec.Stdin {
 			s.stdin = terminal.Master
 		}
-		s.copy(terminal.Master, log.Stream(logfile.Stdout), false)
+		s.copyOutput(terminal.Master, log.Stream(logfile.Stdout), false)
 		return s, nil
 	}
 	if err := s.openStdin(spec.Stdin); err != nil {
@@ -49,11 +49,11 @@ func openStreams(spec *corev1.Container, log *logfile.File) (*streams, error) {
 	for i, name := range []string{logfile.Stdout, logfile.Stderr} {
 		read, write, err := os.Pipe()
 		if err != nil {
-			s.started()
+			s.closeProcessEnds()
 			return nil, err
 		}
 		s.files[i+1] = write
-		s.copy(read, log.Stream(name), i == 1)
+		s.copyOutput(read, log.Stream(name), i == 1)
 	}
 	return s, nil
 }
@@ -69,8 +69,8 @@ func (s *streams) openStdin(wanted bool) error {
 	return err
 }
 
-// started closes the ends of the streams that belong to the process.
-func (s *streams) started() {
+// closeProcessEnds closes the ends of the streams that belong to the process.
+func (s *streams) closeProcessEnds() {
 	for i, file := range s.files {
 		if file != nil && (i == 0 || file != s.files[0]) {
 			_ = file.Close()
@@ -78,7 +78,7 @@ func (s *streams) started() {
 	}
 }
 
-func (s *streams) copy(from *os.File, log *logfile.Stream, isStderr bool) {
+func (s *streams) copyOutput(from *os.File, log *logfile.Stream, isStderr bool) {
 	s.readers = append(s.readers, from)
 	s.copying.Go(func() {
 		defer log.Close()
@@ -87,7 +87,7 @@ func (s *streams) copy(from *os.File, log *logfile.Stream, isStderr bool) {
 			n, err := from.Read(buffer)
 			if n > 0 {
 				_, _ = log.Write(buffer[:n])
-				s.tee(buffer[:n], isStderr)
+				s.sendToViewers(buffer[:n], isStderr)
 			}
 			if err != nil {
 				return
@@ -96,9 +96,9 @@ func (s *streams) copy(from *os.File, log *logfile.Stream, isStderr bool) {
 	})
 }
 
-// tee sends data to the viewers. It does not hold the lock while it does so, so that a slow viewer does not prevent
+// sendToViewers sends data to the viewers. It does not hold the lock while it does so, so that a slow viewer does not prevent
 // other viewers from attaching and detaching.
-func (s *streams) tee(data []byte, isStderr bool) {
+func (s *streams) sendToViewers(data []byte, isStderr bool) {
 	s.mu.Lock()
 	viewers := slices.Collect(maps.Keys(s.attached))
 	s.mu.Unlock()
@@ -107,25 +107,25 @@ func (s *streams) tee(data []byte, isStderr bool) {
 	}
 	data = slices.Clone(data)
 	for _, v := range viewers {
-		v.put(data, isStderr, viewerPatience, s.draining)
+		v.queueOutput(data, isStderr, viewerPatience, s.draining)
 	}
 }
 
-func (s *streams) attach(v *viewer) {
+func (s *streams) attachViewer(v *viewer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.attached[v] = true
 }
 
-func (s *streams) detach(v *viewer) {
+func (s *streams) detachViewer(v *viewer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.attached, v)
 }
 
-// drain waits until all output is in the log, but no longer than limit, and closes the streams. It does not wait for
+// drainOutput waits until all output is in the log, but no longer than limit, and closes the streams. It does not wait for
 // viewers.
-func (s *streams) drain(limit time.Duration) {
+func (s *streams) drainOutput(limit time.Duration) {
 	close(s.draining)
 	deadline := time.Now().Add(limit)
 	for _, reader := range s.readers {

@@ -51,7 +51,7 @@ func (s *surroundings) tokenFor(ctx context.Context, audience string, seconds in
 	if kept, ok := s.tokens[key]; ok && time.Now().Before(kept.renewAt) {
 		return kept.text, nil
 	}
-	text, err := s.node.lookups.token(ctx, s.pod, audience, seconds)
+	text, err := s.node.lookups.requestToken(ctx, s.pod, audience, seconds)
 	if err != nil {
 		return "", err
 	}
@@ -62,48 +62,48 @@ func (s *surroundings) tokenFor(ctx context.Context, audience string, seconds in
 	return text, nil
 }
 
-// sources returns the lookups for volumes.
-func (s *surroundings) sources(ctx context.Context) volume.Sources {
+// volumeSources returns the lookups for volumes.
+func (s *surroundings) volumeSources(ctx context.Context) volume.Sources {
 	sources := s.node.lookups.volumeSources(ctx, s.pod.Namespace)
 	sources.Token = func(audience string, seconds int64) (string, error) { return s.tokenFor(ctx, audience, seconds) }
 	return sources
 }
 
-// prepare creates the surroundings and posts them to the worker. It retries until this succeeds or ctx is done.
-func (w *worker) prepare(ctx context.Context, api *corev1.Pod) {
+// prepareSurroundings creates the surroundings and posts them to the worker. It retries until this succeeds or ctx is done.
+func (w *worker) prepareSurroundings(ctx context.Context, api *corev1.Pod) {
 	s := &surroundings{node: w.node, pod: api, hostname: hostnameOf(api), cancel: func() {}}
 	wait := 200 * time.Millisecond
 	said := ""
 	for {
-		err := s.make(ctx, w)
+		err := s.completeSetup(ctx, w)
 		if err == nil {
 			break
 		}
 		if ctx.Err() != nil {
-			s.release()
+			s.releaseAll()
 			return
 		}
 		// Do not report the same error twice in a row.
 		if text := err.Error(); text != said {
-			w.node.event(api, corev1.EventTypeWarning, "FailedMount", text)
+			w.node.recordPodEvent(api, corev1.EventTypeWarning, "FailedMount", text)
 			said = text
 		}
 		if !sleepContext(ctx, wait) {
-			s.release()
+			s.releaseAll()
 			return
 		}
 		wait = min(2*wait, 5*time.Second)
 	}
-	w.post(func() {
-		if w.pod.Stopping() {
-			s.release()
+	w.postToWorker(func() {
+		if w.pod.IsStopping() {
+			s.releaseAll()
 			return
 		}
 		w.mu.Lock()
 		w.surround = s
 		w.mu.Unlock()
 		w.pod.Prepared, w.pod.PodIP = true, s.address
-		s.keepFresh(w)
+		s.refreshPeriodically(w)
 	})
 }
 
@@ -119,25 +119,25 @@ func hostnameOf(pod *corev1.Pod) string {
 	return name
 }
 
-// make carries out the steps that have not been completed yet, so that it can be called again after an error.
-func (s *surroundings) make(ctx context.Context, w *worker) error {
+// completeSetup carries out the steps that have not been completed yet, so that it can be called again after an error.
+func (s *surroundings) completeSetup(ctx context.Context, w *worker) error {
 	if s.address == "" {
-		if err := s.connect(); err != nil {
+		if err := s.connectNetwork(); err != nil {
 			return err
 		}
 	}
-	services, err := s.node.lookups.services(ctx, s.pod.Namespace)
+	services, err := s.node.lookups.listServices(ctx, s.pod.Namespace)
 	if err != nil {
 		return fmt.Errorf("services of the namespace: %w", err)
 	}
 	if !s.hasOwnNetwork() {
-		services = directAPI(services, s.node.config.REST.Host)
+		services = withDirectAPIAddress(services, s.node.config.REST.Host)
 	}
-	s.services = environ.Services(s.pod, services)
+	s.services = environ.ServiceVariables(s.pod, services)
 	if err := s.writeEtc(w); err != nil {
 		return err
 	}
-	s.volumes, err = volume.Prepare(s.pod, filepath.Join(w.dir, "volumes"), w.memoryDir(), s.facts(), s.sources(ctx))
+	s.volumes, err = volume.PrepareVolumes(s.pod, filepath.Join(w.dir, "volumes"), w.memoryDir(), s.environFacts(), s.volumeSources(ctx))
 	return err
 }
 
@@ -146,8 +146,8 @@ func (s *surroundings) hasOwnNetwork() bool {
 	return s.node.machine.bridge != nil && !s.pod.Spec.HostNetwork
 }
 
-// connect sets up the pod's network.
-func (s *surroundings) connect() error {
+// connectNetwork sets up the pod's network.
+func (s *surroundings) connectNetwork() error {
 	machine := s.node.machine
 	own := s.hasOwnNetwork()
 	if machine.permitted.Shared {
@@ -164,7 +164,7 @@ func (s *surroundings) connect() error {
 	if !own {
 		address, err := machine.loopback.Reserve()
 		if err != nil {
-			s.disconnect()
+			s.disconnectNetwork()
 			return err
 		}
 		s.reserved, s.address = address, address.String()
@@ -176,15 +176,15 @@ func (s *surroundings) connect() error {
 		err = machine.bridge.Attach(s.namespaces.Net, address, s.node.apiService.Addr())
 	}
 	if err != nil {
-		s.disconnect()
+		s.disconnectNetwork()
 		return err
 	}
 	s.address = address.String()
-	s.proxy = s.node.serveAPI(s.namespaces)
+	s.proxy = s.node.forwardAPIConnections(s.namespaces)
 	return nil
 }
 
-func (s *surroundings) disconnect() {
+func (s *surroundings) disconnectNetwork() {
 	if s.proxy != nil {
 		_ = s.proxy.Close()
 		s.proxy = nil
@@ -192,13 +192,13 @@ func (s *surroundings) disconnect() {
 	s.namespaces.Close()
 	s.namespaces = sandbox.Namespaces{}
 	if s.reserved.IsValid() {
-		s.node.machine.release(s.reserved)
+		s.node.machine.releaseAddress(s.reserved)
 		s.reserved = netip.Addr{}
 	}
 	s.address = ""
 }
 
-func (s *surroundings) facts() environ.Facts {
+func (s *surroundings) environFacts() environ.Facts {
 	return environ.Facts{HostIP: s.node.hostIP, PodIP: s.address, Allocatable: s.node.capacity}
 }
 
@@ -211,7 +211,7 @@ func (s *surroundings) writeEtc(w *worker) error {
 	if err := os.WriteFile(filepath.Join(etc, "hostname"), []byte(s.hostname+"\n"), 0o644); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(etc, "resolv.conf"), []byte(resolvConf(s.pod)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(etc, "resolv.conf"), []byte(resolvConfText(s.pod)), 0o644); err != nil {
 		return err
 	}
 	entry := &hostsEntry{
@@ -221,12 +221,12 @@ func (s *surroundings) writeEtc(w *worker) error {
 	for _, alias := range s.pod.Spec.HostAliases {
 		entry.aliases = append(entry.aliases, network.Alias{Address: alias.IP, Names: alias.Hostnames})
 	}
-	return s.node.machine.register(s.pod.UID, entry)
+	return s.node.machine.registerName(s.pod.UID, entry)
 }
 
-// resolvConf returns the content of the pod's resolv.conf: the machine's file, followed by the pod's dnsConfig. With
+// resolvConfText returns the content of the pod's resolv.conf: the machine's file, followed by the pod's dnsConfig. With
 // dnsPolicy None, it consists only of the dnsConfig.
-func resolvConf(pod *corev1.Pod) string {
+func resolvConfText(pod *corev1.Pod) string {
 	text := ""
 	if pod.Spec.DNSPolicy != corev1.DNSNone {
 		machine, _ := os.ReadFile("/etc/resolv.conf")
@@ -253,10 +253,10 @@ func resolvConf(pod *corev1.Pod) string {
 	return text + more.String()
 }
 
-// mounts returns the mounts for the files in /etc and for the container's volumes.
-func (s *surroundings) mounts(w *worker, container *corev1.Container, env []string) ([]shim.Mount, error) {
+// containerMounts returns the mounts for the files in /etc and for the container's volumes.
+func (s *surroundings) containerMounts(w *worker, container *corev1.Container, env []string) ([]shim.Mount, error) {
 	mounts, err := s.volumes.Mounts(container, func(expression string) (string, error) {
-		return environ.Arguments([]string{expression}, env)[0], nil
+		return environ.ExpandArguments([]string{expression}, env)[0], nil
 	})
 	if err != nil {
 		return nil, err
@@ -270,7 +270,7 @@ func (s *surroundings) mounts(w *worker, container *corev1.Container, env []stri
 			mounts = append(mounts, shim.Mount{Source: filepath.Join(w.dir, "etc", name), Target: target})
 		}
 	}
-	if helper := s.node.machine.helper(); helper != "" && !taken[helperTarget] {
+	if helper := s.node.machine.helperPath(); helper != "" && !taken[helperTarget] {
 		mounts = append(mounts, shim.Mount{Source: helper, Target: helperTarget, ReadOnly: true, Optional: true})
 	}
 	return mounts, nil
@@ -279,8 +279,8 @@ func (s *surroundings) mounts(w *worker, container *corev1.Container, env []stri
 // refreshEvery is how often projected volumes are refreshed from the API server.
 const refreshEvery = time.Minute
 
-// keepFresh refreshes projected volumes until the pod ends.
-func (s *surroundings) keepFresh(w *worker) {
+// refreshPeriodically refreshes projected volumes until the pod ends.
+func (s *surroundings) refreshPeriodically(w *worker) {
 	projected := false
 	for _, v := range s.volumes {
 		projected = projected || v.Projected
@@ -293,14 +293,14 @@ func (s *surroundings) keepFresh(w *worker) {
 	go func() {
 		for sleepContext(ctx, refreshEvery) {
 			// If a source cannot be read, its files are left unchanged until the next refresh.
-			_, _ = volume.Prepare(w.latest.Load(), filepath.Join(w.dir, "volumes"), w.memoryDir(), s.facts(), s.sources(ctx))
+			_, _ = volume.PrepareVolumes(w.latest.Load(), filepath.Join(w.dir, "volumes"), w.memoryDir(), s.environFacts(), s.volumeSources(ctx))
 		}
 	}()
 }
 
-// release frees all resources.
-func (s *surroundings) release() {
+// releaseAll frees all resources.
+func (s *surroundings) releaseAll() {
 	s.cancel()
-	s.node.machine.unregister(s.pod.UID)
-	s.disconnect()
+	s.node.machine.unregisterName(s.pod.UID)
+	s.disconnectNetwork()
 }

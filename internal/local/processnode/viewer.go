@@ -49,47 +49,47 @@ type piece struct {
 // newViewer starts a viewer. Output to a nil writer is discarded.
 func newViewer(stdout, stderr io.Writer) *viewer {
 	v := &viewer{stdout: stdout, stderr: stderr, over: make(chan struct{}), changed: make(chan struct{})}
-	go v.write()
+	go v.writeQueue()
 	return v
 }
 
-// change calls how to change the viewer, and wakes the goroutines that wait for a change.
-func (v *viewer) change(how func()) {
+// changeState calls how to change the viewer, and wakes the goroutines that wait for a change.
+func (v *viewer) changeState(how func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	how()
-	v.tell()
+	v.wakeWaiting()
 }
 
-// tell wakes the waiting goroutines. The caller must hold mu.
-func (v *viewer) tell() {
+// wakeWaiting wakes the waiting goroutines. The caller must hold mu.
+func (v *viewer) wakeWaiting() {
 	close(v.changed)
 	v.changed = make(chan struct{})
 }
 
-// end marks the viewer as ended. The caller must hold mu.
-func (v *viewer) end(why error) {
+// markViewerEnded marks the viewer as ended. The caller must hold mu.
+func (v *viewer) markViewerEnded(why error) {
 	if !v.ended {
 		v.ended, v.closed, v.err, v.queue, v.size = true, true, why, nil, 0
 		close(v.over)
 	}
 }
 
-// drop ends the viewer and discards the output in its queue.
-func (v *viewer) drop(why error) { v.change(func() { v.end(why) }) }
+// dropViewer ends the viewer and discards the output in its queue.
+func (v *viewer) dropViewer(why error) { v.changeState(func() { v.markViewerEnded(why) }) }
 
-// write writes the queued output until the queue is closed and empty, or the viewer is dropped.
-func (v *viewer) write() {
+// writeQueue writes the queued output until the queue is closed and empty, or the viewer is dropped.
+func (v *viewer) writeQueue() {
 	for {
-		next, more := v.next()
+		next, more := v.waitForNextPiece()
 		if !more {
 			return
 		}
 		if _, err := next.to.Write(next.data); err != nil {
-			v.drop(err)
+			v.dropViewer(err)
 			return
 		}
-		v.change(func() {
+		v.changeState(func() {
 			if !v.ended {
 				v.queue, v.size = v.queue[1:], v.size-len(next.data)
 			}
@@ -97,8 +97,8 @@ func (v *viewer) write() {
 	}
 }
 
-// next waits for the first piece in the queue. The piece stays in the queue until it has been written.
-func (v *viewer) next() (piece, bool) {
+// waitForNextPiece waits for the first piece in the queue. The piece stays in the queue until it has been written.
+func (v *viewer) waitForNextPiece() (piece, bool) {
 	for {
 		v.mu.Lock()
 		if len(v.queue) > 0 {
@@ -107,7 +107,7 @@ func (v *viewer) next() (piece, bool) {
 		}
 		if v.closed {
 			defer v.mu.Unlock()
-			v.end(nil)
+			v.markViewerEnded(nil)
 			return piece{}, false
 		}
 		changed := v.changed
@@ -116,9 +116,9 @@ func (v *viewer) next() (piece, bool) {
 	}
 }
 
-// put queues output. If the queue is full, it waits for space, for at most patience (0 means no limit), and not at
+// queueOutput queues output. If the queue is full, it waits for space, for at most patience (0 means no limit), and not at
 // all once hurry is closed. If there is still no space, it drops the viewer.
-func (v *viewer) put(data []byte, isStderr bool, patience time.Duration, hurry <-chan struct{}) {
+func (v *viewer) queueOutput(data []byte, isStderr bool, patience time.Duration, hurry <-chan struct{}) {
 	next := piece{v.stdout, data}
 	if isStderr {
 		next.to = v.stderr
@@ -126,12 +126,12 @@ func (v *viewer) put(data []byte, isStderr bool, patience time.Duration, hurry <
 	if next.to == nil {
 		return
 	}
-	if changed := v.tryPut(next, viewerBuffer); changed != nil {
-		v.putLate(next, changed, patience, hurry)
+	if changed := v.tryQueuePiece(next, viewerBuffer); changed != nil {
+		v.waitAndQueue(next, changed, patience, hurry)
 	}
 }
 
-func (v *viewer) putLate(next piece, changed <-chan struct{}, patience time.Duration, hurry <-chan struct{}) {
+func (v *viewer) waitAndQueue(next piece, changed <-chan struct{}, patience time.Duration, hurry <-chan struct{}) {
 	var enough <-chan time.Time
 	if patience > 0 {
 		timer := time.NewTimer(patience)
@@ -141,22 +141,22 @@ func (v *viewer) putLate(next piece, changed <-chan struct{}, patience time.Dura
 	for changed != nil {
 		select {
 		case <-changed:
-			changed = v.tryPut(next, viewerBuffer)
+			changed = v.tryQueuePiece(next, viewerBuffer)
 		case <-enough:
-			v.drop(errViewerStalled)
+			v.dropViewer(errViewerStalled)
 			return
 		case <-hurry:
-			if v.tryPut(next, viewerBuffer+viewerReserve) != nil {
-				v.drop(errViewerStalled)
+			if v.tryQueuePiece(next, viewerBuffer+viewerReserve) != nil {
+				v.dropViewer(errViewerStalled)
 			}
 			return
 		}
 	}
 }
 
-// tryPut queues a piece. It returns nil if the piece was queued or is no longer needed, and otherwise a channel to
+// tryQueuePiece queues a piece. It returns nil if the piece was queued or is no longer needed, and otherwise a channel to
 // wait on.
-func (v *viewer) tryPut(next piece, limit int) <-chan struct{} {
+func (v *viewer) tryQueuePiece(next piece, limit int) <-chan struct{} {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
@@ -165,19 +165,19 @@ func (v *viewer) tryPut(next piece, limit int) <-chan struct{} {
 		return v.changed
 	default:
 		v.queue, v.size = append(v.queue, next), v.size+len(next.data)
-		v.tell()
+		v.wakeWaiting()
 	}
 	return nil
 }
 
-// finish waits until all output has been written. It returns an error if ctx is done, or if the viewer has accepted
+// finishOutput waits until all output has been written. It returns an error if ctx is done, or if the viewer has accepted
 // nothing for viewerFlush.
-func (v *viewer) finish(ctx context.Context) error {
-	v.change(func() { v.closed = true })
-	return v.flushed(ctx, viewerFlush)
+func (v *viewer) finishOutput(ctx context.Context) error {
+	v.changeState(func() { v.closed = true })
+	return v.waitUntilFlushed(ctx, viewerFlush)
 }
 
-func (v *viewer) flushed(ctx context.Context, patience time.Duration) error {
+func (v *viewer) waitUntilFlushed(ctx context.Context, patience time.Duration) error {
 	stalled := time.NewTimer(patience)
 	defer stalled.Stop()
 	for {
@@ -192,9 +192,9 @@ func (v *viewer) flushed(ctx context.Context, patience time.Duration) error {
 		case <-changed:
 			stalled.Reset(patience)
 		case <-stalled.C:
-			v.drop(errViewerStalled)
+			v.dropViewer(errViewerStalled)
 		case <-ctx.Done():
-			v.drop(ctx.Err())
+			v.dropViewer(ctx.Err())
 		}
 	}
 }

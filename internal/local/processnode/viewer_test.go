@@ -90,24 +90,24 @@ func TestAStalledViewerHoldsNobodyUp(t *testing.T) {
 	t.Run("a container ends with little printed", func(t *testing.T) {
 		s, block := newStreams(t), make(stalled)
 		defer close(block)
-		s.attach(newViewer(block, nil))
+		s.attachViewer(newViewer(block, nil))
 		_, _ = s.files[1].WriteString("hi\n")
-		s.started()
-		within(t, 3*time.Second, "drain", func() { s.drain(100 * time.Millisecond) })
+		s.closeProcessEnds()
+		within(t, 3*time.Second, "drain", func() { s.drainOutput(100 * time.Millisecond) })
 	})
 	t.Run("a container prints much, is seen by another viewer, and ends", func(t *testing.T) {
 		s, block, other := newStreams(t), make(stalled), &screen{}
 		defer close(block)
 		slow, good := newViewer(block, nil), newViewer(other, nil)
-		s.attach(slow)
-		s.attach(good)
+		s.attachViewer(slow)
+		s.attachViewer(good)
 		within(t, viewerPatience+10*time.Second, "printing", func() { _, _ = s.files[1].Write(much) })
-		s.started()
-		within(t, 3*time.Second, "drain", func() { s.drain(2 * time.Second) })
-		if err := good.finish(t.Context()); err != nil || !bytes.Equal(other.bytes(), much) {
+		s.closeProcessEnds()
+		within(t, 3*time.Second, "drain", func() { s.drainOutput(2 * time.Second) })
+		if err := good.finishOutput(t.Context()); err != nil || !bytes.Equal(other.bytes(), much) {
 			t.Errorf("the other saw %d of %d bytes, %v", len(other.bytes()), len(much), err)
 		}
-		if err := slow.finish(t.Context()); !errors.Is(err, errViewerStalled) {
+		if err := slow.finishOutput(t.Context()); !errors.Is(err, errViewerStalled) {
 			t.Errorf("the stalled one ended with %v", err)
 		}
 	})
@@ -122,7 +122,7 @@ func TestAStalledViewerHoldsNobodyUp(t *testing.T) {
 		go func() { _, _ = printed.Write(much); s.closeFiles() }()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		within(t, 5*time.Second, "drain", func() { _ = s.drain(ctx, 100*time.Millisecond) })
+		within(t, 5*time.Second, "drain", func() { _ = s.drainOutput(ctx, 100*time.Millisecond) })
 	})
 }
 
@@ -150,7 +150,7 @@ func TestASlowClientOfExecLosesNothing(t *testing.T) {
 		s.closeFiles()
 	}()
 	s.copying.Wait()
-	if err := s.drain(t.Context(), 0); err != nil {
+	if err := s.drainOutput(t.Context(), 0); err != nil {
 		t.Error(err)
 	}
 	_ = write.Close()
@@ -163,17 +163,17 @@ func TestViewer(t *testing.T) {
 	t.Run("a full queue leaves room for what an ended process left", func(t *testing.T) {
 		block, hurry := make(stalled), make(chan struct{})
 		v := newViewer(block, nil)
-		v.put(make([]byte, viewerBuffer), false, time.Minute, hurry)
+		v.queueOutput(make([]byte, viewerBuffer), false, time.Minute, hurry)
 		close(hurry)
-		v.put(make([]byte, viewerReserve), false, time.Minute, hurry)
+		v.queueOutput(make([]byte, viewerReserve), false, time.Minute, hurry)
 		select {
 		case <-v.over:
 			t.Error("dropped too early")
 		default:
 		}
-		v.put([]byte("x"), false, time.Minute, hurry)
+		v.queueOutput([]byte("x"), false, time.Minute, hurry)
 		close(block)
-		if err := v.finish(t.Context()); !errors.Is(err, errViewerStalled) {
+		if err := v.finishOutput(t.Context()); !errors.Is(err, errViewerStalled) {
 			t.Errorf("ended with %v", err)
 		}
 	})
@@ -181,9 +181,9 @@ func TestViewer(t *testing.T) {
 		out := &screen{}
 		v := newViewer(out, out)
 		for i, word := range []string{"a", "b", "c", "d"} {
-			v.put([]byte(word), i%2 == 1, time.Minute, nil)
+			v.queueOutput([]byte(word), i%2 == 1, time.Minute, nil)
 		}
-		if err := v.finish(t.Context()); err != nil || string(out.bytes()) != "abcd" {
+		if err := v.finishOutput(t.Context()); err != nil || string(out.bytes()) != "abcd" {
 			t.Errorf("%q, %v", out.bytes(), err)
 		}
 	})
@@ -191,9 +191,9 @@ func TestViewer(t *testing.T) {
 		block := make(stalled)
 		defer close(block)
 		v := newViewer(block, nil)
-		v.put([]byte("x"), false, time.Minute, nil)
-		v.change(func() { v.closed = true })
-		if err := v.flushed(t.Context(), 10*time.Millisecond); !errors.Is(err, errViewerStalled) {
+		v.queueOutput([]byte("x"), false, time.Minute, nil)
+		v.changeState(func() { v.closed = true })
+		if err := v.waitUntilFlushed(t.Context(), 10*time.Millisecond); !errors.Is(err, errViewerStalled) {
 			t.Errorf("ended with %v", err)
 		}
 	})

@@ -95,7 +95,7 @@ func TestMissingReferencesAreWaitedFor(t *testing.T) {
 
 func TestMemoryLimitKills(t *testing.T) {
 	node, _ := startNode(t, "oom")
-	if len(node.machine.groups.Directories()) < 2 {
+	if len(node.machine.groups.GroupDirectories()) < 2 {
 		t.Skip("limits are not enforced here: ", node.machine.missing)
 	}
 	ns := namespace(t)

@@ -42,7 +42,7 @@ type worker struct {
 func newWorker(n *Node, api *corev1.Pod) *worker {
 	w := &worker{
 		node: n, uid: api.UID, dir: n.podDir(api.UID), signal: make(chan struct{}, 1), attempts: map[string]*attempt{},
-		pod: lifecycle.Restore(api, time.Now()),
+		pod: lifecycle.RestorePod(api, time.Now()),
 	}
 	w.latest.Store(api)
 	w.pod.HostIP = n.hostIP
@@ -50,8 +50,8 @@ func newWorker(n *Node, api *corev1.Pod) *worker {
 	return w
 }
 
-// post runs f on the worker's goroutine.
-func (w *worker) post(f func()) {
+// postToWorker runs f on the worker's goroutine.
+func (w *worker) postToWorker(f func()) {
 	w.inboxMu.Lock()
 	w.inbox = append(w.inbox, f)
 	w.inboxMu.Unlock()
@@ -69,16 +69,16 @@ func (w *worker) takeInbox() []func() {
 	return taken
 }
 
-// run is the worker's goroutine. It returns when nothing but the pod's logs is left on this machine.
-func (w *worker) run(ctx context.Context) {
+// runUntilDone is the worker's goroutine. It returns when nothing but the pod's logs is left on this machine.
+func (w *worker) runUntilDone(ctx context.Context) {
 	writing, stopWriting := context.WithCancel(ctx)
 	defer stopWriting()
 	var writer sync.WaitGroup
-	writer.Go(func() { w.writer.run(writing) })
+	writer.Go(func() { w.writer.writeStatuses(writing) })
 	preparing, stopPreparing := context.WithCancel(ctx)
 	defer stopPreparing()
-	if !w.pod.Stopping() {
-		go w.prepare(preparing, w.pod.API.DeepCopy())
+	if !w.pod.IsStopping() {
+		go w.prepareSurroundings(preparing, w.pod.API.DeepCopy())
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -87,34 +87,34 @@ func (w *worker) run(ctx context.Context) {
 			f()
 		}
 		now := time.Now()
-		actions, wake := w.pod.Next(now, w.node.config.backOff())
+		actions, wake := w.pod.Next(now, w.node.config.backOffSettings())
 		for _, action := range actions {
-			w.carryOut(action)
+			w.startAction(action)
 		}
 		if !w.leaving && !w.gone {
-			w.writer.want(w.pod.Status(now))
+			w.writer.setWantedStatus(w.pod.Status(now))
 		}
-		if w.pod.Finished() {
+		if w.pod.HasFinished() {
 			break
 		}
-		waitFor(timer, wake, now)
+		setWakeTimer(timer, wake, now)
 		select {
 		case <-w.signal:
 		case <-timer.C:
 		}
 	}
 	stopPreparing()
-	w.cleanUp()
+	w.releaseResources()
 	if w.leaving || w.gone {
 		stopWriting()
 	} else {
-		w.writer.finish()
+		w.writer.finishWriting()
 	}
 	writer.Wait()
 }
 
-// waitFor sets the timer to the given time. A zero time stands for one hour from now.
-func waitFor(timer *time.Timer, wake, now time.Time) {
+// setWakeTimer sets the timer to the given time. A zero time stands for one hour from now.
+func setWakeTimer(timer *time.Timer, wake, now time.Time) {
 	d := time.Hour
 	if !wake.IsZero() {
 		d = max(wake.Sub(now), 0)
@@ -122,27 +122,27 @@ func waitFor(timer *time.Timer, wake, now time.Time) {
 	timer.Reset(d)
 }
 
-// carryOut starts an action, whose result is posted later.
-func (w *worker) carryOut(action lifecycle.Action) {
+// startAction starts an action, whose result is posted later.
+func (w *worker) startAction(action lifecycle.Action) {
 	c := action.Container
 	switch action.Verb {
 	case lifecycle.Start:
-		go w.start(c, c.Attempt, w.pod.API.DeepCopy())
+		go w.startContainer(c, c.Attempt, w.pod.API.DeepCopy())
 	case lifecycle.StopGently:
-		if a := w.attempt(c.Spec.Name); a != nil {
-			w.node.event(w.pod.API, corev1.EventTypeNormal, "Killing", "Stopping container "+c.Spec.Name)
+		if a := w.runningAttempt(c.Spec.Name); a != nil {
+			w.node.recordPodEvent(w.pod.API, corev1.EventTypeNormal, "Killing", "Stopping container "+c.Spec.Name)
 			a.stopProbes()
-			go a.stop(action.Until)
+			go a.stopGracefully(action.Until)
 		}
 	case lifecycle.Kill:
-		if a := w.attempt(c.Spec.Name); a != nil {
+		if a := w.runningAttempt(c.Spec.Name); a != nil {
 			a.container.Kill()
 		}
 	}
 }
 
-// attempt returns the running attempt of a container, or nil.
-func (w *worker) attempt(name string) *attempt {
+// runningAttempt returns the running attempt of a container, or nil.
+func (w *worker) runningAttempt(name string) *attempt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.attempts[name]
@@ -158,8 +158,8 @@ func (w *worker) setAttempt(name string, a *attempt) {
 	w.attempts[name] = a
 }
 
-// update stores a newer object from the API.
-func (w *worker) update(api *corev1.Pod) {
+// storeNewerPod stores a newer object from the API.
+func (w *worker) storeNewerPod(api *corev1.Pod) {
 	w.latest.Store(api)
 	w.pod.Update(api)
 	if api.DeletionTimestamp == nil {
@@ -173,26 +173,26 @@ func (w *worker) update(api *corev1.Pod) {
 	w.pod.StopAll(lifecycle.Stop{By: time.Now().Add(grace)})
 }
 
-// vanish ends the pod because its object was deleted from the API.
-func (w *worker) vanish() {
+// endDeletedPod ends the pod because its object was deleted from the API.
+func (w *worker) endDeletedPod() {
 	w.gone = true
 	w.pod.StopAll(lifecycle.Stop{By: time.Now()})
 }
 
-// leave ends the pod's processes because the node's process is ending. The API is updated only after the next start.
-func (w *worker) leave(grace time.Duration) {
+// endForNodeExit ends the pod's processes because the node's process is ending. The API is updated only after the next start.
+func (w *worker) endForNodeExit(grace time.Duration) {
 	w.leaving = true
 	w.pod.StopAll(lifecycle.Stop{By: time.Now().Add(grace)})
 }
 
-// cleanUp releases the pod's resources, except its logs.
-func (w *worker) cleanUp() {
+// releaseResources releases the pod's resources, except its logs.
+func (w *worker) releaseResources() {
 	w.mu.Lock()
 	surround := w.surround
 	w.surround = nil
 	w.mu.Unlock()
 	if surround != nil {
-		surround.release()
+		surround.releaseAll()
 	}
 	for _, name := range []string{"volumes", "containers", "etc"} {
 		sandbox.RemoveTree(filepath.Join(w.dir, name))

@@ -101,24 +101,24 @@ func FormatStart(delay time.Duration) string {
 	return delay.String()
 }
 
-// specs returns all nodes of the configuration in order, with defaults filled in.
-func (c Config) specs() []Spec {
+// completedSpecs returns all nodes of the configuration in order, with defaults filled in.
+func (c Config) completedSpecs() []Spec {
 	prefix := c.NamePrefix
 	if prefix == "" {
 		prefix = defaultNamePrefix
 	}
 	all := make([]Spec, 0, c.Count+len(c.Nodes))
 	for i := range c.Count {
-		all = append(all, c.complete(Spec{Name: fmt.Sprintf("%s%d", prefix, i+1)}))
+		all = append(all, c.completeSpec(Spec{Name: fmt.Sprintf("%s%d", prefix, i+1)}))
 	}
 	for _, spec := range c.Nodes {
-		all = append(all, c.complete(spec))
+		all = append(all, c.completeSpec(spec))
 	}
 	return all
 }
 
-// complete fills in the fleet's defaults in a spec.
-func (c Config) complete(spec Spec) Spec {
+// completeSpec fills in the fleet's defaults in a spec.
+func (c Config) completeSpec(spec Spec) Spec {
 	if len(spec.Capacity) == 0 {
 		spec.Capacity = c.Capacity
 	}
@@ -136,8 +136,8 @@ func (c Config) complete(spec Spec) Spec {
 	return spec
 }
 
-// validate returns all errors in the configuration.
-func (c Config) validate() error {
+// validateConfig returns all errors in the configuration.
+func (c Config) validateConfig() error {
 	var errs []error
 	if c.Client == nil && c.RESTConfig == nil {
 		errs = append(errs, errors.New("simulated nodes: neither a client nor a REST configuration given"))
@@ -145,7 +145,7 @@ func (c Config) validate() error {
 	if c.Count < 0 {
 		return errors.Join(append(errs, fmt.Errorf("simulated nodes: count %d is negative", c.Count))...)
 	}
-	return errors.Join(append(errs, validateSpecs(c.specs()))...)
+	return errors.Join(append(errs, validateSpecs(c.completedSpecs()))...)
 }
 
 // validateSpecs returns errors for invalid and duplicate names and negative capacities.

@@ -42,10 +42,10 @@ type eventJob struct {
 
 // New validates the configuration and creates a fleet. It does no I/O.
 func New(config Config) (*Fleet, error) {
-	if err := config.validate(); err != nil {
+	if err := config.validateConfig(); err != nil {
 		return nil, err
 	}
-	client, err := clientOf(config)
+	client, err := clientFromConfig(config)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +59,14 @@ func New(config Config) (*Fleet, error) {
 	f.table = newTable(config.StartDelay, time.Now, f.queueReport)
 	f.writer = &writer{client: client, table: f.table, log: f.log}
 	f.roster = &roster{
-		client: client, log: f.log, fallback: config.complete(Spec{}),
-		served: f.table.serve, gone: f.table.forget,
+		client: client, log: f.log, fallback: config.completeSpec(Spec{}),
+		served: f.table.serveNodePods, gone: f.table.stopServing,
 		nodes: map[string]*member{},
 	}
 	return f, nil
 }
 
-func clientOf(config Config) (kubernetes.Interface, error) {
+func clientFromConfig(config Config) (kubernetes.Interface, error) {
 	if config.Client != nil {
 		return config.Client, nil
 	}
@@ -86,20 +86,20 @@ func clientOf(config Config) (kubernetes.Interface, error) {
 // Nodes.
 func (f *Fleet) Ready() <-chan struct{} { return f.ready }
 
-// Nodes returns the names of the nodes that the fleet currently serves, in no particular order.
-func (f *Fleet) Nodes() []string { return f.roster.names() }
+// ServedNodeNames returns the names of the nodes that the fleet currently serves, in no particular order.
+func (f *Fleet) ServedNodeNames() []string { return f.roster.listNodeNames() }
 
 // Add creates nodes with the fleet's defaults; see AddNodes.
 func (f *Fleet) Add(ctx context.Context, specs ...Spec) error {
 	complete := make([]Spec, len(specs))
 	for i, spec := range specs {
-		complete[i] = f.config.complete(spec)
+		complete[i] = f.config.completeSpec(spec)
 	}
 	return AddNodes(ctx, f.client, nil, complete...)
 }
 
-// Remove deletes nodes and the pods on them; see RemoveNodes.
-func (f *Fleet) Remove(ctx context.Context, names ...string) error {
+// RemoveNodes deletes nodes and the pods on them; see RemoveNodes.
+func (f *Fleet) RemoveNodes(ctx context.Context, names ...string) error {
 	return RemoveNodes(ctx, f.client, names...)
 }
 
@@ -114,25 +114,25 @@ func (f *Fleet) Run(ctx context.Context) error {
 	start := func(part func(context.Context)) { parts.Go(func() { part(ctx) }) }
 
 	nodes := newSynced(f.roster)
-	start(func(ctx context.Context) { f.reflect(nodes, &corev1.Node{}, f.nodeSource()).RunWithContext(ctx) })
+	start(func(ctx context.Context) { f.newReflector(nodes, &corev1.Node{}, f.nodeSource()).RunWithContext(ctx) })
 	select { // sync nodes before pods, so that the nodes of all pods are already served
 	case <-nodes.done:
 	case <-ctx.Done():
 		return nil
 	}
-	start(func(ctx context.Context) { f.reflect(f.table, &corev1.Pod{}, f.podSource()).RunWithContext(ctx) })
-	start(f.dispatch)
-	start(f.roster.beat)
+	start(func(ctx context.Context) { f.newReflector(f.table, &corev1.Pod{}, f.podSource()).RunWithContext(ctx) })
+	start(f.dispatchEntries)
+	start(f.roster.sendHeartbeats)
 	start(f.sendReports)
 
-	if err := AddNodes(ctx, f.client, f.config.Progress, f.config.specs()...); err != nil {
+	if err := AddNodes(ctx, f.client, f.config.Progress, f.config.completedSpecs()...); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
 	select { // a created node is in the roster only after the watch has delivered it
-	case <-f.roster.await(f.config.specs()):
+	case <-f.roster.awaitNodes(f.config.completedSpecs()):
 		close(f.ready)
 	case <-ctx.Done():
 	}
@@ -140,7 +140,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	return nil
 }
 
-func (f *Fleet) reflect(store cache.ReflectorStore, kind runtime.Object, source *cache.ListWatch) *cache.Reflector {
+func (f *Fleet) newReflector(store cache.ReflectorStore, kind runtime.Object, source *cache.ListWatch) *cache.Reflector {
 	lw := cache.ToListWatcherWithWatchListSemantics(source, f.client)
 	return cache.NewReflectorWithOptions(lw, kind, store, cache.ReflectorOptions{Logger: &f.log, Name: component})
 }
@@ -178,17 +178,17 @@ func (f *Fleet) podSource() *cache.ListWatch {
 	}
 }
 
-// dispatch passes each entry that is due to a writer, up to Writers at the same time.
-func (f *Fleet) dispatch(ctx context.Context) {
+// dispatchEntries passes each entry that is due to a writer, up to Writers at the same time.
+func (f *Fleet) dispatchEntries(ctx context.Context) {
 	var writers errgroup.Group
 	writers.SetLimit(f.config.Writers)
 	defer func() { _ = writers.Wait() }()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		e, wait := f.table.take()
+		e, wait := f.table.takeDueEntry()
 		if e != nil {
-			writers.Go(func() error { f.writer.handle(ctx, e); return nil })
+			writers.Go(func() error { f.writer.performStep(ctx, e); return nil })
 			continue
 		}
 		if wait < 0 {
@@ -218,7 +218,7 @@ func (f *Fleet) sendReports(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case job := <-f.events:
-			f.writer.report(ctx, job.pod, job.uid, job.problems)
+			f.writer.reportProblems(ctx, job.pod, job.uid, job.problems)
 		}
 	}
 }

@@ -141,7 +141,7 @@ func TestAFleetGoesOnWhereAnotherStopped(t *testing.T) {
 func TestANamesakeSeenAfterAGapInTheWatchReplacesTheOldRecord(t *testing.T) {
 	t.Parallel()
 	table := newTable(0, func() time.Time { return birth }, nil)
-	table.serve("sim-1", "198.18.0.1")
+	table.serveNodePods("sim-1", "198.18.0.1")
 	old, fresh := testPod(corev1.RestartPolicyNever, nil), testPod(corev1.RestartPolicyNever, nil)
 	fresh.UID = "u-2"
 	for _, list := range [][]any{{old}, {fresh}} {
@@ -149,7 +149,7 @@ func TestANamesakeSeenAfterAGapInTheWatchReplacesTheOldRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e, _ := table.take()
+	e, _ := table.takeDueEntry()
 	if e == nil || e.uid != "u-2" || len(table.due) != 0 {
 		t.Errorf("next: %+v, then %d more", e, len(table.due))
 	}

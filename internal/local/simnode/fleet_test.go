@@ -134,12 +134,12 @@ func TestANodeAddedLaterServesPodsThatCameBeforeIt(t *testing.T) {
 		}
 		settle()
 		want(t, client, "p", "Running")
-		if err := fleet.Remove(t.Context(), "late", "was-never-there"); err != nil {
+		if err := fleet.RemoveNodes(t.Context(), "late", "was-never-there"); err != nil {
 			t.Fatal(err)
 		}
 		settle()
 		want(t, client, "p", "gone")
-		if nodes := fleet.Nodes(); len(nodes) != 1 || nodes[0] != "sim-1" {
+		if nodes := fleet.ServedNodeNames(); len(nodes) != 1 || nodes[0] != "sim-1" {
 			t.Errorf("nodes: %v", nodes)
 		}
 	})
@@ -209,7 +209,7 @@ func TestANodeThatSomebodyMadeNotReadyIsHealed(t *testing.T) {
 func TestANodeIsFreeOfTheNotReadyTaint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(&corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: "sim-1", Labels: nodeObject(Config{}.complete(Spec{Name: "sim-1"}), time.Now()).Labels},
+			ObjectMeta: metav1.ObjectMeta{Name: "sim-1", Labels: nodeObject(Config{}.completeSpec(Spec{Name: "sim-1"}), time.Now()).Labels},
 			Spec:       corev1.NodeSpec{Taints: []corev1.Taint{{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}}},
 		}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "real"}})
 		own := corev1.Taint{Key: "own", Effect: corev1.TaintEffectNoSchedule}
@@ -281,7 +281,7 @@ func TestAFleetThatIsReadyKnowsItsNodes(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- fleet.Run(ctx) }()
 		<-fleet.Ready()
-		if known := len(fleet.Nodes()); known != 50 {
+		if known := len(fleet.ServedNodeNames()); known != 50 {
 			t.Errorf("the fleet is ready and knows %d of its 50 nodes", known)
 		}
 		cancel()

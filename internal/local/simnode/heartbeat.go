@@ -26,12 +26,12 @@ type roster struct {
 
 	mu      sync.Mutex
 	nodes   map[string]*member
-	awaited map[string]bool // nodes that the watch has not delivered yet; see await
+	awaited map[string]bool // nodes that the watch has not delivered yet; see awaitNodes
 	shown   chan struct{}   // closed when all awaited nodes have been delivered
 }
 
-// await returns a channel that is closed when the watch has delivered the given nodes.
-func (r *roster) await(specs []Spec) <-chan struct{} {
+// awaitNodes returns a channel that is closed when the watch has delivered the given nodes.
+func (r *roster) awaitNodes(specs []Spec) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.awaited, r.shown = map[string]bool{}, make(chan struct{})
@@ -46,8 +46,8 @@ func (r *roster) await(specs []Spec) <-chan struct{} {
 	return r.shown
 }
 
-// show removes a node from the awaited nodes. The caller must hold r.mu.
-func (r *roster) show(name string) {
+// markNodeShown removes a node from the awaited nodes. The caller must hold r.mu.
+func (r *roster) markNodeShown(name string) {
 	if !r.awaited[name] {
 		return
 	}
@@ -77,7 +77,7 @@ func (r *roster) Update(obj any) error {
 		return fmt.Errorf("node roster: %T is not a node", obj)
 	}
 	if node.Labels[KindLabel] != KindSimulated {
-		r.drop(node.Name)
+		r.dropRosterNode(node.Name)
 		return nil
 	}
 	r.mu.Lock()
@@ -85,12 +85,12 @@ func (r *roster) Update(obj any) error {
 	if m == nil || m.uid != node.UID {
 		// Spread the renewals evenly over the interval, using a number derived from the name, so that a fleet with
 		// 5,000 nodes does not renew all leases at the same time.
-		offset := time.Duration(draw(node.Name, "lease", 0) * float64(HeartbeatInterval))
+		offset := time.Duration(randomFraction(node.Name, "lease", 0) * float64(HeartbeatInterval))
 		m = &member{uid: node.UID, renewAt: time.Now().Add(offset)}
 		r.nodes[node.Name] = m
 	}
 	m.sick = !isReady(node)
-	r.show(node.Name)
+	r.markNodeShown(node.Name)
 	r.mu.Unlock()
 	r.served(node.Name, internalIP(node))
 	return nil
@@ -102,7 +102,7 @@ func (r *roster) Delete(obj any) error {
 	if !ok {
 		return fmt.Errorf("node roster: %T is not a node", obj)
 	}
-	r.drop(node.Name)
+	r.dropRosterNode(node.Name)
 	return nil
 }
 
@@ -117,9 +117,9 @@ func (r *roster) Replace(list []any, _ string) error {
 			return err
 		}
 	}
-	for _, name := range r.names() {
+	for _, name := range r.listNodeNames() {
 		if !listed[name] {
-			r.drop(name)
+			r.dropRosterNode(name)
 		}
 	}
 	return nil
@@ -128,7 +128,7 @@ func (r *roster) Replace(list []any, _ string) error {
 // Resync does nothing.
 func (r *roster) Resync() error { return nil }
 
-func (r *roster) drop(name string) {
+func (r *roster) dropRosterNode(name string) {
 	r.mu.Lock()
 	_, known := r.nodes[name]
 	delete(r.nodes, name)
@@ -138,7 +138,7 @@ func (r *roster) drop(name string) {
 	}
 }
 
-func (r *roster) names() []string {
+func (r *roster) listNodeNames() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	names := make([]string, 0, len(r.nodes))
@@ -148,8 +148,8 @@ func (r *roster) names() []string {
 	return names
 }
 
-// beat renews leases that are due, and repairs nodes, once a second until ctx is done.
-func (r *roster) beat(ctx context.Context) {
+// sendHeartbeats renews leases that are due, and repairs nodes, once a second until ctx is done.
+func (r *roster) sendHeartbeats(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -160,19 +160,19 @@ func (r *roster) beat(ctx context.Context) {
 		}
 		var group errgroup.Group
 		group.SetLimit(heartbeatWriters)
-		due, sick := r.due(time.Now())
+		due, sick := r.nodesDueOrSick(time.Now())
 		for _, name := range due {
-			group.Go(func() error { r.renew(ctx, name); return nil })
+			group.Go(func() error { r.renewLease(ctx, name); return nil })
 		}
 		for _, name := range sick {
-			group.Go(func() error { r.heal(ctx, name); return nil })
+			group.Go(func() error { r.repairNode(ctx, name); return nil })
 		}
 		_ = group.Wait()
 	}
 }
 
-// due returns the nodes whose lease is due for renewal, and the nodes that are not ready.
-func (r *roster) due(now time.Time) (renew, sick []string) {
+// nodesDueOrSick returns the nodes whose lease is due for renewal, and the nodes that are not ready.
+func (r *roster) nodesDueOrSick(now time.Time) (renew, sick []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for name, m := range r.nodes {
@@ -186,9 +186,9 @@ func (r *roster) due(now time.Time) (renew, sick []string) {
 	return renew, sick
 }
 
-// renew renews the lease of a node. If this fails, it is retried after a tenth of the interval, long before the lease
+// renewLease renews the lease of a node. If this fails, it is retried after a tenth of the interval, long before the lease
 // expires.
-func (r *roster) renew(ctx context.Context, name string) {
+func (r *roster) renewLease(ctx context.Context, name string) {
 	r.mu.Lock()
 	m := r.nodes[name]
 	if m == nil {
@@ -259,9 +259,9 @@ func leaseObject(name string, uid types.UID, now time.Time) *coordinationv1.Leas
 	}
 }
 
-// heal makes a node ready again. The node lifecycle controller marks nodes as not ready if the machine was suspended
+// repairNode makes a node ready again. The node lifecycle controller marks nodes as not ready if the machine was suspended
 // for longer than the lease, and a node has no status if a user has created it with a bare Node object.
-func (r *roster) heal(ctx context.Context, name string) {
+func (r *roster) repairNode(ctx context.Context, name string) {
 	if err := r.healNode(ctx, name); err != nil && ctx.Err() == nil {
 		r.log.Error(err, "simulated node: status", "node", name)
 	}

@@ -66,15 +66,15 @@ type record struct {
 	killAt    time.Time // end of the grace period
 }
 
-// next returns the pod's next step and its time. A step that is due remains due until it is taken.
-func (r *record) next() (step, time.Time) {
+// nextStepAndTime returns the pod's next step and its time. A step that is due remains due until it is taken.
+func (r *record) nextStepAndTime() (step, time.Time) {
 	if !r.deletedAt.IsZero() {
 		if r.stage != running {
 			return stepRemove, r.deletedAt
 		}
-		return stepStop, earlier(r.deletedAt.Add(r.script.stopTime), r.killAt)
+		return stepStop, earlierTime(r.deletedAt.Add(r.script.stopTime), r.killAt)
 	}
-	what, at := r.nextAlive()
+	what, at := r.nextStepWhileAlive()
 	if r.stage == ended || r.deadline == 0 || r.podStart.IsZero() {
 		return what, at
 	}
@@ -84,15 +84,15 @@ func (r *record) next() (step, time.Time) {
 	return what, at
 }
 
-// nextAlive returns the next step without considering deletion and deadline.
-func (r *record) nextAlive() (step, time.Time) {
+// nextStepWhileAlive returns the next step without considering deletion and deadline.
+func (r *record) nextStepWhileAlive() (step, time.Time) {
 	switch r.stage {
 	case waiting:
 		if r.script.startDelay >= 0 {
 			return stepStart, r.seen.Add(r.script.startDelay)
 		}
 	case running:
-		if length, ok := r.script.run(string(r.uid), r.restarts); ok {
+		if length, ok := r.script.lengthOfRun(string(r.uid), r.restarts); ok {
 			return stepExit, r.started.Add(length)
 		}
 	case backoff:
@@ -101,8 +101,8 @@ func (r *record) nextAlive() (step, time.Time) {
 	return stepNone, time.Time{}
 }
 
-// take returns the record after a step that is taken at the time now.
-func (r record) take(what step, now time.Time) record {
+// recordAfterStep returns the record after a step that is taken at the time now.
+func (r record) recordAfterStep(what step, now time.Time) record {
 	switch what {
 	case stepStart:
 		if r.stage == backoff {
@@ -113,7 +113,7 @@ func (r record) take(what step, now time.Time) record {
 			r.podStart = now
 		}
 	case stepExit:
-		r.exitCode, r.finished = r.script.exit(string(r.uid), r.restarts), now
+		r.exitCode, r.finished = r.script.exitCodeOfRun(string(r.uid), r.restarts), now
 		r.stage = ended
 		if r.restartsAfter(r.exitCode) {
 			r.stage = backoff
@@ -155,7 +155,7 @@ func backoffAfter(restarts int32) time.Duration {
 	return pause
 }
 
-func earlier(a, b time.Time) time.Time {
+func earlierTime(a, b time.Time) time.Time {
 	if b.IsZero() || a.Before(b) {
 		return a
 	}

@@ -25,7 +25,7 @@ func testPod(policy corev1.RestartPolicy, annotations map[string]string) *corev1
 func live(r *record, until time.Duration) []string {
 	var story []string
 	for range 100 {
-		what, at := r.next()
+		what, at := r.nextStepAndTime()
 		if what == stepNone || at.After(birth.Add(until)) {
 			break
 		}
@@ -33,8 +33,8 @@ func live(r *record, until time.Duration) []string {
 		if what == stepRemove {
 			return append(story, offset+" removed")
 		}
-		*r = r.take(what, at)
-		story = append(story, offset+" "+string(r.phase()))
+		*r = r.recordAfterStep(what, at)
+		story = append(story, offset+" "+string(r.podPhaseNow()))
 	}
 	return story
 }
@@ -96,7 +96,7 @@ func TestLife(t *testing.T) {
 			if c.change != nil {
 				c.change(pod)
 			}
-			r, _ := observe(pod, 0, birth)
+			r, _ := newRecord(pod, 0, birth)
 			got := live(&r, time.Minute)
 			if c.endless {
 				got = got[:len(c.want)]
@@ -126,9 +126,9 @@ func deletedAt(end time.Time) func(*corev1.Pod) {
 
 // asRunning gives a pod the status of a pod that started at birth.
 func asRunning(p *corev1.Pod) {
-	r, _ := observe(testPod(p.Spec.RestartPolicy, nil), 0, birth)
-	r = r.take(stepStart, birth)
-	p.Status = r.status("198.18.0.1")
+	r, _ := newRecord(testPod(p.Spec.RestartPolicy, nil), 0, birth)
+	r = r.recordAfterStep(stepStart, birth)
+	p.Status = r.kubeletStatus("198.18.0.1")
 }
 
 func TestALifeGoesOnFromItsStatus(t *testing.T) {
@@ -137,25 +137,25 @@ func TestALifeGoesOnFromItsStatus(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policy := rapid.SampledFrom([]corev1.RestartPolicy{corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}).Draw(t, "policy")
 		pod := testPod(policy, annotations)
-		r, _ := observe(pod, 0, birth)
+		r, _ := newRecord(pod, 0, birth)
 		for range rapid.IntRange(0, 8).Draw(t, "steps") {
-			what, at := r.next()
+			what, at := r.nextStepAndTime()
 			if what == stepNone {
 				break
 			}
 			// The API stores whole seconds, so the step is taken at a whole second.
-			r = r.take(what, at.Truncate(time.Second))
-			pod.Status = r.status("198.18.0.1")
+			r = r.recordAfterStep(what, at.Truncate(time.Second))
+			pod.Status = r.kubeletStatus("198.18.0.1")
 		}
-		again, _ := observe(pod, 0, birth)
+		again, _ := newRecord(pod, 0, birth)
 		if r.stage == ended { // an ended pod only waits for its deletion
 			if again.stage != ended {
 				t.Fatalf("ended, then %d", again.stage)
 			}
 			return
 		}
-		whatA, atA := r.next()
-		whatB, atB := again.next()
+		whatA, atA := r.nextStepAndTime()
+		whatB, atB := again.nextStepAndTime()
 		if whatA != whatB || !atA.Equal(atB) || again.restarts != r.restarts {
 			t.Fatalf("before: step %d at %s; after: step %d at %s (%+v)", whatA, atA, whatB, atB, again)
 		}
@@ -167,10 +167,10 @@ func TestStatusTellsWhatAKubeletWould(t *testing.T) {
 	pod := testPod(corev1.RestartPolicyOnFailure, map[string]string{AnnotationRunTime: "1s", AnnotationExitCode: "3"})
 	always := corev1.ContainerRestartPolicyAlways
 	pod.Spec.InitContainers = []corev1.Container{{Name: "setup"}, {Name: "proxy", RestartPolicy: &always}}
-	r, _ := observe(pod, 0, birth)
-	r = r.take(stepStart, birth)
+	r, _ := newRecord(pod, 0, birth)
+	r = r.recordAfterStep(stepStart, birth)
 	r.podIP = "100.64.0.1"
-	s := r.status("198.18.0.1")
+	s := r.kubeletStatus("198.18.0.1")
 	if s.PodIP != "100.64.0.1" || s.HostIP != "198.18.0.1" || s.ContainerStatuses[0].State.Running == nil || !s.ContainerStatuses[0].Ready {
 		t.Errorf("running: %+v", s)
 	}
@@ -180,13 +180,13 @@ func TestStatusTellsWhatAKubeletWould(t *testing.T) {
 	if s.InitContainerStatuses[1].State.Running == nil {
 		t.Errorf("sidecar: %+v", s.InitContainerStatuses[1])
 	}
-	r = r.take(stepExit, birth.Add(time.Second))
-	c := r.status("198.18.0.1").ContainerStatuses[0]
+	r = r.recordAfterStep(stepExit, birth.Add(time.Second))
+	c := r.kubeletStatus("198.18.0.1").ContainerStatuses[0]
 	if c.State.Waiting == nil || c.State.Waiting.Reason != "CrashLoopBackOff" || c.LastTerminationState.Terminated.ExitCode != 3 {
 		t.Errorf("back-off: %+v", c)
 	}
-	r = r.take(stepStart, birth.Add(11*time.Second))
-	c = r.status("198.18.0.1").ContainerStatuses[0]
+	r = r.recordAfterStep(stepStart, birth.Add(11*time.Second))
+	c = r.kubeletStatus("198.18.0.1").ContainerStatuses[0]
 	if c.RestartCount != 1 || c.LastTerminationState.Terminated.Reason != "Error" || c.ContainerID != "simulated://u-1/main/1" {
 		t.Errorf("second run: %+v", c)
 	}

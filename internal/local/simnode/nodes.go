@@ -41,10 +41,10 @@ func AddNodes(ctx context.Context, client kubernetes.Interface, progress func(do
 	group.SetLimit(defaultWriters)
 	for _, spec := range specs {
 		group.Go(func() error {
-			if err := addNode(ctx, client, Config{}.complete(spec)); err != nil {
+			if err := addNode(ctx, client, Config{}.completeSpec(spec)); err != nil {
 				return fmt.Errorf("simulated node %s: %w", spec.Name, err)
 			}
-			counted.add()
+			counted.countAndReport()
 			return nil
 		})
 	}
@@ -65,16 +65,16 @@ func addNode(ctx context.Context, client kubernetes.Interface, spec Spec) error 
 		if err != nil {
 			return err
 		}
-		return bringTo(ctx, client, node, want)
+		return updateNode(ctx, client, node, want)
 	})
 }
 
-// bringTo updates the parts of an existing node that differ from the wanted node.
-func bringTo(ctx context.Context, client kubernetes.Interface, node, want *corev1.Node) error {
+// updateNode updates the parts of an existing node that differ from the wanted node.
+func updateNode(ctx context.Context, client kubernetes.Interface, node, want *corev1.Node) error {
 	if node.Labels[KindLabel] != KindSimulated {
 		return errors.New("exists already and is not a simulated node")
 	}
-	if !sameTaints(node.Spec.Taints, want.Spec.Taints) || !contains(node.Labels, want.Labels) {
+	if !sameTaints(node.Spec.Taints, want.Spec.Taints) || !containsAll(node.Labels, want.Labels) {
 		changed := node.DeepCopy()
 		changed.Spec.Taints = want.Spec.Taints
 		maps.Copy(changed.Labels, want.Labels)
@@ -136,7 +136,7 @@ func removeNode(ctx context.Context, client kubernetes.Interface, name string) e
 	}
 	for i := range pods.Items {
 		if pod := &pods.Items[i]; pod.Spec.NodeName == name {
-			if err := losePod(ctx, client, pod); err != nil {
+			if err := failAndDeletePod(ctx, client, pod); err != nil {
 				return err
 			}
 		}
@@ -144,8 +144,8 @@ func removeNode(ctx context.Context, client kubernetes.Interface, name string) e
 	return nil
 }
 
-// losePod marks a pod as Kubernetes' pod garbage collector marks the pods of a deleted node, and deletes it.
-func losePod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) error {
+// failAndDeletePod marks a pod as Kubernetes' pod garbage collector marks the pods of a deleted node, and deletes it.
+func failAndDeletePod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) error {
 	pods := client.CoreV1().Pods(pod.Namespace)
 	if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
 		body, err := json.Marshal(map[string]any{
@@ -268,7 +268,7 @@ func sameResources(have, want corev1.ResourceList) bool {
 	return true
 }
 
-func contains(have, want map[string]string) bool {
+func containsAll(have, want map[string]string) bool {
 	for key, value := range want {
 		if have[key] != value {
 			return false

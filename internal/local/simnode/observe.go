@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// observe creates the record of a pod that the fleet has not seen before. If the pod has already started, the record
+// newRecord creates the record of a pod that the fleet has not seen before. If the pod has already started, the record
 // continues from the pod's status.
-func observe(pod *corev1.Pod, startDelay time.Duration, now time.Time) (record, []problem) {
+func newRecord(pod *corev1.Pod, startDelay time.Duration, now time.Time) (record, []problem) {
 	s, problems := parseScript(pod.Annotations, startDelay)
 	r := record{
 		name: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, uid: pod.UID,
@@ -25,14 +25,14 @@ func observe(pod *corev1.Pod, startDelay time.Duration, now time.Time) (record, 
 	if limit := pod.Spec.ActiveDeadlineSeconds; limit != nil {
 		r.deadline = time.Duration(*limit) * time.Second
 	}
-	r.adopt(pod, now)
+	r.setFromStatus(pod, now)
 	r.observeDeletion(pod, now)
 	return r, problems
 }
 
-// adopt sets the record from the pod's status. Times in the status are in whole seconds, so after a restart of the
+// setFromStatus sets the record from the pod's status. Times in the status are in whole seconds, so after a restart of the
 // fleet, a run may end up to a second early.
-func (r *record) adopt(pod *corev1.Pod, now time.Time) {
+func (r *record) setFromStatus(pod *corev1.Pod, now time.Time) {
 	if start := pod.Status.StartTime; start != nil {
 		r.podStart = start.Time
 	}

@@ -17,7 +17,7 @@ func newCounter(total int, tell func(done, total int)) *counter {
 	return &counter{total: total, tell: tell}
 }
 
-func (c *counter) add() {
+func (c *counter) countAndReport() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++

@@ -127,28 +127,28 @@ func parseRange(text string) (low, high time.Duration, ok bool) {
 	return low, high, errLow == nil && errHigh == nil && low >= 0 && low <= high
 }
 
-// run returns the length of a run of the pod. ok is false if only deletion ends the run.
-func (s script) run(uid string, restarts int32) (length time.Duration, ok bool) {
+// lengthOfRun returns the length of a run of the pod. ok is false if only deletion ends the run.
+func (s script) lengthOfRun(uid string, restarts int32) (length time.Duration, ok bool) {
 	if s.runMin < 0 {
 		return 0, false
 	}
 	spread := float64(s.runMax - s.runMin)
-	return s.runMin + time.Duration(spread*draw(uid, "run", restarts)), true
+	return s.runMin + time.Duration(spread*randomFraction(uid, "run", restarts)), true
 }
 
-// exit returns the exit code of a run.
-func (s script) exit(uid string, restarts int32) int32 {
+// exitCodeOfRun returns the exit code of a run.
+func (s script) exitCodeOfRun(uid string, restarts int32) int32 {
 	if s.failRate < 0 {
 		return s.exitCode
 	}
-	if draw(uid, "fail", restarts) >= s.failRate {
+	if randomFraction(uid, "fail", restarts) >= s.failRate {
 		return 0
 	}
 	return max(s.exitCode, 1)
 }
 
-// draw returns a number in [0, 1) that depends only on the arguments.
-func draw(uid, what string, restarts int32) float64 {
+// randomFraction returns a number in [0, 1) that depends only on the arguments.
+func randomFraction(uid, what string, restarts int32) float64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%s/%d", uid, what, restarts)
 	x := h.Sum64()

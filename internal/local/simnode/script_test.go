@@ -83,7 +83,7 @@ func TestFailuresAreDrawnAtTheirRate(t *testing.T) {
 	const runs = 20000
 	failed := 0
 	for i := range runs {
-		if s.exit("7d0c1f1e-0000-0000-0000-000000000000", int32(i)) == 1 {
+		if s.exitCodeOfRun("7d0c1f1e-0000-0000-0000-000000000000", int32(i)) == 1 {
 			failed++
 		}
 	}
@@ -99,12 +99,12 @@ func TestDrawsDependOnTheirArgumentsOnly(t *testing.T) {
 		low := rapid.Int64Range(0, int64(time.Hour)).Draw(t, "low")
 		high := rapid.Int64Range(low, int64(2*time.Hour)).Draw(t, "high")
 		s := script{runMin: time.Duration(low), runMax: time.Duration(high), failRate: rapid.Float64Range(0, 1).Draw(t, "rate")}
-		first, _ := s.run(uid, restarts)
-		second, ok := s.run(uid, restarts)
+		first, _ := s.lengthOfRun(uid, restarts)
+		second, ok := s.lengthOfRun(uid, restarts)
 		if !ok || first != second || first < s.runMin || first > s.runMax {
 			t.Fatalf("run of %s to %s: %s, then %s", s.runMin, s.runMax, first, second)
 		}
-		if once, again := s.exit(uid, restarts), s.exit(uid, restarts); once != again {
+		if once, again := s.exitCodeOfRun(uid, restarts), s.exitCodeOfRun(uid, restarts); once != again {
 			t.Fatal("two draws of the same run differ")
 		}
 	})

@@ -32,7 +32,7 @@ func (r *record) statusPatch(hostIP string) ([]byte, error) {
 			UID types.UID `json:"uid"`
 		} `json:"metadata"`
 		Status corev1.PodStatus `json:"status"`
-	}{Status: r.status(hostIP)}
+	}{Status: r.kubeletStatus(hostIP)}
 	patch.Metadata.UID = r.uid
 	body, err := json.Marshal(patch)
 	if err != nil {
@@ -41,10 +41,10 @@ func (r *record) statusPatch(hostIP string) ([]byte, error) {
 	return body, nil
 }
 
-// status returns the status that a kubelet would report in this state. It does not contain PodScheduled, which the
+// kubeletStatus returns the status that a kubelet would report in this state. It does not contain PodScheduled, which the
 // scheduler writes.
-func (r *record) status(hostIP string) corev1.PodStatus {
-	status := corev1.PodStatus{Phase: r.phase()}
+func (r *record) kubeletStatus(hostIP string) corev1.PodStatus {
+	status := corev1.PodStatus{Phase: r.podPhaseNow()}
 	if !r.podStart.IsZero() {
 		start := metav1.NewTime(r.podStart)
 		status.StartTime = &start
@@ -59,7 +59,7 @@ func (r *record) status(hostIP string) corev1.PodStatus {
 		status.Reason = reasonDeadlineExceeded
 		status.Message = "Pod was active on the node longer than the specified deadline"
 	}
-	status.Conditions = r.conditions()
+	status.Conditions = r.podConditions()
 	for _, c := range r.inits {
 		status.InitContainerStatuses = append(status.InitContainerStatuses, r.initStatus(c))
 	}
@@ -69,7 +69,7 @@ func (r *record) status(hostIP string) corev1.PodStatus {
 	return status
 }
 
-func (r *record) phase() corev1.PodPhase {
+func (r *record) podPhaseNow() corev1.PodPhase {
 	switch {
 	case r.stage == waiting:
 		return corev1.PodPending
@@ -82,22 +82,22 @@ func (r *record) phase() corev1.PodPhase {
 	}
 }
 
-// changed returns the time when the current stage began.
-func (r *record) changed() time.Time {
+// stageStart returns the time when the current stage began.
+func (r *record) stageStart() time.Time {
 	if r.stage == running {
 		return r.started
 	}
 	return r.finished
 }
 
-func (r *record) conditions() []corev1.PodCondition {
-	since, ready, reason := metav1.NewTime(r.changed()), corev1.ConditionFalse, ""
+func (r *record) podConditions() []corev1.PodCondition {
+	since, ready, reason := metav1.NewTime(r.stageStart()), corev1.ConditionFalse, ""
 	switch {
 	case r.stage == running:
 		ready = corev1.ConditionTrue
-	case r.phase() == corev1.PodSucceeded:
+	case r.podPhaseNow() == corev1.PodSucceeded:
 		reason = reasonPodCompleted
-	case r.phase() == corev1.PodFailed:
+	case r.podPhaseNow() == corev1.PodFailed:
 		reason = reasonPodFailed
 	default:
 		reason = reasonNotReady
@@ -141,21 +141,21 @@ func (r *record) containerStatus(c containerSpec) corev1.ContainerStatus {
 	case running:
 		status.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(r.started)}
 		if r.restarts > 0 {
-			status.LastTerminationState.Terminated = r.terminated(c, r.restarts-1)
+			status.LastTerminationState.Terminated = r.terminatedState(c, r.restarts-1)
 		}
 	case backoff:
-		status.LastTerminationState.Terminated = r.terminated(c, r.restarts)
+		status.LastTerminationState.Terminated = r.terminatedState(c, r.restarts)
 		status.State.Waiting = &corev1.ContainerStateWaiting{
 			Reason:  reasonCrashLoop,
 			Message: fmt.Sprintf("back-off %s restarting container %s", backoffAfter(r.restarts), c.name),
 		}
 	case ended:
-		status.State.Terminated = r.terminated(c, r.restarts)
+		status.State.Terminated = r.terminatedState(c, r.restarts)
 	}
 	return status
 }
 
-func (r *record) terminated(c containerSpec, restarts int32) *corev1.ContainerStateTerminated {
+func (r *record) terminatedState(c containerSpec, restarts int32) *corev1.ContainerStateTerminated {
 	reason := reasonCompleted
 	if r.exitCode != 0 {
 		reason = reasonError

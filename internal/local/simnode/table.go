@@ -59,7 +59,7 @@ func (t *table) Update(obj any) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.put(pod)
+	t.storePod(pod)
 	return nil
 }
 
@@ -71,7 +71,7 @@ func (t *table) Delete(obj any) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.drop(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
+	t.dropStoredPod(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
 	return nil
 }
 
@@ -83,12 +83,12 @@ func (t *table) Replace(list []any, _ string) error {
 	for _, obj := range list {
 		if pod, ok := obj.(*corev1.Pod); ok {
 			listed[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] = true
-			t.put(pod)
+			t.storePod(pod)
 		}
 	}
 	for name := range t.pods {
 		if !listed[name] {
-			t.drop(name)
+			t.dropStoredPod(name)
 		}
 	}
 	return nil
@@ -97,20 +97,20 @@ func (t *table) Replace(list []any, _ string) error {
 // Resync does nothing, because the table retries failed writes itself.
 func (t *table) Resync() error { return nil }
 
-// put stores a pod. For a known pod, it only records whether the pod is being deleted or was ended by another
+// storePod stores a pod. For a known pod, it only records whether the pod is being deleted or was ended by another
 // component, because the rest of the status was written by the fleet itself.
-func (t *table) put(pod *corev1.Pod) {
+func (t *table) storePod(pod *corev1.Pod) {
 	if pod.Spec.NodeName == "" {
 		return
 	}
 	name := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
 	e := t.pods[name]
 	if e != nil && e.uid != pod.UID {
-		t.drop(name)
+		t.dropStoredPod(name)
 		e = nil
 	}
 	if e == nil {
-		fresh, problems := observe(pod, t.startDelay, t.now())
+		fresh, problems := newRecord(pod, t.startDelay, t.now())
 		if fresh.stage == ended && fresh.deletedAt.IsZero() {
 			return // the pod can only be deleted
 		}
@@ -126,30 +126,30 @@ func (t *table) put(pod *corev1.Pod) {
 			e.stage = ended
 		}
 	}
-	t.schedule(e)
+	t.scheduleEntry(e)
 }
 
-func (t *table) drop(name types.NamespacedName) {
+func (t *table) dropStoredPod(name types.NamespacedName) {
 	if e := t.pods[name]; e != nil {
-		t.unschedule(e)
+		t.unscheduleEntry(e)
 		delete(t.pods, name)
 	}
 }
 
-// schedule adds the entry to the heap or removes it, as the invariant requires.
-func (t *table) schedule(e *entry) {
-	what, at := e.next()
+// scheduleEntry adds the entry to the heap or removes it, as the invariant requires.
+func (t *table) scheduleEntry(e *entry) {
+	what, at := e.nextStepAndTime()
 	_, served := t.served[e.node]
 	if served && len(e.problems) > 0 {
 		t.report(e.name, e.uid, e.problems)
 		e.problems = nil
 	}
 	if what == stepNone && e.stage == ended {
-		t.drop(e.name)
+		t.dropStoredPod(e.name)
 		return
 	}
 	if what == stepNone || !served || e.busy {
-		t.unschedule(e)
+		t.unscheduleEntry(e)
 		return
 	}
 	if e.tries > 0 {
@@ -169,7 +169,7 @@ func (t *table) schedule(e *entry) {
 	}
 }
 
-func (t *table) unschedule(e *entry) {
+func (t *table) unscheduleEntry(e *entry) {
 	if e.index >= 0 {
 		heap.Remove(&t.due, e.index)
 	}
@@ -180,9 +180,9 @@ func retryAfter(tries int) time.Duration {
 	return min(time.Duration(1<<min(tries, 6))*50*time.Millisecond, 3*time.Second)
 }
 
-// take returns the next entry that is due and marks it as busy. If no entry is due, it returns the time until the
+// takeDueEntry returns the next entry that is due and marks it as busy. If no entry is due, it returns the time until the
 // next one; the time is negative if the heap is empty.
-func (t *table) take() (*entry, time.Duration) {
+func (t *table) takeDueEntry() (*entry, time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.due) == 0 {
@@ -197,19 +197,19 @@ func (t *table) take() (*entry, time.Duration) {
 	return head, 0
 }
 
-// begin determines the step for a busy entry. It returns the record after the step and the address of the entry's
+// beginDueStep determines the step for a busy entry. It returns the record after the step and the address of the entry's
 // node.
-func (t *table) begin(e *entry) (what step, after record, hostIP string) {
+func (t *table) beginDueStep(e *entry) (what step, after record, hostIP string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
-	what, at := e.next()
+	what, at := e.nextStepAndTime()
 	if what == stepNone || at.After(now) { // the entry was changed while it waited for a writer
 		return stepNone, record{}, ""
 	}
-	after = e.record.take(what, now)
+	after = e.record.recordAfterStep(what, now)
 	if after.podIP == "" && after.stage == running {
-		after.podIP = t.address()
+		after.podIP = t.nextAddress()
 		// If the write is repeated, it must contain the same address: the first write may have succeeded, and a pod
 		// has only one address.
 		e.record.podIP = after.podIP
@@ -217,8 +217,8 @@ func (t *table) begin(e *entry) (what step, after record, hostIP string) {
 	return what, after, t.served[e.node]
 }
 
-// finish returns a busy entry to the table. A deletion that was observed in the meantime is kept.
-func (t *table) finish(e *entry, after record, result outcome) {
+// finishStep returns a busy entry to the table. A deletion that was observed in the meantime is kept.
+func (t *table) finishStep(e *entry, after record, result outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e.busy = false
@@ -227,7 +227,7 @@ func (t *table) finish(e *entry, after record, result outcome) {
 	}
 	switch result {
 	case gone:
-		t.drop(e.name)
+		t.dropStoredPod(e.name)
 		return
 	case failed:
 		e.tries++
@@ -238,14 +238,14 @@ func (t *table) finish(e *entry, after record, result outcome) {
 		}
 		e.tries = 0
 	}
-	t.schedule(e)
+	t.scheduleEntry(e)
 }
 
 // podRange is the address range for simulated pods.
 var podRange = netip.MustParsePrefix("100.64.0.0/10")
 
-// address returns an unused pod address from the range 100.64.0.0/10, which is reserved for carrier-grade NAT.
-func (t *table) address() string {
+// nextAddress returns an unused pod address from the range 100.64.0.0/10, which is reserved for carrier-grade NAT.
+func (t *table) nextAddress() string {
 	t.lastIP++
 	n := t.lastIP & (1<<22 - 1)
 	return fmt.Sprintf("100.%d.%d.%d", 64+n>>16, n>>8&255, n&255)
@@ -261,8 +261,8 @@ func addressNumber(text string) uint32 {
 	return uint32(b[1]-64)<<16 | uint32(b[2])<<8 | uint32(b[3])
 }
 
-// serve starts serving the pods of a node, or updates the node's address.
-func (t *table) serve(node, address string) {
+// serveNodePods starts serving the pods of a node, or updates the node's address.
+func (t *table) serveNodePods(node, address string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old, known := t.served[node]
@@ -272,19 +272,19 @@ func (t *table) serve(node, address string) {
 	}
 	for _, e := range t.pods {
 		if e.node == node {
-			t.schedule(e)
+			t.scheduleEntry(e)
 		}
 	}
 }
 
-// forget stops serving the pods of a node.
-func (t *table) forget(node string) {
+// stopServing stops serving the pods of a node.
+func (t *table) stopServing(node string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.served, node)
 	for _, e := range t.pods {
 		if e.node == node {
-			t.unschedule(e)
+			t.unscheduleEntry(e)
 		}
 	}
 }

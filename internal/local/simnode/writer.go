@@ -31,22 +31,22 @@ type writer struct {
 	log    logr.Logger
 }
 
-// handle carries out the step of a busy entry that is due.
-func (w *writer) handle(ctx context.Context, e *entry) {
-	what, after, hostIP := w.table.begin(e)
+// performStep carries out the step of a busy entry that is due.
+func (w *writer) performStep(ctx context.Context, e *entry) {
+	what, after, hostIP := w.table.beginDueStep(e)
 	if what == stepNone {
-		w.table.finish(e, after, unchanged)
+		w.table.finishStep(e, after, unchanged)
 		return
 	}
-	err := w.carryOut(ctx, what, &after, hostIP)
-	w.table.finish(e, after, outcomeOf(what, err))
-	if err != nil && ctx.Err() == nil && outcomeOf(what, err) == failed {
+	err := w.writeStepResult(ctx, what, &after, hostIP)
+	w.table.finishStep(e, after, outcomeOfWrite(what, err))
+	if err != nil && ctx.Err() == nil && outcomeOfWrite(what, err) == failed {
 		w.log.Error(err, "simulated pod: write", "pod", e.name, "node", e.node)
 	}
 }
 
-// carryOut writes the result of a step to the pod.
-func (w *writer) carryOut(ctx context.Context, what step, after *record, hostIP string) error {
+// writeStepResult writes the result of a step to the pod.
+func (w *writer) writeStepResult(ctx context.Context, what step, after *record, hostIP string) error {
 	pods := w.client.CoreV1().Pods(after.name.Namespace)
 	if what == stepRemove {
 		return pods.Delete(ctx, after.name.Name, deleteNow(after.uid))
@@ -65,9 +65,9 @@ func deleteNow(uid types.UID) metav1.DeleteOptions {
 	return metav1.DeleteOptions{GracePeriodSeconds: &none, Preconditions: &metav1.Preconditions{UID: &uid}}
 }
 
-// outcomeOf interprets the API server's response. A conflict always concerns the UID, because patches and deletions
+// outcomeOfWrite interprets the API server's response. A conflict always concerns the UID, because patches and deletions
 // contain no resource version.
-func outcomeOf(what step, err error) outcome {
+func outcomeOfWrite(what step, err error) outcome {
 	switch {
 	case err == nil && what == stepRemove, apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return gone
@@ -78,8 +78,8 @@ func outcomeOf(what step, err error) outcome {
 	}
 }
 
-// report records an event about invalid annotations on the pod.
-func (w *writer) report(ctx context.Context, pod types.NamespacedName, uid types.UID, problems []problem) {
+// reportProblems records an event about invalid annotations on the pod.
+func (w *writer) reportProblems(ctx context.Context, pod types.NamespacedName, uid types.UID, problems []problem) {
 	texts := make([]string, len(problems))
 	for i, p := range problems {
 		texts[i] = p.String()

@@ -56,7 +56,7 @@ func EvictFor(s *session.Session, j *framework.Job, c Case) (bool, Failure) {
 	failure := Failure{Nobody: true}
 	tiers := s.Rules.EntitlementTiers(a)
 	for _, tier := range tiers {
-		if s.Cluster.GaveBefore(j.Gang, between, tier) {
+		if s.Cluster.LostToEarlierTier(j.Gang, between, tier) {
 			failure.Nobody = false
 			failure.Spared = explain.AddSpared(failure.Spared, reason.GaveByShare, "", 0)
 			continue

@@ -120,7 +120,7 @@ func findStarving(s *session.Session) []*framework.Job {
 func likenessOf(s *session.Session, j *framework.Job) (likeness, bool) {
 	first := j.Pending[0]
 	like := likeness{j.In.Queue, first.Shape, j.Priority}
-	hasHistory := j.AllocatedTasks() > 0 || j.Gang.HasGiven()
+	hasHistory := j.AllocatedTasks() > 0 || j.Gang.HasLostByShare()
 	if hasHistory || len(j.PendingShapes()) != 1 || len(j.MinTaskMember) > 0 {
 		return like, false
 	}

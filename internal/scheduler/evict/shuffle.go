@@ -90,7 +90,7 @@ func (m *moving) evictFromGang(tasks []*model.Task) {
 	if taken > 0 {
 		return
 	}
-	whole := slices.DeleteFunc(slices.Clone(g.Tasks), func(t *model.Task) bool { return !t.Status.Allocated() })
+	whole := slices.DeleteFunc(slices.Clone(g.Tasks), func(t *model.Task) bool { return !t.Status.IsAllocated() })
 	if !slices.ContainsFunc(whole, func(t *model.Task) bool { return t.Status == model.Binding }) {
 		slices.SortStableFunc(whole, m.s.Rules.CompareTasks)
 		m.evictTogether(j, whole)
@@ -107,7 +107,7 @@ func (m *moving) maximumTasks(g *model.Gang) int {
 // evictTogether evicts tasks together, provided that all of them may be evicted.
 func (m *moving) evictTogether(j *framework.Job, tasks []*model.Task) bool {
 	for _, t := range tasks {
-		if t.Protected() || j.Leaving[t] {
+		if t.IsProtected() || j.Leaving[t] {
 			return false
 		}
 	}

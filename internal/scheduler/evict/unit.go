@@ -141,7 +141,7 @@ func (l *lister) hasUsefulVictim(gangs []*model.Gang) bool {
 	for _, g := range gangs {
 		for _, t := range g.Tasks {
 			isOnNode := t.Status == model.Running || t.Status == model.Bound
-			if isOnNode && !t.Protected() && l.isUseful(t) {
+			if isOnNode && !t.IsProtected() && l.isUseful(t) {
 				if _, why := l.findRefusal([]*model.Task{t}); why == nil {
 					return true
 				}
@@ -236,8 +236,8 @@ func (l *lister) removableTasks(g *model.Gang) (running []*model.Task, intact bo
 	for _, t := range g.Tasks {
 		switch {
 		case t.Status != model.Running && t.Status != model.Bound:
-			intact = intact && !t.Status.Allocated()
-		case t.Protected():
+			intact = intact && !t.Status.IsAllocated()
+		case t.IsProtected():
 			intact = false
 			l.countSpared(reason.NotPreemptable, "", 1)
 		case l.c.Own && t.Priority >= l.attack.Tasks[0].Priority:
@@ -299,7 +299,7 @@ func (l *lister) hasNoPodSlot(id model.NodeID) bool {
 func (l *lister) isBlockedBy(shape *model.Shape, t *model.Task) bool {
 	for _, p := range shape.Ports {
 		for _, held := range t.Shape.Ports {
-			if p.Conflicts(held) {
+			if p.ConflictsWith(held) {
 				return true
 			}
 		}
@@ -313,7 +313,7 @@ func sharesResource(a, b model.Request) bool {
 			return true
 		}
 	}
-	return a.Empty()
+	return a.IsEmpty()
 }
 
 func compareBool(a, b bool) int {

@@ -131,7 +131,7 @@ func (j *Job) LoadFromGang(in *queue.Queue, rules *Rules) {
 		case t.AtQueueGate():
 			j.AtGate = append(j.AtGate, t)
 		case t.Gated:
-			j.opening = j.opening || t.Ungating()
+			j.opening = j.opening || t.IsUngating()
 		case t.Status == model.Pipelined:
 			j.Reserved = append(j.Reserved, t)
 			j.Pending = append(j.Pending, t)
@@ -166,7 +166,7 @@ func CompareBool(a, b bool) int {
 }
 
 // ReadyTasks returns the number of tasks that hold a node or have succeeded, including the changes in this cycle.
-func (j *Job) ReadyTasks() int { return j.Gang.Ready() + len(j.Placed) - j.Evicted }
+func (j *Job) ReadyTasks() int { return j.Gang.CountReady() + len(j.Placed) - j.Evicted }
 
 // Need returns the number of additional tasks that the gang needs to reach its minimum.
 func (j *Job) Need() int { return max(j.MinMember-j.ReadyTasks(), 0) }
@@ -194,7 +194,7 @@ func (j *Job) RoleNeeds() map[string]int {
 		needs[role] = n
 	}
 	for _, t := range j.Tasks {
-		if (t.Status.Allocated() || t.Status == model.Succeeded) && !j.Leaving[t] {
+		if (t.Status.IsAllocated() || t.Status == model.Succeeded) && !j.Leaving[t] {
 			needs[t.Role]--
 		}
 	}

@@ -55,4 +55,4 @@ func (j *Job) IsQueueBound() bool {
 }
 
 // IsSizeBound reports whether the sizes of nodes could be the reason why this job, or another job ahead of it, waits.
-func (j *Job) IsSizeBound() bool { return !j.IsAdmitted() || j.Verdict.Never() }
+func (j *Job) IsSizeBound() bool { return !j.IsAdmitted() || j.Verdict.IsNeverPossible() }

@@ -26,7 +26,7 @@ func (j *Job) IsGatedByQueueAlone() bool {
 func (j *Job) TasksPastGate() []*model.Task {
 	out := slices.DeleteFunc(slices.Clone(j.Pending), func(t *model.Task) bool { return t.Status != model.Pending })
 	for _, t := range j.Tasks {
-		if t.Ungating() && t.HasPassed() {
+		if t.IsUngating() && t.HasPassedGate() {
 			out = append(out, t)
 		}
 	}
@@ -39,4 +39,4 @@ func (j *Job) IsGateOpening() bool {
 }
 
 // HasPassedGate reports whether tasks of the gang have passed the gate of their queue but have no node yet.
-func (j *Job) HasPassedGate() bool { return slices.ContainsFunc(j.Tasks, (*model.Task).HasPassed) }
+func (j *Job) HasPassedGate() bool { return slices.ContainsFunc(j.Tasks, (*model.Task).HasPassedGate) }

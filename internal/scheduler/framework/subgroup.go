@@ -59,7 +59,7 @@ func (j *Job) loadGroups(rules *Rules) {
 	for _, t := range j.Tasks {
 		for i := range j.SubGroups {
 			p := &j.SubGroups[i]
-			name, index, ok := p.Of(t.Labels)
+			name, index, ok := p.GroupOfLabels(t.Labels)
 			if !ok {
 				continue
 			}
@@ -71,7 +71,7 @@ func (j *Job) loadGroups(rules *Rules) {
 				j.groups = append(j.groups, g)
 			}
 			g.Tasks = append(g.Tasks, t)
-			if t.Status.Allocated() || t.Status == model.Succeeded {
+			if t.Status.IsAllocated() || t.Status == model.Succeeded {
 				g.Held++
 			}
 			j.groupOf[t] = g

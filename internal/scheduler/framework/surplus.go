@@ -31,7 +31,7 @@ func (j *Job) Surplus() Surplus {
 		out.roles[role] = -n
 	}
 	for _, t := range g.Tasks {
-		if _, limited := out.roles[t.Role]; limited && (t.Status.Allocated() || t.Status == model.Succeeded) {
+		if _, limited := out.roles[t.Role]; limited && (t.Status.IsAllocated() || t.Status == model.Succeeded) {
 			out.roles[t.Role]++
 		}
 	}

@@ -44,7 +44,7 @@ func (j *Job) PodTemplates() (list []Template, exact bool) {
 			count = j.MinMember
 		}
 		var placements []*model.Shape
-		if p := j.Placement(task); p != nil {
+		if p := j.PlacementShape(task); p != nil {
 			placements = []*model.Shape{p}
 			anywhere = append(anywhere, p)
 		}

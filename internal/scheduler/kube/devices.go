@@ -105,7 +105,7 @@ func (d *devices) allocatedState() *structured.AllocatedState {
 		AggregatedCapacity:       structured.NewConsumedCapacityCollection(),
 	}
 	d.inUseGen, d.inUseOf = claims.Gen, d.a.cluster
-	claims.Each(func(key string, claim *resourcev1.ResourceClaim) { // the result is a set, so the order does not matter
+	claims.VisitObjects(func(key string, claim *resourcev1.ResourceClaim) { // the result is a set, so the order does not matter
 		if p, ok := d.pending[key]; ok {
 			claim = p.claim
 		}
@@ -185,7 +185,7 @@ type sliceLister struct{ d *devices }
 func (l sliceLister) ListWithDeviceTaintRules() ([]*resourcev1.ResourceSlice, error) {
 	slices := &l.d.attachableObjects().Slices
 	var out []*resourcev1.ResourceSlice
-	for _, key := range mergeSortedKeys(slices.In(model.AnyHost), slices.In(l.d.a.focusedNodeName())) {
+	for _, key := range mergeSortedKeys(slices.KeysInGroup(model.AnyHost), slices.KeysInGroup(l.d.a.focusedNodeName())) {
 		if s, ok := slices.Get(key); ok {
 			out = append(out, s)
 		}

@@ -34,7 +34,7 @@ func newHandle(a *Adapter) *handle {
 	volumes := newStore(func() *model.Objects[*corev1.PersistentVolume] { return &at().Volumes })
 	volumes.by = func(_, class string) []string { return a.reachableVolumes(class) }
 	attachments := newStore(func() *model.Objects[*storagev1.VolumeAttachment] { return &at().Attachments })
-	attachments.by = func(_, node string) []string { return at().Attachments.In(node) }
+	attachments.by = func(_, node string) []string { return at().Attachments.KeysInGroup(node) }
 
 	h.registerView(&corev1.PersistentVolume{}, volumes)
 	h.registerView(&storagev1.VolumeAttachment{}, attachments)

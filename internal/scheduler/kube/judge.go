@@ -205,12 +205,12 @@ func (a *Adapter) dropStaleReach(c *shapeCase) {
 	dep(at.CSINodes.Gen)
 	dep(a.view.Epoch)
 	for _, key := range c.shape.VolumeClaims() {
-		dep(at.VolumeClaims.GenOf(key))
+		dep(at.VolumeClaims.GenerationOf(key))
 		volume := ""
 		if claim, ok := at.VolumeClaims.Get(key); ok {
 			volume = claim.Spec.VolumeName
 		}
-		dep(at.Volumes.GenOf(volume))
+		dep(at.Volumes.GenerationOf(volume))
 	}
 	if !same {
 		a.kept -= len(c.reach)

@@ -129,12 +129,12 @@ func (a *Adapter) reachableVolumes(class string) []string {
 		return nil
 	}
 	volumes := &a.cluster.Attachable.Volumes
-	lists := [][]string{volumes.In(model.FreeVolumes(class, model.AnyHost))}
+	lists := [][]string{volumes.KeysInGroup(model.FreeVolumes(class, model.AnyHost))}
 	if host := a.focus.Labels[corev1.LabelHostname]; host != "" {
-		lists = append(lists, volumes.In(model.FreeVolumes(class, host)))
+		lists = append(lists, volumes.KeysInGroup(model.FreeVolumes(class, host)))
 	}
 	for _, claim := range a.focusPod.VolumeClaims() {
-		for _, key := range volumes.In(model.ClaimedVolumes(claim)) {
+		for _, key := range volumes.KeysInGroup(model.ClaimedVolumes(claim)) {
 			if pv, ok := volumes.Get(key); ok && storagehelpers.GetPersistentVolumeClass(pv) == class {
 				lists = append(lists, []string{key})
 			}
@@ -155,7 +155,7 @@ func (a *Adapter) isClaimInUse(claim string) bool {
 	if a.claimsOf[claim] > 0 {
 		return true
 	}
-	for _, t := range a.cluster.Attachable.UsersOf(claim) {
+	for _, t := range a.cluster.Attachable.TasksUsingClaim(claim) {
 		if a.countsAsUsed(t, a.later) {
 			return true
 		}

@@ -51,14 +51,14 @@ func (a *Adapter) addQuickVolume(q *quickCase, key string) {
 	}
 	if claim.Spec.VolumeName != "" {
 		if pv, ok := at.Volumes.Get(claim.Spec.VolumeName); ok {
-			if hosts := model.HostsOf(pv.Spec.NodeAffinity); hosts != nil {
+			if hosts := model.VolumeHosts(pv.Spec.NodeAffinity); hosts != nil {
 				q.hosts = append(q.hosts, hosts)
 			}
 		}
 		return
 	}
 	class, ok := at.Classes.Get(storagehelpers.GetPersistentVolumeClaimClass(claim))
-	if ok && class.Provisioner == storagehelpers.NotSupportedProvisioner && len(at.Volumes.In(model.ClaimedVolumes(key))) == 0 &&
+	if ok && class.Provisioner == storagehelpers.NotSupportedProvisioner && len(at.Volumes.KeysInGroup(model.ClaimedVolumes(key))) == 0 &&
 		claim.Annotations[storagehelpers.AnnSelectedNode] == "" {
 		c := freeCase{claim: key, class: class.Name}
 		c.anywhere = a.hasFreeVolume(class.Name, model.AnyHost, key)
@@ -85,7 +85,7 @@ func (a *Adapter) quickVerdict(p *podCase, id model.NodeID) verdict {
 	}
 	if q.devices {
 		devices := &a.cluster.Attachable.Slices
-		if len(devices.In(model.AnyHost)) == 0 && len(devices.In(a.view.Nodes.Name[id])) == 0 {
+		if len(devices.KeysInGroup(model.AnyHost)) == 0 && len(devices.KeysInGroup(a.view.Nodes.Name[id])) == 0 {
 			return verdict{code: reason.DevicesTaken}
 		}
 	}
@@ -95,7 +95,7 @@ func (a *Adapter) quickVerdict(p *podCase, id model.NodeID) verdict {
 // hasFreeVolume reports whether a class has a volume for a host that was not bound to another claim in this cycle.
 func (a *Adapter) hasFreeVolume(class, host, claim string) bool {
 	a.group = model.AppendFreeVolumes(a.group[:0], class, host)
-	for _, volume := range a.cluster.Attachable.Volumes.InBytes(a.group) {
+	for _, volume := range a.cluster.Attachable.Volumes.KeysInBytes(a.group) {
 		if owner, gone := a.given[volume]; !gone || owner == claim {
 			return true
 		}
@@ -121,12 +121,12 @@ func (a *Adapter) Stamp(shape *model.Shape) uint64 {
 	at := &a.cluster.Attachable
 	var sum uint64
 	for _, key := range shape.VolumeClaims() {
-		sum += at.VolumeClaims.GenOf(key)
+		sum += at.VolumeClaims.GenerationOf(key)
 		claim, ok := at.VolumeClaims.Get(key)
 		switch {
 		case !ok:
 		case claim.Spec.VolumeName != "":
-			sum += at.Volumes.GenOf(claim.Spec.VolumeName)
+			sum += at.Volumes.GenerationOf(claim.Spec.VolumeName)
 		default:
 			sum += at.Volumes.Gen + at.CSIDrivers.Gen + at.Capacities.Gen
 		}

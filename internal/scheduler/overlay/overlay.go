@@ -128,7 +128,7 @@ func (o *Overlay) reloadAllRows(c *model.Cluster) {
 	for i := range o.Rank {
 		o.Rank[i] = -1
 	}
-	o.Order = c.Nodes.Order(o.Order)
+	o.Order = c.Nodes.AppendSortedLive(o.Order)
 	o.Releasing = 0
 	for rank, id := range o.Order {
 		o.Rank[id] = int32(rank)
@@ -325,7 +325,7 @@ func (o *Overlay) FitsLater(id model.NodeID, r model.Request) bool {
 // later is true, the ports of leaving tasks count as free. Tasks that only have promised resources use no ports.
 func (o *Overlay) HasFreePorts(id model.NodeID, ports []model.Port, later bool) bool {
 	ok := true
-	o.Nodes.Ports(id, func(t *model.Task, held model.Port) bool {
+	o.Nodes.VisitPorts(id, func(t *model.Task, held model.Port) bool {
 		if t.Status == model.Pipelined || o.ended[t] || later && (t.Status == model.Releasing || o.evicted[t]) {
 			return true
 		}
@@ -344,7 +344,7 @@ func (o *Overlay) HasFreePorts(id model.NodeID, ports []model.Port, later bool) 
 
 func hasPortConflict(held model.Port, ports []model.Port) bool {
 	for _, p := range ports {
-		if p.Conflicts(held) {
+		if p.ConflictsWith(held) {
 			return true
 		}
 	}

@@ -148,14 +148,14 @@ func (f *finder) trySmallerBeforeAdmission() {
 				high = middle
 			}
 		}
-		if to := explain.Round(index, low); to > 0 && with(to) {
+		if to := explain.RoundForUser(index, low); to > 0 && with(to) {
 			return to
 		}
 		return 0
 	})
 	if to > 0 {
 		name := resources.Name(index)
-		f.addAdmissionHint(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
+		f.addAdmissionHint(schedulingv1beta1.HelpSmallerPods, name, explain.FormatAmount(name, asked), explain.FormatAmount(name, to))
 	}
 }
 

@@ -84,7 +84,7 @@ func (f *finder) startsTolerating(taint string) bool {
 	change := addToleration(taint)
 	var tolerant []*model.Shape
 	for _, shape := range f.j.PendingShapes() {
-		if v, ok := shape.Variant(change); ok {
+		if v, ok := shape.ChangedCopy(change); ok {
 			tolerant = append(tolerant, v)
 		}
 	}

@@ -81,13 +81,13 @@ func (f *finder) tryShorterRun() {
 		if t.Expected.Limit > 0 {
 			subject, clone.Expected = schedulingv1beta1.RunTimeLimit, model.RunTime{Limit: length}
 		}
-		if now, known := t.RunTime().Length(); known && from == "" {
-			from = explain.RunTime(subject, now)
+		if now, known := t.RunTime().AssumedLength(); known && from == "" {
+			from = explain.FormatRunTime(subject, now)
 		}
 		clones[i] = &clone
 	}
 	if f.startsWithTasks(clones) {
-		f.addHint(schedulingv1beta1.HelpShorterRun, subject, from, explain.RunTime(subject, length))
+		f.addHint(schedulingv1beta1.HelpShorterRun, subject, from, explain.FormatRunTime(subject, length))
 	}
 }
 

@@ -103,7 +103,7 @@ func (f *finder) tryCapability(q *queue.Queue, index int) bool {
 		ok := f.wouldStart()
 		undo()
 		if ok {
-			f.addAdmissionHint(schedulingv1beta1.HelpRaiseCapability, q.Name, name+"="+explain.Amount(name, int64(from)), name+"="+explain.Amount(name, int64(to)))
+			f.addAdmissionHint(schedulingv1beta1.HelpRaiseCapability, q.Name, name+"="+explain.FormatAmount(name, int64(from)), name+"="+explain.FormatAmount(name, int64(to)))
 			return true
 		}
 	}

@@ -223,7 +223,7 @@ func (f *finder) tryFewerOfTask() bool {
 // pod whose placement depends on other pods or on volumes, because such a change cannot be simulated.
 func (f *finder) startsWithChange(change func(*model.ShapeSpec, model.Request) model.Request) bool {
 	return f.startsWithShapes(func(shape *model.Shape) *model.Shape {
-		v, ok := shape.Variant(change)
+		v, ok := shape.ChangedCopy(change)
 		switch {
 		case ok:
 			return v
@@ -271,7 +271,7 @@ func (f *finder) sharedShape(v *model.Shape, variants map[*model.Shape]*model.Sh
 		return nil
 	}
 	same := func(o *model.Shape) bool { return o != nil && o.Key == v.Key && slices.Equal(o.Request, v.Request) }
-	if known := f.s.Cluster.ShapeOf(v.Key); same(known) {
+	if known := f.s.Cluster.ShapeWithKey(v.Key); same(known) {
 		return known
 	}
 	for _, t := range f.j.Pending {
@@ -335,12 +335,12 @@ func (f *finder) trySmallerRequest(index int, asked int64) bool {
 	if !f.startsWithRequest(index, asked, 1) { // even a request of 1 does not help
 		return false
 	}
-	to := explain.Round(index, f.findGreatestRequest(shapes, index, asked))
+	to := explain.RoundForUser(index, f.findGreatestRequest(shapes, index, asked))
 	if to <= 0 {
 		return false
 	}
 	name := f.s.Cluster.Resources.Name(index)
-	f.addHint(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
+	f.addHint(schedulingv1beta1.HelpSmallerPods, name, explain.FormatAmount(name, asked), explain.FormatAmount(name, to))
 	f.out[len(f.out)-1].Tasks = f.tasksRequesting(index, asked)
 	return true
 }
@@ -373,12 +373,12 @@ func (f *finder) findGreatestRequest(shapes []*model.Shape, index int, asked int
 	need := max(f.j.Need(), 1)
 	if len(shapes) == 1 && (f.v.Limit == nil || f.v.Limit.Node) {
 		most := bisectUpTo(asked, 64, func(value int64) bool { return f.countFitting(shapes[0], index, value, need) >= need })
-		if to := explain.Round(index, most); to > 0 && f.startsWithRequest(index, asked, to) {
+		if to := explain.RoundForUser(index, most); to > 0 && f.startsWithRequest(index, asked, to) {
 			return to
 		}
 	}
 	most := bisectUpTo(asked, mostSteps, func(value int64) bool { return f.startsWithRequest(index, asked, value) })
-	if to := explain.Round(index, most); to > 0 && f.startsWithRequest(index, asked, to) {
+	if to := explain.RoundForUser(index, most); to > 0 && f.startsWithRequest(index, asked, to) {
 		return to
 	}
 	return 0

@@ -149,7 +149,7 @@ func (s *Session) holdOwnPods(j *framework.Job, sign float64) {
 		return
 	}
 	for _, t := range j.Tasks {
-		if t.Status.Allocated() {
+		if t.Status.IsAllocated() {
 			j.In.AddAllocated(t.Shape.Request, sign)
 			j.In.AddOccupied(t.Shape.Request, sign)
 		}

@@ -54,7 +54,7 @@ func AllowsBackfill(q *queue.Queue) bool {
 }
 
 // usesReservations reports whether reservations are made: they are enabled, and some run time is known.
-func (s *Session) usesReservations() bool { return s.Easy && s.Cluster.Timed() }
+func (s *Session) usesReservations() bool { return s.Easy && s.Cluster.HasRunTimes() }
 
 // RecordTurn records that a gang has its turn. Later gangs are behind it.
 func (s *Session) RecordTurn(j *framework.Job) {
@@ -291,7 +291,7 @@ func (s *Session) hasPolicyRestriction(j *framework.Job, t *model.Task) bool {
 
 // endsBy reports whether a task that starts now has ended by a time.
 func (s *Session) endsBy(t *model.Task, at time.Time) bool {
-	length, known := t.RunTime().Length()
+	length, known := t.RunTime().AssumedLength()
 	return known && !s.currentTime().Add(length).After(at)
 }
 
@@ -406,7 +406,7 @@ func (s *Session) wouldFitReserved(r *Reservation, t *model.Task) bool {
 		}
 		free := slices.Clone(s.View.Nodes.Row(s.View.Idle, p.Node))
 		for _, o := range s.View.Nodes.Tasks[p.Node] {
-			if at, known := o.End(s.Now); known && !at.After(r.At) {
+			if at, known := o.LatestEndTime(s.Now); known && !at.After(r.At) {
 				for _, term := range o.Shape.Request {
 					free[term.Index] += term.Value
 				}

@@ -90,7 +90,7 @@ func (s *Session) ForecastStarts() map[*framework.Job]Forecast {
 
 // whyNoForecast returns why a gang has no forecast; "" if it can have one.
 func (s *Session) whyNoForecast(j *framework.Job) string {
-	if _, never := s.NeverStarts(j); never || j.Verdict.Never() {
+	if _, never := s.NeverStarts(j); never || j.Verdict.IsNeverPossible() {
 		return neverStarts
 	}
 	if !s.usesReservations() {
@@ -233,7 +233,7 @@ func (f *forecaster) tryStart(j *framework.Job) bool {
 	for _, p := range placed {
 		f.recountNode(p.Node)
 		f.look.placed = append(f.look.placed, held{j, p})
-		length, known := p.Task.RunTime().Length()
+		length, known := p.Task.RunTime().AssumedLength()
 		if known {
 			more = append(more, Ending{At: s.later.Add(length), Task: p.Task, Node: p.Node, in: j.In})
 		}

@@ -27,7 +27,7 @@ func (s *Session) HoldForRecovery() {
 	if !s.Rules.Gang || s.Rules.KeepLost <= 0 {
 		return
 	}
-	for _, g := range s.Cluster.Bereft() {
+	for _, g := range s.Cluster.GangsWithLosses() {
 		j := s.Job(g)
 		if j == nil || !j.IsAdmitted() || j.IsSatisfied() || j.AllocatedTasks() == 0 {
 			continue // complete again, or no longer running

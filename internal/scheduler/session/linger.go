@@ -15,7 +15,7 @@ func (s *Session) explainLingering(j *framework.Job, v explain.Verdict, limits L
 	if v.Code != reason.GangDoesNotFit {
 		return v
 	}
-	tasks := slices.DeleteFunc(s.Cluster.Lingering(), func(t *model.Task) bool { return s.View.Rank[t.Node] < 0 })
+	tasks := slices.DeleteFunc(s.Cluster.LingeringTasks(), func(t *model.Task) bool { return s.View.Rank[t.Node] < 0 })
 	if len(tasks) == 0 {
 		return v
 	}

@@ -78,7 +78,7 @@ func (s *Session) addRulePoints(rules []framework.NodeRule, j *framework.Job, t 
 		if rules[i].ByDomain != nil {
 			by := rules[i].ByDomain(t)
 			for k, id := range nodes {
-				points[k] += by[s.Tree.Topology.Lowest(id).Index]
+				points[k] += by[s.Tree.Topology.LowestDomain(id).Index]
 			}
 		}
 		if rules[i].Points != nil {

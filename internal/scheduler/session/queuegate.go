@@ -79,14 +79,14 @@ func (s *Session) mayAllocate(j *framework.Job, asked model.Request) explain.Ver
 
 // mayHold is mayAllocate for a queue, ignoring the reservations of two gangs.
 func (s *Session) mayHold(q *queue.Queue, asked model.Request, one, two *framework.Job) explain.Verdict {
-	if s.alone || !s.Cluster.QueueGates() {
+	if s.alone || !s.Cluster.HasQueueGates() {
 		return s.Rules.MayAllocate(q, asked)
 	}
 	for _, other := range s.passedGangs() {
 		if other == one || other == two {
 			continue
 		}
-		kept := framework.SumRequests(slices.DeleteFunc(other.TasksPastGate(), func(t *model.Task) bool { return !t.HasPassed() && !slices.Contains(other.Passed, t) }))
+		kept := framework.SumRequests(slices.DeleteFunc(other.TasksPastGate(), func(t *model.Task) bool { return !t.HasPassedGate() && !slices.Contains(other.Passed, t) }))
 		other.In.AddAllocated(kept, 1)
 		defer other.In.AddAllocated(kept, -1)
 	}
@@ -112,7 +112,7 @@ func (s *Session) PassedInVain() map[*framework.Job]bool {
 		return s.inVain
 	}
 	s.inVain = map[*framework.Job]bool{}
-	if !s.Cluster.QueueGates() {
+	if !s.Cluster.HasQueueGates() {
 		return s.inVain
 	}
 	var passed []*framework.Job

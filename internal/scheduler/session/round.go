@@ -144,7 +144,7 @@ func (s *Session) countMembers(j *framework.Job, more int) explain.Members {
 	held := j.AllocatedTasks() + len(j.Placed)
 	exist := 0
 	for status, n := range j.Count {
-		if !model.Status(status).Ended() && !model.Status(status).Leaving() || model.Status(status) == model.Succeeded {
+		if !model.Status(status).HasEnded() && !model.Status(status).IsLeaving() || model.Status(status) == model.Succeeded {
 			exist += n
 		}
 	}

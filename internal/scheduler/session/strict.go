@@ -55,7 +55,7 @@ func (s *Session) ResumeGang(j *framework.Job) bool {
 // BlocksOthers reports whether the other gangs of a strict queue must wait for a gang that has not started. It is false
 // if the gang could not start even on an empty cluster.
 func (s *Session) BlocksOthers(j *framework.Job) bool {
-	if !j.In.Fifo || j.IsAdmitted() && j.IsSatisfied() || j.Verdict.Never() {
+	if !j.In.Fifo || j.IsAdmitted() && j.IsSatisfied() || j.Verdict.IsNeverPossible() {
 		return false
 	}
 	asked := j.MinResources

@@ -18,7 +18,7 @@ func (s *Session) mayRunOn(id model.NodeID, d *framework.Template) bool {
 // templatesFit reports whether the pods of a gang without pods would find nodes if no gang ran, counting each task
 // as if there were no others. It returns true if this is unknown.
 func (s *Session) templatesFit(j *framework.Job) bool {
-	if len(j.Tasks) > 0 || j.Placement("") == nil || len(s.View.Order) == 0 {
+	if len(j.Tasks) > 0 || j.PlacementShape("") == nil || len(s.View.Order) == 0 {
 		return true
 	}
 	stamp := s.syncEmptyNodes()

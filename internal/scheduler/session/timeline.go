@@ -82,7 +82,7 @@ func (l *EndingLog) collectNode(s *Session, id model.NodeID) {
 		case t.Status == model.Lingering: // its end is unknown
 			continue
 		default:
-			at, known := t.End(s.Now)
+			at, known := t.LatestEndTime(s.Now)
 			if !known {
 				continue
 			}
@@ -140,7 +140,7 @@ func (s *Session) KnownEndings() []Ending {
 	own = s.appendHeldEndings(own)
 	for _, j := range s.Bound {
 		for _, p := range j.Placed {
-			if at, known := p.Task.End(s.Now); known {
+			if at, known := p.Task.LatestEndTime(s.Now); known {
 				own = append(own, Ending{At: at, Task: p.Task, Node: p.Node, in: j.In})
 			}
 		}

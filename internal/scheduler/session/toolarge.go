@@ -144,7 +144,7 @@ func (s *Session) neverByTasks(j *framework.Job) (explain.Verdict, bool) {
 	needed, large := false, 0
 	for _, task := range slices.Sorted(maps.Keys(j.MinTaskMember)) {
 		request, known := j.TaskRequests[task]
-		limits := s.sizes.ExceededLimits(request, 1, s.sizes.LargestPermitted(j.Placement(task)))
+		limits := s.sizes.ExceededLimits(request, 1, s.sizes.LargestPermitted(j.PlacementShape(task)))
 		if !known || len(limits) == 0 {
 			continue
 		}

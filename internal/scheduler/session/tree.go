@@ -35,7 +35,7 @@ func (t *Tree) Open(c *model.Cluster, o *overlay.Overlay) {
 	}
 	of := make([]int32, len(o.Order))
 	for rank, id := range o.Order {
-		of[rank] = int32(now.Lowest(id).Index)
+		of[rank] = int32(now.LowestDomain(id).Index)
 	}
 	t.Topology, t.epoch = now, o.Epoch
 	t.view.Groups = equivalence.NewGroups(of, len(now.Domains))
@@ -86,7 +86,7 @@ func (s *Session) nodesOf(j *framework.Job, g *framework.Group) []model.NodeID {
 		tasks = g.Tasks
 	}
 	for _, t := range tasks {
-		if t.Status.Allocated() && t.Node != model.NoNode {
+		if t.Status.IsAllocated() && t.Node != model.NoNode {
 			nodes = append(nodes, t.Node)
 		}
 	}
@@ -102,7 +102,7 @@ func (s *Session) nodesOf(j *framework.Job, g *framework.Group) []model.NodeID {
 func (s *Session) lowestCommonDomain(nodes []model.NodeID) *model.Domain {
 	var d *model.Domain
 	for _, id := range nodes {
-		d = s.Tree.Topology.Common(d, s.Tree.Topology.Lowest(id))
+		d = s.Tree.Topology.CommonDomain(d, s.Tree.Topology.LowestDomain(id))
 	}
 	return d
 }
@@ -142,7 +142,7 @@ func (s *Session) permittedTiers(spec *model.TopologySpec, held []model.NodeID, 
 	var domains []*model.Domain
 	if around := s.lowestCommonDomain(held); around != nil { // new pods stay with the others
 		for d := around; d != nil; d = d.Parent {
-			if d.Tier <= limit && d.Inside(from) {
+			if d.Tier <= limit && d.IsInOrBelow(from) {
 				domains = append(domains, d)
 			}
 		}
@@ -151,7 +151,7 @@ func (s *Session) permittedTiers(spec *model.TopologySpec, held []model.NodeID, 
 		}
 	} else {
 		for _, d := range t.Domains {
-			if d.Usable() && d.Tier <= limit && d.Inside(from) && len(d.All) > 0 {
+			if d.CanHoldGangs() && d.Tier <= limit && d.IsInOrBelow(from) && len(d.All) > 0 {
 				domains = append(domains, d)
 			}
 		}
@@ -192,7 +192,7 @@ func (s *Session) highestTier(spec *model.TopologySpec, from *model.Domain) (int
 
 func (s *Session) whyNoDomain(limit int) explain.Verdict {
 	for _, d := range s.Tree.Topology.Domains {
-		if !d.Usable() && d.Tier <= limit {
+		if !d.CanHoldGangs() && d.Tier <= limit {
 			return explain.Verdict{Code: reason.HyperNodeInvalid, Topology: d.Problem, HyperNode: d.Name}
 		}
 	}

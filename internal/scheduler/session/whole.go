@@ -415,7 +415,7 @@ func (r *round) findBrokenHyperNode(wanted map[*model.Shape]int, count int) (exp
 			return v, true
 		}
 		for _, d := range r.s.Tree.Topology.Domains {
-			if !d.Usable() && d.Tier <= limit && r.countFreeSlots(d.All, wanted) >= count {
+			if !d.CanHoldGangs() && d.Tier <= limit && r.countFreeSlots(d.All, wanted) >= count {
 				return explain.Verdict{Code: reason.HyperNodeInvalid, Topology: d.Problem, HyperNode: d.Name}, true
 			}
 		}

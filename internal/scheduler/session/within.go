@@ -132,7 +132,7 @@ func (s *Session) slotsByLeaf(shape *model.Shape) []int {
 	ranking := s.Judge.RankingFor(shape, later, &s.Tree.view)
 	for rank, id := range s.View.Order {
 		if _, fits := ranking.ScoreAt(int32(rank)); fits {
-			out[t.Lowest(id).Index] += s.fittingPods(shape, id, later)
+			out[t.LowestDomain(id).Index] += s.fittingPods(shape, id, later)
 		}
 	}
 	return out
@@ -199,7 +199,7 @@ func (r *round) enterDomain(d *model.Domain, held []model.NodeID, shape *model.S
 	}
 	mine := map[*model.Domain]int{}
 	for _, id := range held {
-		for up := r.s.Tree.Topology.Lowest(id); up != nil; up = up.Parent {
+		for up := r.s.Tree.Topology.LowestDomain(id); up != nil; up = up.Parent {
 			mine[up]++
 		}
 	}

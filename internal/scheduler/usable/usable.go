@@ -65,7 +65,7 @@ func usableOf(nodes *model.Nodes, id model.NodeID) usableNode {
 	c := usableNode{left: slices.Clone(nodes.Row(nodes.Alloc, id))}
 	for _, t := range nodes.Tasks[id] {
 		switch {
-		case !t.Status.OnNode():
+		case !t.Status.CountsOnNode():
 		case t.Gang != nil && t.Gang.Queue != nil:
 			c.own.Add(t.Shape.Request)
 		default:
@@ -114,7 +114,7 @@ func (o *openNodes) permitsNode(info *model.NodeInfo) bool {
 		all.Taints = append(slices.Clip(info.Taints), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 	}
 	open := slices.ContainsFunc(o.shapes, func(shape *model.Shape) bool {
-		return shape != nil && shape.InQueues() && fit.ToleratesNode(shape, &all)
+		return shape != nil && shape.IsInQueues() && fit.ToleratesNode(shape, &all)
 	}) || slices.ContainsFunc(o.more, func(shape *model.Shape) bool { return fit.ToleratesNode(shape, &all) })
 	o.known = append(o.known, tainted{info.Taints, info.Unschedulable, open})
 	return open

@@ -26,7 +26,7 @@ const Nobody = "nobody"
 func (s *Source) Name() string { return batch.Title(s.Job) }
 
 // User returns the user of the job.
-func (s *Source) User() string { return cmp.Or(jobstatus.User(s.Job), Nobody) }
+func (s *Source) User() string { return cmp.Or(jobstatus.SubmittingUser(s.Job), Nobody) }
 
 // QueueName returns the name of the job's queue.
 func (s *Source) QueueName() string { return cmp.Or(s.Job.Spec.Queue, keys.DefaultQueue) }
@@ -81,9 +81,9 @@ func (r *Row) NumNodes() int {
 		return int(size)
 	}
 	if r.State.Code.Base() == state.Pending || r.State.Code == state.Suspended {
-		return int(jobstatus.Minimum(r.Job))
+		return int(jobstatus.MinimumPods(r.Job))
 	}
-	nodes := max(jobstatus.Minimum(r.Job), r.Job.Status.Running)
+	nodes := max(jobstatus.MinimumPods(r.Job), r.Job.Status.Running)
 	if r.Sum != nil {
 		nodes = max(nodes, int32(r.Sum.Live+r.Sum.Ended))
 	}

@@ -35,7 +35,7 @@ func or(text, other string) string {
 // line of scontrol.
 func joined(lines []string, oneLine bool) string {
 	for i := range lines {
-		lines[i] = printable.Line(lines[i])
+		lines[i] = printable.EscapeLine(lines[i])
 	}
 	if oneLine {
 		return strings.Join(lines, " ") + "\n"

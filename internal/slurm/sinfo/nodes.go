@@ -131,7 +131,7 @@ func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now tim
 		if held[pod.Spec.NodeName] == nil {
 			held[pod.Spec.NodeName] = &nodecapacity.Amounts{}
 		}
-		held[pod.Spec.NodeName].Add(nodecapacity.Asked(pod), 1)
+		held[pod.Spec.NodeName].Add(nodecapacity.RequestedByPod(pod), 1)
 		busy[pod.Spec.NodeName] = busy[pod.Spec.NodeName] || pod.Labels[keys.JobName] != ""
 	}
 	nodes := make([]*Node, len(list))
@@ -147,12 +147,12 @@ func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now tim
 }
 
 func nodeOf(node *corev1.Node, held *nodecapacity.Amounts, busy bool, now time.Time) *Node {
-	n := &Node{Node: node, Has: nodecapacity.From(node.Status.Allocatable)}
+	n := &Node{Node: node, Has: nodecapacity.AmountsFromList(node.Status.Allocatable)}
 	if held != nil {
 		n.Used = *held
 	}
 	ready := nodecapacity.IsReady(node)
-	n.State = string(nodecapacity.StateOf(ready, node.Spec.Unschedulable, busy, n.Has, nodecapacity.Left(n.Has, held)))
+	n.State = string(nodecapacity.StateOfNode(ready, node.Spec.Unschedulable, busy, n.Has, nodecapacity.RemainingAmounts(n.Has, held)))
 	for _, taint := range node.Spec.Taints {
 		if ready && strings.Contains(taint.Key, maintenance) && taint.Effect == corev1.TaintEffectNoSchedule {
 			n.State = "maint"

@@ -78,7 +78,7 @@ func codeOf(f Facts) Code {
 // bound reports whether the minimum number of pods have nodes, even if not all of these have started.
 func bound(f Facts) bool {
 	if f.Pods != nil && f.Pods.Live > 0 {
-		return f.Pods.Bound > 0 && int32(f.Pods.Bound+f.Pods.Ended) >= jobstatus.Minimum(f.Job)
+		return f.Pods.Bound > 0 && int32(f.Pods.Bound+f.Pods.Ended) >= jobstatus.MinimumPods(f.Job)
 	}
 	return f.Group != nil && f.Group.Status.Phase == scheduling.PodGroupRunning
 }

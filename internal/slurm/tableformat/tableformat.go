@@ -219,7 +219,7 @@ func (c Columns[T]) join(text func(*Column[T]) string) string {
 
 // text returns the column's text for a row. Line breaks are replaced, because names and comments come from users, and
 // a line break would look like a new row.
-func (c *Column[T]) text(row T) string { return printable.Line(c.Field.Value(row)) }
+func (c *Column[T]) text(row T) string { return printable.EscapeLine(c.Field.Value(row)) }
 
 // fit cuts or pads a text to the width of the column.
 func (c *Column[T]) fit(text string) string {

@@ -55,9 +55,9 @@ func New(w, h int, ascii bool) Canvas {
 	return Canvas{W: w, H: h, grid: &grid{w: w, h: h, cells: make([]Cell, w*h), ascii: ascii}}
 }
 
-// Again returns an empty canvas like New. If the size is the same, it reuses the cells of this canvas, so this canvas
+// ReuseCells returns an empty canvas like New. If the size is the same, it reuses the cells of this canvas, so this canvas
 // must not be used afterwards.
-func (c Canvas) Again(w, h int, ascii bool) Canvas {
+func (c Canvas) ReuseCells(w, h int, ascii bool) Canvas {
 	if c.grid == nil || c.grid.w != w || c.grid.h != h || c.grid.ascii != ascii {
 		return New(w, h, ascii)
 	}
@@ -78,8 +78,8 @@ func (c Canvas) Cut(h int) (upper, rest Canvas) {
 	return c.Sub(0, 0, c.W, h), c.Sub(0, h, c.W, c.H-h)
 }
 
-// Holds reports whether a cell of the grid is in this canvas, and returns the cell's position in the canvas.
-func (c Canvas) Holds(gridX, gridY int) (x, y int, ok bool) {
+// ContainsCell reports whether a cell of the grid is in this canvas, and returns the cell's position in the canvas.
+func (c Canvas) ContainsCell(gridX, gridY int) (x, y int, ok bool) {
 	x, y = gridX-c.x0, gridY-c.y0
 	return x, y, x >= 0 && y >= 0 && x < c.W && y < c.H
 }
@@ -108,28 +108,28 @@ func (c Canvas) PutRune(x, y int, r rune, style Style) int {
 		return x
 	}
 	if c.grid.ascii && r > '~' {
-		c.set(x, y, '?', style)
+		c.setCellRune(x, y, '?', style)
 		if width == 2 {
-			c.set(x+1, y, '?', style)
+			c.setCellRune(x+1, y, '?', style)
 		}
 		return x + width
 	}
 	if width == 2 {
 		if x < 0 || x+1 >= c.W {
-			c.set(x, y, ' ', style)
-			c.set(x+1, y, ' ', style)
+			c.setCellRune(x, y, ' ', style)
+			c.setCellRune(x+1, y, ' ', style)
 			return x + 2
 		}
-		c.set(x, y, r, style)
-		c.set(x+1, y, Rest, style)
+		c.setCellRune(x, y, r, style)
+		c.setCellRune(x+1, y, Rest, style)
 		return x + 2
 	}
-	c.set(x, y, r, style)
+	c.setCellRune(x, y, r, style)
 	return x + 1
 }
 
-// set writes a cell. If it overwrites half of a wide rune, the other half becomes a blank.
-func (c Canvas) set(x, y int, r rune, style Style) {
+// setCellRune writes a cell. If it overwrites half of a wide rune, the other half becomes a blank.
+func (c Canvas) setCellRune(x, y int, r rune, style Style) {
 	if x < 0 || y < 0 || x >= c.W || y >= c.H {
 		return
 	}

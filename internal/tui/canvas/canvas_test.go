@@ -60,7 +60,7 @@ func TestStylesAreSwitchedOnAndOff(t *testing.T) {
 	c.Put(0, 0, "ab", 1)
 	c.Put(2, 0, "c", 2)
 	open := func(s Style) string { return map[Style]string{1: "<1>", 2: "<2>"}[s] }
-	if got, want := c.Styled(open), "<1>ab\x1b[m<2>c\x1b[m \n    "; got != want {
+	if got, want := c.StyledText(open), "<1>ab\x1b[m<2>c\x1b[m \n    "; got != want {
 		t.Errorf("styled %q, want %q", got, want)
 	}
 }
@@ -120,16 +120,16 @@ func TestACanvasThatIsDrawnOnAgainHoldsNothingOfBefore(t *testing.T) {
 		w, h  int
 		ascii bool
 	}{{8, 3, false}, {8, 3, true}, {9, 3, false}, {8, 4, false}, {0, 0, false}} {
-		again, wanted := before.Sub(2, 0, 4, 1).Again(size.w, size.h, size.ascii), New(size.w, size.h, size.ascii)
+		again, wanted := before.Sub(2, 0, 4, 1).ReuseCells(size.w, size.h, size.ascii), New(size.w, size.h, size.ascii)
 		for _, c := range []Canvas{again, wanted} {
 			c.Put(1, 1, "né", 0)
 		}
 		open := func(s Style) string { return strings.Repeat("x", int(s)) }
-		if again.W != size.w || again.H != size.h || again.Styled(open) != wanted.Styled(open) {
-			t.Errorf("%v: drawn again it is\n%q, wanted\n%q", size, again.Styled(open), wanted.Styled(open))
+		if again.W != size.w || again.H != size.h || again.StyledText(open) != wanted.StyledText(open) {
+			t.Errorf("%v: drawn again it is\n%q, wanted\n%q", size, again.StyledText(open), wanted.StyledText(open))
 		}
 	}
-	if c := (Canvas{}).Again(2, 1, false); c.W != 2 || c.H != 1 {
+	if c := (Canvas{}).ReuseCells(2, 1, false); c.W != 2 || c.H != 1 {
 		t.Errorf("in the place of none it has %dx%d cells", c.W, c.H)
 	}
 }

@@ -22,9 +22,9 @@ func (c Canvas) Text() string {
 	return text.String()
 }
 
-// Styled returns the canvas with escape sequences, as H lines separated by line breaks. open returns the sequence
+// StyledText returns the canvas with escape sequences, as H lines separated by line breaks. open returns the sequence
 // that turns a style on. Every change of style begins with a reset.
-func (c Canvas) Styled(open func(Style) string) string {
+func (c Canvas) StyledText(open func(Style) string) string {
 	const reset = "\x1b[m"
 	var text strings.Builder
 	text.Grow(c.W*c.H + c.H*32)

@@ -51,18 +51,18 @@ func (f Filter[R]) Match(row R) bool {
 	return true
 }
 
-// Empty reports whether the filter matches everything.
-func (f Filter[R]) Empty() bool { return len(f.terms) == 0 }
+// MatchesAll reports whether the filter matches everything.
+func (f Filter[R]) MatchesAll() bool { return len(f.terms) == 0 }
 
 // Parse parses a filter. An error names the invalid term and suggests a correction.
 func (f *Fields[R]) Parse(text string) (Filter[R], error) {
-	words, err := split(text)
+	words, err := splitTerms(text)
 	if err != nil {
 		return Filter[R]{}, err
 	}
 	var filter Filter[R]
 	for _, word := range words {
-		holds, err := f.term(word)
+		holds, err := f.parseTermOf(word)
 		if err != nil {
 			return Filter[R]{}, err
 		}
@@ -78,8 +78,8 @@ func (f *Fields[R]) Parse(text string) (Filter[R], error) {
 	return filter, nil
 }
 
-// Keys returns all keys, for help.
-func (f *Fields[R]) Keys() []string {
+// FilterKeys returns all keys, for help.
+func (f *Fields[R]) FilterKeys() []string {
 	var keys []string
 	for _, word := range f.Words {
 		keys = append(keys, word.Key+":")
@@ -90,17 +90,17 @@ func (f *Fields[R]) Keys() []string {
 	return keys
 }
 
-// term returns the condition for one word; nil matches everything.
-func (f *Fields[R]) term(w word) (func(R) bool, error) {
+// parseTermOf returns the condition for one word; nil matches everything.
+func (f *Fields[R]) parseTermOf(w word) (func(R) bool, error) {
 	if w.text == "" {
 		return nil, nil
 	}
 	if w.quoted {
-		return f.plain(w.text), nil
+		return f.matchPlainText(w.text), nil
 	}
 	at := strings.IndexAny(w.text, ":<>=")
 	if at <= 0 {
-		return f.plain(w.text), nil
+		return f.matchPlainText(w.text), nil
 	}
 	key, rest := strings.ToLower(w.text[:at]), w.text[at:]
 	operator := rest[:1]
@@ -110,24 +110,24 @@ func (f *Fields[R]) term(w word) (func(R) bool, error) {
 	value := rest[len(operator):]
 	for i := range f.Words {
 		if one := &f.Words[i]; one.Key == key || slices.Contains(one.Also, key) {
-			return one.term(operator, value)
+			return one.parseWordTerm(operator, value)
 		}
 	}
 	for i := range f.Numbers {
 		if one := &f.Numbers[i]; one.Key == key || slices.Contains(one.Also, key) {
-			return one.term(operator, value)
+			return one.parseNumberTerm(operator, value)
 		}
 	}
-	return nil, fmt.Errorf("unknown key %q; keys: %s; put a word that contains %q in quotes", key+operator, strings.Join(f.Keys(), " "), operator)
+	return nil, fmt.Errorf("unknown key %q; keys: %s; put a word that contains %q in quotes", key+operator, strings.Join(f.FilterKeys(), " "), operator)
 }
 
-func (f *Fields[R]) plain(text string) func(R) bool {
+func (f *Fields[R]) matchPlainText(text string) func(R) bool {
 	text = strings.ToLower(text)
 	var parts []string
 	return func(row R) bool {
 		parts = f.Text(row, parts[:0])
 		for _, part := range parts {
-			if contains(part, text) {
+			if containsFold(part, text) {
 				return true
 			}
 		}
@@ -135,14 +135,14 @@ func (f *Fields[R]) plain(text string) func(R) bool {
 	}
 }
 
-// contains reports whether text contains lower, ignoring the case of text. lower must be in lower case.
-func contains(text, lower string) bool {
-	return strings.Contains(text, lower) || strings.ContainsFunc(text, changes) && strings.Contains(strings.ToLower(text), lower)
+// containsFold reports whether text contains lower, ignoring the case of text. lower must be in lower case.
+func containsFold(text, lower string) bool {
+	return strings.Contains(text, lower) || strings.ContainsFunc(text, changesInLower) && strings.Contains(strings.ToLower(text), lower)
 }
 
-func changes(r rune) bool { return unicode.ToLower(r) != r }
+func changesInLower(r rune) bool { return unicode.ToLower(r) != r }
 
-func (w *Word[R]) term(operator, value string) (func(R) bool, error) {
+func (w *Word[R]) parseWordTerm(operator, value string) (func(R) bool, error) {
 	if operator != ":" && operator != "=" {
 		return nil, fmt.Errorf("%s is not a number: write %s:%s", w.Key, w.Key, value)
 	}
@@ -162,7 +162,7 @@ func (w *Word[R]) term(operator, value string) (func(R) bool, error) {
 	return func(row R) bool {
 		for _, has := range w.Of(row) {
 			has = strings.ToLower(has)
-			if slices.ContainsFunc(wanted, func(one string) bool { return w.matches(has, one) }) {
+			if slices.ContainsFunc(wanted, func(one string) bool { return w.matchesValue(has, one) }) {
 				return true
 			}
 		}
@@ -170,18 +170,18 @@ func (w *Word[R]) term(operator, value string) (func(R) bool, error) {
 	}, nil
 }
 
-func (w *Word[R]) matches(has, wanted string) bool {
+func (w *Word[R]) matchesValue(has, wanted string) bool {
 	switch {
 	case strings.Contains(wanted, "*"):
-		return like(has, wanted)
+		return matchesPattern(has, wanted)
 	case w.Whole:
 		return has == wanted
 	}
 	return strings.HasPrefix(has, wanted)
 }
 
-// like reports whether text matches a pattern in which "*" matches any text.
-func like(text, pattern string) bool {
+// matchesPattern reports whether text matches a pattern in which "*" matches any text.
+func matchesPattern(text, pattern string) bool {
 	parts := strings.Split(pattern, "*")
 	first, last := parts[0], parts[len(parts)-1]
 	if !strings.HasPrefix(text, first) {
@@ -198,11 +198,11 @@ func like(text, pattern string) bool {
 	return strings.HasSuffix(text, last)
 }
 
-func (n *Number[R]) term(operator, value string) (func(R) bool, error) {
+func (n *Number[R]) parseNumberTerm(operator, value string) (func(R) bool, error) {
 	if value == "" {
 		return nil, nil
 	}
-	bound, err := n.read(value)
+	bound, err := n.parseBound(value)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (n *Number[R]) term(operator, value string) (func(R) bool, error) {
 	return func(row R) bool { return n.Of(row) == bound }, nil
 }
 
-func (n *Number[R]) read(value string) (float64, error) {
+func (n *Number[R]) parseBound(value string) (float64, error) {
 	if !n.Time {
 		bound, err := strconv.ParseFloat(value, 64)
 		if err != nil || bound != bound {

@@ -12,9 +12,9 @@ type word struct {
 	not, quoted bool
 }
 
-// split splits a text into terms at blanks, except for blanks in quotes. A missing closing quote is added at the end,
+// splitTerms splits a text into terms at blanks, except for blanks in quotes. A missing closing quote is added at the end,
 // because the user is still typing.
-func split(text string) ([]word, error) {
+func splitTerms(text string) ([]word, error) {
 	var words []word
 	rest := strings.TrimLeftFunc(text, unicode.IsSpace)
 	for rest != "" {

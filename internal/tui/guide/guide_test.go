@@ -18,11 +18,11 @@ import (
 // start returns a dashboard after some key presses.
 func start(t *testing.T, look guide.Look) *tui.App {
 	t.Helper()
-	snap, err := tuitest.World(look.World)
+	snap, err := tuitest.SnapshotOfWorld(look.World)
 	if err != nil {
 		t.Fatal(err)
 	}
-	app, err := tui.New(tui.Settings{Specs: screens.All(), Theme: "dark", Colors: theme.TrueColor, ASCII: look.ASCII, User: "mei", Own: "nlp", Program: "vcctl",
+	app, err := tui.New(tui.Settings{Specs: screens.AllScreenSpecs(), Theme: "dark", Colors: theme.TrueColor, ASCII: look.ASCII, User: "mei", Own: "nlp", Program: "vcctl",
 		Actions: &tuitest.Recorder{Seen: snap}, Now: tuitest.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -51,46 +51,46 @@ func press(app *tui.App, key string) {
 	if key == " " {
 		key = "space"
 	}
-	app.Key(tuitest.Press(key))
-	tuitest.Answer(app)
+	app.HandleKey(tuitest.NewKeyPress(key))
+	tuitest.AnswerRequests(app)
 	app.Draw()
 }
 
 func facts(t *testing.T) guide.Facts {
 	t.Helper()
-	snap, err := tuitest.World("normal")
+	snap, err := tuitest.SnapshotOfWorld("normal")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return guide.Facts{
 		Frame: func(look guide.Look) (canvas.Canvas, error) { return start(t, look).Draw(), nil },
-		Keys:  start(t, guide.Look{World: "empty", W: 80, H: 24}).Table(),
+		Keys:  start(t, guide.Look{World: "empty", W: 80, H: 24}).AllBindings(),
 		Filters: map[string][]string{
-			"jobs": jobrow.Fields(snap, tuitest.Now).Keys(), "queues": queues.FilterKeys(), "nodes": nodes.FilterKeys(),
+			"jobs": jobrow.FilterFields(snap, tuitest.Now).FilterKeys(), "queues": queues.FilterKeys(), "nodes": nodes.FilterKeys(),
 		},
 	}
 }
 
 // docs/dashboard.md is generated from the program. To regenerate it, run go test ./internal/tui/guide -rewrite.
 func TestTheGuideIsUpToDate(t *testing.T) {
-	page, err := guide.Page(facts(t))
+	page, err := guide.RenderPage(facts(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tuitest.Compare(t, "../../../docs/dashboard.md", page)
+	tuitest.CompareWithFile(t, "../../../docs/dashboard.md", page)
 }
 
 // docs/dashboard.svg, the picture in the README, is a frame of the program.
 func TestThePictureIsUpToDate(t *testing.T) {
 	app := start(t, guide.Look{World: "normal", W: 120, H: 40, Keys: "1"})
-	picture := guide.SVG(app.Draw(), app.Context().Theme, "vcctl top: nodes, queues, jobs and events of a cluster")
-	tuitest.Compare(t, "../../../docs/dashboard.svg", picture)
+	picture := guide.RenderSVG(app.Draw(), app.Context().Theme, "vcctl top: nodes, queues, jobs and events of a cluster")
+	tuitest.CompareWithFile(t, "../../../docs/dashboard.svg", picture)
 }
 
 // The guide contains every screen and every key of the table.
 func TestTheGuideKnowsEveryScreen(t *testing.T) {
 	f := facts(t)
-	page, err := guide.Page(f)
+	page, err := guide.RenderPage(f)
 	if err != nil {
 		t.Fatal(err)
 	}

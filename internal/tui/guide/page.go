@@ -37,20 +37,20 @@ type Facts struct {
 	Filters map[string][]string
 }
 
-// Page returns the guide.
-func Page(f Facts) (string, error) {
+// RenderPage returns the guide.
+func RenderPage(f Facts) (string, error) {
 	page, err := template.New("guide").Funcs(template.FuncMap{
 		"frame": func(world string, w, h int, keys string) (string, error) {
-			return f.block(Look{World: world, W: w, H: h, Keys: keys})
+			return f.frameBlock(Look{World: world, W: w, H: h, Keys: keys})
 		},
 		"ascii": func(world string, w, h int, keys string) (string, error) {
-			return f.block(Look{World: world, W: w, H: h, Keys: keys, ASCII: true})
+			return f.frameBlock(Look{World: world, W: w, H: h, Keys: keys, ASCII: true})
 		},
-		"keys":    f.table,
-		"lists":   f.lists,
-		"actions": f.actions,
-		"themes":  themes,
-		"filters": func(name string) (string, error) { return f.filters(name) },
+		"keys":    f.screenTable,
+		"lists":   f.listKeyTable,
+		"actions": f.actionKeyTable,
+		"themes":  themeTable,
+		"filters": func(name string) (string, error) { return f.filterKeys(name) },
 		"width":   func() int { return tui.MinWidth },
 		"height":  func() int { return tui.MinHeight },
 	}).Parse(guide)
@@ -62,8 +62,8 @@ func Page(f Facts) (string, error) {
 	return text.String(), err
 }
 
-// block returns a frame as a code block. It keeps only one of consecutive empty lines.
-func (f *Facts) block(look Look) (string, error) {
+// frameBlock returns a frame as a code block. It keeps only one of consecutive empty lines.
+func (f *Facts) frameBlock(look Look) (string, error) {
 	frame, err := f.Frame(look)
 	if err != nil {
 		return "", err
@@ -81,48 +81,48 @@ func (f *Facts) block(look Look) (string, error) {
 	return "```\n" + strings.Join(kept, "") + "```", nil
 }
 
-// table returns the keys that only this screen has or, for screenapi.Everywhere, the common keys.
-func (f *Facts) table(name string) (string, error) {
-	return f.rows(func(b *screenapi.Binding) bool { return b.Screen == name && !f.shared(b) })
+// screenTable returns the keys that only this screen has or, for screenapi.Everywhere, the common keys.
+func (f *Facts) screenTable(name string) (string, error) {
+	return f.formatKeyTable(func(b *screenapi.Binding) bool { return b.Screen == name && !f.isSharedKey(b) })
 }
 
-// lists returns the keys that most screens share because they show lists; actions returns the keys for actions on
+// listKeyTable returns the keys that most screens share because they show lists; actions returns the keys for actions on
 // jobs.
-func (f *Facts) lists() (string, error) {
-	return f.rows(func(b *screenapi.Binding) bool { return f.shared(b) && !b.Writes })
+func (f *Facts) listKeyTable() (string, error) {
+	return f.formatKeyTable(func(b *screenapi.Binding) bool { return f.isSharedKey(b) && !b.Writes })
 }
 
-func (f *Facts) actions() (string, error) {
-	return f.rows(func(b *screenapi.Binding) bool { return f.shared(b) && b.Writes })
+func (f *Facts) actionKeyTable() (string, error) {
+	return f.formatKeyTable(func(b *screenapi.Binding) bool { return f.isSharedKey(b) && b.Writes })
 }
 
-// shared reports whether at least three screens have the same key with the same meaning.
-func (f *Facts) shared(b *screenapi.Binding) bool {
+// isSharedKey reports whether at least three screens have the same key with the same meaning.
+func (f *Facts) isSharedKey(b *screenapi.Binding) bool {
 	on := 0
 	for i := range f.Keys {
-		if same(&f.Keys[i], b) {
+		if sameBinding(&f.Keys[i], b) {
 			on++
 		}
 	}
 	return on > 2
 }
 
-func same(a, b *screenapi.Binding) bool { return a.Key == b.Key && a.Help == b.Help }
+func sameBinding(a, b *screenapi.Binding) bool { return a.Key == b.Key && a.Help == b.Help }
 
-// rows returns a table of the keys that meet a condition, each of them once.
-func (f *Facts) rows(wanted func(*screenapi.Binding) bool) (string, error) {
+// formatKeyTable returns a table of the keys that meet a condition, each of them once.
+func (f *Facts) formatKeyTable(wanted func(*screenapi.Binding) bool) (string, error) {
 	var text strings.Builder
 	text.WriteString("| Key | | |\n|---|---|---|\n")
 	var told []*screenapi.Binding
 	for i := range f.Keys {
 		b := &f.Keys[i]
-		if !wanted(b) || slices.ContainsFunc(told, func(other *screenapi.Binding) bool { return same(other, b) }) {
+		if !wanted(b) || slices.ContainsFunc(told, func(other *screenapi.Binding) bool { return sameBinding(other, b) }) {
 			continue
 		}
 		told = append(told, b)
 		var keys []string
-		for _, key := range b.Keys() {
-			keys = append(keys, code(tui.KeyName(key)))
+		for _, key := range b.KeysWithAliases() {
+			keys = append(keys, formatCode(tui.KeyName(key)))
 		}
 		help := b.Help
 		if b.Writes {
@@ -136,10 +136,10 @@ func (f *Facts) rows(wanted func(*screenapi.Binding) bool) (string, error) {
 	return strings.TrimSuffix(text.String(), "\n"), nil
 }
 
-// code formats a key as code. It escapes "|", which would end a table cell.
-func code(key string) string { return "`" + strings.ReplaceAll(key, "|", "\\|") + "`" }
+// formatCode formats a key as code. It escapes "|", which would end a table cell.
+func formatCode(key string) string { return "`" + strings.ReplaceAll(key, "|", "\\|") + "`" }
 
-func (f *Facts) filters(name string) (string, error) {
+func (f *Facts) filterKeys(name string) (string, error) {
 	keys := f.Filters[name]
 	if len(keys) == 0 {
 		return "", fmt.Errorf("there are no filters of %q", name)
@@ -161,8 +161,8 @@ var about = map[string]string{
 	"colorblind":    "like dark, with failures also underlined",
 }
 
-// themes returns a table of all themes.
-func themes() (string, error) {
+// themeTable returns a table of all themes.
+func themeTable() (string, error) {
 	var text strings.Builder
 	text.WriteString("| `--theme` | |\n|---|---|\n")
 	for _, name := range theme.Names() {

@@ -25,9 +25,9 @@ const (
 	foreground = "#d7d7d7"
 )
 
-// SVG draws a frame as an image of a dark terminal. Lines and blocks are drawn as shapes, so that they join
+// RenderSVG draws a frame as an image of a dark terminal. Lines and blocks are drawn as shapes, so that they join
 // regardless of the font. Text is stretched to fit its cells.
-func SVG(frame canvas.Canvas, t *theme.Theme, title string) string {
+func RenderSVG(frame canvas.Canvas, t *theme.Theme, title string) string {
 	w, h := float64(frame.W)*cellW+2*margin, float64(frame.H)*cellH+2*margin
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g" role="img" font-family="ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace" font-size="13">`+"\n", w, h, w, h)
@@ -35,15 +35,15 @@ func SVG(frame canvas.Canvas, t *theme.Theme, title string) string {
 	fmt.Fprintf(&out, `<rect width="%g" height="%g" rx="8" fill="%s"/>`+"\n", w, h, background)
 	for y := range frame.H {
 		for x := 0; x < frame.W; {
-			x += piece(&out, frame, t, x, y)
+			x += drawCellRun(&out, frame, t, x, y)
 		}
 	}
 	out.WriteString("</svg>\n")
 	return out.String()
 }
 
-// piece draws consecutive cells of the same style and kind, starting at x, and returns their number.
-func piece(out *strings.Builder, frame canvas.Canvas, t *theme.Theme, x, y int) int {
+// drawCellRun draws consecutive cells of the same style and kind, starting at x, and returns their number.
+func drawCellRun(out *strings.Builder, frame canvas.Canvas, t *theme.Theme, x, y int) int {
 	first := frame.At(x, y)
 	shape := isShape(first.Rune)
 	n := 1
@@ -53,8 +53,8 @@ func piece(out *strings.Builder, frame canvas.Canvas, t *theme.Theme, x, y int) 
 			break
 		}
 	}
-	look := t.Style(first.Style)
-	ink, paper := hexOf(look.GetForeground(), foreground), ""
+	look := t.LookOfStyle(first.Style)
+	ink, paper := hexColor(look.GetForeground(), foreground), ""
 	if look.GetReverse() {
 		ink, paper = background, ink
 	}
@@ -63,14 +63,14 @@ func piece(out *strings.Builder, frame canvas.Canvas, t *theme.Theme, x, y int) 
 		fmt.Fprintf(out, `<rect x="%g" y="%g" width="%g" height="%g" fill="%s"/>`+"\n", left, top, float64(n)*cellW, cellH, paper)
 	}
 	if shape {
-		draw(out, first.Rune, left, top, n, ink)
+		drawShapeRun(out, first.Rune, left, top, n, ink)
 		return n
 	}
-	write(out, frame, x, y, n, look, ink)
+	drawWordsOfRun(out, frame, x, y, n, look, ink)
 	return n
 }
 
-func hexOf(c color.Color, otherwise string) string {
+func hexColor(c color.Color, otherwise string) string {
 	if _, none := c.(lipgloss.NoColor); c == nil || none {
 		return otherwise
 	}
@@ -78,8 +78,8 @@ func hexOf(c color.Color, otherwise string) string {
 	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
 }
 
-// write writes the words in a run of cells, each of them at its position.
-func write(out *strings.Builder, frame canvas.Canvas, x, y, n int, look lipgloss.Style, ink string) {
+// drawWordsOfRun writes the words in a run of cells, each of them at its position.
+func drawWordsOfRun(out *strings.Builder, frame canvas.Canvas, x, y, n int, look lipgloss.Style, ink string) {
 	more := ""
 	if look.GetBold() {
 		more += ` font-weight="bold"`
@@ -91,14 +91,14 @@ func write(out *strings.Builder, frame canvas.Canvas, x, y, n int, look lipgloss
 		more += ` text-decoration="underline"`
 	}
 	for at := x; at < x+n; {
-		if blank(frame.At(at, y).Rune) {
+		if isBlankRune(frame.At(at, y).Rune) {
 			at++
 			continue
 		}
 		from, word, gap := at, []rune{}, 0
 		for ; at < x+n; at++ {
 			r := frame.At(at, y).Rune
-			if gap++; !blank(r) {
+			if gap++; !isBlankRune(r) {
 				gap = 0
 			}
 			if gap > 1 {
@@ -118,7 +118,7 @@ func write(out *strings.Builder, frame canvas.Canvas, x, y, n int, look lipgloss
 	}
 }
 
-func blank(r rune) bool { return r == 0 || r == ' ' }
+func isBlankRune(r rune) bool { return r == 0 || r == ' ' }
 
 // isShape reports whether a rune is a line or block, which is drawn as a shape.
 func isShape(r rune) bool { return r >= 0x2500 && r < 0x25a0 || r == '▸' }
@@ -126,8 +126,8 @@ func isShape(r rune) bool { return r >= 0x2500 && r < 0x25a0 || r == '▸' }
 // shades maps shaded blocks to their density.
 var shades = map[rune]float64{'░': 0.25, '▒': 0.5, '▓': 0.75, '█': 1}
 
-// draw draws n cells of the same shape.
-func draw(out *strings.Builder, r rune, left, top float64, n int, ink string) {
+// drawShapeRun draws n cells of the same shape.
+func drawShapeRun(out *strings.Builder, r rune, left, top float64, n int, ink string) {
 	width := float64(n) * cellW
 	rect := func(x, y, w, h, opacity float64) {
 		fmt.Fprintf(out, `<rect x="%g" y="%g" width="%g" height="%g" fill="%s"`, x, y, w, h, ink)
@@ -156,7 +156,7 @@ func draw(out *strings.Builder, r rune, left, top float64, n int, ink string) {
 		case '▸':
 			fmt.Fprintf(out, `<path d="M%g %gl6 4l-6 4z" fill="%s"/>`+"\n", x+1, centre-4, ink)
 		default:
-			corner(rect, boxArms[r], x, mid, top, centre)
+			drawCorner(rect, boxArms[r], x, mid, top, centre)
 		}
 	}
 }
@@ -168,7 +168,7 @@ var boxArms = map[rune]arms{
 	'│': {0, 2}, '┌': {1, 1}, '┐': {-1, 1}, '└': {1, -1}, '┘': {-1, -1}, '├': {1, 2}, '┤': {-1, 2}, '┬': {2, 1}, '┴': {2, -1}, '┼': {2, 2},
 }
 
-func corner(rect func(x, y, w, h, opacity float64), a arms, x, mid, top, centre float64) {
+func drawCorner(rect func(x, y, w, h, opacity float64), a arms, x, mid, top, centre float64) {
 	switch a.horizontal {
 	case -1:
 		rect(x, centre-0.5, cellW/2+0.5, 1, 1)

@@ -39,26 +39,26 @@ var keys = []key{
 	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screenapi.Delete, "The jobs, their pods and their logs are deleted.", "The job, its pods and their logs are deleted.", clusterops.Delete},
 }
 
-// Keys returns the key bindings for a screen.
-func Keys(name string, targets Targets) []screenapi.Binding {
+// BindingsFor returns the key bindings for a screen.
+func BindingsFor(name string, targets Targets) []screenapi.Binding {
 	bindings := make([]screenapi.Binding, len(keys))
 	for i, a := range keys {
 		bindings[i] = screenapi.Binding{
 			Screen: name, Key: a.key, Name: a.name, Help: a.help, Footer: a.footer, Writes: true,
-			Guard: func(ctx *screenapi.Context, s screenapi.Screen) string { return a.guard(targets(ctx, s)) },
+			Guard: func(ctx *screenapi.Context, s screenapi.Screen) string { return a.reasonForNoJobs(targets(ctx, s)) },
 			Do: func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
-				return a.ask(ctx, targets(ctx, s))
+				return a.askToConfirm(ctx, targets(ctx, s))
 			},
 		}
 	}
 	return bindings
 }
 
-// fit returns the jobs that the action applies to, the reason why it does not apply to the first of the other jobs,
+// splitApplicableJobs returns the jobs that the action applies to, the reason why it does not apply to the first of the other jobs,
 // and the number of those.
-func (a *key) fit(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, left int) {
+func (a *key) splitApplicableJobs(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, left int) {
 	for _, job := range jobs {
-		why, already := a.judge.Judge(job.Object)
+		why, already := a.judge.CheckApplicable(job.Object)
 		switch {
 		case why == "" && already == "":
 			fit = append(fit, job)
@@ -74,11 +74,11 @@ func (a *key) fit(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, le
 	return fit, refused, left
 }
 
-func (a *key) guard(jobs []*snapshot.Job) string {
+func (a *key) reasonForNoJobs(jobs []*snapshot.Job) string {
 	if len(jobs) == 0 {
 		return a.name + ": no job is selected"
 	}
-	fit, refused, left := a.fit(jobs)
+	fit, refused, left := a.splitApplicableJobs(jobs)
 	switch {
 	case len(fit) > 0:
 		return ""
@@ -91,12 +91,12 @@ func (a *key) guard(jobs []*snapshot.Job) string {
 // mostNamed is the maximum number of jobs that a question lists.
 const mostNamed = 6
 
-// ask returns the question. The action is carried out if the user confirms it.
-func (a *key) ask(ctx *screenapi.Context, jobs []*snapshot.Job) []screenapi.Effect {
-	fit, refused, left := a.fit(jobs)
+// askToConfirm returns the question. The action is carried out if the user confirms it.
+func (a *key) askToConfirm(ctx *screenapi.Context, jobs []*snapshot.Job) []screenapi.Effect {
+	fit, refused, left := a.splitApplicableJobs(jobs)
 	var named, lines []string
 	for _, job := range fit[:min(len(fit), mostNamed)] {
-		named = append(named, describe(ctx, job))
+		named = append(named, describeJob(ctx, job))
 	}
 	effect := a.effect
 	if len(fit) == 1 {
@@ -104,40 +104,40 @@ func (a *key) ask(ctx *screenapi.Context, jobs []*snapshot.Job) []screenapi.Effe
 	}
 	lines = append(lines, effect)
 	if left > 0 {
-		lines = append(lines, fmt.Sprintf("%s not changed: %s", count(left), refused))
+		lines = append(lines, fmt.Sprintf("%s not changed: %s", countWithNoun(left), refused))
 	}
 	do := ctx.Actions.Jobs
 	return []screenapi.Effect{screenapi.Ask{
-		Question: fmt.Sprintf("%s %s?", capital(a.name), subject(fit)),
+		Question: fmt.Sprintf("%s %s?", capitalizeFirst(a.name), describeJobs(fit)),
 		Named:    named, Count: len(fit), Lines: lines,
-		Then: []screenapi.Effect{screenapi.Run{Name: a.name + " " + subject(fit), Do: func(ctx context.Context) (string, error) {
+		Then: []screenapi.Effect{screenapi.Run{Name: a.name + " " + describeJobs(fit), Do: func(ctx context.Context) (string, error) {
 			return do(ctx, a.verb, fit)
 		}}},
 	}}
 }
 
-func subject(jobs []*snapshot.Job) string {
+func describeJobs(jobs []*snapshot.Job) string {
 	if len(jobs) == 1 {
 		return "job " + jobs[0].Namespace + "/" + jobs[0].Name
 	}
-	return count(len(jobs))
+	return countWithNoun(len(jobs))
 }
 
-func count(n int) string {
+func countWithNoun(n int) string {
 	if n == 1 {
 		return "1 job"
 	}
 	return fmt.Sprintf("%d jobs", n)
 }
 
-// describe describes a job in a question, for example "rm-train (913)  R 1:55:00  8 gpu".
-func describe(ctx *screenapi.Context, job *snapshot.Job) string {
+// describeJob describes a job in a question, for example "rm-train (913)  R 1:55:00  8 gpu".
+func describeJob(ctx *screenapi.Context, job *snapshot.Job) string {
 	text := job.Namespace + "/" + job.Name
 	if job.ID != "" {
 		text += " (" + job.ID + ")"
 	}
 	text += "  " + job.State
-	if elapsed, ok := jobrow.Elapsed(job, ctx.Now); ok {
+	if elapsed, ok := jobrow.ElapsedTime(job, ctx.Now); ok {
 		text += " " + state.Clock(elapsed)
 	}
 	if job.GPUs > 0 {
@@ -146,4 +146,4 @@ func describe(ctx *screenapi.Context, job *snapshot.Job) string {
 	return text
 }
 
-func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+func capitalizeFirst(word string) string { return strings.ToUpper(word[:1]) + word[1:] }

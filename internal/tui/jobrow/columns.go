@@ -15,82 +15,88 @@ import (
 // Column is a column of job rows.
 type Column = widget.Column[Row]
 
-// text returns the Cell function of a plain text column.
-func text(of func(Row) string) func(*screenapi.Context, Row) (string, canvas.Style) {
+// plainTextCell returns the Cell function of a plain text column.
+func plainTextCell(of func(Row) string) func(*screenapi.Context, Row) (string, canvas.Style) {
 	return func(_ *screenapi.Context, r Row) (string, canvas.Style) { return of(r), theme.Plain }
 }
 
-func by[V cmp.Ordered](of func(Row) V) func(a, b Row) int {
+func compareByField[V cmp.Ordered](of func(Row) V) func(a, b Row) int {
 	return func(a, b Row) int { return cmp.Compare(of(a), of(b)) }
 }
 
-// Columns returns all columns of job rows.
-func Columns() []Column {
+// AllColumns returns all columns of job rows.
+func AllColumns() []Column {
 	namespace := func(r Row) string { return r.Job.Namespace }
 	name := func(r Row) string { return r.Job.Name }
 	queue := func(r Row) string { return r.Job.Queue }
 	user := func(r Row) string { return r.Job.User }
-	where := func(r Row) string { return r.Where() }
+	where := func(r Row) string { return r.NodesOrReason() }
 	return []Column{
-		{Key: "jobid", Title: "JOBID", Width: 13, Narrow: 12, Cell: text(Row.Number), Compare: byNumber},
-		{Key: "namespace", Title: "NAMESPACE", Width: 9, From: 100, Cell: text(namespace), Compare: by(namespace)},
-		{Key: "name", Title: "NAME", Width: 17, Narrow: 15, Cell: text(name), Compare: by(name)},
-		{Key: "queue", Title: "QUEUE", Width: 9, From: 100, Cell: text(queue), Compare: by(queue)},
-		{Key: "user", Title: "USER", Width: 6, Narrow: 4, From: 70, Cell: text(user), Compare: by(user)},
-		{Key: "st", Title: "ST", Width: 3, Narrow: 2, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) { return r.Code(), StateStyle(r.Code()) }, Compare: by(Row.Code)},
-		{Key: "prio", Title: "PRIO", Width: 4, From: 120, Right: true, Descending: true, Cell: number(func(r Row) int64 { return int64(r.Job.Priority) }),
-			Compare: by(func(r Row) int32 { return r.Job.Priority })},
+		{Key: "jobid", Title: "JOBID", Width: 13, Narrow: 12, Cell: plainTextCell(Row.NumberAndElements), Compare: compareByNumber},
+		{Key: "namespace", Title: "NAMESPACE", Width: 9, From: 100, Cell: plainTextCell(namespace), Compare: compareByField(namespace)},
+		{Key: "name", Title: "NAME", Width: 17, Narrow: 15, Cell: plainTextCell(name), Compare: compareByField(name)},
+		{Key: "queue", Title: "QUEUE", Width: 9, From: 100, Cell: plainTextCell(queue), Compare: compareByField(queue)},
+		{Key: "user", Title: "USER", Width: 6, Narrow: 4, From: 70, Cell: plainTextCell(user), Compare: compareByField(user)},
+		{Key: "st", Title: "ST", Width: 3, Narrow: 2, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
+			return r.SlurmStateCode(), StateStyle(r.SlurmStateCode())
+		}, Compare: compareByField(Row.SlurmStateCode)},
+		{Key: "prio", Title: "PRIO", Width: 4, From: 120, Right: true, Descending: true, Cell: numberCell(func(r Row) int64 { return int64(r.Job.Priority) }),
+			Compare: compareByField(func(r Row) int32 { return r.Job.Priority })},
 		{Key: "nodes", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: func(_ *screenapi.Context, r Row) (string, canvas.Style) {
 			if r.NodeCount() == 0 {
 				return "-", theme.Dim // it runs on no node, and the number of nodes that it will run on is unknown
 			}
 			return NumberCell(int64(r.NodeCount()))
 		},
-			Compare: by(Row.NodeCount)},
-		{Key: "pods", Title: "PODS", Width: 5, Right: true, Hidden: true, Descending: true, Cell: number(func(r Row) int64 { return int64(r.Job.Replicas) }),
-			Compare: by(func(r Row) int32 { return r.Job.Replicas })},
-		{Key: "gpu", Title: "GPU", Width: 4, Right: true, Descending: true, Cell: number(Row.GPUs), Compare: by(Row.GPUs)},
+			Compare: compareByField(Row.NodeCount)},
+		{Key: "pods", Title: "PODS", Width: 5, Right: true, Hidden: true, Descending: true, Cell: numberCell(func(r Row) int64 { return int64(r.Job.Replicas) }),
+			Compare: compareByField(func(r Row) int32 { return r.Job.Replicas })},
+		{Key: "gpu", Title: "GPU", Width: 4, Right: true, Descending: true, Cell: numberCell(Row.RequestedGPUs), Compare: compareByField(Row.RequestedGPUs)},
 		{Key: "time", Title: "TIME", Width: 10, Ticks: true, Descending: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
-			if elapsed, ok := Elapsed(r.Job, ctx.Now); ok && (r.Part == nil || !r.Waits()) {
+			if elapsed, ok := ElapsedTime(r.Job, ctx.Now); ok && (r.Part == nil || !r.IsWaiting()) {
 				return state.Clock(elapsed), theme.Plain
 			}
 			return "", theme.Plain
 		}, Compare: func(a, b Row) int { return b.Job.Started.Compare(a.Job.Started) }},
-		{Key: "left", Title: "LEFT", Width: 10, From: 150, Ticks: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) { return Left(r.Job, ctx.Now), theme.Plain },
-			Compare: by(func(r Row) int64 { return int64(r.Job.Limit) })},
-		{Key: "start", Title: "START", Width: 8, From: 110, Ticks: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) { return Start(r.Job, ctx.Now), theme.Plain },
+		{Key: "left", Title: "LEFT", Width: 10, From: 150, Ticks: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
+			return TimeLeftText(r.Job, ctx.Now), theme.Plain
+		},
+			Compare: compareByField(func(r Row) int64 { return int64(r.Job.Limit) })},
+		{Key: "start", Title: "START", Width: 8, From: 110, Ticks: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
+			return EstimatedStartText(r.Job, ctx.Now), theme.Plain
+		},
 			Compare: func(a, b Row) int { return a.Job.EstimatedStart.Compare(b.Job.EstimatedStart) }},
-		{Key: "counts", Title: "R/P/F", Width: 8, From: 140, Cell: text(func(r Row) string { return Counts(r.Job) })},
+		{Key: "counts", Title: "R/P/F", Width: 8, From: 140, Cell: plainTextCell(func(r Row) string { return PodCountsText(r.Job) })},
 		{Key: "age", Title: "SUBMITTED", Width: 9, Hidden: true, Ticks: true, Descending: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
-			return Moment(r.Job.Submitted, ctx.Now), theme.Plain
+			return FormatMoment(r.Job.Submitted, ctx.Now), theme.Plain
 		}, Compare: func(a, b Row) int { return a.Job.Submitted.Compare(b.Job.Submitted) }},
-		{Key: "why", Title: "NODELIST(REASON)", Width: 12, Flex: true, Cell: text(where), Compare: by(where)},
+		{Key: "why", Title: "NODELIST(REASON)", Width: 12, Flex: true, Cell: plainTextCell(where), Compare: compareByField(where)},
 	}
 }
 
-func number(of func(Row) int64) func(*screenapi.Context, Row) (string, canvas.Style) {
+func numberCell(of func(Row) int64) func(*screenapi.Context, Row) (string, canvas.Style) {
 	return func(_ *screenapi.Context, r Row) (string, canvas.Style) { return NumberCell(of(r)) }
 }
 
-func byNumber(a, b Row) int {
+func compareByNumber(a, b Row) int {
 	n := func(r Row) int64 { n, _ := strconv.ParseInt(r.Job.ID, 10, 64); return n }
 	return cmp.Or(cmp.Compare(n(a), n(b)), strings.Compare(a.Job.Name, b.Job.Name))
 }
 
-// DefaultSort describes the order defined by Default.
+// DefaultSort describes the order defined by CompareDefault.
 const DefaultSort = "queue, -priority"
 
-// Default compares rows in the default order: active jobs before ended ones, then by queue; within a queue, running
+// CompareDefault compares rows in the default order: active jobs before ended ones, then by queue; within a queue, running
 // jobs before pending ones, then by descending priority, then in the order in which the scheduler tries them.
-func Default(a, b Row) int {
+func CompareDefault(a, b Row) int {
 	return cmp.Or(
-		order(a.Ended(), b.Ended()), strings.Compare(a.Job.Queue, b.Job.Queue), order(a.Waits(), b.Waits()), cmp.Compare(b.Job.Priority, a.Job.Priority),
-		cmp.Compare(later(a.Job.Position), later(b.Job.Position)), a.Job.Submitted.Compare(b.Job.Submitted), strings.Compare(a.Job.Namespace, b.Job.Namespace),
-		strings.Compare(a.Job.Name, b.Job.Name), strings.Compare(ID(a), ID(b)),
+		compareFalseFirst(a.HasEnded(), b.HasEnded()), strings.Compare(a.Job.Queue, b.Job.Queue), compareFalseFirst(a.IsWaiting(), b.IsWaiting()), cmp.Compare(b.Job.Priority, a.Job.Priority),
+		cmp.Compare(sortMissingLast(a.Job.Position), sortMissingLast(b.Job.Position)), a.Job.Submitted.Compare(b.Job.Submitted), strings.Compare(a.Job.Namespace, b.Job.Namespace),
+		strings.Compare(a.Job.Name, b.Job.Name), strings.Compare(UniqueID(a), UniqueID(b)),
 	)
 }
 
-func order(a, b bool) int {
+func compareFalseFirst(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -100,5 +106,5 @@ func order(a, b bool) int {
 	return 1
 }
 
-// later maps positions such that a missing position (0) sorts after all others.
-func later(position int32) uint32 { return uint32(position) - 1 }
+// sortMissingLast maps positions such that a missing position (0) sorts after all others.
+func sortMissingLast(position int32) uint32 { return uint32(position) - 1 }

@@ -8,26 +8,26 @@ import (
 	"github.com/vc-batch/vc/internal/tui/filter"
 )
 
-// Fields returns the filter keys of jobs at the time now. A filter by queue also matches jobs in the queue's
+// FilterFields returns the filter keys of jobs at the time now. A filter by queue also matches jobs in the queue's
 // descendants.
-func Fields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
+func FilterFields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 	one := func(of func(Row) string) func(Row) []string { return func(r Row) []string { return []string{of(r)} } }
 	return &filter.Fields[Row]{
 		Words: []filter.Word[Row]{
-			{Key: "queue", Also: []string{"q"}, Of: func(r Row) []string { return withParents(snap, r.Job.Queue) }},
+			{Key: "queue", Also: []string{"q"}, Of: func(r Row) []string { return queueAndAncestors(snap, r.Job.Queue) }},
 			{Key: "user", Also: []string{"u"}, Of: one(func(r Row) string { return r.Job.User })},
-			{Key: "st", Also: []string{"state"}, Whole: true, Of: func(r Row) []string { return []string{r.Code(), string(r.Job.Phase)} }},
-			{Key: "node", Of: func(r Row) []string { return nodesOf(r.Job) }},
+			{Key: "st", Also: []string{"state"}, Whole: true, Of: func(r Row) []string { return []string{r.SlurmStateCode(), string(r.Job.Phase)} }},
+			{Key: "node", Of: func(r Row) []string { return nodesOfJob(r.Job) }},
 			{Key: "ns", Also: []string{"namespace"}, Of: one(func(r Row) string { return r.Job.Namespace })},
 			{Key: "name", Of: one(func(r Row) string { return r.Job.Name })},
 			{Key: "why", Also: []string{"reason"}, Of: func(r Row) []string { return []string{r.Reason(), r.Job.Code} }},
 		},
 		Numbers: []filter.Number[Row]{
-			{Key: "gpu", Also: []string{"gpus"}, Of: func(r Row) float64 { return float64(r.GPUs()) }},
+			{Key: "gpu", Also: []string{"gpus"}, Of: func(r Row) float64 { return float64(r.RequestedGPUs()) }},
 			{Key: "nodes", Of: func(r Row) float64 { return float64(r.Job.NodeCount) }},
 			{Key: "pods", Of: func(r Row) float64 { return float64(r.Job.Replicas) }},
 			{Key: "prio", Also: []string{"priority"}, Of: func(r Row) float64 { return float64(r.Job.Priority) }},
-			{Key: "time", Time: true, Of: func(r Row) float64 { elapsed, _ := Elapsed(r.Job, now); return elapsed.Seconds() }},
+			{Key: "time", Time: true, Of: func(r Row) float64 { elapsed, _ := ElapsedTime(r.Job, now); return elapsed.Seconds() }},
 			{Key: "age", Time: true, Of: func(r Row) float64 { return now.Sub(r.Job.Submitted).Seconds() }},
 		},
 		Text: func(r Row, to []string) []string {
@@ -36,8 +36,8 @@ func Fields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 	}
 }
 
-// withParents returns the names of a queue and its ancestors. If the queue is unknown, it returns only its name.
-func withParents(snap *snapshot.Snapshot, name string) []string {
+// queueAndAncestors returns the names of a queue and its ancestors. If the queue is unknown, it returns only its name.
+func queueAndAncestors(snap *snapshot.Snapshot, name string) []string {
 	names := []string{name}
 	for queue := snap.Queue(name); queue != nil && queue.Parent != "" && len(names) < 64; queue = snap.Queue(queue.Parent) {
 		names = append(names, queue.Parent)
@@ -45,8 +45,8 @@ func withParents(snap *snapshot.Snapshot, name string) []string {
 	return names
 }
 
-// nodesOf returns the nodes of a job's pods or, if it has no pods, the nodes in its row.
-func nodesOf(job *snapshot.Job) []string {
+// nodesOfJob returns the nodes of a job's pods or, if it has no pods, the nodes in its row.
+func nodesOfJob(job *snapshot.Job) []string {
 	var names []string
 	for _, pod := range job.Pods {
 		if pod.Node != "" {

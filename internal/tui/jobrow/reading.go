@@ -37,12 +37,12 @@ type standing struct {
 	live time.Time
 }
 
-func (r *Reading) stands(snap *snapshot.Snapshot, job *snapshot.Job) standing {
+func (r *Reading) standingOf(snap *snapshot.Snapshot, job *snapshot.Job) standing {
 	s := standing{row: job, live: r.asked.live}
 	if snap.Connection.Link == snapshot.LinkLive {
 		s.live = snap.Connection.Since
 	}
-	for _, event := range EventsOf(snap, job) {
+	for _, event := range EventsOfJob(snap, job) {
 		s.told += max(event.Count, 1)
 	}
 	return s
@@ -56,12 +56,12 @@ type read struct {
 	err   error
 }
 
-// Want requests the data of a job if the data may have changed.
-func (r *Reading) Want(ctx *screenapi.Context, job *snapshot.Job) []screenapi.Effect {
+// RequestIfChanged requests the data of a job if the data may have changed.
+func (r *Reading) RequestIfChanged(ctx *screenapi.Context, job *snapshot.Job) []screenapi.Effect {
 	if job == nil || ctx.Actions == nil {
 		return nil
 	}
-	now := r.stands(ctx.Snap, job)
+	now := r.standingOf(ctx.Snap, job)
 	if r.busy || r.asked == now {
 		return nil
 	}
@@ -73,8 +73,8 @@ func (r *Reading) Want(ctx *screenapi.Context, job *snapshot.Job) []screenapi.Ef
 	}}}
 }
 
-// Take stores the result of a Run. If the job has changed in the meantime, it requests the data again.
-func (r *Reading) Take(ctx *screenapi.Context, done screenapi.Done, job *snapshot.Job) []screenapi.Effect {
+// StoreResult stores the result of a Run. If the job has changed in the meantime, it requests the data again.
+func (r *Reading) StoreResult(ctx *screenapi.Context, done screenapi.Done, job *snapshot.Job) []screenapi.Effect {
 	if done.Name != readName {
 		return nil
 	}
@@ -85,11 +85,11 @@ func (r *Reading) Take(ctx *screenapi.Context, done screenapi.Done, job *snapsho
 			r.of, r.sheet = answer.of, answer.sheet
 		}
 	}
-	return r.Want(ctx, job)
+	return r.RequestIfChanged(ctx, job)
 }
 
-// knows reports whether the Reading has data about this job.
-func (r *Reading) knows(job *snapshot.Job) bool { return r.sheet != nil && r.of == job.UID }
+// hasDataOf reports whether the Reading has data about this job.
+func (r *Reading) hasDataOf(job *snapshot.Job) bool { return r.sheet != nil && r.of == job.UID }
 
 // Problem returns the reason why the data could not be read, or "".
 func (r *Reading) Problem() string {
@@ -99,13 +99,13 @@ func (r *Reading) Problem() string {
 	return r.err.Error()
 }
 
-// Pending reports whether the first data of a job is still being read.
-func (r *Reading) Pending(job *snapshot.Job) bool { return r.busy && !r.knows(job) }
+// IsFirstReading reports whether the first data of a job is still being read.
+func (r *Reading) IsFirstReading(job *snapshot.Job) bool { return r.busy && !r.hasDataOf(job) }
 
-// Events returns the events of a job that were read, and later ones, with the newest last.
-func (r *Reading) Events(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
-	live := EventsOf(snap, job)
-	if !r.knows(job) {
+// ReadAndLiveEvents returns the events of a job that were read, and later ones, with the newest last.
+func (r *Reading) ReadAndLiveEvents(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
+	live := EventsOfJob(snap, job)
+	if !r.hasDataOf(job) {
 		return live
 	}
 	newest := map[types.UID]*snapshot.Event{}
@@ -126,18 +126,18 @@ func (r *Reading) Events(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot
 	return all
 }
 
-// Account returns the explanation of a job, as shown by `vcctl job explain`.
-func (r *Reading) Account(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Account {
-	if !r.knows(job) {
-		return Account(snap, job)
+// AccountFor returns the explanation of a job, as shown by `vcctl job explain`.
+func (r *Reading) AccountFor(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Account {
+	if !r.hasDataOf(job) {
+		return SnapshotAccount(snap, job)
 	}
-	sheet := bare(snap, job)
-	if a, enough := jobstatus.Alone(sheet); enough {
+	sheet := sheetWithoutPods(snap, job)
+	if a, enough := jobstatus.NewAccountWithoutPods(sheet); enough {
 		return a
 	}
 	sheet.Pods = r.sheet.Pods
-	for _, event := range r.Events(snap, job) {
-		sheet.Events = append(sheet.Events, eventOf(event))
+	for _, event := range r.ReadAndLiveEvents(snap, job) {
+		sheet.Events = append(sheet.Events, toAPIEvent(event))
 	}
-	return jobstatus.Of(sheet)
+	return jobstatus.NewAccount(sheet)
 }

@@ -33,7 +33,7 @@ func seen(t *testing.T, events ...*corev1.Event) *snapshot.Snapshot {
 	for _, e := range events {
 		objects = append(objects, e)
 	}
-	snap, err := snapshot.Of(at, objects...)
+	snap, err := snapshot.SnapshotOf(at, objects...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,15 +66,15 @@ func TestWhatIsToldIsReadWhenTheJobChangesAndNotBefore(t *testing.T) {
 	var r jobrow.Reading
 	snap := seen(t)
 	ctx := &screenapi.Context{Snap: snap, Actions: sheets{sheet: &jobstatus.Sheet{}}}
-	first := r.Want(ctx, snap.Jobs[0])
-	if again := r.Want(ctx, snap.Jobs[0]); again != nil {
+	first := r.RequestIfChanged(ctx, snap.Jobs[0])
+	if again := r.RequestIfChanged(ctx, snap.Jobs[0]); again != nil {
 		t.Error("it is asked for twice at once")
 	}
-	if more := r.Take(ctx, done(t, first), snap.Jobs[0]); more != nil || r.Want(ctx, snap.Jobs[0]) != nil {
+	if more := r.StoreResult(ctx, done(t, first), snap.Jobs[0]); more != nil || r.RequestIfChanged(ctx, snap.Jobs[0]) != nil {
 		t.Error("it is read again though nothing changed")
 	}
 	ctx.Snap = seen(t, told("e1", "BackOff", "train", 1, time.Minute))
-	if r.Want(ctx, ctx.Snap.Jobs[0]) == nil {
+	if r.RequestIfChanged(ctx, ctx.Snap.Jobs[0]) == nil {
 		t.Error("it is not read again after something was told")
 	}
 }
@@ -84,9 +84,9 @@ func TestWhatChangesWhileItIsReadIsReadAfterwards(t *testing.T) {
 	var r jobrow.Reading
 	before, after := seen(t), seen(t)
 	ctx := &screenapi.Context{Snap: before, Actions: sheets{sheet: &jobstatus.Sheet{}}}
-	first := r.Want(ctx, before.Jobs[0])
+	first := r.RequestIfChanged(ctx, before.Jobs[0])
 	ctx.Snap = after
-	if r.Take(ctx, done(t, first), after.Jobs[0]) == nil {
+	if r.StoreResult(ctx, done(t, first), after.Jobs[0]) == nil {
 		t.Error("the change is never read")
 	}
 }
@@ -98,9 +98,9 @@ func TestEventsAreThoseReadAndThoseThatCameSince(t *testing.T) {
 	ctx := &screenapi.Context{Snap: snap, Actions: sheets{sheet: &jobstatus.Sheet{
 		Events: []corev1.Event{*told("pull", "Pulling", "pod", 1, time.Minute), *told("twice", "BackOff", "train", 6, time.Minute)},
 	}}}
-	r.Take(ctx, done(t, r.Want(ctx, snap.Jobs[0])), snap.Jobs[0])
+	r.StoreResult(ctx, done(t, r.RequestIfChanged(ctx, snap.Jobs[0])), snap.Jobs[0])
 	var got []string
-	for _, e := range r.Events(snap, snap.Jobs[0]) {
+	for _, e := range r.ReadAndLiveEvents(snap, snap.Jobs[0]) {
 		got = append(got, e.Reason)
 		if e.Reason == "BackOff" && e.Count != 7 {
 			t.Errorf("the older of two is shown: %d times", e.Count)
@@ -116,11 +116,11 @@ func TestWhatCannotBeReadIsSaidAndWhatWasReadStays(t *testing.T) {
 	var r jobrow.Reading
 	snap := seen(t)
 	ctx := &screenapi.Context{Snap: snap, Actions: sheets{sheet: &jobstatus.Sheet{Events: []corev1.Event{*told("pull", "Pulling", "pod", 1, 0)}}}}
-	r.Take(ctx, done(t, r.Want(ctx, snap.Jobs[0])), snap.Jobs[0])
+	r.StoreResult(ctx, done(t, r.RequestIfChanged(ctx, snap.Jobs[0])), snap.Jobs[0])
 	ctx.Snap, ctx.Actions = seen(t), sheets{err: errors.New("no route to host")}
-	r.Take(ctx, done(t, r.Want(ctx, ctx.Snap.Jobs[0])), ctx.Snap.Jobs[0])
-	if r.Problem() != "no route to host" || len(r.Events(ctx.Snap, ctx.Snap.Jobs[0])) != 1 {
-		t.Errorf("problem %q, %d events", r.Problem(), len(r.Events(ctx.Snap, ctx.Snap.Jobs[0])))
+	r.StoreResult(ctx, done(t, r.RequestIfChanged(ctx, ctx.Snap.Jobs[0])), ctx.Snap.Jobs[0])
+	if r.Problem() != "no route to host" || len(r.ReadAndLiveEvents(ctx.Snap, ctx.Snap.Jobs[0])) != 1 {
+		t.Errorf("problem %q, %d events", r.Problem(), len(r.ReadAndLiveEvents(ctx.Snap, ctx.Snap.Jobs[0])))
 	}
 }
 
@@ -135,18 +135,18 @@ func TestWhatCouldNotBeReadIsReadWhenTheConnectionIsBack(t *testing.T) {
 		snap = &now
 	}
 	ctx := &screenapi.Context{Snap: snap, Actions: sheets{err: errors.New("no route to host")}}
-	r.Take(ctx, done(t, r.Want(ctx, job)), job)
+	r.StoreResult(ctx, done(t, r.RequestIfChanged(ctx, job)), job)
 	link(snapshot.LinkDisconnected, time.Second)
-	if ctx.Snap = snap; r.Want(ctx, job) != nil {
+	if ctx.Snap = snap; r.RequestIfChanged(ctx, job) != nil {
 		t.Error("it is asked for while the connection is lost")
 	}
 	link(snapshot.LinkLive, 2*time.Second)
 	ctx.Snap, ctx.Actions = snap, sheets{sheet: &jobstatus.Sheet{}}
-	asked := r.Want(ctx, job)
+	asked := r.RequestIfChanged(ctx, job)
 	if asked == nil {
 		t.Fatal("it is not asked for again")
 	}
-	if r.Take(ctx, done(t, asked), job); r.Problem() != "" {
+	if r.StoreResult(ctx, done(t, asked), job); r.Problem() != "" {
 		t.Errorf("the problem stays: %s", r.Problem())
 	}
 }

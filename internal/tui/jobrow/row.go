@@ -19,16 +19,16 @@ type Row struct {
 	Part *state.Part
 }
 
-// ID returns a unique ID of a row.
-func ID(r Row) string {
+// UniqueID returns a unique ID of a row.
+func UniqueID(r Row) string {
 	if r.Part == nil {
 		return string(r.Job.UID)
 	}
 	return string(r.Job.UID) + "_" + r.Part.Elements.String() + string(r.Part.State.Code)
 }
 
-// Keep returns the jobs to show, which are those in the namespace and, if Mine is set, only the user's own.
-func Keep(ctx *screenapi.Context, jobs []*snapshot.Job) []*snapshot.Job {
+// JobsToShow returns the jobs to show, which are those in the namespace and, if Mine is set, only the user's own.
+func JobsToShow(ctx *screenapi.Context, jobs []*snapshot.Job) []*snapshot.Job {
 	if ctx.Namespace == "" && !ctx.Mine {
 		return jobs
 	}
@@ -41,15 +41,15 @@ func Keep(ctx *screenapi.Context, jobs []*snapshot.Job) []*snapshot.Job {
 	return kept
 }
 
-// Rows returns the rows of the jobs. Arrays for which unfolded returns true are split into their parts.
-func Rows(jobs []*snapshot.Job, now time.Time, unfolded func(*snapshot.Job) bool) []Row {
+// RowsOfJobs returns the rows of the jobs. Arrays for which unfolded returns true are split into their parts.
+func RowsOfJobs(jobs []*snapshot.Job, now time.Time, unfolded func(*snapshot.Job) bool) []Row {
 	rows := make([]Row, 0, len(jobs))
 	for _, job := range jobs {
 		if !IsArray(job) || unfolded == nil || !unfolded(job) {
 			rows = append(rows, Row{Job: job})
 			continue
 		}
-		parts, ok := state.Elements(job.Facts(now))
+		parts, ok := state.Elements(job.StateFacts(now))
 		if !ok || len(parts) == 0 {
 			rows = append(rows, Row{Job: job})
 			continue
@@ -67,9 +67,9 @@ func IsArray(job *snapshot.Job) bool {
 	return ok
 }
 
-// Number returns the job's number and elements, such as 918, 922_[9-63%8] or 922_1. It returns "-" if the job has no
+// NumberAndElements returns the job's number and elements, such as 918, 922_[9-63%8] or 922_1. It returns "-" if the job has no
 // number.
-func (r Row) Number() string {
+func (r Row) NumberAndElements() string {
 	id := cmp.Or(r.Job.ID, "-")
 	elements, _, ok := batchv1alpha1.ElementsOf(r.Job.Object)
 	if !ok {
@@ -82,14 +82,14 @@ func (r Row) Number() string {
 		}
 	}
 	limit := ""
-	if n, err := batchv1alpha1.ArrayLimit(r.Job.Object); err == nil && n > 0 && (r.Part == nil || r.Code() == string(state.Pending)) {
+	if n, err := batchv1alpha1.ArrayLimit(r.Job.Object); err == nil && n > 0 && (r.Part == nil || r.SlurmStateCode() == string(state.Pending)) {
 		limit = fmt.Sprintf("%%%d", n)
 	}
 	return id + "_[" + elements.String() + limit + "]"
 }
 
-// Code returns Slurm's code for the state of the row.
-func (r Row) Code() string {
+// SlurmStateCode returns Slurm's code for the state of the row.
+func (r Row) SlurmStateCode() string {
 	if r.Part != nil {
 		return string(r.Part.State.Code)
 	}
@@ -107,8 +107,8 @@ func (r Row) Reason() string {
 	return r.Part.State.Reason
 }
 
-// GPUs returns the number of GPUs that the row requests. For a part of an array, it returns the part's share.
-func (r Row) GPUs() int64 {
+// RequestedGPUs returns the number of GPUs that the row requests. For a part of an array, it returns the part's share.
+func (r Row) RequestedGPUs() int64 {
 	if r.Part == nil {
 		return r.Job.GPUs
 	}
@@ -119,14 +119,14 @@ func (r Row) GPUs() int64 {
 	return r.Job.GPUs * int64(r.Part.Elements.Count()) / int64(elements.Count())
 }
 
-// GPUsHeld returns the number of GPUs in use by those pods of the row that have nodes, running or not. For a part of
+// GPUsInUse returns the number of GPUs in use by those pods of the row that have nodes, running or not. For a part of
 // an array, or if pods are not visible, it returns the row's request once the row has nodes.
-func (r Row) GPUsHeld() int64 {
+func (r Row) GPUsInUse() int64 {
 	if r.Part != nil || len(r.Job.Pods) == 0 {
-		if r.Ended() || r.Waits() && state.Code(r.Code()) != state.Configuring {
+		if r.HasEnded() || r.IsWaiting() && state.Code(r.SlurmStateCode()) != state.Configuring {
 			return 0
 		}
-		return r.GPUs()
+		return r.RequestedGPUs()
 	}
 	var held int64
 	for _, pod := range r.Job.Pods {
@@ -145,33 +145,33 @@ func (r Row) GPUsHeld() int64 {
 // NodeCount returns the number of nodes. For a part of an array, it returns the number for the whole array, because
 // the nodes of individual elements are unknown.
 func (r Row) NodeCount() int {
-	if r.Part != nil && (r.Waits() || r.Ended()) {
+	if r.Part != nil && (r.IsWaiting() || r.HasEnded()) {
 		return 0
 	}
 	return r.Job.NodeCount
 }
 
-// Waits reports whether the row has not started or is suspended.
-func (r Row) Waits() bool {
-	switch state.Code(r.Code()) {
+// IsWaiting reports whether the row has not started or is suspended.
+func (r Row) IsWaiting() bool {
+	switch state.Code(r.SlurmStateCode()) {
 	case state.Pending, state.Requeued, state.Configuring, state.Suspended:
 		return true
 	}
 	return false
 }
 
-// Queued reports whether a Tally counts the row as pending or held.
-func (r Row) Queued() bool {
+// IsQueued reports whether a Tally counts the row as pending or held.
+func (r Row) IsQueued() bool {
 	var t Tally
 	t.Add(r)
 	return t.Pending+t.Held > 0
 }
 
-// Ended reports whether the row has ended.
-func (r Row) Ended() bool { return state.Code(r.Code()).Ended() }
+// HasEnded reports whether the row has ended.
+func (r Row) HasEnded() bool { return state.Code(r.SlurmStateCode()).Ended() }
 
-// Elapsed returns how long a job has been running, or ran if it has ended. ok is false if it has not started.
-func Elapsed(job *snapshot.Job, now time.Time) (elapsed time.Duration, ok bool) {
+// ElapsedTime returns how long a job has been running, or ran if it has ended. ok is false if it has not started.
+func ElapsedTime(job *snapshot.Job, now time.Time) (elapsed time.Duration, ok bool) {
 	if job.Started.IsZero() {
 		return 0, false
 	}

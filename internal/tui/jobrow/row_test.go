@@ -26,7 +26,7 @@ func array(status *batchv1alpha1.ArrayStatus) *snapshot.Job {
 		Spec:       batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Name: "e", Replicas: 10}}},
 		Status:     batchv1alpha1.JobStatus{Array: status, State: batchv1alpha1.JobState{Phase: batchv1alpha1.Running}},
 	}
-	snap, err := snapshot.Of(now, object)
+	snap, err := snapshot.SnapshotOf(now, object)
 	if err != nil {
 		panic(err)
 	}
@@ -36,12 +36,12 @@ func array(status *batchv1alpha1.ArrayStatus) *snapshot.Job {
 func TestAnArrayUnfoldsIntoPartsThatStandAlike(t *testing.T) {
 	t.Parallel()
 	job := array(&batchv1alpha1.ArrayStatus{Running: "1-2", Succeeded: "0"})
-	if got := (Row{Job: job}).Number(); got != "922_[0-9%8]" {
+	if got := (Row{Job: job}).NumberAndElements(); got != "922_[0-9%8]" {
 		t.Errorf("folded it is %s", got)
 	}
 	var parts []string
-	for _, row := range Rows([]*snapshot.Job{job}, now, func(*snapshot.Job) bool { return true }) {
-		parts = append(parts, row.Number()+" "+row.Code())
+	for _, row := range RowsOfJobs([]*snapshot.Job{job}, now, func(*snapshot.Job) bool { return true }) {
+		parts = append(parts, row.NumberAndElements()+" "+row.SlurmStateCode())
 	}
 	if diff := cmp.Diff([]string{"922_[3-9%8] PD", "922_[1-2] R", "922_0 CD"}, parts); diff != "" {
 		t.Error(diff)
@@ -70,7 +70,7 @@ func TestStartIsWhatIsKnownOfIt(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Start(tc.job, now); got != tc.want {
+			if got := EstimatedStartText(tc.job, now); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
@@ -82,11 +82,11 @@ func TestAQueueStandsForThoseAboveIt(t *testing.T) {
 	queue := func(name, parent string) *schedulingv1beta1.Queue {
 		return &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}, Spec: schedulingv1beta1.QueueSpec{Parent: parent}}
 	}
-	snap, err := snapshot.Of(now, queue("root", ""), queue("research", "root"), queue("nlp", "research"), queue("prod", "root"))
+	snap, err := snapshot.SnapshotOf(now, queue("root", ""), queue("research", "root"), queue("nlp", "research"), queue("prod", "root"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	filter, err := Fields(snap, now).Parse("queue:research")
+	filter, err := FilterFields(snap, now).Parse("queue:research")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,16 +108,16 @@ func TestTheOrderAtFirstIsOne(t *testing.T) {
 			}}
 		}), 2, 12).Draw(t, "rows")
 		sorted := slices.Clone(rows)
-		slices.SortFunc(sorted, Default)
+		slices.SortFunc(sorted, CompareDefault)
 		slices.Reverse(rows)
-		slices.SortFunc(rows, Default)
+		slices.SortFunc(rows, CompareDefault)
 		for i := range rows {
-			if ID(rows[i]) != ID(sorted[i]) {
-				t.Fatalf("the order depends on where rows came from: %s and %s", ID(rows[i]), ID(sorted[i]))
+			if UniqueID(rows[i]) != UniqueID(sorted[i]) {
+				t.Fatalf("the order depends on where rows came from: %s and %s", UniqueID(rows[i]), UniqueID(sorted[i]))
 			}
 		}
-		ended := slices.IndexFunc(rows, Row.Ended)
-		if ended >= 0 && slices.ContainsFunc(rows[ended:], func(r Row) bool { return !r.Ended() }) {
+		ended := slices.IndexFunc(rows, Row.HasEnded)
+		if ended >= 0 && slices.ContainsFunc(rows[ended:], func(r Row) bool { return !r.HasEnded() }) {
 			t.Fatal("what has ended stands before what has not")
 		}
 	})

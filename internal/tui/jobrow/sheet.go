@@ -10,30 +10,30 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// Account returns the explanation of a job, as shown by `vcctl job explain`, based only on the snapshot, which has
+// SnapshotAccount returns the explanation of a job, as shown by `vcctl job explain`, based only on the snapshot, which has
 // reduced pods and only the latest events. A Reading has more data.
-func Account(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Account {
-	sheet := bare(snap, job)
-	if a, enough := jobstatus.Alone(sheet); enough {
+func SnapshotAccount(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Account {
+	sheet := sheetWithoutPods(snap, job)
+	if a, enough := jobstatus.NewAccountWithoutPods(sheet); enough {
 		return a
 	}
 	for _, pod := range job.Pods {
-		sheet.Pods = append(sheet.Pods, podOf(pod))
+		sheet.Pods = append(sheet.Pods, toAPIPod(pod))
 	}
-	for _, event := range EventsOf(snap, job) {
-		sheet.Events = append(sheet.Events, eventOf(event))
+	for _, event := range EventsOfJob(snap, job) {
+		sheet.Events = append(sheet.Events, toAPIEvent(event))
 	}
-	return jobstatus.Of(sheet)
+	return jobstatus.NewAccount(sheet)
 }
 
-// bare returns the data about a job without its pods and events.
-func bare(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Sheet {
+// sheetWithoutPods returns the data about a job without its pods and events.
+func sheetWithoutPods(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Sheet {
 	_, hidden := snap.HiddenKind(snapshot.PodGroups)
 	return &jobstatus.Sheet{Job: job.Object, Group: job.Group, Unreadable: hidden && job.Group == nil}
 }
 
-// EventsOf returns the events about a job, its PodGroup and its pods, with the newest last.
-func EventsOf(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
+// EventsOfJob returns the events about a job, its PodGroup and its pods, with the newest last.
+func EventsOfJob(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
 	about := map[types.UID]bool{job.UID: true}
 	if job.Group != nil {
 		about[job.Group.UID] = true
@@ -50,8 +50,8 @@ func EventsOf(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
 	return events
 }
 
-// podOf converts a pod to an API object that has the fields used in explanations.
-func podOf(p *snapshot.Pod) *corev1.Pod {
+// toAPIPod converts a pod to an API object that has the fields used in explanations.
+func toAPIPod(p *snapshot.Pod) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Labels: map[string]string{keys.TaskSpec: p.Task}},
 		Spec:       corev1.PodSpec{NodeName: p.Node},
@@ -71,7 +71,7 @@ func podOf(p *snapshot.Pod) *corev1.Pod {
 	return pod
 }
 
-func eventOf(e *snapshot.Event) corev1.Event {
+func toAPIEvent(e *snapshot.Event) corev1.Event {
 	return corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{UID: e.UID},
 		InvolvedObject: corev1.ObjectReference{Kind: e.Kind, Namespace: e.Namespace, Name: e.Name, UID: e.Of},

@@ -21,32 +21,32 @@ type keeping struct {
 	mine            bool
 }
 
-// Rows returns the current rows, which the caller must not modify.
-func (s *Sorted) Rows(ctx *screenapi.Context) []Row {
+// CurrentRows returns the current rows, which the caller must not modify.
+func (s *Sorted) CurrentRows(ctx *screenapi.Context) []Row {
 	jobs, now := ctx.Snap.Jobs, keeping{ctx.Namespace, ctx.User, ctx.Mine}
 	gone, fresh := snapshot.ChangedJobs(s.jobs, jobs)
 	switch {
 	case s.of != now || len(gone)+len(fresh) > len(jobs)/4:
-		s.rows = Rows(Keep(ctx, jobs), ctx.Now, nil)
-		slices.SortFunc(s.rows, Default)
+		s.rows = RowsOfJobs(JobsToShow(ctx, jobs), ctx.Now, nil)
+		slices.SortFunc(s.rows, CompareDefault)
 	case len(gone)+len(fresh) > 0:
-		s.replace(gone, Rows(Keep(ctx, fresh), ctx.Now, nil))
+		s.replaceRows(gone, RowsOfJobs(JobsToShow(ctx, fresh), ctx.Now, nil))
 	}
 	s.jobs, s.of = jobs, now
 	return s.rows
 }
 
-// replace removes the rows of some jobs and adds new rows.
-func (s *Sorted) replace(gone []*snapshot.Job, fresh []Row) {
+// replaceRows removes the rows of some jobs and adds new rows.
+func (s *Sorted) replaceRows(gone []*snapshot.Job, fresh []Row) {
 	out := make(map[*snapshot.Job]bool, len(gone))
 	for _, job := range gone {
 		out[job] = true
 	}
-	slices.SortFunc(fresh, Default)
+	slices.SortFunc(fresh, CompareDefault)
 	merged := make([]Row, 0, len(s.rows)+len(fresh))
 	left := slices.DeleteFunc(slices.Clone(s.rows), func(row Row) bool { return out[row.Job] })
 	for _, row := range fresh {
-		at, _ := slices.BinarySearchFunc(left, row, Default)
+		at, _ := slices.BinarySearchFunc(left, row, CompareDefault)
 		merged = append(append(merged, left[:at]...), row)
 		left = left[at:]
 	}

@@ -45,12 +45,12 @@ func TestRowsThatAreKeptSortedAreThoseThatSortingMakes(t *testing.T) {
 			slices.SortFunc(ctx.Snap.Jobs, func(a, b *snapshot.Job) int {
 				return slices.Compare([]string{a.Namespace, a.Name, string(a.UID)}, []string{b.Namespace, b.Name, string(b.UID)})
 			})
-			wanted := Rows(Keep(ctx, ctx.Snap.Jobs), ctx.Now, nil)
-			slices.SortFunc(wanted, Default)
-			if diff := cmp.Diff(ids(wanted), ids(kept.Rows(ctx))); diff != "" {
+			wanted := RowsOfJobs(JobsToShow(ctx, ctx.Snap.Jobs), ctx.Now, nil)
+			slices.SortFunc(wanted, CompareDefault)
+			if diff := cmp.Diff(ids(wanted), ids(kept.CurrentRows(ctx))); diff != "" {
 				t.Fatalf("the rows are others (-wanted +kept):\n%s", diff)
 			}
-			for i, row := range kept.Rows(ctx) {
+			for i, row := range kept.CurrentRows(ctx) {
 				if row != wanted[i] {
 					t.Fatalf("row %d is of a job as it was", i)
 				}
@@ -62,7 +62,7 @@ func TestRowsThatAreKeptSortedAreThoseThatSortingMakes(t *testing.T) {
 func ids(rows []Row) []string {
 	all := []string{}
 	for _, row := range rows {
-		all = append(all, ID(row))
+		all = append(all, UniqueID(row))
 	}
 	return all
 }

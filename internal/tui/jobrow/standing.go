@@ -29,7 +29,7 @@ type Tally struct {
 
 // Add counts a row, which is a job or a part of an array.
 func (t *Tally) Add(r Row) {
-	switch code, job := state.Code(r.Code()), r.Job; {
+	switch code, job := state.Code(r.SlurmStateCode()), r.Job; {
 	case code.Ended():
 		t.Ended++
 	case code == state.Suspended:
@@ -53,21 +53,21 @@ func (t *Tally) Add(r Row) {
 
 // Text returns the numbers of running and pending jobs, and all other nonzero numbers.
 func (t *Tally) Text() string {
-	text := fmt.Sprintf("running %s  pending %s", widget.Count(t.Running), widget.Count(t.Pending))
-	for _, other := range t.others() {
-		text += "  " + other.name + " " + widget.Count(other.count)
+	text := fmt.Sprintf("running %s  pending %s", widget.FormatCount(t.Running), widget.FormatCount(t.Pending))
+	for _, other := range t.otherCounts() {
+		text += "  " + other.name + " " + widget.FormatCount(other.count)
 	}
 	return text
 }
 
 // Sentence returns the same numbers as part of a sentence, for example "3 running, 2 pending, 1 held".
 func (t *Tally) Sentence() string {
-	parts := []string{widget.Count(t.Running) + " running", widget.Count(t.Pending) + " pending"}
-	for _, other := range t.others() {
-		parts = append(parts, widget.Count(other.count)+" "+other.name)
+	parts := []string{widget.FormatCount(t.Running) + " running", widget.FormatCount(t.Pending) + " pending"}
+	for _, other := range t.otherCounts() {
+		parts = append(parts, widget.FormatCount(other.count)+" "+other.name)
 	}
 	if t.Ended > 0 {
-		parts = append(parts, widget.Count(t.Ended)+" ended")
+		parts = append(parts, widget.FormatCount(t.Ended)+" ended")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -77,8 +77,8 @@ type named struct {
 	count int
 }
 
-// others returns the nonzero numbers other than those of running, pending and ended jobs.
-func (t *Tally) others() []named {
+// otherCounts returns the nonzero numbers other than those of running, pending and ended jobs.
+func (t *Tally) otherCounts() []named {
 	var all []named
 	for _, one := range []named{{"held", t.Held}, {"starting", t.Starting}, {"suspended", t.Suspended}, {"requeued", t.Requeued}, {"ending", t.Ending}} {
 		if one.count > 0 {

@@ -18,12 +18,12 @@ func TestATally(t *testing.T) {
 	} {
 		t.Run(world, func(t *testing.T) {
 			t.Parallel()
-			snap, err := tuitest.World(world)
+			snap, err := tuitest.SnapshotOfWorld(world)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var tally Tally
-			for _, row := range Rows(snap.Jobs, tuitest.Now, nil) {
+			for _, row := range RowsOfJobs(snap.Jobs, tuitest.Now, nil) {
 				tally.Add(row)
 			}
 			if diff := cmp.Diff(want, tally.Sentence()); diff != "" {

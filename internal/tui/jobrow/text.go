@@ -41,20 +41,20 @@ func PodStyle(pod *snapshot.Pod) canvas.Style {
 	return theme.Pending
 }
 
-// Where returns the nodes of a row, for example r05n[01-06], or the reason why it has none, for example "(Resources)
+// NodesOrReason returns the nodes of a row, for example r05n[01-06], or the reason why it has none, for example "(Resources)
 // 1 of 2 fit".
-func (r Row) Where() string {
-	if !r.Waits() || r.Code() == string(state.Configuring) && r.Job.NodeList != "" && r.Reason() == "" {
-		if r.Ended() && r.Reason() != "" {
+func (r Row) NodesOrReason() string {
+	if !r.IsWaiting() || r.SlurmStateCode() == string(state.Configuring) && r.Job.NodeList != "" && r.Reason() == "" {
+		if r.HasEnded() && r.Reason() != "" {
 			return strings.TrimSpace("(" + r.Reason() + ") " + r.Job.Says)
 		}
-		if r.Part != nil && r.Job.NodeList != "" && r.Ended() {
+		if r.Part != nil && r.Job.NodeList != "" && r.HasEnded() {
 			return ""
 		}
 		return r.Job.NodeList
 	}
 	says := r.Job.Says
-	if r.Part != nil && r.Code() != r.Job.State {
+	if r.Part != nil && r.SlurmStateCode() != r.Job.State {
 		says = ""
 	}
 	if r.Reason() == "" {
@@ -63,23 +63,23 @@ func (r Row) Where() string {
 	return strings.TrimSpace("(" + r.Reason() + ") " + says)
 }
 
-// Start returns the expected start if it is known: "~22:18" for the scheduler's estimate, or "at 23:00" for the job's
+// EstimatedStartText returns the expected start if it is known: "~22:18" for the scheduler's estimate, or "at 23:00" for the job's
 // begin time.
-func Start(job *snapshot.Job, now time.Time) string {
-	if !(Row{Job: job}).Waits() {
+func EstimatedStartText(job *snapshot.Job, now time.Time) string {
+	if !(Row{Job: job}).IsWaiting() {
 		return ""
 	}
 	if begin, err := batchv1alpha1.BeginOf(job.Object); err == nil && begin.After(now) {
-		return "at " + Moment(begin, now)
+		return "at " + FormatMoment(begin, now)
 	}
 	if !job.EstimatedStart.IsZero() {
-		return "~" + Moment(job.EstimatedStart, now)
+		return "~" + FormatMoment(job.EstimatedStart, now)
 	}
 	return "-"
 }
 
-// Moment formats a time in short form: 22:18 if it is less than 20 hours away, otherwise Nov 24.
-func Moment(at, now time.Time) string {
+// FormatMoment formats a time in short form: 22:18 if it is less than 20 hours away, otherwise Nov 24.
+func FormatMoment(at, now time.Time) string {
 	at = at.In(now.Location())
 	if distance := at.Sub(now); distance < 20*time.Hour && distance > -20*time.Hour {
 		return at.Format("15:04")
@@ -87,18 +87,18 @@ func Moment(at, now time.Time) string {
 	return at.Format("Jan 2")
 }
 
-// Left returns the time left until the job reaches its time limit, for example 19:47:51. It returns "" if there is no
+// TimeLeftText returns the time left until the job reaches its time limit, for example 19:47:51. It returns "" if there is no
 // limit.
-func Left(job *snapshot.Job, now time.Time) string {
-	elapsed, started := Elapsed(job, now)
+func TimeLeftText(job *snapshot.Job, now time.Time) string {
+	elapsed, started := ElapsedTime(job, now)
 	if job.Limit == 0 || !started || !job.Ended.IsZero() {
 		return ""
 	}
 	return state.Clock(max(job.Limit-elapsed, 0))
 }
 
-// Counts returns the numbers of running, waiting and failed pods in the form 17/0/0.
-func Counts(job *snapshot.Job) string {
+// PodCountsText returns the numbers of running, waiting and failed pods in the form 17/0/0.
+func PodCountsText(job *snapshot.Job) string {
 	return fmt.Sprintf("%d/%d/%d", job.Running, job.Waiting, job.Failed)
 }
 

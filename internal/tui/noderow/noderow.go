@@ -24,13 +24,13 @@ const (
 	Flat        By = "flat"
 )
 
-// Offered returns the groupings that are possible for these nodes, in the order in which "g" cycles through them.
+// OfferedGroupings returns the groupings that are possible for these nodes, in the order in which "g" cycles through them.
 // Flat is always the last one.
-func Offered(nodes []*snapshot.Node) []By {
+func OfferedGroupings(nodes []*snapshot.Node) []By {
 	var all []By
 	for _, by := range []By{ByHyperNode, ByRack, ByPool} {
 		for _, n := range nodes {
-			if Group(n, by) != "" {
+			if GroupNameOf(n, by) != "" {
 				all = append(all, by)
 				break
 			}
@@ -39,8 +39,8 @@ func Offered(nodes []*snapshot.Node) []By {
 	return append(all, Flat)
 }
 
-// Group returns the name of a node's group, or "".
-func Group(n *snapshot.Node, by By) string {
+// GroupNameOf returns the name of a node's group, or "".
+func GroupNameOf(n *snapshot.Node, by By) string {
 	switch by {
 	case ByRack:
 		return n.Rack
@@ -54,16 +54,16 @@ func Group(n *snapshot.Node, by By) string {
 	return ""
 }
 
-// Groups returns the nodes as groups for a heat map, in natural order. Nodes that have no group come last.
-func Groups(nodes []*snapshot.Node, by By, resource corev1.ResourceName) []widget.HeatGroup {
+// HeatGroups returns the nodes as groups for a heat map, in natural order. Nodes that have no group come last.
+func HeatGroups(nodes []*snapshot.Node, by By, resource corev1.ResourceName) []widget.HeatGroup {
 	cells := map[string][]widget.HeatCell{}
 	var names []string
 	for _, n := range nodes {
-		name := Group(n, by)
+		name := GroupNameOf(n, by)
 		if cells[name] == nil && name != "" {
 			names = append(names, name)
 		}
-		cells[name] = append(cells[name], Cell(n, resource))
+		cells[name] = append(cells[name], HeatCellOf(n, resource))
 	}
 	hostlist.Sort(names)
 	if cells[""] != nil {
@@ -79,9 +79,9 @@ func Groups(nodes []*snapshot.Node, by By, resource corev1.ResourceName) []widge
 	return groups
 }
 
-// Cell returns the heat map cell of a node: the level at which a resource is used, or a letter if the node accepts no
+// HeatCellOf returns the heat map cell of a node: the level at which a resource is used, or a letter if the node accepts no
 // pods.
-func Cell(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell {
+func HeatCellOf(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell {
 	cell := widget.HeatCell{ID: n.Name}
 	switch n.State {
 	case nodecapacity.StateDown:
@@ -89,7 +89,7 @@ func Cell(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell {
 	case nodecapacity.StateDrained, nodecapacity.StateDraining:
 		cell.Sign, cell.Style = 'D', theme.Warn
 	default:
-		used, has := Use(n, resource)
+		used, has := UsedAmount(n, resource)
 		cell.Level = widget.HeatLevel(float64(used), float64(has))
 		if n.Unknown {
 			cell.Sign, cell.Style = '?', theme.Dim
@@ -98,17 +98,17 @@ func Cell(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell {
 	return cell
 }
 
-// Use returns the used and the total amount of a resource on a node. For the resource "pods", it returns the number
+// UsedAmount returns the used and the total amount of a resource on a node. For the resource "pods", it returns the number
 // of pods.
-func Use(n *snapshot.Node, resource corev1.ResourceName) (used, has int64) {
+func UsedAmount(n *snapshot.Node, resource corev1.ResourceName) (used, has int64) {
 	if resource == corev1.ResourcePods {
 		return int64(len(n.Pods)), n.PodLimit
 	}
-	return n.Used.Of(resource), n.Has.Of(resource)
+	return n.Used.AmountOfResource(resource), n.Has.AmountOfResource(resource)
 }
 
-// Legend explains the cells of a heat map.
-func Legend(resource string, g theme.Glyphs) string {
+// HeatLegend explains the cells of a heat map.
+func HeatLegend(resource string, g theme.Glyphs) string {
 	text := resource + " in use:  ' '0"
 	for i, what := range []string{"<25%", "<50%", "<100%", "full"} {
 		text += "  " + string(g.Heat[i+1]) + what
@@ -116,12 +116,12 @@ func Legend(resource string, g theme.Glyphs) string {
 	return text + "  D drain  X down"
 }
 
-// Totals returns the allocatable amounts of all nodes, and the idle amounts of the nodes that accept pods. A negative
+// TotalAmounts returns the allocatable amounts of all nodes, and the idle amounts of the nodes that accept pods. A negative
 // idle amount counts as zero.
-func Totals(nodes []*snapshot.Node) (has, idle nodecapacity.Amounts) {
+func TotalAmounts(nodes []*snapshot.Node) (has, idle nodecapacity.Amounts) {
 	for _, n := range nodes {
 		has.Add(n.Has, 1)
-		if !Takes(n) {
+		if !AcceptsPods(n) {
 			continue
 		}
 		left := nodecapacity.Amounts{MilliCPU: max(n.Idle.MilliCPU, 0), MemoryBytes: max(n.Idle.MemoryBytes, 0), Devices: map[corev1.ResourceName]int64{}}
@@ -133,15 +133,15 @@ func Totals(nodes []*snapshot.Node) (has, idle nodecapacity.Amounts) {
 	return has, idle
 }
 
-// Takes reports whether a node accepts new pods.
-func Takes(n *snapshot.Node) bool {
+// AcceptsPods reports whether a node accepts new pods.
+func AcceptsPods(n *snapshot.Node) bool {
 	return n.State != nodecapacity.StateDown && n.State != nodecapacity.StateDrained && n.State != nodecapacity.StateDraining
 }
 
-// State returns the state of a node as shown by `vcctl node list`, or "?" if it is unknown how much of the node is
+// StateTextOf returns the state of a node as shown by `vcctl node list`, or "?" if it is unknown how much of the node is
 // used.
-func State(n *snapshot.Node) string {
-	if n.Unknown && Takes(n) {
+func StateTextOf(n *snapshot.Node) string {
+	if n.Unknown && AcceptsPods(n) {
 		return "?"
 	}
 	return string(n.State)
@@ -150,11 +150,11 @@ func State(n *snapshot.Node) string {
 // Counts holds the number of nodes in each state. Unknown counts nodes of which it is unknown how much is used.
 type Counts struct{ All, Full, Mixed, Idle, Drain, Down, Unknown int }
 
-// Count counts nodes by state. Draining and drained nodes are counted together.
-func Count(nodes []*snapshot.Node) Counts {
+// CountByState counts nodes by state. Draining and drained nodes are counted together.
+func CountByState(nodes []*snapshot.Node) Counts {
 	c := Counts{All: len(nodes)}
 	for _, n := range nodes {
-		if n.Unknown && Takes(n) {
+		if n.Unknown && AcceptsPods(n) {
 			c.Unknown++
 			continue
 		}
@@ -174,8 +174,8 @@ func Count(nodes []*snapshot.Node) Counts {
 	return c
 }
 
-// Free returns the folded names of the nodes that have no pods of jobs.
-func Free(nodes []*snapshot.Node) string {
+// FoldedFreeNames returns the folded names of the nodes that have no pods of jobs.
+func FoldedFreeNames(nodes []*snapshot.Node) string {
 	var names []string
 	for _, n := range nodes {
 		if n.State == nodecapacity.StateIdle && !n.Unknown {
@@ -199,8 +199,8 @@ func StateStyle(state nodecapacity.State) canvas.Style {
 	return theme.Plain
 }
 
-// Short returns a node's name without its domain. It does not shorten IP addresses.
-func Short(name string) string {
+// ShortNodeName returns a node's name without its domain. It does not shorten IP addresses.
+func ShortNodeName(name string) string {
 	first, rest, ok := strings.Cut(name, ".")
 	if !ok || strings.ContainsAny(rest, "0123456789") && strings.Trim(first, "0123456789") == "" {
 		return name

@@ -20,7 +20,7 @@ func node(name string, state nodecapacity.State, used int64) *snapshot.Node {
 
 func TestIdleIsWhatCouldBeHad(t *testing.T) {
 	t.Parallel()
-	has, idle := Totals([]*snapshot.Node{
+	has, idle := TotalAmounts([]*snapshot.Node{
 		node("a1", nodecapacity.StateIdle, 0), node("a2", nodecapacity.StateMixed, 3), node("b1", nodecapacity.StateFull, 8),
 		node("b2", nodecapacity.StateFull, 10), // requests exceed the capacity
 		node("c1", nodecapacity.StateDrained, 0), node("c2", nodecapacity.StateDraining, 2), node("c3", nodecapacity.StateDown, 0),
@@ -37,7 +37,7 @@ func TestNodesStandInRacksInTheOrderOfPeople(t *testing.T) {
 	t.Parallel()
 	nodes := []*snapshot.Node{node("b1", nodecapacity.StateIdle, 0), node("a1", nodecapacity.StateMixed, 4), node("a2", nodecapacity.StateDown, 0), node("x9", nodecapacity.StateFull, 8)}
 	nodes[3].Rack = ""
-	groups := Groups(nodes, ByRack, gpu)
+	groups := HeatGroups(nodes, ByRack, gpu)
 	if len(groups) != 3 || groups[0].Name != "a" || groups[1].Name != "b" || groups[2].Name != "others" {
 		t.Fatalf("groups are %+v", groups)
 	}
@@ -47,7 +47,7 @@ func TestNodesStandInRacksInTheOrderOfPeople(t *testing.T) {
 	if cells := groups[2].Cells; cells[0].Level != 4 {
 		t.Errorf("the node without a rack is %+v, want full", cells)
 	}
-	if got := Offered(nodes); len(got) != 2 || got[0] != ByRack || got[1] != Flat {
+	if got := OfferedGroupings(nodes); len(got) != 2 || got[0] != ByRack || got[1] != Flat {
 		t.Errorf("offered are %v", got)
 	}
 }
@@ -55,7 +55,7 @@ func TestNodesStandInRacksInTheOrderOfPeople(t *testing.T) {
 func TestNamesAreShortWithoutTheirDomain(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"n1.rack2.example.com": "n1", "gpu-7.example.com": "gpu-7", "192.168.23.24": "192.168.23.24", "plain": "plain"} {
-		if got := Short(name); got != want {
+		if got := ShortNodeName(name); got != want {
 			t.Errorf("Short(%s) = %s, want %s", name, got, want)
 		}
 	}

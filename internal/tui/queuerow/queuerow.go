@@ -26,23 +26,23 @@ type Numbers struct {
 	Guarantee, Deserved, Capability int64
 }
 
-// NumbersOf returns the numbers of a queue for a resource.
-func NumbersOf(q *snapshot.Queue, name corev1.ResourceName) Numbers {
+// NumbersOfQueue returns the numbers of a queue for a resource.
+func NumbersOfQueue(q *snapshot.Queue, name corev1.ResourceName) Numbers {
 	said := func(list corev1.ResourceList) int64 {
-		if amount, ok := amountOf(list, name); ok {
+		if amount, ok := amountInList(list, name); ok {
 			return amount
 		}
 		return -1
 	}
-	n := Numbers{Guarantee: said(q.Object.Spec.Guarantee.Resource), Deserved: said(queueusage.Deserved(q.Object)), Capability: said(q.Object.Spec.Capability)}
-	n.Allocated, _ = amountOf(q.Object.Status.Allocated, name)
-	n.Admitted, _ = amountOf(q.Admitted, name)
+	n := Numbers{Guarantee: said(q.Object.Spec.Guarantee.Resource), Deserved: said(queueusage.DeservedResources(q.Object)), Capability: said(q.Object.Spec.Capability)}
+	n.Allocated, _ = amountInList(q.Object.Status.Allocated, name)
+	n.Admitted, _ = amountInList(q.Admitted, name)
 	return n
 }
 
-// amountOf returns the amount of a resource in a list, in milli-CPU, bytes or units. ok is false if the list does not
+// amountInList returns the amount of a resource in a list, in milli-CPU, bytes or units. ok is false if the list does not
 // contain the resource.
-func amountOf(list corev1.ResourceList, name corev1.ResourceName) (amount int64, ok bool) {
+func amountInList(list corev1.ResourceList, name corev1.ResourceName) (amount int64, ok bool) {
 	quantity, ok := list[name]
 	if name == corev1.ResourceCPU {
 		return quantity.MilliValue(), ok
@@ -50,36 +50,36 @@ func amountOf(list corev1.ResourceList, name corev1.ResourceName) (amount int64,
 	return quantity.Value(), ok
 }
 
-// Share returns the allocated amount as a fraction of the deserved amount. ok is false if nothing is deserved.
-func (n Numbers) Share() (part float64, ok bool) {
+// DeservedShare returns the allocated amount as a fraction of the deserved amount. ok is false if nothing is deserved.
+func (n Numbers) DeservedShare() (part float64, ok bool) {
 	if n.Deserved > 0 {
 		return float64(n.Allocated) / float64(n.Deserved), true
 	}
 	return 0, false
 }
 
-// Text formats an amount; an unset amount is formatted as "-".
-func Text(name corev1.ResourceName, amount int64) string {
+// FormatAmount formats an amount; an unset amount is formatted as "-".
+func FormatAmount(name corev1.ResourceName, amount int64) string {
 	if amount < 0 {
 		return "-"
 	}
-	return render.Amount(name, amount)
+	return render.FormatAmount(name, amount)
 }
 
-// Scale returns the amount that the full width of a bar represents: the total of all nodes or, if no nodes are known,
+// FullBarAmount returns the amount that the full width of a bar represents: the total of all nodes or, if no nodes are known,
 // the largest use or bound of any queue.
-func Scale(snap *snapshot.Snapshot, queues []*snapshot.Queue, name corev1.ResourceName) float64 {
+func FullBarAmount(snap *snapshot.Snapshot, queues []*snapshot.Queue, name corev1.ResourceName) float64 {
 	total := int64(0)
 	for _, n := range snap.Nodes {
 		if name == corev1.ResourcePods {
 			total += n.PodLimit
 			continue
 		}
-		total += n.Has.Of(name)
+		total += n.Has.AmountOfResource(name)
 	}
 	most := int64(0)
 	for _, q := range queues {
-		n := NumbersOf(q, name)
+		n := NumbersOfQueue(q, name)
 		most = max(most, n.Allocated)
 		if total == 0 {
 			most = max(most, n.Capability, n.Deserved)
@@ -88,16 +88,16 @@ func Scale(snap *snapshot.Snapshot, queues []*snapshot.Queue, name corev1.Resour
 	return float64(max(total, most))
 }
 
-// Bar returns a bar with the allocated and the admitted amount, in which signs mark the bounds.
-func Bar(n Numbers, scale float64) widget.Bar {
+// NewUsageBar returns a bar with the allocated and the admitted amount, in which signs mark the bounds.
+func NewUsageBar(n Numbers, scale float64) widget.Bar {
 	return widget.Bar{
 		Used: float64(n.Allocated), Admitted: float64(n.Admitted), Scale: scale, Over: float64(max(n.Deserved, 0)), Until: float64(max(n.Capability, 0)),
 		Marks: []widget.BarMark{{At: float64(n.Guarantee), Sign: 'g'}, {At: float64(n.Deserved), Sign: '|'}, {At: float64(n.Capability), Sign: ']'}},
 	}
 }
 
-// Legend explains the parts of a bar.
-func Legend(g theme.Glyphs, wide bool) string {
+// BarLegendText explains the parts of a bar.
+func BarLegendText(g theme.Glyphs, wide bool) string {
 	if !wide {
 		return "g guar | desv ] cap"
 	}

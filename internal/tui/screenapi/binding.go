@@ -21,11 +21,11 @@ type Binding struct {
 	Do func(*Context, Screen) []Effect
 }
 
-// Keys returns the names of all keys of the row.
-func (b *Binding) Keys() []string { return append([]string{b.Key}, b.Also...) }
+// KeysWithAliases returns the names of all keys of the row.
+func (b *Binding) KeysWithAliases() []string { return append([]string{b.Key}, b.Also...) }
 
-// On converts a function for one type of screen to a Do function.
-func On[S Screen](do func(S, *Context) []Effect) func(*Context, Screen) []Effect {
+// DoForScreen converts a function for one type of screen to a Do function.
+func DoForScreen[S Screen](do func(S, *Context) []Effect) func(*Context, Screen) []Effect {
 	return func(ctx *Context, s Screen) []Effect {
 		if own, ok := s.(S); ok {
 			return do(own, ctx)
@@ -34,8 +34,8 @@ func On[S Screen](do func(S, *Context) []Effect) func(*Context, Screen) []Effect
 	}
 }
 
-// When converts a function for one type of screen to a Guard function.
-func When[S Screen](guard func(S, *Context) string) func(*Context, Screen) string {
+// GuardForScreen converts a function for one type of screen to a Guard function.
+func GuardForScreen[S Screen](guard func(S, *Context) string) func(*Context, Screen) string {
 	return func(ctx *Context, s Screen) string {
 		if own, ok := s.(S); ok {
 			return guard(own, ctx)

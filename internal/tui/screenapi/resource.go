@@ -8,9 +8,9 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// Resources returns the resources that heat maps and bars can show, in the order in which "m" cycles through them.
+// ShownResources returns the resources that heat maps and bars can show, in the order in which "m" cycles through them.
 // Devices come first, because they are usually the scarce resources.
-func Resources(snap *snapshot.Snapshot) []string {
+func ShownResources(snap *snapshot.Snapshot) []string {
 	var all []string
 	for _, name := range snap.Resources {
 		if name != corev1.ResourceCPU && name != corev1.ResourceMemory {
@@ -20,9 +20,9 @@ func Resources(snap *snapshot.Snapshot) []string {
 	return append(all, "cpu", "memory", "pods")
 }
 
-// ShownResource returns Context.Resource or, if none is chosen, the first of Resources.
+// ShownResource returns Context.Resource or, if none is chosen, the first of ShownResources.
 func (ctx *Context) ShownResource() string {
-	all := Resources(ctx.Snap)
+	all := ShownResources(ctx.Snap)
 	for _, name := range all {
 		if name == ctx.Resource {
 			return name
@@ -33,7 +33,7 @@ func (ctx *Context) ShownResource() string {
 
 // NextResource returns the resource that "m" switches to.
 func (ctx *Context) NextResource() string {
-	all := Resources(ctx.Snap)
+	all := ShownResources(ctx.Snap)
 	now := ctx.ShownResource()
 	for i, name := range all {
 		if name == now {

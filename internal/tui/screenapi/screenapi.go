@@ -90,7 +90,7 @@ type Context struct {
 	User string
 	// ReadOnly disables all actions that change something.
 	ReadOnly bool
-	// Resource is the resource that heat maps and queue bars show; see Resources.
+	// Resource is the resource that heat maps and queue bars show; see ShownResources.
 	Resource string
 	// Logs is the current log stream, or nil if none exists.
 	Logs *LogView
@@ -128,7 +128,7 @@ type Refresh struct{}
 // Resize reports that the size has changed.
 type Resize struct{}
 
-// Mouse is a mouse click or a turn of the wheel. X and Y are the cell in the frame, which canvas.Canvas.Holds
+// Mouse is a mouse click or a turn of the wheel. X and Y are the cell in the frame, which canvas.Canvas.ContainsCell
 // converts to a position on a canvas.
 type Mouse struct {
 	Kind MouseKind

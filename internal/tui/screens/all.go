@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screens/queues"
 )
 
-// All returns the specs of all screens.
-func All() []screenapi.Spec {
-	return []screenapi.Spec{overview.Spec(), jobs.Spec(), queues.Spec(), nodes.Spec(), explain.Spec(), job.Spec()}
+// AllScreenSpecs returns the specs of all screens.
+func AllScreenSpecs() []screenapi.Spec {
+	return []screenapi.Spec{overview.ScreenSpec(), jobs.ScreenSpec(), queues.ScreenSpec(), nodes.ScreenSpec(), explain.ScreenSpec(), job.ScreenSpec()}
 }

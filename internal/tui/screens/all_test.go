@@ -24,22 +24,22 @@ var steps = flag.Int("steps", 10_000, "how many random keys and resizes TestRand
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	tuitest.Scripts(t, "testdata/scripts/*.txt", screens.All())
+	tuitest.RunScripts(t, "testdata/scripts/*.txt", screens.AllScreenSpecs())
 }
 
 func TestTheTableOfKeys(t *testing.T) {
 	t.Parallel()
-	app := tuitest.Start(t, screens.All(), "empty", tuitest.Size{W: 120, H: 40})
+	app := tuitest.Start(t, screens.AllScreenSpecs(), "empty", tuitest.Size{W: 120, H: 40})
 	var everywhere []screenapi.Binding
 	own := map[string][]screenapi.Binding{}
-	for _, binding := range app.Table() {
+	for _, binding := range app.AllBindings() {
 		if binding.Screen == screenapi.Everywhere {
 			everywhere = append(everywhere, binding)
 		} else {
 			own[binding.Screen] = append(own[binding.Screen], binding)
 		}
 	}
-	for _, spec := range screens.All() {
+	for _, spec := range screens.AllScreenSpecs() {
 		if len(own[spec.Name]) != len(spec.Keys) {
 			t.Errorf("%s: keys stand under another screen's name", spec.Name)
 		}
@@ -49,7 +49,7 @@ func TestTheTableOfKeys(t *testing.T) {
 			if binding.Help == "" || binding.Name == "" || strings.HasSuffix(binding.Help, ".") || binding.Do == nil {
 				t.Errorf("%s: key %q needs a name, a help text without a full stop, and something to do: %+v", spec.Name, binding.Key, binding.Help)
 			}
-			for _, key := range binding.Keys() {
+			for _, key := range binding.KeysWithAliases() {
 				if seen[key] != "" {
 					t.Errorf("%s: key %q is %s and %s", spec.Name, key, seen[key], binding.Name)
 				}
@@ -68,8 +68,8 @@ func TestTheTableOfKeys(t *testing.T) {
 // presses returns the keys that random users press: every key of the table, and letters.
 func presses(app *tui.App) []string {
 	var all []string
-	for _, binding := range app.Table() {
-		all = append(all, binding.Keys()...)
+	for _, binding := range app.AllBindings() {
+		all = append(all, binding.KeysWithAliases()...)
 	}
 	for r := ' '; r <= '~'; r++ {
 		if r == ' ' {
@@ -82,7 +82,7 @@ func presses(app *tui.App) []string {
 }
 
 // worldsOfUsers lists the worlds of random users, including rare jobs, hidden kinds and HyperNodes.
-var worldsOfUsers = append(tuitest.Worlds(), "various", "own", "forbidden", "switches", "later")
+var worldsOfUsers = append(tuitest.GoldenWorldNames(), "various", "own", "forbidden", "switches", "later")
 
 // TestRandomKeys verifies what must hold for every frame with random input: no panic, no line too wide, the right
 // number of lines, and no lost cursor.
@@ -90,7 +90,7 @@ func TestRandomKeys(t *testing.T) {
 	t.Parallel()
 	worlds := map[string]*snapshot.Snapshot{}
 	for _, name := range worldsOfUsers {
-		snap, err := tuitest.World(name)
+		snap, err := tuitest.SnapshotOfWorld(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ type user struct {
 
 func (u *user) start(part int) {
 	colors := []theme.Colors{theme.TrueColor, theme.NoColor, theme.Colors16, theme.Colors256}[part]
-	app, err := tui.New(tui.Settings{Specs: screens.All(), Theme: "dark", Colors: colors, ASCII: part == 1, ReadOnly: part == 2, User: "mei", Own: "nlp", Program: "vcctl", Actions: u.recorder, Now: u.now})
+	app, err := tui.New(tui.Settings{Specs: screens.AllScreenSpecs(), Theme: "dark", Colors: colors, ASCII: part == 1, ReadOnly: part == 2, User: "mei", Own: "nlp", Program: "vcctl", Actions: u.recorder, Now: u.now})
 	if err != nil {
 		u.t.Fatal(err)
 	}
@@ -161,21 +161,21 @@ func (u *user) step() {
 	case n < 12:
 		m := screenapi.Mouse{Kind: screenapi.MouseKind(u.random.IntN(4)), X: u.random.IntN(u.size.W + 1), Y: u.random.IntN(u.size.H + 1)}
 		did = fmt.Sprintf("mouse %+v", m)
-		u.app.Mouse(m)
+		u.app.HandleMouse(m)
 	case n < 15:
 		u.now = u.now.Add(time.Duration(u.random.IntN(3000)) * time.Millisecond)
 		did = "tick"
-		u.app.Tick(u.now)
+		u.app.SetCurrentTime(u.now)
 	default:
 		did = u.keys[u.random.IntN(len(u.keys))]
-		u.app.Key(tuitest.Press(did))
+		u.app.HandleKey(tuitest.NewKeyPress(did))
 	}
 	u.last = append(u.last, did)
 	if len(u.last) > 30 {
 		u.last = u.last[1:]
 	}
 	u.answer()
-	u.cursors(func() { tuitest.Check(u.t, u.app.Draw(), u.size) })
+	u.cursors(func() { tuitest.CheckFrame(u.t, u.app.Draw(), u.size) })
 	if u.t.Failed() {
 		u.t.Fatalf("after %s", strings.Join(u.last, " "))
 	}
@@ -184,7 +184,7 @@ func (u *user) step() {
 // cursors checks the cursor of each table on the screen: it is on a visible row and has the row's ID. If the same
 // snapshot arrives again, nothing moves.
 func (u *user) cursors(draw func()) {
-	top, ok := u.app.Top().(widget.Tabled)
+	top, ok := u.app.VisibleScreen().(widget.Tabled)
 	if !ok {
 		draw()
 		return
@@ -210,7 +210,7 @@ func (u *user) cursors(draw func()) {
 // places returns the cursor positions of the tables on the screen.
 func (u *user) places() []widget.Place {
 	var all []widget.Place
-	if top, ok := u.app.Top().(widget.Tabled); ok {
+	if top, ok := u.app.VisibleScreen().(widget.Tabled); ok {
 		for _, table := range top.Tables() {
 			all = append(all, table.Place())
 		}
@@ -220,9 +220,9 @@ func (u *user) places() []widget.Place {
 
 // stays delivers another snapshot and checks that the cursors stay on their rows, if these still exist.
 func (u *user) stays(snap *snapshot.Snapshot) {
-	top, before := u.app.Top(), u.places()
+	top, before := u.app.VisibleScreen(), u.places()
 	u.see(snap)
-	if u.app.Top() != top {
+	if u.app.VisibleScreen() != top {
 		return
 	}
 	for i, p := range u.places() {
@@ -234,7 +234,7 @@ func (u *user) stays(snap *snapshot.Snapshot) {
 
 // answer carries requests out, some with an error.
 func (u *user) answer() {
-	for _, r := range u.app.Take() {
+	for _, r := range u.app.TakeRequests() {
 		switch e := r.Effect.(type) {
 		case screenapi.Run:
 			done := screenapi.Done{Name: e.Name}
@@ -246,7 +246,7 @@ func (u *user) answer() {
 			default:
 				done.Said, done.Err = e.Do(u.t.Context())
 			}
-			u.app.Done(r.From, e, done)
+			u.app.ReportDone(r.From, e, done)
 		case screenapi.StreamLogs:
 			view := &screenapi.LogView{}
 			for i := range u.random.IntN(50) {

@@ -31,8 +31,8 @@ var wanted = []struct{ screens, keys string }{
 func TestTheKeysOfTheDesign(t *testing.T) {
 	t.Parallel()
 	there := map[string]string{} // by screen and key
-	for _, binding := range tuitest.Start(t, screens.All(), "empty", tuitest.Size{W: 120, H: 40}).Table() {
-		for _, key := range binding.Keys() {
+	for _, binding := range tuitest.Start(t, screens.AllScreenSpecs(), "empty", tuitest.Size{W: 120, H: 40}).AllBindings() {
+		for _, key := range binding.KeysWithAliases() {
 			there[binding.Screen+" "+key] = strings.ReplaceAll(binding.Name, " ", "_")
 		}
 	}

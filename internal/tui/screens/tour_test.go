@@ -23,7 +23,7 @@ var allScreens = []tuitest.Stop{
 func TestFramesOfRareWorlds(t *testing.T) {
 	t.Parallel()
 	for _, world := range []string{"own", "forbidden", "switches"} {
-		tuitest.Tour(t, world, screens.All(), world, "mono", []tuitest.Size{{W: 120, H: 40}, {W: 60, H: 15}}, allScreens...)
+		tuitest.CompareTour(t, world, screens.AllScreenSpecs(), world, "mono", []tuitest.Size{{W: 120, H: 40}, {W: 60, H: 15}}, allScreens...)
 	}
 }
 
@@ -31,6 +31,6 @@ func TestFramesOfRareWorlds(t *testing.T) {
 func TestFramesOfThemes(t *testing.T) {
 	t.Parallel()
 	for name, drawn := range map[string]string{"light": "light", "high-contrast": "high-contrast", "colorblind": "colorblind", "colours16": "16 colours", "colours256": "256 colours"} {
-		tuitest.Tour(t, name, screens.All(), "normal", drawn, []tuitest.Size{{W: 80, H: 24}}, allScreens[:6]...)
+		tuitest.CompareTour(t, name, screens.AllScreenSpecs(), "normal", drawn, []tuitest.Size{{W: 80, H: 24}}, allScreens[:6]...)
 	}
 }

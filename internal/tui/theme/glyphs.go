@@ -19,7 +19,7 @@ type Glyphs struct {
 	Branch, LastBranch, Trunk string
 }
 
-func glyphs(ascii bool) Glyphs {
+func newGlyphs(ascii bool) Glyphs {
 	if ascii {
 		return Glyphs{
 			ASCII: true, TopLeft: '+', TopRight: '+', BottomRight: '+', BottomLeft: '+', Horizontal: '-', Vertical: '|',

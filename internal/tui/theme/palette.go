@@ -19,9 +19,9 @@ type look struct {
 	under   bool
 }
 
-func (l look) style(colors Colors) lipgloss.Style {
+func (l look) styleFor(colors Colors) lipgloss.Style {
 	style := lipgloss.NewStyle()
-	if c := l.color(colors); c != nil {
+	if c := l.colorFor(colors); c != nil {
 		style = style.Foreground(c)
 	}
 	if l.bold {
@@ -39,7 +39,7 @@ func (l look) style(colors Colors) lipgloss.Style {
 	return style
 }
 
-func (l look) color(colors Colors) color.Color {
+func (l look) colorFor(colors Colors) color.Color {
 	switch {
 	case colors == NoColor || l.hex == "":
 		return nil
@@ -84,7 +84,7 @@ var palettes = map[string]palette{
 // ink holds the looks of those roles that are not states.
 type ink struct{ dim, title, key, border, head, mark look }
 
-func (i ink) palette() palette {
+func (i ink) newPalette() palette {
 	bold := func(l look) look { l.bold = true; return l }
 	return palette{
 		Dim: i.dim, Title: bold(i.title), Tab: bold(i.key), Key: i.key, Border: i.border, Head: bold(i.head), Cursor: {reverse: true}, Mark: bold(i.mark),
@@ -96,11 +96,11 @@ func darkPalette() palette {
 	p := ink{
 		dim: look{hex: "#8a8a8a", few: gray}, title: look{hex: "#e4e4e4", few: white}, key: look{hex: "#56B4E9", few: brightCy},
 		border: look{hex: "#6c6c6c", few: gray}, head: look{hex: "#bcbcbc", few: white}, mark: look{hex: "#F0E442", few: brightYl},
-	}.palette()
-	p.states("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#F0E442")
-	p.fewStates(brightBl, yellow, green, red, brightMg, brightYl)
-	p.heat("#585858", "#0072B2", "#56B4E9", "#E69F00", "#D55E00")
-	p.logs("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2", "#bcbcbc")
+	}.newPalette()
+	p.setStateColors("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#F0E442")
+	p.setSixteenColors(brightBl, yellow, green, red, brightMg, brightYl)
+	p.setHeatColors("#585858", "#0072B2", "#56B4E9", "#E69F00", "#D55E00")
+	p.setLogColors("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2", "#bcbcbc")
 	return p
 }
 
@@ -109,17 +109,17 @@ func lightPalette() palette {
 	p := ink{
 		dim: look{hex: "#6c6c6c", few: gray}, title: look{hex: "#1c1c1c", few: black}, key: look{hex: "#005A8E", few: blue},
 		border: look{hex: "#767676", few: gray}, head: look{hex: "#3a3a3a", few: black}, mark: look{hex: "#7A6A00", few: magenta},
-	}.palette()
-	p.states("#0058A8", "#8A5F00", "#1A7A2E", "#A84300", "#9A3F72", "#6B5F00")
-	p.fewStates(blue, magenta, green, red, cyan, black)
+	}.newPalette()
+	p.setStateColors("#0058A8", "#8A5F00", "#1A7A2E", "#A84300", "#9A3F72", "#6B5F00")
+	p.setSixteenColors(blue, magenta, green, red, cyan, black)
 	// Some people cannot distinguish the four hues that are dark enough for a white background.
 	for role, how := range map[canvas.Style]look{Pending: {bold: true}, Warn: {bold: true}, Failed: {bold: true, under: true}, Error: {bold: true, under: true}, Borrowed: {under: true}} {
 		l := p[role]
 		l.bold, l.under = how.bold, how.under
 		p[role] = l
 	}
-	p.heat("#8a8a8a", "#005A8E", "#0072B2", "#8A5F00", "#A84300")
-	p.logs("#005A8E", "#8A5F00", "#00674B", "#6B5F00", "#9A3F72", "#A84300", "#3a3a3a", "#5f5f87")
+	p.setHeatColors("#8a8a8a", "#005A8E", "#0072B2", "#8A5F00", "#A84300")
+	p.setLogColors("#005A8E", "#8A5F00", "#00674B", "#6B5F00", "#9A3F72", "#A84300", "#3a3a3a", "#5f5f87")
 	return p
 }
 
@@ -128,10 +128,10 @@ func highContrastPalette() palette {
 		Title: {bold: true}, Tab: {bold: true, reverse: true}, Key: {bold: true, under: true}, Head: {bold: true, under: true},
 		Cursor: {reverse: true, bold: true}, Mark: {hex: "#ffff00", few: brightYl, bold: true, under: true},
 	}
-	p.states("#5fd7ff", "#ffff00", "#5fff87", "#ff8700", "#ff5fff", "#ffffff")
-	p.fewStates(brightCy, brightYl, brightGr, brightRd, brightMg, white)
-	p.heat("#ffffff", "#5fd7ff", "#5fff87", "#ffff00", "#ff8700")
-	p.logs("#5fd7ff", "#ffff00", "#5fff87", "#ff87ff", "#ff8700", "#ffff87", "#ffffff", "#d7d7ff")
+	p.setStateColors("#5fd7ff", "#ffff00", "#5fff87", "#ff8700", "#ff5fff", "#ffffff")
+	p.setSixteenColors(brightCy, brightYl, brightGr, brightRd, brightMg, white)
+	p.setHeatColors("#ffffff", "#5fd7ff", "#5fff87", "#ffff00", "#ff8700")
+	p.setLogColors("#5fd7ff", "#ffff00", "#5fff87", "#ff87ff", "#ff8700", "#ffff87", "#ffffff", "#d7d7ff")
 	for role, l := range p {
 		l.bold = true
 		p[role] = l
@@ -154,8 +154,8 @@ func colorblindPalette() palette {
 	return p
 }
 
-// states sets the colours of the states and of the related messages of the frame.
-func (p palette) states(running, pending, done, failed, suspended, borrowed string) {
+// setStateColors sets the colours of the states and of the related messages of the frame.
+func (p palette) setStateColors(running, pending, done, failed, suspended, borrowed string) {
 	for role, hex := range map[canvas.Style]string{
 		Running: running, Pending: pending, Done: done, Failed: failed, Suspended: suspended, Borrowed: borrowed,
 		Good: done, Warn: pending, Error: failed,
@@ -164,8 +164,8 @@ func (p palette) states(running, pending, done, failed, suspended, borrowed stri
 	}
 }
 
-// fewStates sets the colours of the states for terminals with sixteen colours. It must be called after states.
-func (p palette) fewStates(running, pending, done, failed, suspended, borrowed string) {
+// setSixteenColors sets the colours of the states for terminals with sixteen colours. It must be called after states.
+func (p palette) setSixteenColors(running, pending, done, failed, suspended, borrowed string) {
 	for role, few := range map[canvas.Style]string{
 		Running: running, Pending: pending, Done: done, Failed: failed, Suspended: suspended, Borrowed: borrowed,
 		Good: done, Warn: pending, Error: failed,
@@ -182,13 +182,13 @@ func (p palette) fewStates(running, pending, done, failed, suspended, borrowed s
 	}
 }
 
-// heat sets the exact colours of the heat levels. It must be called after fewStates.
-func (p palette) heat(levels ...string) { p.exact(Heat0, levels) }
+// setHeatColors sets the exact colours of the heat levels. It must be called after setSixteenColors.
+func (p palette) setHeatColors(levels ...string) { p.setExactColors(Heat0, levels) }
 
-// logs sets the exact colours of the pods in a log. It must be called after fewStates.
-func (p palette) logs(pods ...string) { p.exact(Log0, pods) }
+// setLogColors sets the exact colours of the pods in a log. It must be called after setSixteenColors.
+func (p palette) setLogColors(pods ...string) { p.setExactColors(Log0, pods) }
 
-func (p palette) exact(first canvas.Style, colors []string) {
+func (p palette) setExactColors(first canvas.Style, colors []string) {
 	for i, hex := range colors {
 		l := p[first+canvas.Style(i)]
 		l.hex = hex

@@ -32,8 +32,8 @@ const (
 	TrueColor
 )
 
-// OfProfile converts a colour profile of the terminal library.
-func OfProfile(profile colorprofile.Profile) Colors {
+// ColorsOfProfile converts a colour profile of the terminal library.
+func ColorsOfProfile(profile colorprofile.Profile) Colors {
 	switch profile {
 	case colorprofile.ANSI:
 		return Colors16
@@ -62,14 +62,14 @@ func New(name string, colors Colors, ascii bool) (*Theme, error) {
 	if colors == NoColor {
 		name = "mono"
 	}
-	t := &Theme{Name: name, Glyphs: glyphs(ascii), mono: name == "mono"}
+	t := &Theme{Name: name, Glyphs: newGlyphs(ascii), mono: name == "mono"}
 	palette := palettes[name]
 	for role := range t.open {
-		t.open[role] = palette[canvas.Style(role)].style(colors)
+		t.open[role] = palette[canvas.Style(role)].styleFor(colors)
 	}
 	for role := range t.codes {
 		for attributes := range t.codes[role] {
-			t.codes[role][attributes] = t.code(canvas.Style(role) | canvas.Style(attributes)<<8)
+			t.codes[role][attributes] = t.escapeCode(canvas.Style(role) | canvas.Style(attributes)<<8)
 		}
 	}
 	return t, nil
@@ -84,8 +84,8 @@ func (t *Theme) Open(style canvas.Style) string {
 	return t.codes[role][(style>>8)&15]
 }
 
-// Style returns the look of a style, for output to something other than a terminal.
-func (t *Theme) Style(style canvas.Style) lipgloss.Style {
+// LookOfStyle returns the look of a style, for output to something other than a terminal.
+func (t *Theme) LookOfStyle(style canvas.Style) lipgloss.Style {
 	role := style.Role()
 	if role >= roles {
 		role = Plain
@@ -106,7 +106,7 @@ func (t *Theme) Style(style canvas.Style) lipgloss.Style {
 	return look
 }
 
-func (t *Theme) code(style canvas.Style) string {
-	open, _, _ := strings.Cut(t.Style(style).UnderlineSpaces(false).Render("x"), "x")
+func (t *Theme) escapeCode(style canvas.Style) string {
+	open, _, _ := strings.Cut(t.LookOfStyle(style).UnderlineSpaces(false).Render("x"), "x")
 	return open
 }

@@ -15,7 +15,7 @@ import (
 func TestGlyphsTakeOneCell(t *testing.T) {
 	t.Parallel()
 	for _, ascii := range []bool{false, true} {
-		value := reflect.ValueOf(glyphs(ascii))
+		value := reflect.ValueOf(newGlyphs(ascii))
 		for i := range value.NumField() {
 			var all []rune
 			switch field := value.Field(i).Interface().(type) {

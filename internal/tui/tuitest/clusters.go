@@ -17,11 +17,11 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 )
 
-// limits sets a queue's guarantee, deserved share and capability in GPUs; 0 omits a value.
-func limits(guarantee, deserved, capability int, priority int32) func(*schedulingv1beta1.Queue) {
+// withQueueLimits sets a queue's guarantee, deserved share and capability in GPUs; 0 omits a value.
+func withQueueLimits(guarantee, deserved, capability int, priority int32) func(*schedulingv1beta1.Queue) {
 	return func(q *schedulingv1beta1.Queue) {
 		q.Spec.Priority = priority
-		gpus := func(n int) corev1.ResourceList { return Amounts(GPU, fmt.Sprint(n)) }
+		gpus := func(n int) corev1.ResourceList { return ResourceList(GPU, fmt.Sprint(n)) }
 		if guarantee > 0 {
 			q.Spec.Guarantee.Resource = gpus(guarantee)
 		}
@@ -35,16 +35,16 @@ func limits(guarantee, deserved, capability int, priority int32) func(*schedulin
 }
 
 func normalQueues() []runtime.Object {
-	closing := limits(0, 56, 128, 0)
+	closing := withQueueLimits(0, 56, 128, 0)
 	return []runtime.Object{
-		NewQueue("root", "", 1, limits(0, 0, 0, 0)),
-		NewQueue("prod", "root", 4, limits(256, 256, 400, 0)),
-		NewQueue("research", "root", 4, limits(64, 256, 320, 100)),
-		NewQueue("nlp", "research", 2, limits(64, 160, 256, 0)),
-		NewQueue("vision", "research", 1, limits(0, 80, 160, 0)),
-		NewQueue("bio", "research", 1, limits(0, 16, 64, 0)),
-		NewQueue("infer", "root", 2, limits(32, 128, 160, 0)),
-		NewQueue("students", "root", 1, limits(0, 64, 64, 0)),
+		NewQueue("root", "", 1, withQueueLimits(0, 0, 0, 0)),
+		NewQueue("prod", "root", 4, withQueueLimits(256, 256, 400, 0)),
+		NewQueue("research", "root", 4, withQueueLimits(64, 256, 320, 100)),
+		NewQueue("nlp", "research", 2, withQueueLimits(64, 160, 256, 0)),
+		NewQueue("vision", "research", 1, withQueueLimits(0, 80, 160, 0)),
+		NewQueue("bio", "research", 1, withQueueLimits(0, 16, 64, 0)),
+		NewQueue("infer", "root", 2, withQueueLimits(32, 128, 160, 0)),
+		NewQueue("students", "root", 1, withQueueLimits(0, 64, 64, 0)),
 		NewQueue("default", "root", 1, func(q *schedulingv1beta1.Queue) {
 			closing(q)
 			q.Status.State = schedulingv1beta1.QueueStateClosing
@@ -52,7 +52,7 @@ func normalQueues() []runtime.Object {
 	}
 }
 
-func names(format string, from, to int) []string {
+func formatNames(format string, from, to int) []string {
 	var all []string
 	for i := from; i <= to; i++ {
 		all = append(all, fmt.Sprintf(format, i))
@@ -60,8 +60,8 @@ func names(format string, from, to int) []string {
 	return all
 }
 
-// Normal returns the cluster of most goldens.
-func Normal() []runtime.Object {
+// NormalWorld returns the cluster of most goldens.
+func NormalWorld() []runtime.Object {
 	var objects []runtime.Object
 	for rack := 1; rack <= 12; rack++ {
 		for i := 1; i <= 8; i++ {
@@ -69,7 +69,7 @@ func Normal() []runtime.Object {
 			node := NewNode(name, fmt.Sprintf("r%02d", rack), "128", "1024Gi", 8)
 			switch name {
 			case "r10n05":
-				node = Down(node, 41*time.Second)
+				node = WithNodeDown(node, 41*time.Second)
 			case "r11n05", "r11n06":
 				node.Spec.Unschedulable = true
 			}
@@ -81,9 +81,9 @@ func Normal() []runtime.Object {
 		objects = append(objects, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: class, UID: types.UID("class-" + class)}, Value: value})
 	}
 	for _, plan := range normalJobs() {
-		objects = append(objects, plan.Objects()...)
+		objects = append(objects, plan.NewObjects()...)
 	}
-	return Settled(append(objects, normalEvents()...))
+	return FillInStatus(append(objects, normalEvents()...))
 }
 
 const hour, minute = time.Hour, time.Minute
@@ -92,21 +92,21 @@ func normalJobs() []JobPlan {
 	running, pending := batchv1alpha1.Running, batchv1alpha1.Pending
 	plans := []JobPlan{
 		{ID: 918, Namespace: "nlp", Name: "llama-sft-70b", Queue: "nlp", User: "mei", Phase: running, Class: "batch-high", Tasks: 16, GPUs: 8, CPU: "64", Memory: "512Gi",
-			Age: 30 * hour, Ran: 28*hour + 12*minute, Limit: 48 * hour, Nodes: append(names("r01n%02d", 1, 8), names("r02n%02d", 1, 8)...)},
+			Age: 30 * hour, Ran: 28*hour + 12*minute, Limit: 48 * hour, Nodes: append(formatNames("r01n%02d", 1, 8), formatNames("r02n%02d", 1, 8)...)},
 		{ID: 907, Namespace: "vision", Name: "vit-g-pretrain", Queue: "vision", User: "omar", Phase: running, Class: "batch-high", Tasks: 6, GPUs: 8, CPU: "64", Memory: "512Gi",
-			Age: 10 * hour, Ran: 9*hour + 40*minute, Limit: 24 * hour, Nodes: names("r05n%02d", 1, 6)},
+			Age: 10 * hour, Ran: 9*hour + 40*minute, Limit: 24 * hour, Nodes: formatNames("r05n%02d", 1, 6)},
 		{ID: 911, Namespace: "vision", Name: "det-finetune", Queue: "vision", User: "omar", Phase: running, Class: "batch-normal", Tasks: 2, GPUs: 8, CPU: "64", Memory: "512Gi",
-			Age: 4 * hour, Ran: 3*hour + 35*minute, Limit: 4 * hour, Nodes: names("r05n%02d", 7, 8)},
+			Age: 4 * hour, Ran: 3*hour + 35*minute, Limit: 4 * hour, Nodes: formatNames("r05n%02d", 7, 8)},
 		{ID: 913, Namespace: "nlp", Name: "rm-train", Queue: "nlp", User: "mei", Phase: running, Class: "batch-normal", Tasks: 1, GPUs: 8, CPU: "32", Memory: "256Gi",
 			Age: 2 * hour, Ran: 115 * minute, Nodes: []string{"r08n03"}},
 		{ID: 914, Namespace: "nlp", Name: "rm-train-b", Queue: "nlp", User: "mei", Phase: running, Class: "batch-normal", Tasks: 1, GPUs: 8, CPU: "32", Memory: "256Gi",
 			Age: 2 * hour, Ran: 115 * minute, Nodes: []string{"r08n04"}},
 		{ID: 921, Namespace: "nlp", Name: "llama-eval", Queue: "nlp", User: "mei", Phase: pending, Class: "batch-high", Tasks: 2, GPUs: 8, CPU: "64", Memory: "512Gi",
-			Age: 18 * minute, Limit: 2 * hour, Explanation: waiting()},
+			Age: 18 * minute, Limit: 2 * hour, Explanation: waitingExplanation()},
 		{ID: 930, Namespace: "students", Name: "bert-distill", Queue: "students", User: "ana", Phase: pending, Class: "batch-normal", Tasks: 7, GPUs: 8, CPU: "16", Memory: "128Gi",
 			Age: 6*hour + 2*minute, Explanation: aboveCapability()},
 		{ID: 931, Namespace: "bio", Name: "mpi-cfd", Queue: "bio", User: "li", Phase: pending, Class: "batch-normal", Tasks: 16, CPU: "32", Memory: "64Gi",
-			Age: 46 * time.Second, Ran: 21 * time.Second, Limit: 2 * hour, Nodes: append(names("r07n%02d", 1, 8), names("r08n%02d", 1, 8)...), Creating: 8},
+			Age: 46 * time.Second, Ran: 21 * time.Second, Limit: 2 * hour, Nodes: append(formatNames("r07n%02d", 1, 8), formatNames("r08n%02d", 1, 8)...), Creating: 8},
 		{ID: 887, Namespace: "infer", Name: "rank-serve", Queue: "infer", User: "svc-ml", Phase: batchv1alpha1.Restarting, Class: "batch-high", Tasks: 1, GPUs: 8, CPU: "16", Memory: "64Gi",
 			Age: 20 * hour, Change: func(job *batchv1alpha1.Job) { job.Status.RetryCount = 1 }},
 		{ID: 890, Namespace: "vision", Name: "nightly-etl", Queue: "prod", User: "svc-etl", Phase: batchv1alpha1.Completed, Class: "batch-normal", Tasks: 3, CPU: "8", Memory: "32Gi",
@@ -117,7 +117,7 @@ func normalJobs() []JobPlan {
 			}},
 		{ID: 892, Namespace: "nlp", Name: "paused", Queue: "nlp", User: "kim", Phase: batchv1alpha1.Aborted, Class: "batch-normal", Tasks: 1, GPUs: 1, CPU: "8", Memory: "32Gi", Age: 7 * hour},
 	}
-	for i, node := range append(append(names("r03n%02d", 1, 8), names("r04n%02d", 1, 8)...), "r10n01", "r10n02", "r10n03") {
+	for i, node := range append(append(formatNames("r03n%02d", 1, 8), formatNames("r04n%02d", 1, 8)...), "r10n01", "r10n02", "r10n03") {
 		plans = append(plans, JobPlan{ID: 940 + i, Namespace: "prod", Name: fmt.Sprintf("llm-serve-%d", 30+i), Queue: "prod", User: "svc-ml", Phase: running, Class: "batch-high",
 			Tasks: 1, GPUs: 8, CPU: "48", Memory: "384Gi", Age: 60 * hour, Ran: 60 * hour, Nodes: []string{node}})
 	}
@@ -128,9 +128,9 @@ func normalJobs() []JobPlan {
 	return plans
 }
 
-// waiting returns the explanation of a gang of two pods, one of which fits.
-func waiting() *schedulingv1beta1.Explanation {
-	start := Ago(-24 * minute)
+// waitingExplanation returns the explanation of a gang of two pods, one of which fits.
+func waitingExplanation() *schedulingv1beta1.Explanation {
+	start := TimeBeforeNow(-24 * minute)
 	return &schedulingv1beta1.Explanation{ // Settled fills in the queue's amounts
 		Reason: "GangDoesNotFit", Message: "1 of 2 pods fits now; all 2 must start together", Hint: "lower minAvailable to 1, or free 8 nvidia.com/gpu",
 		Members:        &schedulingv1beta1.ExplainedMembers{Min: 2, Exist: 2, Fit: 1},
@@ -172,7 +172,7 @@ func normalEvents() []runtime.Object {
 	} {
 		event := &corev1.Event{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("event-%d", i), Namespace: e.namespace, UID: types.UID(fmt.Sprintf("event-%d", i))},
-			Type:       corev1.EventTypeNormal, Reason: e.reason, Message: e.message, Count: 1, LastTimestamp: Ago(e.ago), FirstTimestamp: Ago(e.ago),
+			Type:       corev1.EventTypeNormal, Reason: e.reason, Message: e.message, Count: 1, LastTimestamp: TimeBeforeNow(e.ago), FirstTimestamp: TimeBeforeNow(e.ago),
 			InvolvedObject: corev1.ObjectReference{Kind: e.kind, Namespace: e.namespace, Name: e.name, UID: types.UID(e.of)},
 		}
 		if e.warning {
@@ -183,8 +183,8 @@ func normalEvents() []runtime.Object {
 	return all
 }
 
-// Few returns the cluster of the demo: four nodes, a running job and a pending one.
-func Few() []runtime.Object {
+// FewNodesWorld returns the cluster of the demo: four nodes, a running job and a pending one.
+func FewNodesWorld() []runtime.Object {
 	var objects []runtime.Object
 	nodes := []string{"192.168.23.24", "192.168.51.67", "192.168.57.163", "192.168.63.50"}
 	for _, name := range nodes {
@@ -194,23 +194,23 @@ func Few() []runtime.Object {
 	}
 	objects = append(objects, NewQueue("root", "", 1, nil), NewQueue("default", "root", 1, nil))
 	for _, plan := range fewJobs() {
-		objects = append(objects, plan.Objects()...)
+		objects = append(objects, plan.NewObjects()...)
 	}
-	return Settled(objects)
+	return FillInStatus(objects)
 }
 
 func fewJobs() []JobPlan {
 	nodes := []string{"192.168.23.24", "192.168.51.67", "192.168.57.163"}
 	return []JobPlan{
 		{ID: 1, Namespace: "default", Name: "train", Queue: "default", User: "mei", Phase: batchv1alpha1.Running, Tasks: 3, CPU: "4", Memory: "8Gi", Age: 12 * minute, Ran: 11 * minute, Nodes: nodes},
-		{ID: 2, Namespace: "default", Name: "eval", Queue: "default", User: "kim", Phase: batchv1alpha1.Pending, Tasks: 6, CPU: "4", Memory: "8Gi", Age: 3 * minute, Explanation: fewWait()},
+		{ID: 2, Namespace: "default", Name: "eval", Queue: "default", User: "kim", Phase: batchv1alpha1.Pending, Tasks: 6, CPU: "4", Memory: "8Gi", Age: 3 * minute, Explanation: fewExplanation()},
 	}
 }
 
-// Later returns Few at a later time: eval is deleted, and train has two pods.
-func Later() []runtime.Object {
+// FewNodesLater returns FewNodesWorld at a later time: eval is deleted, and train has two pods.
+func FewNodesLater() []runtime.Object {
 	var objects []runtime.Object
-	for _, object := range Few() {
+	for _, object := range FewNodesWorld() {
 		switch object.(type) {
 		case *corev1.Node, *schedulingv1beta1.Queue:
 			objects = append(objects, object)
@@ -218,10 +218,10 @@ func Later() []runtime.Object {
 	}
 	train := fewJobs()[0]
 	train.Nodes = train.Nodes[:2]
-	return Settled(append(objects, train.Objects()...))
+	return FillInStatus(append(objects, train.NewObjects()...))
 }
 
-func fewWait() *schedulingv1beta1.Explanation {
+func fewExplanation() *schedulingv1beta1.Explanation {
 	return &schedulingv1beta1.Explanation{
 		Reason: "GangDoesNotFit", Message: "5 of 6 pods fit now; all 6 must start together", Hint: "lower minAvailable to 5, or free 4 cpu",
 		Members: &schedulingv1beta1.ExplainedMembers{Min: 6, Exist: 6, Fit: 5}, Queue: &schedulingv1beta1.ExplainedQueue{Name: "default", Position: 1},
@@ -229,8 +229,8 @@ func fewWait() *schedulingv1beta1.Explanation {
 	}
 }
 
-// Many returns nodes with eight GPUs, and jobs of one pod, most of which are pending.
-func Many(nodes, jobs int) []runtime.Object {
+// ManyNodesAndJobs returns nodes with eight GPUs, and jobs of one pod, most of which are pending.
+func ManyNodesAndJobs(nodes, jobs int) []runtime.Object {
 	var objects []runtime.Object
 	for i := range nodes {
 		objects = append(objects, NewNode(fmt.Sprintf("n%04d", i), fmt.Sprintf("rack-%02d", i/40), "128", "1024Gi", 8))
@@ -238,7 +238,7 @@ func Many(nodes, jobs int) []runtime.Object {
 	queues := []string{"blue", "green", "red"}
 	objects = append(objects, NewQueue("root", "", 1, nil))
 	for i, name := range queues {
-		objects = append(objects, NewQueue(name, "root", int32(i+1), limits(nodes, 2*nodes, 4*nodes, 0)))
+		objects = append(objects, NewQueue(name, "root", int32(i+1), withQueueLimits(nodes, 2*nodes, 4*nodes, 0)))
 	}
 	for i := range jobs {
 		plan := JobPlan{
@@ -248,7 +248,7 @@ func Many(nodes, jobs int) []runtime.Object {
 		if i%7 == 0 && i/7 < 2*nodes {
 			plan.Phase, plan.Ran, plan.Nodes = batchv1alpha1.Running, plan.Age/2, []string{fmt.Sprintf("n%04d", i/7%nodes)}
 		}
-		objects = append(objects, plan.Objects()...)
+		objects = append(objects, plan.NewObjects()...)
 	}
-	return Settled(objects)
+	return FillInStatus(objects)
 }

@@ -38,12 +38,12 @@ var looks = []look{{"mono", "dark", theme.NoColor, false}, {"colour", "dark", th
 // Start returns a dashboard of a world in a terminal of a size, in colour and with all glyphs.
 func Start(t testing.TB, specs []screenapi.Spec, world string, size Size) *tui.App {
 	t.Helper()
-	return start(t, specs, world, size, look{theme: "dark", colors: theme.TrueColor})
+	return startDashboard(t, specs, world, size, look{theme: "dark", colors: theme.TrueColor})
 }
 
-func start(t testing.TB, specs []screenapi.Spec, world string, size Size, l look) *tui.App {
+func startDashboard(t testing.TB, specs []screenapi.Spec, world string, size Size, l look) *tui.App {
 	t.Helper()
-	snap, err := World(world)
+	snap, err := SnapshotOfWorld(world)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,24 +56,24 @@ func start(t testing.TB, specs []screenapi.Spec, world string, size Size, l look
 	return app
 }
 
-// Answer carries out the requests of a dashboard with a Recorder until no more arrive. It ignores all effects
+// AnswerRequests carries out the requests of a dashboard with a Recorder until no more arrive. It ignores all effects
 // other than Run.
-func Answer(app *tui.App) {
+func AnswerRequests(app *tui.App) {
 	for range 20 {
-		asked := app.Take()
+		asked := app.TakeRequests()
 		if len(asked) == 0 {
 			return
 		}
 		for _, request := range asked {
 			if run, ok := request.Effect.(screenapi.Run); ok {
-				app.Done(request.From, run, carryOut(run))
+				app.ReportDone(request.From, run, performRun(run))
 			}
 		}
 	}
 }
 
-// carryOut carries out a Run.
-func carryOut(run screenapi.Run) screenapi.Done {
+// performRun carries out a Run.
+func performRun(run screenapi.Run) screenapi.Done {
 	done := screenapi.Done{Name: run.Name}
 	if run.Fetch != nil {
 		done.Value, done.Err = run.Fetch(context.Background())
@@ -83,60 +83,60 @@ func carryOut(run screenapi.Run) screenapi.Done {
 	return done
 }
 
-// Keys returns an open function for Frames that presses keys.
-func Keys(names ...string) func(*tui.App) {
+// KeyPresser returns an open function for CompareFrames that presses keys.
+func KeyPresser(names ...string) func(*tui.App) {
 	return func(app *tui.App) {
 		for _, name := range names {
-			app.Key(Press(name))
-			Answer(app)
+			app.HandleKey(NewKeyPress(name))
+			AnswerRequests(app)
 			app.Draw()
 		}
 	}
 }
 
-// Always returns the same screens for every world.
-func Always(specs []screenapi.Spec) func(world string) []screenapi.Spec {
+// SameSpecsAlways returns the same screens for every world.
+func SameSpecsAlways(specs []screenapi.Spec) func(world string) []screenapi.Spec {
 	return func(string) []screenapi.Spec { return specs }
 }
 
-// Frames compares the frames of a screen in all sizes, looks and worlds with the files testdata/<name>-<size>.txt.
+// CompareFrames compares the frames of a screen in all sizes, looks and worlds with the files testdata/<name>-<size>.txt.
 // specs returns the screens for a world. open brings a new dashboard to the tested screen; nil leaves it on its first
-// one. Without worlds, Frames uses those of Worlds.
+// one. Without worlds, CompareFrames uses those of GoldenWorldNames.
 //
 // A file contains each frame three times: plain, in colour, and in ASCII. In the last two, a line that equals the plain
 // one is written as "=". A line that equals the one in the first world, drawn the same way, is written as "^".
-func Frames(t *testing.T, name string, specs func(world string) []screenapi.Spec, open func(*tui.App), worlds ...string) {
+func CompareFrames(t *testing.T, name string, specs func(world string) []screenapi.Spec, open func(*tui.App), worlds ...string) {
 	t.Helper()
 	if len(worlds) == 0 {
-		worlds = Worlds()
+		worlds = GoldenWorldNames()
 	}
 	for _, size := range Sizes {
 		t.Run(size.String(), func(t *testing.T) {
 			a := album{first: map[string][]string{}}
 			for _, world := range worlds {
 				for _, l := range looks {
-					app := start(t, specs(world), world, size, l)
-					Answer(app)
+					app := startDashboard(t, specs(world), world, size, l)
+					AnswerRequests(app)
 					if open != nil {
 						open(app)
 					}
-					a.add(t, world, l.name, app, size)
+					a.appendFrame(t, world, l.name, app, size)
 				}
 			}
-			Compare(t, goldenOf(name, size), a.text.String())
+			CompareWithFile(t, goldenPath(name, size), a.text.String())
 		})
 	}
 }
 
-// Stop is a step of a Tour: the keys to press after the previous step.
+// Stop is a step of a tour: the keys to press after the previous step.
 type Stop struct {
 	Title string
 	Keys  []string
 }
 
-// Tour compares the frames of a sequence of steps in a world with files like those of Frames, but with one look only:
+// CompareTour compares the frames of a sequence of steps in a world with files like those of CompareFrames, but with one look only:
 // without colours if drawn is "mono", otherwise in the colours of a theme, or in "16 colours" or "256 colours".
-func Tour(t *testing.T, name string, specs []screenapi.Spec, world, drawn string, sizes []Size, stops ...Stop) {
+func CompareTour(t *testing.T, name string, specs []screenapi.Spec, world, drawn string, sizes []Size, stops ...Stop) {
 	t.Helper()
 	l := look{drawn, drawn, theme.TrueColor, false}
 	switch drawn {
@@ -150,13 +150,13 @@ func Tour(t *testing.T, name string, specs []screenapi.Spec, world, drawn string
 	for _, size := range sizes {
 		t.Run(fmt.Sprintf("%s in %s, %s", world, drawn, size), func(t *testing.T) {
 			a := album{first: map[string][]string{}}
-			app := start(t, specs, world, size, l)
+			app := startDashboard(t, specs, world, size, l)
 			for _, stop := range stops {
-				Keys(stop.Keys...)(app)
+				KeyPresser(stop.Keys...)(app)
 				a.plain = nil
-				a.add(t, stop.Title, drawn, app, size)
+				a.appendFrame(t, stop.Title, drawn, app, size)
 			}
-			Compare(t, goldenOf(name, size), a.text.String())
+			CompareWithFile(t, goldenPath(name, size), a.text.String())
 		})
 	}
 }
@@ -164,7 +164,7 @@ func Tour(t *testing.T, name string, specs []screenapi.Spec, world, drawn string
 // String returns the size as 120x40.
 func (s Size) String() string { return fmt.Sprintf("%dx%d", s.W, s.H) }
 
-func goldenOf(name string, size Size) string {
+func goldenPath(name string, size Size) string {
 	return filepath.Join("testdata", fmt.Sprintf("%s-%s.txt", name, size))
 }
 
@@ -176,14 +176,14 @@ type album struct {
 	plain []string
 }
 
-func (a *album) add(t *testing.T, title, drawn string, app *tui.App, size Size) {
+func (a *album) appendFrame(t *testing.T, title, drawn string, app *tui.App, size Size) {
 	t.Helper()
 	frame := app.Draw()
-	Check(t, frame, size)
+	CheckFrame(t, frame, size)
 	fmt.Fprintf(&a.text, "== %s, %s\n", title, drawn)
 	lines := strings.Split(strings.TrimSuffix(frame.Text(), "\n"), "\n")
 	if drawn != "mono" && drawn != "ascii" {
-		lines = coloured(frame, app.Context().Theme)
+		lines = coloredLines(frame, app.Context().Theme)
 	}
 	if drawn == "mono" {
 		a.plain = nil
@@ -206,9 +206,9 @@ func (a *album) add(t *testing.T, title, drawn string, app *tui.App, size Size) 
 	}
 }
 
-// coloured returns the lines of a frame with escape sequences, without trailing blanks.
-func coloured(frame canvas.Canvas, look *theme.Theme) []string {
-	lines := strings.Split(frame.Styled(look.Open), "\n")
+// coloredLines returns the lines of a frame with escape sequences, without trailing blanks.
+func coloredLines(frame canvas.Canvas, look *theme.Theme) []string {
+	lines := strings.Split(frame.StyledText(look.Open), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
@@ -222,8 +222,8 @@ var (
 	overwritten = regexp.MustCompile(`…[\pL\pN]`)
 )
 
-// Check fails the test if a frame has the wrong size or contains a cut number or an overwritten mark.
-func Check(t testing.TB, frame canvas.Canvas, size Size) {
+// CheckFrame fails the test if a frame has the wrong size or contains a cut number or an overwritten mark.
+func CheckFrame(t testing.TB, frame canvas.Canvas, size Size) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(frame.Text(), "\n"), "\n")
 	if len(lines) != size.H && size.H > 0 {
@@ -239,8 +239,8 @@ func Check(t testing.TB, frame canvas.Canvas, size Size) {
 	}
 }
 
-// Compare compares a text with a file. With -rewrite it writes the file.
-func Compare(t *testing.T, path, text string) {
+// CompareWithFile compares a text with a file. With -rewrite it writes the file.
+func CompareWithFile(t *testing.T, path, text string) {
 	t.Helper()
 	if *rewrite {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

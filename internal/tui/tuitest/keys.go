@@ -12,8 +12,8 @@ var special = map[string]rune{
 	"home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "space": tea.KeySpace,
 }
 
-// Press returns a key by its name in the table of keys: "x", "S", "ctrl+d", "enter".
-func Press(name string) tea.KeyPressMsg {
+// NewKeyPress returns a key by its name in the table of keys: "x", "S", "ctrl+d", "enter".
+func NewKeyPress(name string) tea.KeyPressMsg {
 	var mod tea.KeyMod
 	for {
 		rest, ok := strings.CutPrefix(name, "ctrl+")

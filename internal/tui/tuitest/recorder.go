@@ -30,7 +30,7 @@ type Recorder struct {
 
 var _ screenapi.Actions = (*Recorder)(nil)
 
-func (r *Recorder) note(format string, args ...any) (string, error) {
+func (r *Recorder) recordCall(format string, args ...any) (string, error) {
 	text := fmt.Sprintf(format, args...)
 	r.Asked = append(r.Asked, text)
 	if r.Err != nil {
@@ -45,29 +45,29 @@ func (r *Recorder) Jobs(_ context.Context, verb screenapi.Verb, jobs []*snapshot
 	for _, job := range jobs {
 		all = append(all, job.Namespace+"/"+job.Name)
 	}
-	return r.note("%s %s", verb, strings.Join(all, ", "))
+	return r.recordCall("%s %s", verb, strings.Join(all, ", "))
 }
 
 // Queue records a verb and the queue.
 func (r *Recorder) Queue(_ context.Context, verb screenapi.Verb, queue string) (string, error) {
-	return r.note("%s queue %s", verb, queue)
+	return r.recordCall("%s queue %s", verb, queue)
 }
 
 // EditQueue records the changes.
 func (r *Recorder) EditQueue(_ context.Context, queue string, edit screenapi.QueueEdit) (string, error) {
-	return r.note("edit queue %s: %+v", queue, edit)
+	return r.recordCall("edit queue %s: %+v", queue, edit)
 }
 
 // Node records a verb and the node.
 func (r *Recorder) Node(_ context.Context, verb screenapi.Verb, node string) (string, error) {
-	return r.note("%s node %s", verb, node)
+	return r.recordCall("%s node %s", verb, node)
 }
 
 // Manifest returns the complete object for a job of the world, and a short text for other objects.
 func (r *Recorder) Manifest(_ context.Context, kind, namespace, name string) (string, error) {
-	_, err := r.note("manifest %s %s/%s", kind, namespace, name)
+	_, err := r.recordCall("manifest %s %s/%s", kind, namespace, name)
 	if err == nil {
-		err = r.lost()
+		err = r.connectionError()
 	}
 	if kind == "Job" && r.Seen != nil && err == nil {
 		for _, job := range r.Seen.Jobs {
@@ -84,14 +84,14 @@ func (r *Recorder) Manifest(_ context.Context, kind, namespace, name string) (st
 
 // Sheet returns the world's details of a job, or nil without a world.
 func (r *Recorder) Sheet(_ context.Context, job *snapshot.Job) (*jobstatus.Sheet, error) {
-	if err := cmp.Or(r.SheetErr, r.lost()); err != nil || r.Seen == nil {
+	if err := cmp.Or(r.SheetErr, r.connectionError()); err != nil || r.Seen == nil {
 		return nil, err
 	}
-	return told(job, wholePods(r.Seen, job.UID)), nil
+	return newJobSheet(job, wholePods(r.Seen, job.UID)), nil
 }
 
-// lost returns the error of a disconnected world.
-func (r *Recorder) lost() error {
+// connectionError returns the error of a disconnected world.
+func (r *Recorder) connectionError() error {
 	if r.Seen == nil || r.Seen.Connection.Link != snapshot.LinkDisconnected {
 		return nil
 	}
@@ -100,6 +100,6 @@ func (r *Recorder) lost() error {
 
 // Attach records the pod.
 func (r *Recorder) Attach(_ context.Context, pod screenapi.PodRef, _ io.Reader, _, _ io.Writer) error {
-	_, err := r.note("attach %s/%s", pod.Namespace, pod.Name)
+	_, err := r.recordCall("attach %s/%s", pod.Namespace, pod.Name)
 	return err
 }

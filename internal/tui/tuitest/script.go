@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// Scripts runs the scripts that match a pattern. A script consists of blocks: commands, a line ----, the output, and
+// RunScripts runs the scripts that match a pattern. A script consists of blocks: commands, a line ----, the output, and
 // another line ---- . Lines that begin with # before the first command are comments. The commands are:
 //
 //	world NAME        the cluster from now on
@@ -33,7 +33,7 @@ import (
 //	expect TEXT       fails if the frame does not contain the text; refuse TEXT fails if it does
 //
 // Requests of the dashboard are printed where they occur: act, copy, follow, quit. Actions return at once.
-func Scripts(t *testing.T, pattern string, specs []screenapi.Spec) {
+func RunScripts(t *testing.T, pattern string, specs []screenapi.Spec) {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {
@@ -48,7 +48,7 @@ func Scripts(t *testing.T, pattern string, specs []screenapi.Spec) {
 			s := &script{t: t, specs: specs, world: "normal", size: Size{120, 40}, settings: tui.Settings{
 				Specs: specs, Theme: "dark", Colors: theme.TrueColor, User: "mei", Own: "nlp", Program: "vcctl", Now: Now,
 			}, recorder: &Recorder{}, now: Now}
-			Compare(t, path, s.run(string(text)))
+			CompareWithFile(t, path, s.runWholeScript(string(text)))
 		})
 	}
 }
@@ -70,8 +70,8 @@ type script struct {
 	waiting []tui.Request
 }
 
-// run returns the script with the current output.
-func (s *script) run(text string) string {
+// runWholeScript returns the script with the current output.
+func (s *script) runWholeScript(text string) string {
 	var whole strings.Builder
 	inOutput := false
 	for line := range strings.Lines(text) {
@@ -89,7 +89,7 @@ func (s *script) run(text string) string {
 		default:
 			whole.WriteString(line + "\n")
 			if line != "" && !strings.HasPrefix(line, "#") {
-				s.command(line)
+				s.runCommand(line)
 			}
 		}
 	}
@@ -102,13 +102,13 @@ func (s *script) run(text string) string {
 	return whole.String()
 }
 
-func (s *script) fail(format string, args ...any) {
+func (s *script) reportError(format string, args ...any) {
 	s.t.Helper()
 	s.t.Errorf("line %d: %s", s.line, fmt.Sprintf(format, args...))
 }
 
-// dashboard returns the dashboard. The first command that needs it starts it.
-func (s *script) dashboard() *tui.App {
+// startedApp returns the dashboard. The first command that needs it starts it.
+func (s *script) startedApp() *tui.App {
 	if s.app != nil {
 		return s.app
 	}
@@ -124,16 +124,16 @@ func (s *script) dashboard() *tui.App {
 }
 
 func (s *script) setWorld(name string) {
-	snap, err := World(name)
+	snap, err := SnapshotOfWorld(name)
 	if err != nil {
 		s.t.Fatalf("line %d: %v", s.line, err)
 	}
 	s.recorder.Seen = snap
 	s.app.SetSnapshot(snap)
-	s.settle()
+	s.runRequests()
 }
 
-func (s *script) command(line string) {
+func (s *script) runCommand(line string) {
 	word, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
 	switch word {
@@ -154,7 +154,7 @@ func (s *script) command(line string) {
 		s.silent = true
 	case "size":
 		if _, err := fmt.Sscanf(rest, "%dx%d", &s.size.W, &s.size.H); err != nil {
-			s.fail("size %q: %v", rest, err)
+			s.reportError("size %q: %v", rest, err)
 		}
 		if s.app != nil {
 			s.app.Resize(s.size.W, s.size.H)
@@ -165,18 +165,18 @@ func (s *script) command(line string) {
 			s.setWorld(rest)
 		}
 	default:
-		s.dashboard()
-		s.live(word, rest)
-		s.settle()
+		s.startedApp()
+		s.runLiveCommand(word, rest)
+		s.runRequests()
 	}
 }
 
-func (s *script) live(word, rest string) {
+func (s *script) runLiveCommand(word, rest string) {
 	switch word {
 	case "keys":
 		for _, name := range strings.Fields(rest) {
-			s.app.Key(Press(name))
-			s.settle()
+			s.app.HandleKey(NewKeyPress(name))
+			s.runRequests()
 		}
 	case "type":
 		for _, r := range rest {
@@ -184,28 +184,28 @@ func (s *script) live(word, rest string) {
 			if r == ' ' {
 				name = "space"
 			}
-			s.app.Key(Press(name))
-			s.settle()
+			s.app.HandleKey(NewKeyPress(name))
+			s.runRequests()
 		}
 	case "click", "double", "wheel":
-		s.mouse(word, rest)
+		s.sendMouseEvent(word, rest)
 	case "tick":
 		d, err := time.ParseDuration(rest)
 		if err != nil {
-			s.fail("%v", err)
+			s.reportError("%v", err)
 		}
 		s.now = s.now.Add(d)
-		s.app.Tick(s.now)
+		s.app.SetCurrentTime(s.now)
 	case "answer":
 		waiting := s.waiting
 		s.silent, s.waiting = false, nil
 		for _, r := range waiting {
-			s.request(r)
+			s.runRequest(r)
 		}
 	case "log":
 		pod, text, _ := strings.Cut(rest, " ")
 		if s.logs == nil {
-			s.fail("no log is followed")
+			s.reportError("no log is followed")
 			return
 		}
 		view := *s.logs
@@ -213,20 +213,20 @@ func (s *script) live(word, rest string) {
 		s.logs = &view
 		s.app.SetLogs(s.logs)
 	case "show":
-		s.show(rest)
+		s.printFrame(rest)
 	case "twin":
-		s.out.WriteString(strings.TrimRight(s.app.Top().Twin(s.app.Context()), "\n") + "\n")
+		s.out.WriteString(strings.TrimRight(s.app.VisibleScreen().Twin(s.app.Context()), "\n") + "\n")
 	case "expect", "refuse":
 		text := s.app.Draw().Text()
 		if strings.Contains(text, rest) != (word == "expect") {
-			s.fail("%s %q: the frame is\n%s", word, rest, text)
+			s.reportError("%s %q: the frame is\n%s", word, rest, text)
 		}
 	default:
-		s.fail("there is no command %q", word)
+		s.reportError("there is no command %q", word)
 	}
 }
 
-func (s *script) mouse(word, rest string) {
+func (s *script) sendMouseEvent(word, rest string) {
 	m := screenapi.Mouse{Kind: screenapi.Click}
 	if word == "double" {
 		m.Kind = screenapi.DoubleClick
@@ -239,20 +239,20 @@ func (s *script) mouse(word, rest string) {
 		rest = strings.TrimPrefix(rest, "down ")
 	}
 	if _, err := fmt.Sscanf(rest, "%d %d", &m.X, &m.Y); err != nil {
-		s.fail("%s %q: %v", word, rest, err)
+		s.reportError("%s %q: %v", word, rest, err)
 	}
 	s.app.Draw()
-	s.app.Mouse(m)
+	s.app.HandleMouse(m)
 }
 
 var lineRange = regexp.MustCompile(`^(\d+)(?:-(\d+))?$`)
 
-func (s *script) show(which string) {
+func (s *script) printFrame(which string) {
 	lines := strings.Split(strings.TrimSuffix(s.app.Draw().Text(), "\n"), "\n")
 	if pattern, ok := strings.CutPrefix(which, "/"); ok {
 		re, err := regexp.Compile(strings.TrimSuffix(pattern, "/"))
 		if err != nil {
-			s.fail("%v", err)
+			s.reportError("%v", err)
 			return
 		}
 		for _, line := range lines {
@@ -270,41 +270,41 @@ func (s *script) show(which string) {
 			to, _ = strconv.Atoi(m[2])
 		}
 	} else if which != "" {
-		s.fail("show %q is neither lines nor /a pattern/", which)
+		s.reportError("show %q is neither lines nor /a pattern/", which)
 	}
 	for i := max(from, 1); i <= min(to, len(lines)); i++ {
 		s.out.WriteString(lines[i-1] + "\n")
 	}
 }
 
-// settle carries out the dashboard's requests until there are none left.
-func (s *script) settle() {
+// runRequests carries out the dashboard's requests until there are none left.
+func (s *script) runRequests() {
 	for range 20 {
-		requests := s.app.Take()
+		requests := s.app.TakeRequests()
 		if len(requests) == 0 {
 			return
 		}
 		for _, r := range requests {
-			s.request(r)
+			s.runRequest(r)
 		}
 	}
-	s.fail("the dashboard never stops asking")
+	s.reportError("the dashboard never stops asking")
 }
 
-func (s *script) request(r tui.Request) {
+func (s *script) runRequest(r tui.Request) {
 	switch e := r.Effect.(type) {
 	case screenapi.Run:
 		if s.silent && e.Fetch != nil {
 			s.waiting = append(s.waiting, r)
 			return
 		}
-		done := carryOut(e)
-		s.asked()
-		s.app.Done(r.From, e, done)
+		done := performRun(e)
+		s.writeAsked()
+		s.app.ReportDone(r.From, e, done)
 	case screenapi.Shell:
 		err := e.Do(context.Background(), strings.NewReader(""), &s.out, &s.out)
-		s.asked()
-		s.app.Done(r.From, screenapi.Run{Name: e.Name}, screenapi.Done{Name: e.Name, Err: err})
+		s.writeAsked()
+		s.app.ReportDone(r.From, screenapi.Run{Name: e.Name}, screenapi.Done{Name: e.Name, Err: err})
 	case screenapi.Copy:
 		fmt.Fprintf(&s.out, "copy %s: %d lines\n", e.What, strings.Count(e.Text, "\n"))
 	case screenapi.StreamLogs:
@@ -325,7 +325,7 @@ func (s *script) request(r tui.Request) {
 	}
 }
 
-func (s *script) asked() {
+func (s *script) writeAsked() {
 	for _, line := range s.recorder.Asked {
 		s.out.WriteString("act " + line + "\n")
 	}

@@ -11,10 +11,10 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Settled fills in the status of the queues among objects as the controllers and the scheduler would: the numbers of
+// FillInStatus fills in the status of the queues among objects as the controllers and the scheduler would: the numbers of
 // running and waiting gangs, and the amounts that pods use in each queue and its descendants. So the tests need not
 // contain consistent numbers.
-func Settled(objects []runtime.Object) []runtime.Object {
+func FillInStatus(objects []runtime.Object) []runtime.Object {
 	queues := map[string]*schedulingv1beta1.Queue{}
 	for _, object := range objects {
 		if q, ok := object.(*schedulingv1beta1.Queue); ok {
@@ -44,23 +44,23 @@ func Settled(objects []runtime.Object) []runtime.Object {
 			continue
 		}
 		for q := queues[queueOf[pod.OwnerReferences[0].UID]]; q != nil; q = queues[q.Spec.Parent] {
-			add(q.Status.Allocated, asks(&pod.Spec))
+			addAmounts(q.Status.Allocated, podRequests(&pod.Spec))
 		}
 	}
 	for _, object := range objects {
 		if group, ok := object.(*schedulingv1beta1.PodGroup); ok && group.Status.Explanation != nil {
-			settle(group.Status.Explanation, group, queues[group.Spec.Queue])
+			fillInExplanation(group.Status.Explanation, group, queues[group.Spec.Queue])
 		}
 	}
 	return objects
 }
 
-// settle fills in an explanation's amounts of the queue, and what the gang lacks there.
-func settle(e *schedulingv1beta1.Explanation, group *schedulingv1beta1.PodGroup, q *schedulingv1beta1.Queue) {
+// fillInExplanation fills in an explanation's amounts of the queue, and what the gang lacks there.
+func fillInExplanation(e *schedulingv1beta1.Explanation, group *schedulingv1beta1.PodGroup, q *schedulingv1beta1.Queue) {
 	if e.Queue == nil || q == nil {
 		return
 	}
-	e.Queue.Allocated, e.Queue.Capability = only(q.Status.Allocated, *group.Spec.MinResources), q.Spec.Capability
+	e.Queue.Allocated, e.Queue.Capability = amountsNamedIn(q.Status.Allocated, *group.Spec.MinResources), q.Spec.Capability
 	if e.Reason != string(reason.OverCapability) {
 		return
 	}
@@ -72,8 +72,8 @@ func settle(e *schedulingv1beta1.Explanation, group *schedulingv1beta1.PodGroup,
 	e.Short = []schedulingv1beta1.Shortage{{Resource: GPU, Scope: "queue", Asked: asked.String(), Available: left.String(), ShortBy: short.String()}}
 }
 
-// only returns the amounts of the resources that others also contains.
-func only(amounts, others corev1.ResourceList) corev1.ResourceList {
+// amountsNamedIn returns the amounts of the resources that others also contains.
+func amountsNamedIn(amounts, others corev1.ResourceList) corev1.ResourceList {
 	some := corev1.ResourceList{}
 	for name, amount := range amounts {
 		if _, named := others[name]; named {
@@ -83,16 +83,16 @@ func only(amounts, others corev1.ResourceList) corev1.ResourceList {
 	return some
 }
 
-// asks returns the total request of a pod's containers.
-func asks(spec *corev1.PodSpec) corev1.ResourceList {
+// podRequests returns the total request of a pod's containers.
+func podRequests(spec *corev1.PodSpec) corev1.ResourceList {
 	sum := corev1.ResourceList{}
 	for i := range spec.Containers {
-		add(sum, spec.Containers[i].Resources.Requests)
+		addAmounts(sum, spec.Containers[i].Resources.Requests)
 	}
 	return sum
 }
 
-func add(sum, more corev1.ResourceList) {
+func addAmounts(sum, more corev1.ResourceList) {
 	for name, amount := range more {
 		total := sum[name].DeepCopy()
 		total.Add(amount)

@@ -13,14 +13,14 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
-// Various returns Few with one job of each rare kind: an array, a held job, a suspended job, a job with failed pods, a
+// VariousJobsWorld returns FewNodesWorld with one job of each rare kind: an array, a held job, a suspended job, a job with failed pods, a
 // job that cannot pull its image, and a job with a complete explanation.
-func Various() []runtime.Object {
-	objects := Few()
+func VariousJobsWorld() []runtime.Object {
+	objects := FewNodesWorld()
 	pending, running := batchv1alpha1.Pending, batchv1alpha1.Running
 	for _, plan := range []JobPlan{
 		{ID: 12, Namespace: "nlp", Name: "hp-sweep", Queue: "default", User: "omar", Phase: running, Tasks: 8, CPU: "1", Memory: "1Gi", Age: hour, Ran: 40 * minute,
-			Nodes: []string{"192.168.63.50", "192.168.63.50"}, Change: sweep},
+			Nodes: []string{"192.168.63.50", "192.168.63.50"}, Change: turnIntoArray},
 		{ID: 13, Namespace: "nlp", Name: "held", Queue: "default", User: "mei", Phase: pending, Tasks: 1, CPU: "1", Memory: "1Gi", Age: minute, Change: func(job *batchv1alpha1.Job) {
 			job.Annotations = map[string]string{keys.Hold: keys.HoldUser}
 			job.Status.State.Reason, job.Status.State.Message = string(reason.JobHeldUser), "the job is held by its user"
@@ -31,34 +31,34 @@ func Various() []runtime.Object {
 		{ID: 15, Namespace: "nlp", Name: "crashes", Queue: "default", User: "mei", Phase: running, Tasks: 4, CPU: "1", Memory: "1Gi", Age: 5 * minute, Ran: 4 * minute,
 			Nodes: []string{"192.168.23.24", "192.168.51.67", "192.168.57.163", "192.168.63.50"}, Change: func(job *batchv1alpha1.Job) { job.Status.Running, job.Status.Failed = 2, 1 }},
 		{ID: 16, Namespace: "nlp", Name: "llama-eval", Queue: "default", User: "mei", Class: "", Phase: pending, Tasks: 2, GPUs: 8, CPU: "4", Memory: "8Gi", Age: 18 * minute,
-			Limit: 2 * hour, Explanation: whole()},
+			Limit: 2 * hour, Explanation: fullExplanation()},
 	} {
-		objects = append(objects, plan.Objects()...)
+		objects = append(objects, plan.NewObjects()...)
 	}
 	for _, object := range objects {
 		if pod, ok := object.(*corev1.Pod); ok {
-			spoil(pod)
+			makePodsFail(pod)
 		}
 	}
-	return Settled(objects)
+	return FillInStatus(objects)
 }
 
-// sweep makes a job an array of eight elements, half of which have ended.
-func sweep(job *batchv1alpha1.Job) {
+// turnIntoArray makes a job an array of eight elements, half of which have ended.
+func turnIntoArray(job *batchv1alpha1.Job) {
 	job.Annotations = map[string]string{keys.Array: "0-7", keys.ArrayLimit: strconv.Itoa(2)}
 	job.Spec.MinAvailable = 1
 	job.Status.Array = &batchv1alpha1.ArrayStatus{Running: "4-5", Succeeded: "0-2", Failed: "3", ExitCodes: map[string]string{"2": "3"}, Reason: string(reason.JobArrayTaskLimit)}
 	job.Status.Running, job.Status.Pending, job.Status.Succeeded, job.Status.Failed = 2, 2, 3, 1
 }
 
-// spoil makes one pod of crashes fail and another wait for its image.
-func spoil(pod *corev1.Pod) {
+// makePodsFail makes one pod of crashes fail and another wait for its image.
+func makePodsFail(pod *corev1.Pod) {
 	switch pod.Name {
 	case "crashes-worker-2":
 		pod.Status.Phase = corev1.PodFailed
-		ended := Ago(3 * minute)
+		ended := TimeBeforeNow(3 * minute)
 		pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-			ExitCode: 3, Reason: "Error", Message: "no checkpoint in /data", StartedAt: Ago(4 * minute), FinishedAt: ended,
+			ExitCode: 3, Reason: "Error", Message: "no checkpoint in /data", StartedAt: TimeBeforeNow(4 * minute), FinishedAt: ended,
 		}}
 	case "crashes-worker-3":
 		pod.Status.Phase = corev1.PodPending
@@ -67,9 +67,9 @@ func spoil(pod *corev1.Pod) {
 	}
 }
 
-// whole returns an explanation with all fields set.
-func whole() *schedulingv1beta1.Explanation {
-	start, since := Ago(-24*minute), Ago(18*minute)
+// fullExplanation returns an explanation with all fields set.
+func fullExplanation() *schedulingv1beta1.Explanation {
+	start, since := TimeBeforeNow(-24*minute), TimeBeforeNow(18*minute)
 	return &schedulingv1beta1.Explanation{
 		Reason: string(reason.GangDoesNotFit), Message: "not all pods of the gang fit at the same time: 1 of 2 fit; 1/4 nodes can run one more pod: 2 InsufficientResource nvidia.com/gpu (short by 8), 1 UntoleratedTaint team=prod:NoSchedule",
 		Hint: "lower minAvailable or the requests, or add nodes", Since: &since, Attempts: 12, LastAttempt: &since,

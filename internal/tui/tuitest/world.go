@@ -21,13 +21,15 @@ import (
 // Now is the current time of all worlds.
 var Now = time.Date(2026, 11, 21, 21, 53, 39, 0, time.UTC)
 
-// Ago returns a time before Now.
-func Ago(d time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-d)) }
+// TimeBeforeNow returns a time before Now.
+func TimeBeforeNow(d time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-d)) }
 
-// Worlds returns the names of the worlds for goldens.
-func Worlds() []string { return []string{"normal", "few", "empty", "loading", "disconnected", "many"} }
+// GoldenWorldNames returns the names of the worlds for goldens.
+func GoldenWorldNames() []string {
+	return []string{"normal", "few", "empty", "loading", "disconnected", "many"}
+}
 
-// World returns a cluster:
+// SnapshotOfWorld returns a cluster:
 //
 //	normal        96 nodes in 12 racks, queues in two levels, jobs in every state
 //	few           the four nodes of the demo, two jobs
@@ -41,13 +43,13 @@ func Worlds() []string { return []string{"normal", "few", "empty", "loading", "d
 //	switches      few below network switches: with HyperNodes
 //
 // Scripts can also use later, which is few after eval ended and train lost a pod.
-func World(name string) (*snapshot.Snapshot, error) {
+func SnapshotOfWorld(name string) (*snapshot.Snapshot, error) {
 	worlds.Lock()
 	defer worlds.Unlock()
 	if made, ok := worlds.made[name]; ok {
 		return made, nil
 	}
-	made, err := makeWorld(name)
+	made, err := newWorld(name)
 	if err == nil {
 		worlds.made[name] = made
 	}
@@ -69,51 +71,51 @@ func wholePods(world *snapshot.Snapshot, job types.UID) []*corev1.Pod {
 	return worlds.whole[world][job]
 }
 
-func makeWorld(name string) (*snapshot.Snapshot, error) {
+func newWorld(name string) (*snapshot.Snapshot, error) {
 	facts := snapshot.Facts{Cluster: "prod-gpu", Policy: "capacity", Connection: snapshot.Connection{Link: snapshot.LinkLive, Since: Now.Add(-time.Hour), Server: "https://10.0.0.1:6443"}}
 	board, at := snapshot.NewBoard(), Now.Add(-2*time.Second)
 	var objects []runtime.Object
 	switch name {
 	case "normal":
-		objects = Normal()
+		objects = NormalWorld()
 	case "few":
-		objects = Few()
+		objects = FewNodesWorld()
 	case "later":
-		objects = Later()
+		objects = FewNodesLater()
 	case "switches":
-		objects = Switches()
+		objects = SwitchesWorld()
 	case "various":
-		objects = Various()
+		objects = VariousJobsWorld()
 	case "many":
-		objects = Many(1000, 10000)
+		objects = ManyNodesAndJobs(1000, 10000)
 	case "empty", "own", "forbidden":
 	case "loading":
-		objects = Few()
+		objects = FewNodesWorld()
 		facts.Connection = snapshot.Connection{Link: snapshot.LinkLoading, Since: Now.Add(-time.Second), Server: facts.Connection.Server}
 		facts.Loading = []snapshot.Loading{{Kind: "pods", Count: 42100}, {Kind: "jobs", Count: 310}}
 	case "disconnected":
-		objects = Normal()
+		objects = NormalWorld()
 		facts.Connection = snapshot.Connection{Link: snapshot.LinkDisconnected, Since: Now.Add(-12 * time.Second), Server: facts.Connection.Server, Problem: "dial tcp 10.0.0.1:6443: connect: connection refused"}
 	default:
-		return nil, fmt.Errorf("there is no world %q; one of: %s", name, strings.Join(Worlds(), ", "))
+		return nil, fmt.Errorf("there is no world %q; one of: %s", name, strings.Join(GoldenWorldNames(), ", "))
 	}
 	if name == "own" || name == "forbidden" {
-		objects, facts.Hidden = hide(Various(), name == "own")
+		objects, facts.Hidden = hideObjects(VariousJobsWorld(), name == "own")
 		board.SetUnknown(snapshot.Pods, true)
 		board.SetUnknown(snapshot.PodGroups, true)
 	}
 	for _, object := range objects {
-		if err := board.Put(object); err != nil {
+		if err := board.StoreObject(object); err != nil {
 			return nil, err
 		}
 	}
-	world := board.Freeze(at, facts)
-	worlds.whole[world] = podsOf(objects)
+	world := board.TakeSnapshot(at, facts)
+	worlds.whole[world] = podsByJob(objects)
 	return world, nil
 }
 
-// Amounts returns a list of resources: Amounts("cpu", "1", "memory", "2Gi").
-func Amounts(pairs ...string) corev1.ResourceList {
+// ResourceList returns a list of resources: Amounts("cpu", "1", "memory", "2Gi").
+func ResourceList(pairs ...string) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for i := 0; i < len(pairs); i += 2 {
 		list[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
@@ -127,10 +129,10 @@ const GPU = "nvidia.com/gpu"
 // NewNode returns a node that has been ready for 41 days; rack may be "".
 func NewNode(name, rack, cpu, memory string, gpus int) *corev1.Node {
 	node := &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("node-" + name), CreationTimestamp: Ago(41 * 24 * time.Hour), Labels: map[string]string{}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("node-" + name), CreationTimestamp: TimeBeforeNow(41 * 24 * time.Hour), Labels: map[string]string{}},
 		Status: corev1.NodeStatus{
-			Allocatable: Amounts("cpu", cpu, "memory", memory, "pods", "110"),
-			Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: Ago(41 * 24 * time.Hour)}},
+			Allocatable: ResourceList("cpu", cpu, "memory", memory, "pods", "110"),
+			Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: TimeBeforeNow(41 * 24 * time.Hour)}},
 		},
 	}
 	if gpus > 0 {
@@ -142,10 +144,10 @@ func NewNode(name, rack, cpu, memory string, gpus int) *corev1.Node {
 	return node
 }
 
-// Down turns a node into one whose kubelet stopped reporting.
-func Down(node *corev1.Node, since time.Duration) *corev1.Node {
+// WithNodeDown turns a node into one whose kubelet stopped reporting.
+func WithNodeDown(node *corev1.Node, since time.Duration) *corev1.Node {
 	node.Status.Conditions[0] = corev1.NodeCondition{
-		Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status.", LastTransitionTime: Ago(since),
+		Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status.", LastTransitionTime: TimeBeforeNow(since),
 	}
 	return node
 }
@@ -153,7 +155,7 @@ func Down(node *corev1.Node, since time.Duration) *corev1.Node {
 // NewQueue returns an open queue below another; change may be nil.
 func NewQueue(name, parent string, weight int32, change func(*schedulingv1beta1.Queue)) *schedulingv1beta1.Queue {
 	q := &schedulingv1beta1.Queue{
-		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("queue-" + name), CreationTimestamp: Ago(41 * 24 * time.Hour)},
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("queue-" + name), CreationTimestamp: TimeBeforeNow(41 * 24 * time.Hour)},
 		Spec:       schedulingv1beta1.QueueSpec{Weight: weight, Parent: parent},
 		Status:     schedulingv1beta1.QueueStatus{State: schedulingv1beta1.QueueStateOpen, Allocated: corev1.ResourceList{}},
 	}
@@ -182,9 +184,9 @@ type JobPlan struct {
 	Change          func(*batchv1alpha1.Job)
 }
 
-// Objects returns the objects of the job. A job that is held, ended or requeued has no PodGroup and no pods.
-func (p JobPlan) Objects() []runtime.Object {
-	job := p.job()
+// NewObjects returns the objects of the job. A job that is held, ended or requeued has no PodGroup and no pods.
+func (p JobPlan) NewObjects() []runtime.Object {
+	job := p.newJobObject()
 	switch p.Phase {
 	case batchv1alpha1.Pending, batchv1alpha1.Running:
 	default:
@@ -193,21 +195,21 @@ func (p JobPlan) Objects() []runtime.Object {
 	if job.Annotations[keys.Hold] != "" {
 		return []runtime.Object{job}
 	}
-	objects := []runtime.Object{job, p.group(job)}
+	objects := []runtime.Object{job, p.newGroupObject(job)}
 	for i := range int(p.Tasks) {
-		objects = append(objects, p.pod(job, i))
+		objects = append(objects, p.newPodObject(job, i))
 	}
 	return objects
 }
 
-func (p JobPlan) job() *batchv1alpha1.Job {
-	asks := Amounts("cpu", p.CPU, "memory", p.Memory)
+func (p JobPlan) newJobObject() *batchv1alpha1.Job {
+	asks := ResourceList("cpu", p.CPU, "memory", p.Memory)
 	if p.GPUs > 0 {
 		asks[GPU] = *resource.NewQuantity(int64(p.GPUs), resource.DecimalSI)
 	}
 	job := &batchv1alpha1.Job{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: p.Name, Namespace: p.Namespace, UID: types.UID(fmt.Sprintf("job-%d", p.ID)), CreationTimestamp: Ago(p.Age),
+			Name: p.Name, Namespace: p.Namespace, UID: types.UID(fmt.Sprintf("job-%d", p.ID)), CreationTimestamp: TimeBeforeNow(p.Age),
 			Labels: map[string]string{keys.JobID: fmt.Sprint(p.ID), keys.User: p.User},
 		},
 		Spec: batchv1alpha1.JobSpec{
@@ -216,7 +218,7 @@ func (p JobPlan) job() *batchv1alpha1.Job {
 				Containers: []corev1.Container{{Name: "main", Image: "hpc/" + p.Name + ":2026.1", Resources: corev1.ResourceRequirements{Requests: asks, Limits: asks}}},
 			}}}},
 		},
-		Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: p.Phase, LastTransitionTime: Ago(max(p.Ran, time.Second))}, MinAvailable: p.Tasks},
+		Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: p.Phase, LastTransitionTime: TimeBeforeNow(max(p.Ran, time.Second))}, MinAvailable: p.Tasks},
 	}
 	if p.Limit > 0 {
 		seconds := int64(p.Limit.Seconds())
@@ -233,10 +235,10 @@ func (p JobPlan) job() *batchv1alpha1.Job {
 	default:
 		job.Status.Running, job.Status.Pending = running, p.Tasks-running
 	}
-	submitted := Ago(p.Age)
+	submitted := TimeBeforeNow(p.Age)
 	job.Status.Conditions = []batchv1alpha1.JobCondition{{Status: batchv1alpha1.Pending, LastTransitionTime: &submitted}}
 	if p.Ran > 0 && p.Phase != batchv1alpha1.Pending {
-		started := Ago(p.Ran)
+		started := TimeBeforeNow(p.Ran)
 		job.Status.Conditions = append(job.Status.Conditions, batchv1alpha1.JobCondition{Status: batchv1alpha1.Running, LastTransitionTime: &started})
 	}
 	if p.Change != nil {
@@ -245,7 +247,7 @@ func (p JobPlan) job() *batchv1alpha1.Job {
 	return job
 }
 
-func (p JobPlan) group(job *batchv1alpha1.Job) *schedulingv1beta1.PodGroup {
+func (p JobPlan) newGroupObject(job *batchv1alpha1.Job) *schedulingv1beta1.PodGroup {
 	phase := schedulingv1beta1.PodGroupPending
 	if len(p.Nodes) > 0 {
 		phase = schedulingv1beta1.PodGroupRunning
@@ -254,11 +256,11 @@ func (p JobPlan) group(job *batchv1alpha1.Job) *schedulingv1beta1.PodGroup {
 	}
 	all := corev1.ResourceList{}
 	for range p.Tasks {
-		add(all, asks(&job.Spec.Tasks[0].Template.Spec))
+		addAmounts(all, podRequests(&job.Spec.Tasks[0].Template.Spec))
 	}
 	return &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: p.Name + "-" + string(job.UID), Namespace: p.Namespace, UID: "group-" + job.UID, CreationTimestamp: Ago(p.Age),
+			Name: p.Name + "-" + string(job.UID), Namespace: p.Namespace, UID: "group-" + job.UID, CreationTimestamp: TimeBeforeNow(p.Age),
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: job.Name, UID: job.UID}},
 		},
 		Spec:   schedulingv1beta1.PodGroupSpec{MinMember: p.Tasks, MinResources: &all, Queue: p.Queue, PriorityClassName: p.Class},
@@ -266,10 +268,10 @@ func (p JobPlan) group(job *batchv1alpha1.Job) *schedulingv1beta1.PodGroup {
 	}
 }
 
-func (p JobPlan) pod(job *batchv1alpha1.Job, index int) *corev1.Pod {
+func (p JobPlan) newPodObject(job *batchv1alpha1.Job, index int) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("%s-worker-%d", p.Name, index), Namespace: p.Namespace, UID: types.UID(fmt.Sprintf("pod-%d-%d", p.ID, index)), CreationTimestamp: Ago(p.Age),
+			Name: fmt.Sprintf("%s-worker-%d", p.Name, index), Namespace: p.Namespace, UID: types.UID(fmt.Sprintf("pod-%d-%d", p.ID, index)), CreationTimestamp: TimeBeforeNow(p.Age),
 			Labels:          map[string]string{keys.JobID: fmt.Sprint(p.ID), keys.TaskIndex: fmt.Sprint(index), keys.TaskSpec: "worker"},
 			Annotations:     map[string]string{keys.TaskSpec: "worker"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: job.Name, UID: job.UID}},
@@ -281,12 +283,12 @@ func (p JobPlan) pod(job *batchv1alpha1.Job, index int) *corev1.Pod {
 		return pod
 	}
 	pod.Spec.NodeName = p.Nodes[index]
-	bound := Ago(max(p.Ran, time.Second) + 3*time.Second)
+	bound := TimeBeforeNow(max(p.Ran, time.Second) + 3*time.Second)
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: bound}}
 	status := corev1.ContainerStatus{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}
 	if index < len(p.Nodes)-p.Creating {
 		pod.Status.Phase = corev1.PodRunning
-		started := Ago(max(p.Ran, time.Second))
+		started := TimeBeforeNow(max(p.Ran, time.Second))
 		pod.Status.StartTime = &started
 		status.Ready, status.State = true, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}}
 	}

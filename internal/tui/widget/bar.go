@@ -70,9 +70,9 @@ func (b Bar) Draw(c canvas.Canvas, x, y, w int, t *theme.Theme) {
 	}
 }
 
-// Spark draws the last values of a history, one per cell, with the newest on the right. The largest value has the
+// DrawSparkline draws the last values of a history, one per cell, with the newest on the right. The largest value has the
 // full height. Spark returns the column after the last cell.
-func Spark(c canvas.Canvas, x, y, w int, values []float64, style canvas.Style, t *theme.Theme) int {
+func DrawSparkline(c canvas.Canvas, x, y, w int, values []float64, style canvas.Style, t *theme.Theme) int {
 	if len(values) > w {
 		values = values[len(values)-max(w, 0):]
 	}

@@ -31,8 +31,8 @@ type Column[R any] struct {
 	Descending bool
 }
 
-// shown reports whether a column is drawn.
-func (t *Table[R]) shown(ctx *screenapi.Context, column *Column[R]) bool {
+// isColumnShown reports whether a column is drawn.
+func (t *Table[R]) isColumnShown(ctx *screenapi.Context, column *Column[R]) bool {
 	if chosen, ok := t.chosen[column.Key]; ok {
 		return chosen
 	}
@@ -44,14 +44,14 @@ type placedColumn struct {
 	index, x, w int
 }
 
-// layout determines the positions and widths of the columns. If not all fit, it omits columns from the right, but
+// layOutColumns determines the positions and widths of the columns. If not all fit, it omits columns from the right, but
 // never the first.
-func (t *Table[R]) layout(ctx *screenapi.Context, width int) []placedColumn {
+func (t *Table[R]) layOutColumns(ctx *screenapi.Context, width int) []placedColumn {
 	var all []placedColumn
-	used, flex := t.gutter(), -1
+	used, flex := t.gutterWidth(), -1
 	for i := range t.Columns {
 		column := &t.Columns[i]
-		if !t.shown(ctx, column) {
+		if !t.isColumnShown(ctx, column) {
 			continue
 		}
 		w := column.Width
@@ -80,7 +80,7 @@ func (t *Table[R]) layout(ctx *screenapi.Context, width int) []placedColumn {
 	if flex >= 0 && flex < len(all) {
 		all[flex].w = max(all[flex].w+width-used, 1)
 	}
-	x := t.gutter()
+	x := t.gutterWidth()
 	for i := range all {
 		all[i].x = x
 		x += all[i].w + 1
@@ -88,7 +88,7 @@ func (t *Table[R]) layout(ctx *screenapi.Context, width int) []placedColumn {
 	return all
 }
 
-func (t *Table[R]) gutter() int { return 2 }
+func (t *Table[R]) gutterWidth() int { return 2 }
 
 // Chooser returns the effect that lets the user choose columns.
 func (t *Table[R]) Chooser(ctx *screenapi.Context) []screenapi.Effect {
@@ -99,7 +99,7 @@ func (t *Table[R]) Chooser(ctx *screenapi.Context) []screenapi.Effect {
 		if title == "" {
 			title = column.Key
 		}
-		choices[i] = screenapi.Choice{Title: title, On: t.shown(ctx, column), Fixed: i == 0}
+		choices[i] = screenapi.Choice{Title: title, On: t.isColumnShown(ctx, column), Fixed: i == 0}
 	}
 	return []screenapi.Effect{screenapi.Choose{Title: "Columns", Choices: choices, Then: func(ticked []bool) []screenapi.Effect {
 		for i, on := range ticked {

@@ -36,8 +36,8 @@ var _ Rows = (*Table[int])(nil)
 func (t *Table[R]) Move(n int) {
 	t.at += n
 	t.moved = true
-	t.settle()
-	t.spread()
+	t.clampCursor()
+	t.markRangeRows()
 }
 
 // Page moves the cursor by n screens.
@@ -57,12 +57,12 @@ func (t *Table[R]) Mark() {
 	if t.marks[t.cursor] {
 		delete(t.marks, t.cursor)
 	} else {
-		t.mark(t.cursor)
+		t.markRowByID(t.cursor)
 	}
 	t.Move(1)
 }
 
-func (t *Table[R]) mark(id string) {
+func (t *Table[R]) markRowByID(id string) {
 	if t.marks == nil {
 		t.marks = map[string]bool{}
 	}
@@ -76,11 +76,11 @@ func (t *Table[R]) Range() {
 		return
 	}
 	t.anchor = t.cursor
-	t.spread()
+	t.markRangeRows()
 }
 
-// spread marks the rows between the start of a range and the cursor.
-func (t *Table[R]) spread() {
+// markRangeRows marks the rows between the start of a range and the cursor.
+func (t *Table[R]) markRangeRows() {
 	if t.anchor == "" {
 		return
 	}
@@ -89,7 +89,7 @@ func (t *Table[R]) spread() {
 			continue
 		}
 		for i := min(from, t.at); i <= max(from, t.at); i++ {
-			t.mark(t.ID(t.rows[i]))
+			t.markRowByID(t.ID(t.rows[i]))
 		}
 		return
 	}
@@ -99,7 +99,7 @@ func (t *Table[R]) spread() {
 // MarkAll marks all rows.
 func (t *Table[R]) MarkAll() {
 	for _, row := range t.rows {
-		t.mark(t.ID(row))
+		t.markRowByID(t.ID(row))
 	}
 }
 
@@ -110,14 +110,14 @@ func (t *Table[R]) Escape() bool {
 	return any
 }
 
-// Marked returns the marked rows that are visible and exist, in order.
-func (t *Table[R]) Marked() []R {
+// MarkedRows returns the marked rows that are visible and exist, in order.
+func (t *Table[R]) MarkedRows() []R {
 	if len(t.marks) == 0 {
 		return nil
 	}
 	var marked []R
 	for _, row := range t.rows {
-		if t.marks[t.ID(row)] && !t.Gone(row) {
+		if t.marks[t.ID(row)] && !t.IsLingering(row) {
 			marked = append(marked, row)
 		}
 	}
@@ -126,10 +126,10 @@ func (t *Table[R]) Marked() []R {
 
 // Targets returns the marked rows, or the row under the cursor if none is marked.
 func (t *Table[R]) Targets() []R {
-	if marked := t.Marked(); len(marked) > 0 {
+	if marked := t.MarkedRows(); len(marked) > 0 {
 		return marked
 	}
-	if row, ok := t.Selected(); ok && !t.Gone(row) {
+	if row, ok := t.Selected(); ok && !t.IsLingering(row) {
 		return []R{row}
 	}
 	return nil
@@ -141,26 +141,26 @@ func (t *Table[R]) NextSort(ctx *screenapi.Context) {
 	found := t.sortBy == ""
 	for i := range t.Columns {
 		column := &t.Columns[i]
-		if found && column.Compare != nil && t.shown(ctx, column) {
+		if found && column.Compare != nil && t.isColumnShown(ctx, column) {
 			t.sortBy = column.Key
-			t.arrange()
+			t.arrangeRows()
 			return
 		}
 		found = found || column.Key == t.sortBy
 	}
 	t.sortBy = ""
-	t.arrange()
+	t.arrangeRows()
 }
 
 // Reverse reverses the sort order.
 func (t *Table[R]) Reverse() {
 	t.reverse = !t.reverse
-	t.arrange()
+	t.arrangeRows()
 }
 
 // Mouse handles a click or a turn of the wheel.
 func (t *Table[R]) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bool) {
-	x, y, inside := t.drawn.Holds(m.X, m.Y)
+	x, y, inside := t.drawn.ContainsCell(m.X, m.Y)
 	if !inside {
 		return false, false
 	}
@@ -171,7 +171,7 @@ func (t *Table[R]) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open b
 		t.Move(-3)
 	case screenapi.Click, screenapi.DoubleClick:
 		if y == 0 {
-			t.clickHead(x)
+			t.sortByClicked(x)
 			return true, false
 		}
 		if y > len(t.lines) || t.lines[y-1] < 0 || t.lines[y-1] >= len(t.rows) {
@@ -180,13 +180,13 @@ func (t *Table[R]) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open b
 		row := t.lines[y-1]
 		again := row == t.at && m.Kind == screenapi.DoubleClick
 		t.at, t.moved = row, true
-		t.settle()
+		t.clampCursor()
 		return true, again
 	}
 	return true, false
 }
 
-func (t *Table[R]) clickHead(x int) {
+func (t *Table[R]) sortByClicked(x int) {
 	for _, p := range t.heads {
 		column := &t.Columns[p.index]
 		if x < p.x || x >= p.x+p.w || column.Compare == nil {
@@ -197,6 +197,6 @@ func (t *Table[R]) clickHead(x int) {
 		} else {
 			t.sortBy, t.reverse = column.Key, false
 		}
-		t.arrange()
+		t.arrangeRows()
 	}
 }

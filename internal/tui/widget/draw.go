@@ -19,27 +19,27 @@ type seenRow struct {
 // Draw draws the header and as many rows around the cursor as fit. The last line shows the number of rows below. If
 // there are no rows, Draw shows empty.
 func (t *Table[R]) Draw(ctx *screenapi.Context, c canvas.Canvas, empty string) {
-	t.expire(ctx.Now)
+	t.dropExpired(ctx.Now)
 	t.drawn = c
 	t.frames++
-	t.heads = t.layout(ctx, c.W)
-	t.head(c)
+	t.heads = t.layOutColumns(ctx, c.W)
+	t.drawTableHead(c)
 	t.height = max(c.H-1, 0)
-	cut := t.overflows(t.height)
+	cut := t.needsMoreThan(t.height)
 	if cut {
 		t.height = max(c.H-2, 0)
 	}
-	t.settle()
+	t.clampCursor()
 	if len(t.rows) == 0 {
 		c.Fit(2, 1, c.W-2, empty, theme.Dim)
 		return
 	}
 	seen := make(map[string]*seenRow, t.height)
-	t.scroll(t.height)
-	t.body(ctx, c, t.height, seen)
+	t.scrollToCursor(t.height)
+	t.drawTableBody(ctx, c, t.height, seen)
 	t.seen = seen
 	if more := len(t.rows) - t.top - t.drawnRows; cut && c.H > 1 {
-		t.foot(ctx, c, more)
+		t.drawTableFoot(ctx, c, more)
 	}
 }
 
@@ -58,7 +58,7 @@ func (t *Table[R]) Text(ctx *screenapi.Context, width int, empty string) string 
 	return strings.TrimRight(c.Text(), "\n") + "\n"
 }
 
-func (t *Table[R]) head(c canvas.Canvas) {
+func (t *Table[R]) drawTableHead(c canvas.Canvas) {
 	for _, p := range t.heads {
 		column := &t.Columns[p.index]
 		style := theme.Head
@@ -73,15 +73,15 @@ func (t *Table[R]) head(c canvas.Canvas) {
 	}
 }
 
-func (t *Table[R]) foot(ctx *screenapi.Context, c canvas.Canvas, more int) {
-	text := fmt.Sprintf("%c %s more below (pgdn)", ctx.Theme.Glyphs.More, Count(more))
+func (t *Table[R]) drawTableFoot(ctx *screenapi.Context, c canvas.Canvas, more int) {
+	text := fmt.Sprintf("%c %s more below (pgdn)", ctx.Theme.Glyphs.More, FormatCount(more))
 	if more <= 0 {
-		text = fmt.Sprintf("%c end of %s", ctx.Theme.Glyphs.More, Count(len(t.rows)))
+		text = fmt.Sprintf("%c end of %s", ctx.Theme.Glyphs.More, FormatCount(len(t.rows)))
 	}
 	c.Fit(2, c.H-1, c.W-2, text, theme.Dim)
 }
 
-func (t *Table[R]) row(ctx *screenapi.Context, c canvas.Canvas, y int, row R, cursor bool, seen map[string]*seenRow) {
+func (t *Table[R]) drawTableRow(ctx *screenapi.Context, c canvas.Canvas, y int, row R, cursor bool, seen map[string]*seenRow) {
 	id := t.ID(row)
 	before := t.seen[id]
 	now := &seenRow{texts: make([]string, len(t.Columns)), changed: make([]time.Time, len(t.Columns))}
@@ -133,13 +133,13 @@ func (t *Table[R]) changedCell(at time.Time, before, now *seenRow, index int, ti
 	return !now.changed[index].IsZero() && at.Sub(now.changed[index]) < linger
 }
 
-// Count formats a number with commas, for example 1,948.
-func Count(n int) string {
+// FormatCount formats a number with commas, for example 1,948.
+func FormatCount(n int) string {
 	if n < 0 {
-		return "-" + Count(-n)
+		return "-" + FormatCount(-n)
 	}
 	if n < 1000 {
 		return fmt.Sprint(n)
 	}
-	return fmt.Sprintf("%s,%03d", Count(n/1000), n%1000)
+	return fmt.Sprintf("%s,%03d", FormatCount(n/1000), n%1000)
 }

@@ -17,15 +17,15 @@ type grouping[R any] struct {
 	heads map[string]string
 }
 
-// Group groups the rows for which of returns the same name under a heading returned by head. The groups are sorted by
+// GroupRowsBy groups the rows for which of returns the same name under a heading returned by head. The groups are sorted by
 // name. If of is nil, rows are not grouped.
-func (t *Table[R]) Group(of func(R) string, head func(name string, rows []R) string) {
+func (t *Table[R]) GroupRowsBy(of func(R) string, head func(name string, rows []R) string) {
 	t.grouping = grouping[R]{of: of, head: head}
-	t.arrange()
+	t.arrangeRows()
 }
 
-// gather sorts the rows by group and preserves their order within a group.
-func (t *Table[R]) gather() {
+// sortByGroup sorts the rows by group and preserves their order within a group.
+func (t *Table[R]) sortByGroup() {
 	if t.grouping.of == nil {
 		return
 	}
@@ -40,8 +40,8 @@ func (t *Table[R]) gather() {
 	}
 }
 
-// heading returns the heading above a row. ok is true for the first row of each group and for the first visible row.
-func (t *Table[R]) heading(at int) (text string, ok bool) {
+// groupHeading returns the heading above a row. ok is true for the first row of each group and for the first visible row.
+func (t *Table[R]) groupHeading(at int) (text string, ok bool) {
 	of := t.grouping.of
 	if of == nil || at >= len(t.rows) {
 		return "", false
@@ -68,22 +68,22 @@ func (t *Table[R]) heading(at int) (text string, ok bool) {
 	return text, true
 }
 
-// scroll changes the first visible row so that the cursor's row is visible. It takes into account the headings in
+// scrollToCursor changes the first visible row so that the cursor's row is visible. It takes into account the headings in
 // between.
-func (t *Table[R]) scroll(lines int) {
+func (t *Table[R]) scrollToCursor(lines int) {
 	if t.grouping.of == nil {
 		return
 	}
-	for t.top < t.at && t.linesTo(t.at) > lines {
+	for t.top < t.at && t.linesToRow(t.at) > lines {
 		t.top++
 	}
 }
 
-// linesTo returns the number of lines from the first visible row to the row with index at.
-func (t *Table[R]) linesTo(at int) int {
+// linesToRow returns the number of lines from the first visible row to the row with index at.
+func (t *Table[R]) linesToRow(at int) int {
 	lines := 0
 	for i := t.top; i <= at; i++ {
-		if _, ok := t.heading(i); ok {
+		if _, ok := t.groupHeading(i); ok {
 			lines++
 		}
 		lines++
@@ -91,27 +91,27 @@ func (t *Table[R]) linesTo(at int) int {
 	return lines
 }
 
-// body draws the rows with their headings and records which row is drawn in which line.
-func (t *Table[R]) body(ctx *screenapi.Context, c canvas.Canvas, lines int, seen map[string]*seenRow) {
+// drawTableBody draws the rows with their headings and records which row is drawn in which line.
+func (t *Table[R]) drawTableBody(ctx *screenapi.Context, c canvas.Canvas, lines int, seen map[string]*seenRow) {
 	t.lines = t.lines[:0]
 	at := t.top
 	for len(t.lines) < lines && at < len(t.rows) {
-		if text, ok := t.heading(at); ok {
+		if text, ok := t.groupHeading(at); ok {
 			c.Fit(1, len(t.lines)+1, c.W-1, text, theme.Head)
 			t.lines = append(t.lines, -1)
 			if len(t.lines) == lines {
 				break
 			}
 		}
-		t.row(ctx, c, len(t.lines)+1, t.rows[at], at == t.at, seen)
+		t.drawTableRow(ctx, c, len(t.lines)+1, t.rows[at], at == t.at, seen)
 		t.lines = append(t.lines, at)
 		at++
 	}
 	t.drawnRows = at - t.top
 }
 
-// overflows reports whether the rows and headings need more than the specified number of lines.
-func (t *Table[R]) overflows(lines int) bool {
+// needsMoreThan reports whether the rows and headings need more than the specified number of lines.
+func (t *Table[R]) needsMoreThan(lines int) bool {
 	if t.grouping.of == nil || len(t.rows) > lines {
 		return len(t.rows) > lines
 	}

@@ -44,10 +44,10 @@ type placedCell struct {
 // Draw draws the cells that fit and returns the number of cells that do not.
 func (h *Heat) Draw(c canvas.Canvas, t *theme.Theme) (hidden int) {
 	h.placed = h.placed[:0]
-	if h.Dense && h.needed(c.W) > c.H {
+	if h.Dense && h.neededLines(c.W) > c.H {
 		return h.drawDense(c, t)
 	}
-	name, left, cells, across := h.measure(c.W)
+	name, left, cells, across := h.measureColumns(c.W)
 	column, y, tall := 0, -h.Skip, 1
 	for _, g := range h.Groups {
 		x := column * (left + cells + 2 + 3)
@@ -57,7 +57,7 @@ func (h *Heat) Draw(c canvas.Canvas, t *theme.Theme) (hidden int) {
 		}
 		for row := range rows {
 			part := g.Cells[min(row*cells, len(g.Cells)):min((row+1)*cells, len(g.Cells))]
-			hidden += h.row(c, x+left, y+row, part, t)
+			hidden += h.drawCellRow(c, x+left, y+row, part, t)
 		}
 		tall = max(tall, rows)
 		if column++; column == across {
@@ -71,9 +71,9 @@ func (h *Heat) Draw(c canvas.Canvas, t *theme.Theme) (hidden int) {
 	return hidden
 }
 
-// measure returns the width of the names, the first column of cells, the number of cells in a line of a group, and
+// measureColumns returns the width of the names, the first column of cells, the number of cells in a line of a group, and
 // the number of groups that are drawn side by side.
-func (h *Heat) measure(w int) (name, left, cells, across int) {
+func (h *Heat) measureColumns(w int) (name, left, cells, across int) {
 	for _, g := range h.Groups {
 		name, cells = max(name, canvas.Width(g.Name)), max(cells, len(g.Cells))
 	}
@@ -85,9 +85,9 @@ func (h *Heat) measure(w int) (name, left, cells, across int) {
 	return name, left, cells, max((w+3)/(left+cells+2+3), 1)
 }
 
-// needed returns the number of lines that the groups occupy if they are drawn side by side.
-func (h *Heat) needed(w int) int {
-	_, _, cells, across := h.measure(w)
+// neededLines returns the number of lines that the groups occupy if they are drawn side by side.
+func (h *Heat) neededLines(w int) int {
+	_, _, cells, across := h.measureColumns(w)
 	lines := 0
 	for from := 0; from < len(h.Groups); from += across {
 		tall := 1
@@ -115,7 +115,7 @@ func (h *Heat) drawDense(c canvas.Canvas, t *theme.Theme) (hidden int) {
 			at++
 		}
 		for _, cell := range g.Cells {
-			hidden += h.cell(c, at%max(c.W, 1), at/max(c.W, 1)-h.Skip, cell, t)
+			hidden += h.drawHeatCell(c, at%max(c.W, 1), at/max(c.W, 1)-h.Skip, cell, t)
 			at++
 		}
 	}
@@ -123,17 +123,17 @@ func (h *Heat) drawDense(c canvas.Canvas, t *theme.Theme) (hidden int) {
 	return hidden
 }
 
-func (h *Heat) row(c canvas.Canvas, x, y int, cells []HeatCell, t *theme.Theme) (hidden int) {
+func (h *Heat) drawCellRow(c canvas.Canvas, x, y int, cells []HeatCell, t *theme.Theme) (hidden int) {
 	c.PutRune(x, y, '[', theme.Border)
 	for i, cell := range cells {
-		hidden += h.cell(c, x+1+i, y, cell, t)
+		hidden += h.drawHeatCell(c, x+1+i, y, cell, t)
 	}
 	c.PutRune(x+1+len(cells), y, ']', theme.Border)
 	return hidden
 }
 
-// cell draws one cell. It returns 1 if the cell is outside the canvas.
-func (h *Heat) cell(c canvas.Canvas, x, y int, cell HeatCell, t *theme.Theme) (hidden int) {
+// drawHeatCell draws one cell. It returns 1 if the cell is outside the canvas.
+func (h *Heat) drawHeatCell(c canvas.Canvas, x, y int, cell HeatCell, t *theme.Theme) (hidden int) {
 	r, style := t.Glyphs.Heat[min(max(cell.Level, 0), 4)], theme.Heat0+canvas.Style(min(max(cell.Level, 0), 4))
 	if cell.Sign != 0 {
 		r, style = cell.Sign, cell.Style
@@ -149,8 +149,8 @@ func (h *Heat) cell(c canvas.Canvas, x, y int, cell HeatCell, t *theme.Theme) (h
 	return 0
 }
 
-// Line returns the line in which a cell was last drawn, including scrolled lines, or -1 if it was not drawn.
-func (h *Heat) Line(id string) int {
+// LineOfCell returns the line in which a cell was last drawn, including scrolled lines, or -1 if it was not drawn.
+func (h *Heat) LineOfCell(id string) int {
 	for _, p := range h.placed {
 		if p.id == id {
 			return p.y + h.Skip
@@ -159,8 +159,8 @@ func (h *Heat) Line(id string) int {
 	return -1
 }
 
-// Lines returns the number of lines that the whole map occupied when it was last drawn.
-func (h *Heat) Lines() int { return h.lines }
+// TotalLines returns the number of lines that the whole map occupied when it was last drawn.
+func (h *Heat) TotalLines() int { return h.lines }
 
 // At returns the ID of the cell at a position on the last drawn canvas, or "".
 func (h *Heat) At(x, y int) string {
@@ -172,9 +172,9 @@ func (h *Heat) At(x, y int) string {
 	return ""
 }
 
-// Step returns the ID of the cell next to the cursor in a direction or, at the edge, the ID of the cursor's own cell.
+// AdjacentCell returns the ID of the cell next to the cursor in a direction or, at the edge, the ID of the cursor's own cell.
 // If there is no cursor, it returns the first cell.
-func (h *Heat) Step(dx, dy int) string {
+func (h *Heat) AdjacentCell(dx, dy int) string {
 	var from *placedCell
 	for i := range h.placed {
 		if h.placed[i].id == h.Cursor {

@@ -28,8 +28,8 @@ func RowKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 	}
 }
 
-// TopKey returns the key "g" for tables that cannot be grouped.
-func TopKey(name string, of func(screenapi.Screen) Rows) screenapi.Binding {
+// FirstRowKey returns the key "g" for tables that cannot be grouped.
+func FirstRowKey(name string, of func(screenapi.Screen) Rows) screenapi.Binding {
 	return screenapi.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row (on screens with grouping: group)", Do: func(_ *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
 		if rows := of(s); rows != nil {
 			rows.Home()

@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 )
 
-// Short formats a duration in a single unit, for example 12s, 4m, 3h or 2d.
-func Short(d time.Duration) string {
+// FormatDuration formats a duration in a single unit, for example 12s, 4m, 3h or 2d.
+func FormatDuration(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))
@@ -25,9 +25,9 @@ func Short(d time.Duration) string {
 // units holds the unit prefixes for shortened numbers, for counts and for memory.
 var units = map[string][]string{"": {"", "k", "M", "G", "T"}, "i": {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}}
 
-// Squeeze shortens a number to at most w cells if possible, for example 1429 to 1.4k, or 10240Gi to 10Ti. It returns
+// ShortenNumber shortens a number to at most w cells if possible, for example 1429 to 1.4k, or 10240Gi to 10Ti. It returns
 // text unchanged if it fits, is not a number or cannot be shortened.
-func Squeeze(text string, w int) string {
+func ShortenNumber(text string, w int) string {
 	if canvas.Width(text) <= w {
 		return text
 	}
@@ -64,5 +64,5 @@ func Squeeze(text string, w int) string {
 
 // FitNumber draws a number at the right edge of w cells. If the number does not fit, it is drawn in a larger unit.
 func FitNumber(c canvas.Canvas, x, y, w int, text string, style canvas.Style) {
-	c.FitRight(x, y, w, Squeeze(text, w), style)
+	c.FitRight(x, y, w, ShortenNumber(text, w), style)
 }

@@ -62,16 +62,16 @@ func (t *Table[R]) SetRows(ctx *screenapi.Context, rows []R, lingering bool) {
 	t.loading = ctx.Snap != nil && ctx.Snap.Connection.Link == snapshot.LinkLoading
 	kept := slices.Clone(rows)
 	if lingering {
-		kept = append(kept, t.missing(ctx.Now, rows)...)
+		kept = append(kept, t.missingRows(ctx.Now, rows)...)
 	} else {
 		t.gone = nil
 	}
 	t.rows = kept
-	t.arrange()
+	t.arrangeRows()
 }
 
-// missing returns the rows that were last drawn but are not among the new rows.
-func (t *Table[R]) missing(now time.Time, rows []R) []R {
+// missingRows returns the rows that were last drawn but are not among the new rows.
+func (t *Table[R]) missingRows(now time.Time, rows []R) []R {
 	seen := map[string]R{}
 	for i := t.top; i < min(t.top+t.height, len(t.rows)); i++ {
 		seen[t.ID(t.rows[i])] = t.rows[i]
@@ -109,9 +109,9 @@ func (t *Table[R]) missing(now time.Time, rows []R) []R {
 	return missing
 }
 
-// expire removes rows that have lingered long enough. It replaces the slices and maps instead of modifying them,
+// dropExpired removes rows that have lingered long enough. It replaces the slices and maps instead of modifying them,
 // because a copy of the table may share them.
-func (t *Table[R]) expire(now time.Time) {
+func (t *Table[R]) dropExpired(now time.Time) {
 	over := func(id string) bool {
 		since, ok := t.gone[id]
 		return ok && now.Sub(since) >= linger
@@ -123,17 +123,17 @@ func (t *Table[R]) expire(now time.Time) {
 	left := maps.Clone(t.gone)
 	maps.DeleteFunc(left, func(id string, _ time.Time) bool { return over(id) })
 	t.gone = left
-	t.follow()
+	t.followCursor()
 }
 
-// arrange sorts the rows and moves the cursor to its row.
-func (t *Table[R]) arrange() {
+// arrangeRows sorts the rows and moves the cursor to its row.
+func (t *Table[R]) arrangeRows() {
 	t.grouping.heads = nil
-	if compare := t.order(); compare != nil && !slices.IsSortedFunc(t.rows, compare) {
+	if compare := t.compareFunction(); compare != nil && !slices.IsSortedFunc(t.rows, compare) {
 		sortStable(t.rows, compare)
 	}
-	t.gather()
-	t.follow()
+	t.sortByGroup()
+	t.followCursor()
 }
 
 // sortStable sorts rows and preserves the order of equal ones. It takes half as much time as slices.SortStableFunc,
@@ -153,18 +153,18 @@ func sortStable[R any](rows []R, compare func(a, b R) int) {
 	}
 }
 
-// follow moves the cursor to its row after rows have moved, and keeps that row in the same line.
-func (t *Table[R]) follow() {
+// followCursor moves the cursor to its row after rows have moved, and keeps that row in the same line.
+func (t *Table[R]) followCursor() {
 	line := t.at - t.top
 	if at := slices.IndexFunc(t.rows, func(row R) bool { return t.ID(row) == t.cursor }); at >= 0 && t.cursor != "" {
 		t.at = at
 		t.top = at - line
 	}
-	t.settle()
+	t.clampCursor()
 }
 
-// settle limits the cursor and the first visible row to valid indexes.
-func (t *Table[R]) settle() {
+// clampCursor limits the cursor and the first visible row to valid indexes.
+func (t *Table[R]) clampCursor() {
 	t.at = min(max(t.at, 0), max(len(t.rows)-1, 0))
 	t.cursor = ""
 	if len(t.rows) > 0 {
@@ -176,7 +176,7 @@ func (t *Table[R]) settle() {
 	t.top = max(min(t.top, len(t.rows)-height), 0)
 }
 
-func (t *Table[R]) order() func(a, b R) int {
+func (t *Table[R]) compareFunction() func(a, b R) int {
 	for i := range t.Columns {
 		column := &t.Columns[i]
 		if column.Key != t.sortBy || column.Compare == nil {
@@ -219,7 +219,7 @@ func (t *Table[R]) SortNote() string {
 // SortBy sorts by the specified column; "" selects the default order.
 func (t *Table[R]) SortBy(key string, reverse bool) {
 	t.sortBy, t.reverse = key, reverse
-	t.arrange()
+	t.arrangeRows()
 }
 
 // Rows returns the rows in display order, including lingering ones.
@@ -240,12 +240,12 @@ func (t *Table[R]) Select(id string) bool {
 		return false
 	}
 	t.at, t.moved = at, true
-	t.settle()
+	t.clampCursor()
 	return true
 }
 
-// Gone reports whether the row has been removed and only lingers.
-func (t *Table[R]) Gone(row R) bool {
+// IsLingering reports whether the row has been removed and only lingers.
+func (t *Table[R]) IsLingering(row R) bool {
 	_, gone := t.gone[t.ID(row)]
 	return gone
 }

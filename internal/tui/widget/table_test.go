@@ -31,7 +31,7 @@ func table(rows ...item) *Table[item] {
 func drawn(t *Table[item], lines int) string {
 	look, _ := theme.New("mono", theme.NoColor, false)
 	c := canvas.New(24, lines, false)
-	t.Draw(&screenapi.Context{Snap: snapshot.Empty(time.Time{}), Theme: look, W: 120}, c, "nothing")
+	t.Draw(&screenapi.Context{Snap: snapshot.EmptySnapshot(time.Time{}), Theme: look, W: 120}, c, "nothing")
 	return c.Text()
 }
 
@@ -42,7 +42,7 @@ func size(name string, rows []item) string { return fmt.Sprintf("%s: %d", name, 
 func TestRowsStandUnderTheLineOfTheirGroup(t *testing.T) {
 	t.Parallel()
 	rows := table(item{"a", "two"}, item{"b", "one"}, item{"c", "two"})
-	rows.Group(byGroup, size)
+	rows.GroupRowsBy(byGroup, size)
 	want := "  NAME\n one: 1\n▸ b\n two: 2\n  a\n  c\n"
 	rows.Home()
 	if diff := cmp.Diff(want, drawn(rows, 6)); diff != "" {
@@ -73,7 +73,7 @@ func TestTheRowUnderTheCursorIsAlwaysDrawn(t *testing.T) {
 		}
 		rows := table(items...)
 		if rapid.Bool().Draw(t, "grouped") {
-			rows.Group(byGroup, size)
+			rows.GroupRowsBy(byGroup, size)
 		}
 		lines := rapid.IntRange(4, 20).Draw(t, "lines")
 		drawn(rows, lines)
@@ -101,7 +101,7 @@ func TestTheCursorStaysOnItsRowWhenOthersCome(t *testing.T) {
 // TestTheCursorIsOnTheFirstRowUntilSomebodyMovesIt: the first row of an incomplete list is not the user's choice, but a
 // row that the user moved to is.
 func TestTheCursorIsOnTheFirstRowUntilSomebodyMovesIt(t *testing.T) {
-	loading, live := &screenapi.Context{Snap: snapshot.Empty(time.Time{})}, &screenapi.Context{Snap: &snapshot.Snapshot{Connection: snapshot.Connection{Link: snapshot.LinkLive}}}
+	loading, live := &screenapi.Context{Snap: snapshot.EmptySnapshot(time.Time{})}, &screenapi.Context{Snap: &snapshot.Snapshot{Connection: snapshot.Connection{Link: snapshot.LinkLive}}}
 	few, all := []item{{name: "m"}, {name: "z"}}, []item{{name: "a"}, {name: "m"}, {name: "z"}}
 	for name, test := range map[string]struct {
 		first *screenapi.Context

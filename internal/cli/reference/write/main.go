@@ -27,7 +27,7 @@ func run(markdownDir, manDir string) error {
 	if err != nil {
 		return err
 	}
-	man, err := reference.Man(build.Self().Version, time.Now())
+	man, err := reference.Man(build.DescribeProgram().Version, time.Now())
 	if err != nil {
 		return err
 	}

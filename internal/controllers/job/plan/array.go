@@ -27,9 +27,9 @@ type Array struct {
 	off, shut, lost map[int]bool
 }
 
-// readArray returns the array of a job; nil if the job is not an array. Admission has rejected invalid annotations;
+// parseArray returns the array of a job; nil if the job is not an array. Admission has rejected invalid annotations;
 // those that exist anyway count as missing.
-func readArray(in *Input, job *batch.Job) *Array {
+func parseArray(in *Input, job *batch.Job) *Array {
 	elements, size, ok := batch.ElementsOf(job)
 	if !ok {
 		return nil
@@ -40,23 +40,23 @@ func readArray(in *Input, job *batch.Job) *Array {
 	for p := range elements.Positions(cancelled) {
 		a.off[p] = true
 	}
-	a.correspond(in, job)
+	a.addCorresponding(in, job)
 	return a
 }
 
-// correspond adds to shut the elements that wait for elements with the same index in other arrays.
-func (a *Array) correspond(in *Input, job *batch.Job) {
+// addCorresponding adds to shut the elements that wait for elements with the same index in other arrays.
+func (a *Array) addCorresponding(in *Input, job *batch.Job) {
 	d, err := batch.DependencyOf(job)
 	if err != nil || d.Any {
 		return // one met dependency is enough, so the gate decides for all elements at once
 	}
-	around := relativesOf(in.Related)
+	around := indexRelatives(in.Related)
 	for _, term := range d.Terms {
 		if term.Kind != batch.AfterCorr || term.Job.HasElement {
 			continue
 		}
-		target := around.find(term.Job)
-		if target != nil && target.Status.Array == nil && hasEnded(target.Status.State.Phase) {
+		target := around.findReferenced(term.Job)
+		if target != nil && target.Status.Array == nil && hasEndedForGood(target.Status.State.Phase) {
 			continue // the other job is not an array, so the gate has already evaluated it
 		}
 		open := map[int]bool{}
@@ -74,7 +74,7 @@ func (a *Array) correspond(in *Input, job *batch.Job) {
 		}
 		over := term.Job.ID > 0 // a numbered job that is gone has ended
 		if target != nil {
-			over = hasEnded(target.Status.State.Phase)
+			over = hasEndedForGood(target.Status.State.Phase)
 		}
 		for p := range a.elements.Count() {
 			a.shut[p] = a.shut[p] || !open[p]
@@ -91,17 +91,17 @@ func (a *Array) correspond(in *Input, job *batch.Job) {
 	}
 }
 
-// position returns the position of the element to which a place belongs.
-func (a *Array) position(p Place) int { return int(p.Index / a.size) }
+// elementPosition returns the position of the element to which a place belongs.
+func (a *Array) elementPosition(p Place) int { return int(p.Index / a.size) }
 
-// unwanted reports whether a place belongs to a cancelled element.
-func (b *builder) unwanted(p Place) bool {
-	return b.array != nil && b.array.off[b.array.position(p)]
+// isPlaceCancelled reports whether a place belongs to a cancelled element.
+func (b *builder) isPlaceCancelled(p Place) bool {
+	return b.array != nil && b.array.off[b.array.elementPosition(p)]
 }
 
-// limited skips the places of elements that may not start now, because they wait for other elements or because the
+// limitActive skips the places of elements that may not start now, because they wait for other elements or because the
 // limit on active elements is reached. Elements that have started are always completed.
-func (b *builder) limited(places iter.Seq[Place]) iter.Seq[Place] {
+func (b *builder) limitActive(places iter.Seq[Place]) iter.Seq[Place] {
 	if b.array == nil {
 		return places
 	}
@@ -109,20 +109,20 @@ func (b *builder) limited(places iter.Seq[Place]) iter.Seq[Place] {
 	begun := map[int]bool{}
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if m.inRange && (!m.finished() || a.size > 1) {
-			begun[a.position(m.place)] = true
+		if m.inRange && (!m.hasFinished() || a.size > 1) {
+			begun[a.elementPosition(m.place)] = true
 		}
 	}
-	active := b.active()
+	active := b.activeElements()
 	for p := range places {
-		if at := a.position(p); begun[at] {
+		if at := a.elementPosition(p); begun[at] {
 			active[at] = true // some pods of the element have finished, others have not
 		}
 	}
 	return func(yield func(Place) bool) {
 		active := maps.Clone(active)
 		for p := range places {
-			at := a.position(p)
+			at := a.elementPosition(p)
 			full := a.limit > 0 && len(active) >= int(a.limit)
 			if !active[at] && (a.shut[at] || full) {
 				continue
@@ -135,24 +135,24 @@ func (b *builder) limited(places iter.Seq[Place]) iter.Seq[Place] {
 	}
 }
 
-// active returns the elements that have pods that have not ended. It includes an element of several pods if one of
+// activeElements returns the elements that have pods that have not ended. It includes an element of several pods if one of
 // its finished pods is being deleted and no result of the element is recorded. That pod will be re-created, so the
 // element still runs.
-func (b *builder) active() map[int]bool {
+func (b *builder) activeElements() map[int]bool {
 	seen := map[int]bool{}
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		again := m.gone && b.array.size > 1 && !b.settled(m.place)
-		if m.inRange && (!m.finished() || again) {
-			seen[b.array.position(m.place)] = true
+		again := m.gone && b.array.size > 1 && !b.isPlaceSettled(m.place)
+		if m.inRange && (!m.hasFinished() || again) {
+			seen[b.array.elementPosition(m.place)] = true
 		}
 	}
 	return seen
 }
 
-// waitReason returns the reason why none of the waiting elements can start. It is empty if the job itself does not
+// elementsWaitReason returns the reason why none of the waiting elements can start. It is empty if the job itself does not
 // hold them back.
-func (b *builder) waitReason(waiting []int) reason.Code {
+func (b *builder) elementsWaitReason(waiting []int) reason.Code {
 	a := b.array
 	open, lost := 0, 0
 	for _, p := range waiting {
@@ -166,7 +166,7 @@ func (b *builder) waitReason(waiting []int) reason.Code {
 	switch {
 	case len(waiting) == 0:
 		return ""
-	case open > 0 && a.limit > 0 && len(b.active()) >= int(a.limit):
+	case open > 0 && a.limit > 0 && len(b.activeElements()) >= int(a.limit):
 		return reason.JobArrayTaskLimit
 	case open > 0:
 		return ""
@@ -176,12 +176,12 @@ func (b *builder) waitReason(waiting []int) reason.Code {
 	return reason.Dependency
 }
 
-// Mark labels a pod with the array element that it belongs to. It does nothing if a is nil.
-func (a *Array) Mark(pod *corev1.Pod, job *batch.Job, place Place) {
+// LabelElementPod labels a pod with the array element that it belongs to. It does nothing if a is nil.
+func (a *Array) LabelElementPod(pod *corev1.Pod, job *batch.Job, place Place) {
 	if a == nil {
 		return
 	}
-	at := a.position(place)
+	at := a.elementPosition(place)
 	element, ok := a.elements.At(at)
 	if !ok {
 		return

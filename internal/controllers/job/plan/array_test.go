@@ -347,8 +347,8 @@ func TestAPodOfAnArrayKnowsItsElement(t *testing.T) {
 	batch.SetJobID(in.Job, 40)
 	in.Job.Spec.Tasks[0].Template.Spec.InitContainers = []corev1.Container{{Name: "before", Image: "i"}}
 	p := Compute(in.Input)
-	pod := Pod(p.Job, plugin.Set{}, Place{0, 2}, false)
-	p.Array.Mark(pod, p.Job, Place{0, 2})
+	pod := NewPodForPlace(p.Job, plugin.Set{}, Place{0, 2}, false)
+	p.Array.LabelElementPod(pod, p.Job, Place{0, 2})
 	env := pod.Spec.Containers[0].Env
 	if !slices.Equal(env, pod.Spec.InitContainers[0].Env) {
 		t.Errorf("an init container is told otherwise: %v", pod.Spec.InitContainers[0].Env)

@@ -43,39 +43,39 @@ type Cause struct {
 	exit *int32
 }
 
-// failure returns the cause as part of a job status; nil if there is no cause, or it has no code.
-func (c *Cause) failure() *batch.JobFailure {
+// jobFailure returns the cause as part of a job status; nil if there is no cause, or it has no code.
+func (c *Cause) jobFailure() *batch.JobFailure {
 	if c == nil || c.code == "" {
 		return nil
 	}
 	return &batch.JobFailure{Reason: string(c.code), Message: c.text, ExitCode: c.exit}
 }
 
-// word returns the reason code as a string; "" if there is no cause.
-func (c *Cause) word() string {
+// reasonCodeText returns the reason code as a string; "" if there is no cause.
+func (c *Cause) reasonCodeText() string {
 	if c == nil {
 		return ""
 	}
 	return string(c.code)
 }
 
-// blame stores a failure in a status. If there is no new failure, the previous one remains.
-func blame(status *batch.JobStatus, c *Cause) {
-	if f := c.failure(); f != nil {
+// recordFailure stores a failure in a status. If there is no new failure, the previous one remains.
+func recordFailure(status *batch.JobStatus, c *Cause) {
+	if f := c.jobFailure(); f != nil {
 		status.Failure = f
 	}
 }
 
-// judge returns the phase determined by settle, and the cause of a failure. The text about a failure names the first
+// judgePhase returns the phase determined by settle, and the cause of a failure. The text about a failure names the first
 // pod that failed, and then the rule that was violated.
-func (b *builder) judge(n *counters) (phase batch.JobPhase, failed *Cause, why string) {
-	phase, why = settle(b.job, n)
+func (b *builder) judgePhase(n *counters) (phase batch.JobPhase, failed *Cause, why string) {
+	phase, why = phaseWithoutAction(b.job, n)
 	if phase == batch.Pending || phase == batch.Running {
-		if c := b.hopeless(n); c != nil {
+		if c := b.findHopelessCause(n); c != nil {
 			return batch.Failed, c, c.text
 		}
 	}
-	if phase != batch.Failed || b.phase() == batch.Failed {
+	if phase != batch.Failed || b.currentPhase() == batch.Failed {
 		return phase, nil, why
 	}
 	first := b.firstFailed()
@@ -83,14 +83,14 @@ func (b *builder) judge(n *counters) (phase batch.JobPhase, failed *Cause, why s
 		return phase, nil, why
 	}
 	c := b.causeOfMember(first)
-	if b.phase() == batch.Running && n.succeeded == 0 {
+	if b.currentPhase() == batch.Running && n.succeeded == 0 {
 		return phase, &c, c.text // no pod succeeded, so naming the rule would add nothing
 	}
 	return phase, &c, c.text + "; " + why
 }
 
 // causeOfMember returns the reason why an existing pod failed.
-func (b *builder) causeOfMember(m *member) Cause { return b.causeAt(m.place, m.pod) }
+func (b *builder) causeOfMember(m *member) Cause { return b.causeAtPlace(m.place, m.pod) }
 
 // causeOfLost returns the reason why a pod was lost, or why it had failed before; nil if the pod was never seen.
 func (b *builder) causeOfLost(l *Lost, place Place) *Cause {
@@ -98,25 +98,25 @@ func (b *builder) causeOfLost(l *Lost, place Place) *Cause {
 	case l.Pod == nil:
 		return nil
 	case l.Failed:
-		return new(b.causeAt(place, l.Pod))
+		return new(b.causeAtPlace(place, l.Pod))
 	}
-	return new(causeOfGoing(b.nameOf(place), l.Pod))
+	return new(causeOfLoss(b.placeDisplayName(place), l.Pod))
 }
 
-// causeAt is like causeOf, but for the pod at a given place. The cache may have dropped the pod's spec, in which case
+// causeAtPlace is like causeOfFailedPod, but for the pod at a given place. The cache may have dropped the pod's spec, in which case
 // the spec is taken from the job's template.
-func (b *builder) causeAt(place Place, pod *corev1.Pod) Cause {
+func (b *builder) causeAtPlace(place Place, pod *corev1.Pod) Cause {
 	if len(pod.Spec.Containers) == 0 {
 		whole, template := *pod, &b.job.Spec.Tasks[place.Task].Template.Spec
 		whole.Spec.Containers, whole.Spec.InitContainers = template.Containers, template.InitContainers
 		whole.Spec.ActiveDeadlineSeconds = cmp.Or(pod.Spec.ActiveDeadlineSeconds, template.ActiveDeadlineSeconds)
 		pod = &whole
 	}
-	return causeOf(b.nameOf(place), pod)
+	return causeOfFailedPod(b.placeDisplayName(place), pod)
 }
 
-// nameOf returns the task name and index of a pod.
-func (b *builder) nameOf(p Place) string {
+// placeDisplayName returns the task name and index of a pod.
+func (b *builder) placeDisplayName(p Place) string {
 	return fmt.Sprintf("%s-%d", b.job.Spec.Tasks[p.Task].Name, p.Index)
 }
 
@@ -126,7 +126,7 @@ func (b *builder) firstFailed() *member {
 	var first *member
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if !remains(m) || !m.inRange || m.phase() != corev1.PodFailed {
+		if !willPodRemain(m) || !m.inRange || m.podPhaseOf() != corev1.PodFailed {
 			continue
 		}
 		if first == nil || cmp.Or(cmp.Compare(m.place.Task, first.place.Task), cmp.Compare(m.place.Index, first.place.Index)) < 0 {
@@ -136,22 +136,22 @@ func (b *builder) firstFailed() *member {
 	return first
 }
 
-// causeOf derives the cause of a failure from a failed pod.
-func causeOf(name string, pod *corev1.Pod) Cause {
-	c := wordOf(name, pod)
-	if _, end := firstBadEnd(pod); end != nil {
+// causeOfFailedPod derives the cause of a failure from a failed pod.
+func causeOfFailedPod(name string, pod *corev1.Pod) Cause {
+	c := causeCodeOf(name, pod)
+	if _, end := firstFailedContainer(pod); end != nil {
 		c.exit = &end.ExitCode
 	}
 	return c
 }
 
-// wordOf is causeOf without the exit code. A rejection by the node or a disruption takes precedence, followed by the
+// causeCodeOf is causeOfFailedPod without the exit code. A rejection by the node or a disruption takes precedence, followed by the
 // reason that the node set on the whole pod, because these explain why the containers ended.
-func wordOf(name string, pod *corev1.Pod) Cause {
-	if Refused(pod) {
+func causeCodeOf(name string, pod *corev1.Pod) Cause {
+	if WasRejectedByNode(pod) {
 		return causeOfRefusal(name, pod)
 	}
-	if c, ok := disruption(name, pod); ok {
+	if c, ok := disruptionCause(name, pod); ok {
 		return c
 	}
 	switch pod.Status.Reason {
@@ -159,29 +159,29 @@ func wordOf(name string, pod *corev1.Pod) Cause {
 	case nodeDeadline:
 		text := name + " was over its time limit"
 		if limit := pod.Spec.ActiveDeadlineSeconds; limit != nil {
-			text += " of " + limitText(time.Duration(*limit)*time.Second)
+			text += " of " + formatTimeLimit(time.Duration(*limit)*time.Second)
 		}
 		return Cause{code: reason.DeadlineExceeded, text: text}
 	case nodeEvicted:
-		return Cause{code: reason.Evicted, text: name + " was evicted by its node" + saying(pod.Status.Message)}
+		return Cause{code: reason.Evicted, text: name + " was evicted by its node" + messageSuffix(pod.Status.Message)}
 	default:
-		return Cause{code: reason.PodFailed, text: fmt.Sprintf("%s failed (%s)%s", name, pod.Status.Reason, saying(pod.Status.Message))}
+		return Cause{code: reason.PodFailed, text: fmt.Sprintf("%s failed (%s)%s", name, pod.Status.Reason, messageSuffix(pod.Status.Message))}
 	}
-	if container, end := firstBadEnd(pod); end != nil {
+	if container, end := firstFailedContainer(pod); end != nil {
 		limit := memoryLimit(pod, container)
 		if len(pod.Spec.InitContainers)+len(pod.Spec.Containers) > 1 {
 			name += " container " + container
 		}
-		return causeOfEnd(name, end, limit)
+		return describeContainerEnd(name, end, limit)
 	}
-	return Cause{code: reason.PodFailed, text: name + " failed" + saying(pod.Status.Message)}
+	return Cause{code: reason.PodFailed, text: name + " failed" + messageSuffix(pod.Status.Message)}
 }
 
-// causeOfEnd describes how a container ended. memory is its memory limit, or "".
-func causeOfEnd(name string, end *corev1.ContainerStateTerminated, memory string) Cause {
+// describeContainerEnd describes how a container ended. memory is its memory limit, or "".
+func describeContainerEnd(name string, end *corev1.ContainerStateTerminated, memory string) Cause {
 	switch end.Reason {
 	case nodeStartError, nodeCannotRun:
-		return Cause{code: reason.StartError, text: name + " could not start" + saying(end.Message)}
+		return Cause{code: reason.StartError, text: name + " could not start" + messageSuffix(end.Message)}
 	case nodeOutOfMemory:
 		if memory == "" {
 			return Cause{code: reason.OOMKilled, text: name + " used more memory than it may"}
@@ -217,9 +217,9 @@ func onlyMemoryLimit(pod *corev1.Pod) string {
 	return memoryLimit(pod, pod.Spec.Containers[0].Name)
 }
 
-// firstBadEnd returns the first container, in the order in which containers run, that ended with an exit code other
+// firstFailedContainer returns the first container, in the order in which containers run, that ended with an exit code other
 // than 0. end is nil if none exists.
-func firstBadEnd(pod *corev1.Pod) (container string, end *corev1.ContainerStateTerminated) {
+func firstFailedContainer(pod *corev1.Pod) (container string, end *corev1.ContainerStateTerminated) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
 			if t := statuses[i].State.Terminated; t != nil && t.ExitCode != 0 {
@@ -230,17 +230,17 @@ func firstBadEnd(pod *corev1.Pod) (container string, end *corev1.ContainerStateT
 	return "", nil
 }
 
-// causeOfGoing returns the reason why a pod is lost that this controller did not stop: its disruption condition or,
+// causeOfLoss returns the reason why a pod is lost that this controller did not stop: its disruption condition or,
 // without one, an eviction.
-func causeOfGoing(name string, pod *corev1.Pod) Cause {
-	if c, ok := disruption(name, pod); ok {
+func causeOfLoss(name string, pod *corev1.Pod) Cause {
+	if c, ok := disruptionCause(name, pod); ok {
 		return c
 	}
 	return Cause{code: reason.Evicted, text: name + " was evicted"}
 }
 
-// disruption derives the cause from the DisruptionTarget condition of a pod.
-func disruption(name string, pod *corev1.Pod) (c Cause, ok bool) {
+// disruptionCause derives the cause from the DisruptionTarget condition of a pod.
+func disruptionCause(name string, pod *corev1.Pod) (c Cause, ok bool) {
 	at := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
 	})
@@ -249,16 +249,16 @@ func disruption(name string, pod *corev1.Pod) (c Cause, ok bool) {
 	}
 	switch said := &pod.Status.Conditions[at]; said.Reason {
 	case corev1.PodReasonPreemptionByScheduler:
-		return Cause{code: reason.Preempted, text: name + " was preempted" + saying(said.Message)}, true
+		return Cause{code: reason.Preempted, text: name + " was preempted" + messageSuffix(said.Message)}, true
 	case byPodGC, byTaintManager:
-		return Cause{code: reason.NodeStopped, text: name + ": the node was lost" + saying(said.Message)}, true
+		return Cause{code: reason.NodeStopped, text: name + ": the node was lost" + messageSuffix(said.Message)}, true
 	default:
-		return Cause{code: reason.Evicted, text: name + " was evicted" + saying(said.Message)}, true
+		return Cause{code: reason.Evicted, text: name + " was evicted" + messageSuffix(said.Message)}, true
 	}
 }
 
-// saying returns the first line of a node's message, shortened and formatted for appending to a sentence.
-func saying(message string) string {
+// messageSuffix returns the first line of a node's message, shortened and formatted for appending to a sentence.
+func messageSuffix(message string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	if line == "" {
 		return ""
@@ -269,8 +269,8 @@ func saying(message string) string {
 	return ": " + line
 }
 
-// limitText formats a duration without trailing zero units: 1h, not 1h0m0s.
-func limitText(d time.Duration) string {
+// formatTimeLimit formats a duration without trailing zero units: 1h, not 1h0m0s.
+func formatTimeLimit(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

@@ -111,7 +111,7 @@ func TestAFailureIsInTheStatusWhoeverAnswersIt(t *testing.T) {
 	ends := func(event bus.Event) *story { return given(batch.Running).policy(event, bus.TerminateJobAction) }
 	vanished := func(changes ...func(*corev1.Pod)) *story {
 		s := ends(bus.PodEvictedEvent).pod("w", 0, corev1.PodRunning, append(changes, goingAway)...)
-		lost, _ := LostFrom(s.Pods[0], noon)
+		lost, _ := LostFromPod(s.Pods[0], noon)
 		s.Pods, s.Lost = nil, []Lost{lost}
 		return s
 	}
@@ -192,7 +192,7 @@ func TestAFailureIsTheSameWhoeverSawIt(t *testing.T) {
 			slim := failure(func(s *story) { s.Pods[0].Spec = corev1.PodSpec{} })
 			gone := failure(func(s *story) {
 				s.Pods[0].Spec = corev1.PodSpec{}
-				lost, _ := LostFrom(s.Pods[0], noon)
+				lost, _ := LostFromPod(s.Pods[0], noon)
 				s.Pods, s.Lost = nil, []Lost{lost}
 			})
 			if whole == nil {
@@ -210,7 +210,7 @@ func TestAFailureIsTheSameWhoeverSawIt(t *testing.T) {
 
 func TestTheWordsOfANodeAreCutForAColumn(t *testing.T) {
 	t.Parallel()
-	if got := []rune(saying(strings.Repeat("ä", 500))); len(got) != mostOfMessage+len(": ") || got[len(got)-1] != '…' {
+	if got := []rune(messageSuffix(strings.Repeat("ä", 500))); len(got) != mostOfMessage+len(": ") || got[len(got)-1] != '…' {
 		t.Errorf("%d characters: %s", len(got), string(got))
 	}
 }

@@ -27,19 +27,19 @@ type member struct {
 	stopMark bool
 }
 
-func (m *member) phase() corev1.PodPhase {
+func (m *member) podPhaseOf() corev1.PodPhase {
 	if m.refused {
 		return corev1.PodPending
 	}
 	return m.pod.Status.Phase
 }
 
-func (m *member) finished() bool {
-	return m.phase() == corev1.PodSucceeded || m.phase() == corev1.PodFailed
+func (m *member) hasFinished() bool {
+	return m.podPhaseOf() == corev1.PodSucceeded || m.podPhaseOf() == corev1.PodFailed
 }
 
-// live reports whether the pod holds resources, or soon will, and is not being deleted.
-func (m *member) live() bool { return !m.gone && !m.finished() }
+// isLivePod reports whether the pod holds resources, or soon will, and is not being deleted.
+func (m *member) isLivePod() bool { return !m.gone && !m.hasFinished() }
 
 // census holds the pods of a job, by place.
 type census struct {
@@ -47,9 +47,9 @@ type census struct {
 	taken   map[Place]*member
 }
 
-// PodIdentity reads the task, index and version of a job's pod from the pod's annotations. ok is false if the pod
+// ParsePodIdentity reads the task, index and version of a job's pod from the pod's annotations. ok is false if the pod
 // does not belong to a job.
-func PodIdentity(pod *corev1.Pod) (task string, index, version int32, ok bool) {
+func ParsePodIdentity(pod *corev1.Pod) (task string, index, version int32, ok bool) {
 	a := pod.Annotations
 	task, ok = a[keys.TaskSpec]
 	if !ok || a[keys.JobName] == "" {
@@ -66,23 +66,23 @@ func PodIdentity(pod *corev1.Pod) (task string, index, version int32, ok bool) {
 	return task, int32(i), int32(v), true
 }
 
-// Marked reports whether a pod has the annotation for pods that the controller stops.
-func Marked(pod *corev1.Pod) bool { return pod.Annotations[keys.OutOfSync] == "true" }
+// IsMarkedOutOfSync reports whether a pod has the annotation for pods that the controller stops.
+func IsMarkedOutOfSync(pod *corev1.Pod) bool { return pod.Annotations[keys.OutOfSync] == "true" }
 
-func takeCensus(job *batch.Job, in *Input) *census {
+func countMembers(job *batch.Job, in *Input) *census {
 	tasks := make(map[string]int, len(job.Spec.Tasks))
 	for i := range job.Spec.Tasks {
 		tasks[job.Spec.Tasks[i].Name] = i
 	}
 	c := &census{members: make([]member, 0, len(in.Pods)), taken: make(map[Place]*member, len(in.Pods))}
 	for _, pod := range in.Pods {
-		task, index, version, ok := PodIdentity(pod)
+		task, index, version, ok := ParsePodIdentity(pod)
 		if !ok {
 			continue
 		}
-		m := member{pod: pod, place: Place{Task: -1, Index: index}, version: version, marked: Marked(pod),
+		m := member{pod: pod, place: Place{Task: -1, Index: index}, version: version, marked: IsMarkedOutOfSync(pod),
 			gone: pod.DeletionTimestamp != nil || in.Killed[pod.UID], ours: in.Killed[pod.UID]}
-		m.refused = Refused(pod) && !refusalsUsedUp(job)
+		m.refused = WasRejectedByNode(pod) && !refusalsUsedUp(job)
 		if t, known := tasks[task]; known {
 			m.place.Task = t
 			m.inRange = index < job.Spec.Tasks[t].Replicas
@@ -104,13 +104,13 @@ type counters struct {
 	tasks     map[string]batch.TaskState
 }
 
-// live returns the number of pods that hold resources or are being deleted.
-func (c *counters) live() int32 {
+// countLivePods returns the number of pods that hold resources or are being deleted.
+func (c *counters) countLivePods() int32 {
 	return c.pending + c.running + c.unknown + c.terminating
 }
 
-// count counts the pods by phase. Pods that this plan stops count as terminating.
-func (c *census) count(job *batch.Job) counters {
+// countPods counts the pods by phase. Pods that this plan stops count as terminating.
+func (c *census) countPods(job *batch.Job) counters {
 	n := counters{tasks: map[string]batch.TaskState{}}
 	for i := range c.members {
 		m := &c.members[i]
@@ -121,12 +121,12 @@ func (c *census) count(job *batch.Job) counters {
 		if !m.inRange {
 			continue
 		}
-		n.add(job.Spec.Tasks[m.place.Task].Name, m.phase())
+		n.countPodPhase(job.Spec.Tasks[m.place.Task].Name, m.podPhaseOf())
 	}
 	return n
 }
 
-func (n *counters) add(task string, phase corev1.PodPhase) {
+func (n *counters) countPodPhase(task string, phase corev1.PodPhase) {
 	switch phase {
 	case "", corev1.PodPending:
 		phase = corev1.PodPending
@@ -149,7 +149,7 @@ func (n *counters) add(task string, phase corev1.PodPhase) {
 	state.Phase[phase]++
 }
 
-// Evicted reports whether a pod was deleted before it had finished, even if its containers have ended since.
-func Evicted(pod *corev1.Pod) bool {
-	return !podtermination.Finished(pod) || podtermination.Killed(pod)
+// WasEvicted reports whether a pod was deleted before it had finished, even if its containers have ended since.
+func WasEvicted(pod *corev1.Pod) bool {
+	return !podtermination.HasFinished(pod) || podtermination.WasDeletedBeforeEnd(pod)
 }

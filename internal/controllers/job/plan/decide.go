@@ -23,24 +23,24 @@ type decision struct {
 
 var nothing = decision{action: bus.SyncJobAction}
 
-// decide chooses the action: the action of the oldest command or, without commands, of the first event to which a
+// decideAction chooses the action: the action of the oldest command or, without commands, of the first event to which a
 // policy responds.
-func (b *builder) decide() decision {
+func (b *builder) decideAction() decision {
 	commanded, ok := b.decideCommand()
-	do := respond(b.phase(), commanded.action)
+	do := responseInPhase(b.currentPhase(), commanded.action)
 	if ok && !do.sync && !do.hold {
 		return commanded
 	}
-	isActive := b.phase() == batch.Pending || b.phase() == batch.Running
+	isActive := b.currentPhase() == batch.Pending || b.currentPhase() == batch.Running
 	if t := b.in.Trouble; isActive && t != nil && t.Hopeless {
 		return decision{action: bus.TerminateJobAction, why: "retry limit reached: " + t.Message}
 	}
-	if kill, invalid := b.killInvalid(); invalid {
+	if kill, invalid := b.terminateInvalid(); invalid {
 		return kill
 	}
 	asked := nothing
 	switch {
-	case b.phase() == batch.Pending, b.phase() == batch.Running, b.phase() == batch.Restarting && len(targetsOf(&b.job.Status)) > 0:
+	case b.currentPhase() == batch.Pending, b.currentPhase() == batch.Running, b.currentPhase() == batch.Restarting && len(storedTargets(&b.job.Status)) > 0:
 		asked = b.decideEvent()
 	}
 	if ok && !do.hold {
@@ -59,12 +59,12 @@ var commandable = []bus.Action{
 func (b *builder) decideCommand() (decision, bool) {
 	for _, c := range b.in.Commands {
 		action := bus.Action(c.Action)
-		if respond(b.phase(), action).hold {
-			b.again(retryAfter)
+		if responseInPhase(b.currentPhase(), action).hold {
+			b.requestPlanAfter(retryAfter)
 			return decision{action: action}, true
 		}
 		if action == bus.SyncJobAction || action == bus.EnqueueAction || slices.Contains(commandable, action) {
-			b.event(corev1.EventTypeNormal, string(batch.CommandIssued),
+			b.appendEvent(corev1.EventTypeNormal, string(batch.CommandIssued),
 				"Start to execute command %s, and clean it up to make sure executed not more than once.", c.Action)
 			why := "command " + c.Name
 			if c.Message != "" {
@@ -72,9 +72,9 @@ func (b *builder) decideCommand() (decision, bool) {
 			}
 			return decision{action: action, why: why, command: c}, true
 		}
-		b.event(corev1.EventTypeWarning, string(batch.CommandIssued), "Command %s ignored: action %q is not supported for a whole job; supported: %v",
+		b.appendEvent(corev1.EventTypeWarning, string(batch.CommandIssued), "Command %s ignored: action %q is not supported for a whole job; supported: %v",
 			c.Name, c.Action, commandable)
-		b.write(DeleteCommand{Command: c})
+		b.appendWrites(DeleteCommand{Command: c})
 	}
 	return nothing, false
 }
@@ -83,9 +83,9 @@ func (b *builder) decideCommand() (decision, bool) {
 // event with a delayed response is considered again when the delay has passed.
 func (b *builder) decideEvent() decision {
 	chosen := nothing
-	for _, e := range b.events() {
-		a, ok := resolve(b.job, &e)
-		if !ok || !b.effective(a, &e) {
+	for _, e := range b.collectEvents() {
+		a, ok := resolveResponse(b.job, &e)
+		if !ok || !b.changesAnything(a, &e) {
 			continue
 		}
 		if (e.inferred || b.in.Doubt) && !b.in.Fresh {
@@ -97,26 +97,26 @@ func (b *builder) decideEvent() decision {
 				continue // it is unknown when the event happened
 			}
 			if left := e.at.Add(a.delay).Sub(b.in.Now); left > 0 {
-				b.again(left)
+				b.requestPlanAfter(left)
 				b.delayed = true
-				b.tellDelay(a, &e)
-				b.keepLost(e.lost)
+				b.recordDelay(a, &e)
+				b.retainLost(e.lost)
 				continue
 			}
 		}
 		switch {
 		case chosen.action == bus.SyncJobAction:
-			chosen = decision{action: a.action, why: e.text, targets: targetsFor(b.job, a.action, &e), cause: e.cause}
-		case chosen.action == a.action && targeted(a.action):
-			chosen.targets = mergeTargets(chosen.targets, targetsFor(b.job, a.action, &e))
+			chosen = decision{action: a.action, why: e.text, targets: restartTargets(b.job, a.action, &e), cause: e.cause}
+		case chosen.action == a.action && isTargeted(a.action):
+			chosen.targets = mergeTargets(chosen.targets, restartTargets(b.job, a.action, &e))
 		}
 	}
 	return chosen
 }
 
-// tellDelay records an event which says that the response to events of this kind and task is delayed. It does so only
+// recordDelay records an event which says that the response to events of this kind and task is delayed. It does so only
 // once.
-func (b *builder) tellDelay(a answer, e *event) {
+func (b *builder) recordDelay(a answer, e *event) {
 	key := fmt.Sprintf("told/%s/%d/%d", e.kind, e.task, b.job.Status.Version)
 	if _, told := b.plan.Since[key]; told {
 		return
@@ -127,21 +127,21 @@ func (b *builder) tellDelay(a answer, e *event) {
 	at, told := b.in.Since[key]
 	if !told {
 		at = b.in.Now
-		b.event(corev1.EventTypeNormal, string(batch.ExecuteAction), "Execute action %s after %s: %s", a.action, limitText(a.delay), e.text)
+		b.appendEvent(corev1.EventTypeNormal, string(batch.ExecuteAction), "Execute action %s after %s: %s", a.action, formatTimeLimit(a.delay), e.text)
 	}
 	b.plan.Since[key] = at
 }
 
-// effective reports whether a response would change anything in this phase.
-func (b *builder) effective(a answer, e *event) bool {
-	if targeted(a.action) {
-		return len(targetsFor(b.job, a.action, e)) > 0
+// changesAnything reports whether a response would change anything in this phase.
+func (b *builder) changesAnything(a answer, e *event) bool {
+	if isTargeted(a.action) {
+		return len(restartTargets(b.job, a.action, e)) > 0
 	}
-	do := respond(b.phase(), a.action)
+	do := responseInPhase(b.currentPhase(), a.action)
 	return !do.sync && !do.hold && a.action != bus.ResumeJobAction
 }
 
-// keepLost removes lost pods from Plan.Answered, so that the next plan receives them again.
-func (b *builder) keepLost(uids []types.UID) {
+// retainLost removes lost pods from Plan.Answered, so that the next plan receives them again.
+func (b *builder) retainLost(uids []types.UID) {
 	b.plan.Answered = slices.DeleteFunc(b.plan.Answered, func(u types.UID) bool { return slices.Contains(uids, u) })
 }

@@ -22,21 +22,21 @@ type element struct {
 	first, last       time.Time // when its pods started and ended
 }
 
-// elements summarizes the pods of each element, by position.
-func (b *builder) elements() []element {
+// summarizeElements summarizes the pods of each element, by position.
+func (b *builder) summarizeElements() []element {
 	list := make([]element, b.array.elements.Count())
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if !m.inRange || b.array.position(m.place) >= len(list) {
+		if !m.inRange || b.array.elementPosition(m.place) >= len(list) {
 			continue
 		}
-		e := &list[b.array.position(m.place)]
+		e := &list[b.array.elementPosition(m.place)]
 		switch {
-		case !m.finished() || m.stop:
+		case !m.hasFinished() || m.stop:
 			e.live++
 		case m.gone:
 			continue // the recorded result remains valid
-		case m.phase() == corev1.PodSucceeded:
+		case m.podPhaseOf() == corev1.PodSucceeded:
 			e.well++
 		default:
 			e.badly++
@@ -48,7 +48,7 @@ func (b *builder) elements() []element {
 		if start := m.pod.Status.StartTime; start != nil && (e.first.IsZero() || start.Time.Before(e.first)) {
 			e.first = start.Time
 		}
-		if end := podtermination.FinishedAt(m.pod); m.ran() && end.After(e.last) {
+		if end := podtermination.FinishTime(m.pod); m.hasEndedByItself() && end.After(e.last) {
 			e.last = end
 		}
 	}
@@ -66,9 +66,9 @@ const (
 	cancelled
 )
 
-// state returns the state of the element at a position. The result of the element's pods takes precedence over the
+// stateOfElement returns the state of the element at a position. The result of the element's pods takes precedence over the
 // recorded result, the recorded result over pods that have not ended, and any result over a later cancellation.
-func (b *builder) state(at int, e *element, phase batch.JobPhase) what {
+func (b *builder) stateOfElement(at int, e *element, phase batch.JobPhase) what {
 	ended := e.live == 0 && e.well+e.badly == b.array.size
 	recorded := b.record.elements[at]
 	switch {
@@ -83,20 +83,20 @@ func (b *builder) state(at int, e *element, phase batch.JobPhase) what {
 	case b.array.off[at]:
 		return cancelled
 	// the other pods of the element were stopped when the job ended, and the element will run again
-	case e.well+e.badly > 0 && !AtRest(phase):
+	case e.well+e.badly > 0 && !IsEndedOrAborted(phase):
 		return runs
 	}
 	return waits
 }
 
-// cutShort returns the number of finished pods in elements that were cancelled before all of their pods had finished.
-func (b *builder) cutShort() int32 {
+// countCutShort returns the number of finished pods in elements that were cancelled before all of their pods had finished.
+func (b *builder) countCutShort() int32 {
 	if b.array == nil || len(b.array.off) == 0 || b.array.size == 1 {
 		return 0
 	}
 	var pods int32
-	for at, e := range b.elements() {
-		if b.state(at, &e, b.phase()) == cancelled {
+	for at, e := range b.summarizeElements() {
+		if b.stateOfElement(at, &e, b.currentPhase()) == cancelled {
 			pods += e.well + e.badly
 		}
 	}
@@ -108,26 +108,26 @@ const noCode = "-1"
 
 // arrayStatus returns the status of the array, which contains the state of each element.
 func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
-	elements, told, toldCauses := b.elements(), codesOf(b.job.Status.Array), causesOf(b.job.Status.Array)
+	elements, told, toldCauses := b.summarizeElements(), exitCodesByElement(b.job.Status.Array), causesByElement(b.job.Status.Array)
 	sets := map[what][]int32{}
 	codes, causes := map[string][]int32{}, map[string][]int32{}
 	var waiting []int
 	at := 0
 	for index := range b.array.elements.All() {
 		e := &elements[at]
-		state := b.state(at, e, phase)
+		state := b.stateOfElement(at, e, phase)
 		sets[state] = append(sets[state], index)
 		switch state {
 		case waits:
 			waiting = append(waiting, at)
 		case failed:
-			known := codeIn(told, index)
-			code, cause := cmp.Or(known, noCode), codeIn(toldCauses, index)
+			known := codeOfElement(told, index)
+			code, cause := cmp.Or(known, noCode), codeOfElement(toldCauses, index)
 			if len(e.codes) > 0 {
 				code = strconv.Itoa(int(e.codes[0]))
 			}
 			if e.bad != nil && code != known { // do not recompute a cause that is already recorded
-				cause = b.beyond(e.bad)
+				cause = b.failureBeyondContainers(e.bad)
 			}
 			codes[code] = append(codes[code], index)
 			if cause != "" {
@@ -138,26 +138,26 @@ func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
 	}
 	text := func(set []int32) string { return batch.IndicesOf(set).String() }
 	s := &batch.ArrayStatus{Running: text(sets[runs]), Succeeded: text(sets[succeeded]), Failed: text(sets[failed]), Cancelled: text(sets[cancelled])}
-	s.ExitCodes, s.Causes = texts(codes), texts(causes)
-	if AtRest(phase) {
-		s.Times = b.times(elements, slices.Concat(sets[succeeded], sets[failed]))
+	s.ExitCodes, s.Causes = formatElementSets(codes), formatElementSets(causes)
+	if IsEndedOrAborted(phase) {
+		s.Times = b.formatTimes(elements, slices.Concat(sets[succeeded], sets[failed]))
 	} else {
-		s.Reason = string(b.waitReason(waiting))
+		s.Reason = string(b.elementsWaitReason(waiting))
 	}
 	return s
 }
 
-// beyond returns the reason code for a failed pod if the failure was not caused by the pod's own containers;
+// failureBeyondContainers returns the reason code for a failed pod if the failure was not caused by the pod's own containers;
 // otherwise "".
-func (b *builder) beyond(m *member) string {
+func (b *builder) failureBeyondContainers(m *member) string {
 	if c := b.causeOfMember(m); c.code != reason.PodFailed {
-		return c.word()
+		return c.reasonCodeText()
 	}
 	return ""
 }
 
-// texts formats sets of elements. It returns nil for an empty map.
-func texts(sets map[string][]int32) map[string]string {
+// formatElementSets formats sets of elements. It returns nil for an empty map.
+func formatElementSets(sets map[string][]int32) map[string]string {
 	if len(sets) == 0 {
 		return nil
 	}
@@ -168,10 +168,10 @@ func texts(sets map[string][]int32) map[string]string {
 	return written
 }
 
-// times formats the start times and run times of the elements. They are computed once, when the job ends, because the
+// formatTimes formats the start times and run times of the elements. They are computed once, when the job ends, because the
 // pods may not exist later.
-func (b *builder) times(elements []element, ended []int32) string {
-	if old := b.job.Status.Array; old != nil && old.Times != "" && AtRest(b.job.Status.State.Phase) {
+func (b *builder) formatTimes(elements []element, ended []int32) string {
+	if old := b.job.Status.Array; old != nil && old.Times != "" && IsEndedOrAborted(b.job.Status.State.Phase) {
 		return old.Times
 	}
 	var words []string

@@ -49,9 +49,9 @@ func hasPolicies(job *batch.Job) bool {
 	return slices.ContainsFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return len(t.Policies) > 0 })
 }
 
-// events returns the events of the job's current version that are visible in the objects, in the order in which to
+// collectEvents returns the events of the job's current version that are visible in the objects, in the order in which to
 // respond to them.
-func (b *builder) events() []event {
+func (b *builder) collectEvents() []event {
 	if !hasPolicies(b.job) {
 		return nil
 	}
@@ -61,15 +61,15 @@ func (b *builder) events() []event {
 	if pg := b.in.PodGroup; pg != nil && pg.Status.Phase == scheduling.PodGroupUnknown && b.groupIsCurrent() {
 		list = append(list, event{kind: bus.JobUnknownEvent, undated: true, task: -1, text: "some pods of the gang no longer exist"})
 	}
-	b.date(list)
+	b.dateEvents(list)
 	slices.SortStableFunc(list, func(x, y event) int {
 		return cmp.Or(x.at.Compare(y.at), cmp.Compare(rank[x.kind], rank[y.kind]))
 	})
 	return list
 }
 
-// date sets the time of undated events to the time when they were first observed.
-func (b *builder) date(list []event) {
+// dateEvents sets the time of undated events to the time when they were first observed.
+func (b *builder) dateEvents(list []event) {
 	for i := range list {
 		e := &list[i]
 		if !e.undated {
@@ -98,15 +98,15 @@ func (b *builder) podEvents() []event {
 		}
 		e := event{task: m.place.Task, where: []Place{m.place}}
 		switch {
-		case m.gone && Evicted(m.pod):
-			e.kind, e.at = bus.PodEvictedEvent, podtermination.ToldToGo(m.pod)
+		case m.gone && WasEvicted(m.pod):
+			e.kind, e.at = bus.PodEvictedEvent, podtermination.DeletionRequestedAt(m.pod)
 			e.text = fmt.Sprintf("pod %s was evicted", m.pod.Name)
-			e.cause = new(causeOfGoing(b.nameOf(m.place), m.pod))
-		case m.phase() == corev1.PodFailed:
-			e.kind, e.at, e.codes = bus.PodFailedEvent, podtermination.FinishedAt(m.pod), exitCodes(m.pod)
-			e.text = fmt.Sprintf("pod %s failed%s", m.pod.Name, exitText(e.codes))
+			e.cause = new(causeOfLoss(b.placeDisplayName(m.place), m.pod))
+		case m.podPhaseOf() == corev1.PodFailed:
+			e.kind, e.at, e.codes = bus.PodFailedEvent, podtermination.FinishTime(m.pod), exitCodes(m.pod)
+			e.text = fmt.Sprintf("pod %s failed%s", m.pod.Name, exitCodesText(e.codes))
 			e.cause = new(b.causeOfMember(m))
-		case m.live() && (m.phase() == corev1.PodPending || m.phase() == ""):
+		case m.isLivePod() && (m.podPhaseOf() == corev1.PodPending || m.podPhaseOf() == ""):
 			e.kind, e.at = bus.PodPendingEvent, m.pod.CreationTimestamp.Time
 			e.text = fmt.Sprintf("pod %s is pending", m.pod.Name)
 		default:
@@ -123,36 +123,36 @@ func (b *builder) lostEvents() []event {
 	var list []event
 	seen := make(map[int]int32, len(b.job.Spec.Tasks))
 	for _, l := range b.in.Lost {
-		task := b.task(l.Task)
+		task := b.findTaskIndex(l.Task)
 		if task < 0 || l.Version != b.job.Status.Version || l.Index >= b.job.Spec.Tasks[task].Replicas {
 			continue
 		}
 		place := Place{Task: task, Index: l.Index}
 		if m := b.census.taken[place]; m == nil || m.pod.UID == l.UID {
 			seen[task]++
-		} else if m.phase() == corev1.PodRunning {
+		} else if m.podPhaseOf() == corev1.PodRunning {
 			continue // the pod runs again, which cancels a delayed response
 		}
 		e := event{kind: bus.PodEvictedEvent, at: l.At, task: task, where: []Place{place}, lost: []types.UID{l.UID},
 			cause: b.causeOfLost(&l, place), text: fmt.Sprintf("pod %s was evicted", l.Name)}
 		if l.Failed {
-			e.kind, e.codes, e.text = bus.PodFailedEvent, l.Codes, fmt.Sprintf("pod %s failed%s", l.Name, exitText(l.Codes))
+			e.kind, e.codes, e.text = bus.PodFailedEvent, l.Codes, fmt.Sprintf("pod %s failed%s", l.Name, exitCodesText(l.Codes))
 		}
 		list = append(list, e)
 	}
 	for task := range b.job.Spec.Tasks {
-		if missing := b.missing(task) - seen[task]; missing > 0 {
+		if missing := b.countMissingPods(task) - seen[task]; missing > 0 {
 			text := fmt.Sprintf("%d of the pods of task %s were evicted", missing, b.job.Spec.Tasks[task].Name)
-			list = append(list, event{kind: bus.PodEvictedEvent, at: b.in.Now, task: task, inferred: true, where: b.firstHoles(task, maxPlaces),
+			list = append(list, event{kind: bus.PodEvictedEvent, at: b.in.Now, task: task, inferred: true, where: b.firstMissingPlaces(task, maxPlaces),
 				cause: &Cause{code: reason.Evicted, text: text}, text: text})
 		}
 	}
 	return list
 }
 
-// missing returns the number of pods of a task that the status counts, but that do not exist and cannot be finished
+// countMissingPods returns the number of pods of a task that the status counts, but that do not exist and cannot be finished
 // pods that were deleted.
-func (b *builder) missing(task int) int32 {
+func (b *builder) countMissingPods(task int) int32 {
 	spec := &b.job.Spec.Tasks[task]
 	var then, finishedThen, now, finishedNow int32
 	for phase, n := range b.job.Status.TaskStatusCount[spec.Name].Phase {
@@ -175,7 +175,7 @@ func (b *builder) missing(task int) int32 {
 			continue
 		}
 		now++
-		if m.finished() {
+		if m.hasFinished() {
 			finishedNow++
 		}
 	}
@@ -198,14 +198,14 @@ func (b *builder) taskEvents() []event {
 		}
 		t := &tallies[m.place.Task]
 		switch {
-		case m.phase() == corev1.PodSucceeded:
+		case m.podPhaseOf() == corev1.PodSucceeded:
 			t.succeeded++
 			t.current = t.current || m.version == b.job.Status.Version
-			if at := podtermination.FinishedAt(m.pod); at.After(t.last) {
+			if at := podtermination.FinishTime(m.pod); at.After(t.last) {
 				t.last = at
 			}
-		case m.live() && m.version == b.job.Status.Version:
-			if n := restarts(m.pod); n > 0 {
+		case m.isLivePod() && m.version == b.job.Status.Version:
+			if n := restartCount(m.pod); n > 0 {
 				t.restarts += n
 				t.restarted = append(t.restarted, m.place)
 			}
@@ -214,7 +214,7 @@ func (b *builder) taskEvents() []event {
 	var list []event
 	for task := range tallies {
 		t, spec := &tallies[task], &b.job.Spec.Tasks[task]
-		absent := b.absent(task)
+		absent := b.countRecorded(task)
 		if spec.Replicas > 0 && t.succeeded+absent.succeeded >= spec.Replicas-absent.cancelled && t.current {
 			list = append(list, event{kind: bus.TaskCompletedEvent, at: t.last, task: task, text: fmt.Sprintf("task %s completed", spec.Name)})
 		}
@@ -228,7 +228,7 @@ func (b *builder) taskEvents() []event {
 	return list
 }
 
-func restarts(pod *corev1.Pod) int32 {
+func restartCount(pod *corev1.Pod) int32 {
 	var n int32
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
@@ -252,7 +252,7 @@ func exitCodes(pod *corev1.Pod) []int32 {
 	return codes
 }
 
-func exitText(codes []int32) string {
+func exitCodesText(codes []int32) string {
 	if len(codes) == 0 {
 		return ""
 	}

@@ -32,23 +32,23 @@ type victim struct {
 // recordEvictions adds evicted pods to the status unless it already lists them. It ignores pods that the job
 // controller stopped and pods that were deleted without a reason.
 func (b *builder) recordEvictions() {
-	for _, v := range b.victims() {
+	for _, v := range b.findVictims() {
 		b.recordEviction(&v)
 	}
 }
 
-// victims returns the evicted pods that still exist or were lost since the last plan, in the order of their
+// findVictims returns the evicted pods that still exist or were lost since the last plan, in the order of their
 // evictions.
-func (b *builder) victims() []victim {
+func (b *builder) findVictims() []victim {
 	var list []victim
 	add := func(place Place, pod *corev1.Pod) {
-		cause, disrupted := disruption(b.nameOf(place), pod)
-		if !disrupted || !Evicted(pod) {
+		cause, disrupted := disruptionCause(b.placeDisplayName(place), pod)
+		if !disrupted || !WasEvicted(pod) {
 			return
 		}
 		v := victim{place: place, pod: pod, at: b.in.Now, created: pod.CreationTimestamp.Time, cause: cause, message: disruptionText(pod)}
 		if pod.DeletionTimestamp != nil {
-			v.at = podtermination.ToldToGo(pod)
+			v.at = podtermination.DeletionRequestedAt(pod)
 		}
 		list = append(list, v)
 	}
@@ -61,7 +61,7 @@ func (b *builder) victims() []victim {
 	}
 	for i := range b.in.Lost {
 		l := &b.in.Lost[i]
-		if task := b.task(l.Task); task >= 0 && !l.Failed && l.Pod != nil {
+		if task := b.findTaskIndex(l.Task); task >= 0 && !l.Failed && l.Pod != nil {
 			add(Place{Task: task, Index: l.Index}, l.Pod)
 		}
 	}
@@ -86,8 +86,8 @@ func (b *builder) recordEviction(v *victim) {
 			return // the pod belongs to an earlier eviction and was counted then
 		}
 		record.Times++
-		*last = batch.JobEviction{At: metav1.NewTime(v.at.Truncate(time.Second)), Reason: v.cause.word(), Message: v.message}
-		b.event(corev1.EventTypeWarning, "Evicted", "Pods are evicted: %s", v.message)
+		*last = batch.JobEviction{At: metav1.NewTime(v.at.Truncate(time.Second)), Reason: v.cause.reasonCodeText(), Message: v.message}
+		b.appendEvent(corev1.EventTypeWarning, "Evicted", "Pods are evicted: %s", v.message)
 	}
 	counted, _ := batch.ParseIndices(last.Tasks[task])
 	if counted.Has(v.place.Index) {

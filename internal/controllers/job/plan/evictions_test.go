@@ -103,7 +103,7 @@ func TestAPodThatVanishedBeforeItWasSeenIsAnEvictionToo(t *testing.T) {
 	s := given(batch.Running).pod("w", 0, corev1.PodRunning, preempted(noon, "default/high takes its room"))
 	pod := s.Pods[0]
 	s.Pods = nil
-	lost, ok := LostFrom(pod, noon)
+	lost, ok := LostFromPod(pod, noon)
 	if !ok {
 		t.Fatal("no lost pod")
 	}

@@ -32,15 +32,15 @@ type gate struct {
 	never bool
 }
 
-func (g *gate) open() bool { return g.code == "" }
+func (g *gate) isGateOpen() bool { return g.code == "" }
 
-// judgeGate determines whether a job may start: it must not be held, its begin time must have passed, and its
+// evaluateGate determines whether a job may start: it must not be held, its begin time must have passed, and its
 // dependency must be met. others contains the jobs that it depends on, the jobs that these depend on, and the jobs
 // with the same title.
-func judgeGate(job *batch.Job, others []*batch.Job, now time.Time) gate {
+func evaluateGate(job *batch.Job, others []*batch.Job, now time.Time) gate {
 	dependency, err := batch.DependencyOf(job)
 	begin, beginErr := batch.BeginOf(job)
-	d := judgeDependency(job, dependency, others, now)
+	d := evaluateDependency(job, dependency, others, now)
 	switch {
 	case err != nil:
 		return gate{code: reason.GateInvalid, text: fmt.Sprintf("annotation %s: %v", keys.Dependency, err)}
@@ -69,19 +69,19 @@ type verdict struct {
 	until time.Time
 }
 
-// judgeDependency evaluates all terms of a dependency.
-func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, now time.Time) gate {
+// evaluateDependency evaluates all terms of a dependency.
+func evaluateDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, now time.Time) gate {
 	g := gate{}
 	var before batch.JobGate
 	if job.Status.Gate != nil {
 		before = *job.Status.Gate
 	}
 	var waits, hopeless []string
-	met, around := 0, relativesOf(others)
+	met, around := 0, indexRelatives(others)
 	for _, term := range d.Terms {
 		v := verdict{met: slices.Contains(before.Met, term.String())}
 		if !v.met {
-			v = judgeTerm(job, term, around, now)
+			v = evaluateTerm(job, term, around, now)
 		}
 		if !v.ended && slices.Contains(before.Failed, term.String()) { // the other job no longer exists
 			v = verdict{never: true, ended: true, text: fmt.Sprintf("job %s %s (it no longer exists)", term.Job, hadEnded[term.Kind])}
@@ -109,14 +109,14 @@ func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, no
 		g.until = time.Time{}
 	case len(hopeless) > 0 && (!d.Any || len(waits) == 0):
 		g.code, g.never, g.until = reason.DependencyNeverSatisfied, true, time.Time{}
-		g.text = "its dependency can never be satisfied: " + strings.Join(shortened(hopeless), "; ")
+		g.text = "its dependency can never be satisfied: " + strings.Join(shortenTerms(hopeless), "; ")
 	default:
 		joint := "; "
 		if d.Any {
 			joint = "; or "
 		}
 		g.code = reason.Dependency
-		g.text = "it waits until " + strings.Join(shortened(waits), joint)
+		g.text = "it waits until " + strings.Join(shortenTerms(waits), joint)
 	}
 	return g
 }
@@ -124,18 +124,18 @@ func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, no
 // mostTerms is the maximum number of terms listed in a sentence.
 const mostTerms = 5
 
-func shortened(texts []string) []string {
+func shortenTerms(texts []string) []string {
 	if len(texts) <= mostTerms {
 		return texts
 	}
 	return append(slices.Clone(texts[:mostTerms]), fmt.Sprintf("and %d more", len(texts)-mostTerms))
 }
 
-func judgeTerm(job *batch.Job, term batch.DependencyTerm, others *relatives, now time.Time) verdict {
+func evaluateTerm(job *batch.Job, term batch.DependencyTerm, others *relatives, now time.Time) verdict {
 	if term.Kind == batch.Singleton {
-		return judgeSingleton(job, others.jobs)
+		return evaluateSingleton(job, others.jobs)
 	}
-	target := others.find(term.Job)
+	target := others.findReferenced(term.Job)
 	switch {
 	case target != nil:
 	case term.Job.ID == 0:
@@ -145,23 +145,23 @@ func judgeTerm(job *batch.Job, term batch.DependencyTerm, others *relatives, now
 	default:
 		return verdict{met: true} // a job that no longer exists has ended
 	}
-	if circle := others.circle(job, target); circle != nil {
+	if circle := others.findDependencyCycle(job, target); circle != nil {
 		return verdict{never: true, text: "jobs wait for each other: " + strings.Join(circle, ", ")}
 	}
-	v := judgeAfter(job, term, target, now)
-	v.ended = hasEnded(target.Status.State.Phase)
+	v := evaluateJobTerm(job, term, target, now)
+	v.ended = hasEndedForGood(target.Status.State.Phase)
 	return v
 }
 
-// judgeAfter evaluates one term against the job that it refers to.
-func judgeAfter(job *batch.Job, term batch.DependencyTerm, target *batch.Job, now time.Time) verdict {
+// evaluateJobTerm evaluates one term against the job that it refers to.
+func evaluateJobTerm(job *batch.Job, term batch.DependencyTerm, target *batch.Job, now time.Time) verdict {
 	switch term.Kind {
 	case batch.After:
-		return judgeStart(term, target, now)
+		return evaluateStart(term, target, now)
 	case batch.AfterCorr:
-		return judgeCorresponding(job, term, target)
+		return evaluateCorresponding(job, term, target)
 	}
-	return judgeEnd(term, outcomeOf(target, term.Job))
+	return evaluateEnd(term, outcomeOfReference(target, term.Job))
 }
 
 // whenMet maps each kind of dependency to the end of a sentence about another job. The sentence describes what must
@@ -178,25 +178,25 @@ var hadEnded = map[batch.DependencyKind]string{
 	batch.AfterCorr: "has completed none of the same indices",
 }
 
-// judgeSingleton evaluates a singleton dependency: the job waits for jobs of the same user and title that have
+// evaluateSingleton evaluates a singleton dependency: the job waits for jobs of the same user and title that have
 // started or are older.
-func judgeSingleton(job *batch.Job, others []*batch.Job) verdict {
-	if other := Ahead(job, others); other != nil {
-		return verdict{text: fmt.Sprintf("job %s, of the same user and title, has ended", describe(other))}
+func evaluateSingleton(job *batch.Job, others []*batch.Job) verdict {
+	if other := SingletonJobAhead(job, others); other != nil {
+		return verdict{text: fmt.Sprintf("job %s, of the same user and title, has ended", describeJob(other))}
 	}
 	return verdict{met: true}
 }
 
-// olderJob reports whether a is older than b. Jobs that were created in the same second are ordered by number, then
+// isOlderJob reports whether a is older than b. Jobs that were created in the same second are ordered by number, then
 // by UID.
-func olderJob(a, b *batch.Job) bool {
+func isOlderJob(a, b *batch.Job) bool {
 	idA, _ := batch.JobID(a)
 	idB, _ := batch.JobID(b)
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(idA, idB), cmp.Compare(a.UID, b.UID)) < 0
 }
 
-// describe returns the number and name of a job.
-func describe(job *batch.Job) string {
+// describeJob returns the number and name of a job.
+func describeJob(job *batch.Job) string {
 	name := job.Namespace + "/" + job.Name
 	if id, ok := batch.JobID(job); ok {
 		return batch.FormatJobID(id) + " (" + name + ")"
@@ -204,35 +204,35 @@ func describe(job *batch.Job) string {
 	return name
 }
 
-// Started reports whether a job runs or has ever run.
-func Started(job *batch.Job) bool {
+// HasEverStarted reports whether a job runs or has ever run.
+func HasEverStarted(job *batch.Job) bool {
 	return job.Status.State.Phase == batch.Running || slices.ContainsFunc(job.Status.Conditions, func(c batch.JobCondition) bool { return c.Status == batch.Running })
 }
 
-// hasEnded reports whether a job in this phase will never run again. A suspended job may run again.
-func hasEnded(phase batch.JobPhase) bool {
+// hasEndedForGood reports whether a job in this phase will never run again. A suspended job may run again.
+func hasEndedForGood(phase batch.JobPhase) bool {
 	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
 }
 
-// judgeStart evaluates a dependency on the start of a job. If the job never started, its end counts instead.
-func judgeStart(term batch.DependencyTerm, target *batch.Job, now time.Time) verdict {
+// evaluateStart evaluates a dependency on the start of a job. If the job never started, its end counts instead.
+func evaluateStart(term batch.DependencyTerm, target *batch.Job, now time.Time) verdict {
 	var since metav1.Time
 	switch {
-	case Started(target):
+	case HasEverStarted(target):
 		since = target.Status.State.LastTransitionTime
 		for _, c := range target.Status.Conditions {
 			if c.Status == batch.Running && c.LastTransitionTime != nil {
 				since = *c.LastTransitionTime
 			}
 		}
-	case hasEnded(target.Status.State.Phase):
+	case hasEndedForGood(target.Status.State.Phase):
 		since = target.Status.State.LastTransitionTime
 	default:
-		return verdict{text: fmt.Sprintf("job %s has started", describe(target))}
+		return verdict{text: fmt.Sprintf("job %s has started", describeJob(target))}
 	}
 	due := since.Add(term.Delay)
 	if due.After(now) {
-		return verdict{until: due, text: fmt.Sprintf("%s have passed since job %s started", limitText(term.Delay), describe(target))}
+		return verdict{until: due, text: fmt.Sprintf("%s have passed since job %s started", formatTimeLimit(term.Delay), describeJob(target))}
 	}
 	return verdict{met: true}
 }
@@ -245,10 +245,10 @@ type outcome struct {
 	partly bool
 }
 
-// outcomeOf returns the result of the job or element to which a reference refers. A whole array is ok only if all its
+// outcomeOfReference returns the result of the job or element to which a reference refers. A whole array is ok only if all its
 // elements have succeeded.
-func outcomeOf(target *batch.Job, r batch.JobReference) outcome {
-	o := outcome{name: describe(target), ended: hasEnded(target.Status.State.Phase), ok: target.Status.State.Phase == batch.Completed}
+func outcomeOfReference(target *batch.Job, r batch.JobReference) outcome {
+	o := outcome{name: describeJob(target), ended: hasEndedForGood(target.Status.State.Phase), ok: target.Status.State.Phase == batch.Completed}
 	states := target.Status.Array
 	if states == nil {
 		return o
@@ -268,8 +268,8 @@ func outcomeOf(target *batch.Job, r batch.JobReference) outcome {
 	return o
 }
 
-// judgeEnd evaluates a dependency on the end of a job.
-func judgeEnd(term batch.DependencyTerm, o outcome) verdict {
+// evaluateEnd evaluates a dependency on the end of a job.
+func evaluateEnd(term batch.DependencyTerm, o outcome) verdict {
 	switch {
 	case !o.ended:
 		return verdict{text: fmt.Sprintf("job %s %s", o.name, whenMet[term.Kind])}
@@ -283,83 +283,83 @@ func judgeEnd(term batch.DependencyTerm, o outcome) verdict {
 	return verdict{met: true}
 }
 
-// judgeCorresponding opens the gate of an array as soon as one of its elements may start; Array.correspond then
+// evaluateCorresponding opens the gate of an array as soon as one of its elements may start; Array.addCorresponding then
 // decides about each element. Unless both jobs are arrays, it evaluates the dependency on the job as a whole.
-func judgeCorresponding(job *batch.Job, term batch.DependencyTerm, target *batch.Job) verdict {
-	whole := judgeEnd(batch.DependencyTerm{Kind: batch.AfterOK, Job: term.Job}, outcomeOf(target, term.Job))
+func evaluateCorresponding(job *batch.Job, term batch.DependencyTerm, target *batch.Job) verdict {
+	whole := evaluateEnd(batch.DependencyTerm{Kind: batch.AfterOK, Job: term.Job}, outcomeOfReference(target, term.Job))
 	mine, _, ok := batch.ElementsOf(job)
 	if !ok || target.Status.Array == nil || term.Job.HasElement || whole.met {
 		return whole
 	}
 	succeeded, _ := batch.ParseIndices(target.Status.Array.Succeeded)
-	if common(mine, succeeded) {
+	if haveCommonIndex(mine, succeeded) {
 		return verdict{met: true}
 	}
 	if whole.never {
-		return verdict{never: true, text: fmt.Sprintf("job %s has completed none of the same indices", describe(target))}
+		return verdict{never: true, text: fmt.Sprintf("job %s has completed none of the same indices", describeJob(target))}
 	}
-	return verdict{text: fmt.Sprintf("job %s %s", describe(target), whenMet[batch.AfterCorr])}
+	return verdict{text: fmt.Sprintf("job %s %s", describeJob(target), whenMet[batch.AfterCorr])}
 }
 
-// common reports whether two sets have a number in common.
-func common(a, b batch.Indices) bool { return a.Minus(b).Count() < a.Count() }
+// haveCommonIndex reports whether two sets have a number in common.
+func haveCommonIndex(a, b batch.Indices) bool { return a.Minus(b).Count() < a.Count() }
 
 // isHeldBeforeStart reports whether the job is held and none of its pods has a node. The job's pods are then removed
 // from the queue.
 func (b *builder) isHeldBeforeStart() bool {
-	return b.in.Job.Annotations[keys.Hold] != "" && b.phase() == batch.Pending && !b.hasPlacedPods()
+	return b.in.Job.Annotations[keys.Hold] != "" && b.currentPhase() == batch.Pending && !b.hasPlacedPods()
 }
 
 // hasPlacedPods reports whether a live pod has a node.
 func (b *builder) hasPlacedPods() bool {
-	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.live() && m.pod.Spec.NodeName != "" })
+	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.isLivePod() && m.pod.Spec.NodeName != "" })
 }
 
 // isSubmitted reports whether the job has ever been in its queue: it has run, or it has a PodGroup or pods.
 func (b *builder) isSubmitted() bool {
-	return Started(b.in.Job) || b.in.PodGroup != nil || slices.ContainsFunc(b.census.members, func(m member) bool { return m.live() })
+	return HasEverStarted(b.in.Job) || b.in.PodGroup != nil || slices.ContainsFunc(b.census.members, func(m member) bool { return m.isLivePod() })
 }
 
-// gate returns the current gate of the job. Once a job has been in its queue, only a hold can keep it from starting.
+// evaluateJobGate returns the current gate of the job. Once a job has been in its queue, only a hold can keep it from starting.
 // A hold has no effect while live pods of the job have nodes, because a hold never stops pods that may run.
-func (b *builder) gate() gate {
+func (b *builder) evaluateJobGate() gate {
 	switch {
-	case b.phase() != batch.Pending || b.hasPlacedPods():
+	case b.currentPhase() != batch.Pending || b.hasPlacedPods():
 		return gate{}
 	case b.isSubmitted():
 		held := b.in.Job.DeepCopy()
 		delete(held.Annotations, keys.Dependency)
 		delete(held.Annotations, keys.Begin)
-		return judgeGate(held, nil, b.in.Now)
+		return evaluateGate(held, nil, b.in.Now)
 	}
-	return judgeGate(b.in.Job, b.in.Related, b.in.Now)
+	return evaluateGate(b.in.Job, b.in.Related, b.in.Now)
 }
 
-// killInvalid returns the termination of the job if its dependency can never be met and its annotations request
+// terminateInvalid returns the termination of the job if its dependency can never be met and its annotations request
 // termination in this case.
-func (b *builder) killInvalid() (decision, bool) {
+func (b *builder) terminateInvalid() (decision, bool) {
 	if b.in.Job.Annotations[keys.KillOnInvalidDependency] != "true" {
 		return nothing, false
 	}
-	if g := b.gate(); g.never {
+	if g := b.evaluateJobGate(); g.never {
 		return decision{action: bus.TerminateJobAction, why: g.text}, true
 	}
 	return nothing, false
 }
 
-// hold stores the state of the gate in the status, and records an event if a closed gate has a new reason. It returns
+// recordGateStatus stores the state of the gate in the status, and records an event if a closed gate has a new reason. It returns
 // the closed gate as an obstacle; nil if the gate is open.
-func (b *builder) hold(status *batch.JobStatus) *obstacle {
-	g := b.gate()
-	status.Gate = gateStatus(&g, b.known(status.Gate), Started(b.in.Job))
-	if g.open() {
+func (b *builder) recordGateStatus(status *batch.JobStatus) *obstacle {
+	g := b.evaluateJobGate()
+	status.Gate = gateStatus(&g, b.knownResults(status.Gate), HasEverStarted(b.in.Job))
+	if g.isGateOpen() {
 		return nil
 	}
 	if !g.until.IsZero() {
-		b.again(g.until.Sub(b.in.Now))
+		b.requestPlanAfter(g.until.Sub(b.in.Now))
 	}
 	if old := b.in.Job.Status.State; old.Reason != string(g.code) || old.Message != g.text {
-		b.event(corev1.EventTypeNormal, string(g.code), "The job does not start yet: %s", g.text)
+		b.appendEvent(corev1.EventTypeNormal, string(g.code), "The job does not start yet: %s", g.text)
 	}
 	return &obstacle{string(g.code), g.text}
 }
@@ -368,13 +368,13 @@ func (b *builder) hold(status *batch.JobStatus) *obstacle {
 // queue.
 func (b *builder) retractGroup() {
 	if group := b.in.PodGroup; group != nil && group.DeletionTimestamp == nil {
-		b.write(DeleteGroup{Group: group})
+		b.appendWrites(DeleteGroup{Group: group})
 	}
 }
 
-// known returns the recorded results that apply to terms of the current dependency, which may have changed since they
+// knownResults returns the recorded results that apply to terms of the current dependency, which may have changed since they
 // were recorded.
-func (b *builder) known(old *batch.JobGate) *batch.JobGate {
+func (b *builder) knownResults(old *batch.JobGate) *batch.JobGate {
 	d, err := batch.DependencyOf(b.in.Job)
 	if old == nil || err != nil {
 		return old

@@ -151,7 +151,7 @@ func TestWhatAGateSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test.in.Related = append(test.in.Related, test.in.Job)
-			g := newBuilder(&test.in.Input).gate()
+			g := newBuilder(&test.in.Input).evaluateJobGate()
 			if g.code != test.code || !strings.Contains(g.text, test.text) {
 				t.Errorf("%s: %s; want %s: %s", g.code, g.text, test.code, test.text)
 			}
@@ -243,7 +243,7 @@ func TestWhatCanNeverBeStaysSo(t *testing.T) {
 		t.Fatalf("%+v", s.Gate)
 	}
 	in.Job.Status, in.Related = *s, nil
-	if g := judgeGate(in.Job, in.Related, noon); !g.never {
+	if g := evaluateGate(in.Job, in.Related, noon); !g.never {
 		t.Errorf("it starts when the other is gone: %+v", g)
 	}
 }

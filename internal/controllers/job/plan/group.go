@@ -39,7 +39,7 @@ func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int)
 	annotations[keys.JobVersion] = strconv.Itoa(int(job.Status.Version))
 	return &scheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: GroupName(job), Namespace: job.Namespace, Labels: maps.Clone(job.Labels), Annotations: annotations,
-			OwnerReferences: []metav1.OwnerReference{pluginapi.Owner(job)}},
+			OwnerReferences: []metav1.OwnerReference{pluginapi.JobOwnerReference(job)}},
 		Spec:   groupSpec(job, priorities, starts),
 		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
 	}
@@ -69,7 +69,7 @@ func taskRequests(job *batch.Job) string {
 	}
 	requests := make(map[string]corev1.ResourceList, len(job.Spec.Tasks))
 	for i := range job.Spec.Tasks {
-		requests[job.Spec.Tasks[i].Name] = quotausage.Pod(&job.Spec.Tasks[i].Template.Spec)
+		requests[job.Spec.Tasks[i].Name] = quotausage.UsageOfPod(&job.Spec.Tasks[i].Template.Spec)
 	}
 	text, err := json.Marshal(requests)
 	if err != nil {
@@ -146,7 +146,7 @@ func groupSpec(job *batch.Job, priorities map[string]int32, starts func(task int
 	var possible int32
 	spec := scheduling.PodGroupSpec{
 		MinTaskMember: map[string]int32{}, Queue: job.Spec.Queue,
-		PriorityClassName: job.Spec.PriorityClassName, MinResources: &resources, NetworkTopology: topology(job.Spec.NetworkTopology),
+		PriorityClassName: job.Spec.PriorityClassName, MinResources: &resources, NetworkTopology: topologySpec(job.Spec.NetworkTopology),
 	}
 	for i := range job.Spec.Tasks {
 		t := &job.Spec.Tasks[i]
@@ -158,7 +158,7 @@ func groupSpec(job *batch.Job, priorities map[string]int32, starts func(task int
 		if p := t.PartitionPolicy; p != nil {
 			size, least := p.PartitionSize, p.MinPartitions
 			spec.SubGroupPolicy = append(spec.SubGroupPolicy, scheduling.SubGroupPolicySpec{
-				Name: t.Name, SubGroupSize: &size, MinSubGroups: &least, NetworkTopology: topology(p.NetworkTopology),
+				Name: t.Name, SubGroupSize: &size, MinSubGroups: &least, NetworkTopology: topologySpec(p.NetworkTopology),
 				LabelSelector:  &metav1.LabelSelector{MatchLabels: map[string]string{keys.TaskSpec: t.Name}},
 				MatchLabelKeys: []string{keys.PartitionID},
 			})
@@ -178,7 +178,7 @@ func minTaskMember(t *batch.TaskSpec) int32 {
 	return t.Replicas
 }
 
-func topology(t *batch.NetworkTopologySpec) *scheduling.NetworkTopologySpec {
+func topologySpec(t *batch.NetworkTopologySpec) *scheduling.NetworkTopologySpec {
 	if t == nil {
 		return nil
 	}
@@ -188,9 +188,9 @@ func topology(t *batch.NetworkTopologySpec) *scheduling.NetworkTopologySpec {
 	}
 }
 
-// refreshed returns the spec that an existing PodGroup should have, and whether it differs from the current spec. The
+// refreshGroupSpec returns the spec that an existing PodGroup should have, and whether it differs from the current spec. The
 // queue, the topology, and the minimums of tasks that the job does not have are left unchanged.
-func refreshed(group *scheduling.PodGroup, job *batch.Job, priorities map[string]int32, starts func(task int) bool) (spec scheduling.PodGroupSpec, changed bool) {
+func refreshGroupSpec(group *scheduling.PodGroup, job *batch.Job, priorities map[string]int32, starts func(task int) bool) (spec scheduling.PodGroupSpec, changed bool) {
 	want, is := groupSpec(job, priorities, starts), &group.Spec
 	members := want.MinTaskMember
 	for task, least := range is.MinTaskMember {
@@ -243,7 +243,7 @@ func minResources(job *batch.Job, priorities map[string]int32) corev1.ResourceLi
 	total := corev1.ResourceList{}
 	for i, t := range order {
 		if taken[i] > 0 {
-			quotausage.Add(total, quotausage.Pod(&t.Template.Spec), taken[i])
+			quotausage.Add(total, quotausage.UsageOfPod(&t.Template.Spec), taken[i])
 		}
 	}
 	return total

@@ -14,25 +14,25 @@ const maxPlaces = 5000
 // morePodsAfter is the delay of the next plan if a plan creates only some of the wanted pods.
 const morePodsAfter = 50 * time.Millisecond
 
-// holes returns the places of a task that need a pod but have none, in the order of their indices.
-func (b *builder) holes(task int) iter.Seq[Place] {
+// missingPlaces returns the places of a task that need a pod but have none, in the order of their indices.
+func (b *builder) missingPlaces(task int) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
 		for i := range b.job.Spec.Tasks[task].Replicas {
 			p := Place{task, i}
-			if b.census.taken[p] == nil && !b.settled(p) && !yield(p) {
+			if b.census.taken[p] == nil && !b.isPlaceSettled(p) && !yield(p) {
 				return
 			}
 		}
 	}
 }
 
-// firstHoles returns the first places in holes, up to the given number.
-func (b *builder) firstHoles(task, most int) []Place {
-	return collectFirst(b.holes(task), most)
+// firstMissingPlaces returns the first places in holes, up to the given number.
+func (b *builder) firstMissingPlaces(task, most int) []Place {
+	return collectFirst(b.missingPlaces(task), most)
 }
 
-// hasHole reports whether a task has a place that needs a pod but has none.
-func (b *builder) hasHole(task int) bool { return len(b.firstHoles(task, 1)) > 0 }
+// hasMissingPod reports whether a task has a place that needs a pod but has none.
+func (b *builder) hasMissingPod(task int) bool { return len(b.firstMissingPlaces(task, 1)) > 0 }
 
 // collectFirst returns the first values of a sequence, up to the given number.
 func collectFirst(places iter.Seq[Place], most int) []Place {
@@ -46,8 +46,8 @@ func collectFirst(places iter.Seq[Place], most int) []Place {
 	return list
 }
 
-// startableHoles returns the holes of all tasks whose dependencies are met.
-func (b *builder) startableHoles() iter.Seq[Place] {
+// startableMissing returns the holes of all tasks whose dependencies are met.
+func (b *builder) startableMissing() iter.Seq[Place] {
 	var tasks []int
 	for task := range b.job.Spec.Tasks {
 		if b.dependenciesMet(task) {
@@ -56,7 +56,7 @@ func (b *builder) startableHoles() iter.Seq[Place] {
 	}
 	return func(yield func(Place) bool) {
 		for _, task := range tasks {
-			for p := range b.holes(task) {
+			for p := range b.missingPlaces(task) {
 				if !yield(p) {
 					return
 				}
@@ -68,9 +68,9 @@ func (b *builder) startableHoles() iter.Seq[Place] {
 // wantedPlaces returns up to maxPlaces places that have no pod and whose task may start. If there are more places, it
 // requests another plan.
 func (b *builder) wantedPlaces() []Place {
-	places := collectFirst(b.limited(b.startableHoles()), maxPlaces+1)
+	places := collectFirst(b.limitActive(b.startableMissing()), maxPlaces+1)
 	if len(places) > maxPlaces {
-		b.again(morePodsAfter)
+		b.requestPlanAfter(morePodsAfter)
 		places = slices.Clip(places[:maxPlaces])
 	}
 	return places

@@ -13,62 +13,62 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// hopeless returns the reason to give up a job that would otherwise never end, because a pod crashes again and again,
+// findHopelessCause returns the reason to give up a job that would otherwise never end, because a pod crashes again and again,
 // or because tasks have a dependency that can never be met. It returns nil if the job can still make progress.
-func (b *builder) hopeless(n *counters) *Cause {
-	switch b.phase() {
+func (b *builder) findHopelessCause(n *counters) *Cause {
+	switch b.currentPhase() {
 	case batch.Running:
-		if c := b.exhausted(); c != nil {
+		if c := b.findRestartsExhausted(); c != nil {
 			return c
 		}
 	case batch.Pending:
 	default:
 		return nil
 	}
-	return b.stuck(n)
+	return b.findStuckCause(n)
 }
 
-// mayRunOn reports whether a pod is alive, belongs to the current version of the job and is not stopped.
-func (b *builder) mayRunOn(m *member) bool {
+// mayKeepRunning reports whether a pod is alive, belongs to the current version of the job and is not stopped.
+func (b *builder) mayKeepRunning(m *member) bool {
 	if m.stop || m.marked {
 		return false
 	}
-	return m.inRange && m.live() && m.version == b.job.Status.Version
+	return m.inRange && m.isLivePod() && m.version == b.job.Status.Version
 }
 
-// exhausted returns a cause if the kubelet has restarted a pod's containers more often than its task allows. The last
+// findRestartsExhausted returns a cause if the kubelet has restarted a pod's containers more often than its task allows. The last
 // crash must have occurred while the job was running, because before that, a pod may fail only because other pods do
 // not exist yet. Tasks with a policy that responds to the failure are ignored.
-func (b *builder) exhausted() *Cause {
+func (b *builder) findRestartsExhausted() *Cause {
 	since := b.job.Status.State.LastTransitionTime.Time
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if !b.mayRunOn(m) {
+		if !b.mayKeepRunning(m) {
 			continue
 		}
 		task := &b.job.Spec.Tasks[m.place.Task]
 		limit := cmp.Or(task.MaxRetry, defaultTaskRetry)
 		isLimited := limit >= 0 && task.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
-		if !isLimited || restarts(m.pod) <= limit || !crashedAfter(m.pod, since) {
+		if !isLimited || restartCount(m.pod) <= limit || !crashedAfter(m.pod, since) {
 			continue
 		}
-		if _, answered := resolve(b.job, &event{kind: bus.TaskFailedEvent, task: m.place.Task}); answered {
+		if _, answered := resolveResponse(b.job, &event{kind: bus.TaskFailedEvent, task: m.place.Task}); answered {
 			continue
 		}
 		name := fmt.Sprintf("%s-%d", task.Name, m.place.Index)
 		c := Cause{code: reason.PodFailed, text: name + " crashed"}
-		if end := lastCrash(m.pod); end != nil {
-			c = causeOfEnd(name, end, onlyMemoryLimit(m.pod))
+		if end := lastCrashTime(m.pod); end != nil {
+			c = describeContainerEnd(name, end, onlyMemoryLimit(m.pod))
 			c.exit = &end.ExitCode
 		}
-		c.text += fmt.Sprintf("; its containers were restarted %d times, maxRetry of task %s is %d", restarts(m.pod), task.Name, limit)
+		c.text += fmt.Sprintf("; its containers were restarted %d times, maxRetry of task %s is %d", restartCount(m.pod), task.Name, limit)
 		return &c
 	}
 	return nil
 }
 
-// crashes calls f for the last failed run of each container.
-func crashes(pod *corev1.Pod, f func(*corev1.ContainerStateTerminated)) {
+// visitCrashes calls f for the last failed run of each container.
+func visitCrashes(pod *corev1.Pod, f func(*corev1.ContainerStateTerminated)) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
 			for _, end := range []*corev1.ContainerStateTerminated{statuses[i].State.Terminated, statuses[i].LastTerminationState.Terminated} {
@@ -82,12 +82,12 @@ func crashes(pod *corev1.Pod, f func(*corev1.ContainerStateTerminated)) {
 }
 
 func crashedAfter(pod *corev1.Pod, since time.Time) (after bool) {
-	crashes(pod, func(end *corev1.ContainerStateTerminated) { after = after || end.FinishedAt.After(since) })
+	visitCrashes(pod, func(end *corev1.ContainerStateTerminated) { after = after || end.FinishedAt.After(since) })
 	return after
 }
 
-func lastCrash(pod *corev1.Pod) (last *corev1.ContainerStateTerminated) {
-	crashes(pod, func(end *corev1.ContainerStateTerminated) {
+func lastCrashTime(pod *corev1.Pod) (last *corev1.ContainerStateTerminated) {
+	visitCrashes(pod, func(end *corev1.ContainerStateTerminated) {
 		if last == nil || end.FinishedAt.After(last.FinishedAt.Time) {
 			last = end
 		}
@@ -95,22 +95,22 @@ func lastCrash(pod *corev1.Pod) (last *corev1.ContainerStateTerminated) {
 	return last
 }
 
-// stuck returns a cause if an admitted job cannot make progress, because all pods have ended and the incomplete tasks
+// findStuckCause returns a cause if an admitted job cannot make progress, because all pods have ended and the incomplete tasks
 // wait for tasks that will never become ready. It returns nil if the delayed response of a policy may still change
 // this.
-func (b *builder) stuck(n *counters) *Cause {
-	hasEnded := n.live() == 0 && n.succeeded+n.failed > 0
+func (b *builder) findStuckCause(n *counters) *Cause {
+	hasEnded := n.countLivePods() == 0 && n.succeeded+n.failed > 0
 	if b.delayed || !hasEnded {
 		return nil
 	}
-	isAdmitted := b.in.PodGroup != nil && Admitted(b.in.PodGroup)
+	isAdmitted := b.in.PodGroup != nil && IsGroupAdmitted(b.in.PodGroup)
 	if !isAdmitted || !b.groupIsCurrent() {
 		return nil
 	}
 	var waiting string
 	for task := range b.job.Spec.Tasks {
 		switch {
-		case !b.hasHole(task):
+		case !b.hasMissingPod(task):
 		case b.dependenciesMet(task):
 			return nil
 		case waiting == "":

@@ -77,22 +77,22 @@ type Lost struct {
 	Pod *corev1.Pod
 }
 
-// LostFrom describes a lost pod. ok is false if its deletion is not an event, because the pod did not belong to a
+// LostFromPod describes a lost pod. ok is false if its deletion is not an event, because the pod did not belong to a
 // job, the controller stopped it, its node rejected it, or it had succeeded.
-func LostFrom(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
-	task, index, version, ok := PodIdentity(pod)
-	if !ok || Marked(pod) || Refused(pod) {
+func LostFromPod(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
+	task, index, version, ok := ParsePodIdentity(pod)
+	if !ok || IsMarkedOutOfSync(pod) || WasRejectedByNode(pod) {
 		return Lost{}, false
 	}
 	lost = Lost{UID: pod.UID, Name: pod.Name, Task: task, Index: index, Version: version, At: now, Pod: pod}
 	switch {
-	case Evicted(pod):
+	case WasEvicted(pod):
 		if pod.DeletionTimestamp != nil {
-			lost.At = podtermination.ToldToGo(pod)
+			lost.At = podtermination.DeletionRequestedAt(pod)
 		}
 		return lost, true
 	case pod.Status.Phase == corev1.PodFailed:
-		lost.At, lost.Failed, lost.Codes = podtermination.FinishedAt(pod), true, exitCodes(pod)
+		lost.At, lost.Failed, lost.Codes = podtermination.FinishTime(pod), true, exitCodes(pod)
 		return lost, true
 	}
 	return Lost{}, false

@@ -77,7 +77,7 @@ func (s *story) command(action bus.Action) *story {
 // counted sets the counters in the status from the pods.
 func (s *story) counted() *story {
 	b := newBuilder(&s.Input)
-	b.count(&s.Job.Status)
+	b.updateCounters(&s.Job.Status)
 	return s
 }
 

@@ -7,17 +7,17 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// recordNodes stores in the status the nodes of the pods that this plan or a later one stops or deletes. These are
+// recordPodNodes stores in the status the nodes of the pods that this plan or a later one stops or deletes. These are
 // all pods of a job that ends, and the stopped pods of an array. A restart of the whole job removes the nodes of the
 // previous run.
-func (b *builder) recordNodes(status *batch.JobStatus) {
+func (b *builder) recordPodNodes(status *batch.JobStatus) {
 	if status.State.Phase == batch.Restarting {
 		if status.Version != b.in.Job.Status.Version {
 			status.Nodes = nil
 		}
 		return
 	}
-	ends := leaves(status.State.Phase)
+	ends := leavesItsNodes(status.State.Phase)
 	if !ends && b.array == nil {
 		return
 	}
@@ -35,13 +35,13 @@ func (b *builder) recordNodes(status *batch.JobStatus) {
 	status.Nodes = batch.JobNodesOf(known)
 }
 
-// leaves reports whether all pods of a job in this phase have ended, or are being stopped and will not run again.
-func leaves(phase batch.JobPhase) bool {
+// leavesItsNodes reports whether all pods of a job in this phase have ended, or are being stopped and will not run again.
+func leavesItsNodes(phase batch.JobPhase) bool {
 	switch phase {
 	case batch.Aborting, batch.Completing, batch.Terminating:
 		return true
 	}
-	return AtRest(phase)
+	return IsEndedOrAborted(phase)
 }
 
 // placedMembers returns the chosen pods that have a node, sorted by task and index.

@@ -7,17 +7,17 @@ type NumberJob struct{ Count int }
 
 func (NumberJob) write() {}
 
-// number requests a number for a job that has none, or whose number belongs to another job. It reports whether the
+// requestJobNumber requests a number for a job that has none, or whose number belongs to another job. It reports whether the
 // job must wait for the number before objects are created that contain it. While numbers are not available, the job
 // continues without one.
-func (b *builder) number() (wait bool) {
+func (b *builder) requestJobNumber() (wait bool) {
 	if _, ok := batch.JobID(b.in.Job); ok && !b.in.NumberTaken || !b.in.Numbers {
 		return false
 	}
 	if wait := b.in.NumbersFrom.Sub(b.in.Now); wait > 0 {
-		b.again(wait)
+		b.requestPlanAfter(wait)
 		return false
 	}
-	b.write(NumberJob{Count: batch.IDsOf(b.job)})
+	b.appendWrites(NumberJob{Count: batch.IDsOf(b.job)})
 	return b.in.PodGroup == nil
 }

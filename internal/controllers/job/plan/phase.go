@@ -30,14 +30,14 @@ type step struct {
 	hold bool
 }
 
-// targeted reports whether an action restarts only a part of the job.
-func targeted(a bus.Action) bool {
+// isTargeted reports whether an action restarts only a part of the job.
+func isTargeted(a bus.Action) bool {
 	return a == bus.RestartTaskAction || a == bus.RestartPodAction || a == bus.RestartPartitionAction
 }
 
-// respond is the state table. It returns the step that an action causes in a phase. The conditions under which a job
+// responseInPhase is the state table. It returns the step that an action causes in a phase. The conditions under which a job
 // leaves a phase without an action are in settle.
-func respond(phase batch.JobPhase, a bus.Action) step {
+func responseInPhase(phase batch.JobPhase, a bus.Action) step {
 	switch phase {
 	case "", batch.Pending, batch.Running:
 		return respondActive(a)
@@ -85,8 +85,8 @@ func respondRestarting(a bus.Action) step {
 	}
 }
 
-// AtRest reports whether a job in this phase has ended.
-func AtRest(phase batch.JobPhase) bool {
+// IsEndedOrAborted reports whether a job in this phase has ended.
+func IsEndedOrAborted(phase batch.JobPhase) bool {
 	switch phase {
 	case batch.Completed, batch.Failed, batch.Terminated, batch.Aborted:
 		return true
@@ -94,15 +94,15 @@ func AtRest(phase batch.JobPhase) bool {
 	return false
 }
 
-// settle returns the phase that a job enters without an action, given the state of its pods; if nothing changes, it
+// phaseWithoutAction returns the phase that a job enters without an action, given the state of its pods; if nothing changes, it
 // is the current phase. why is a sentence for users.
-func settle(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
+func phaseWithoutAction(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
 	switch job.Status.State.Phase {
 	case "", batch.Pending:
-		if n.nothingLeft(job) {
+		if n.hasNothingLeft(job) {
 			return batch.Terminated, allCancelled
 		}
-		if n.least(job) <= n.running+n.succeeded+n.failed {
+		if n.requiredStarted(job) <= n.running+n.succeeded+n.failed {
 			return batch.Running, "minAvailable pods have started"
 		}
 		return batch.Pending, ""
@@ -111,11 +111,11 @@ func settle(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
 	case batch.Restarting:
 		return settleRestarting(job, n)
 	case batch.Aborting:
-		return whenQuiet(n, batch.Aborting, batch.Aborted)
+		return enterWhenQuiet(n, batch.Aborting, batch.Aborted)
 	case batch.Completing:
-		return whenQuiet(n, batch.Completing, batch.Completed)
+		return enterWhenQuiet(n, batch.Completing, batch.Completed)
 	case batch.Terminating:
-		return whenQuiet(n, batch.Terminating, batch.Terminated)
+		return enterWhenQuiet(n, batch.Terminating, batch.Terminated)
 	}
 	return job.Status.State.Phase, ""
 }
@@ -123,29 +123,29 @@ func settle(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
 // allCancelled is the message for an array that ends before any element has run.
 const allCancelled = "all elements of the array were cancelled"
 
-// nothingLeft reports whether all remaining work of the job was cancelled.
-func (n *counters) nothingLeft(job *batch.Job) bool {
-	return n.cancelled > 0 && n.cancelled+n.cutShort == replicas(job)
+// hasNothingLeft reports whether all remaining work of the job was cancelled.
+func (n *counters) hasNothingLeft(job *batch.Job) bool {
+	return n.cancelled > 0 && n.cancelled+n.cutShort == countReplicas(job)
 }
 
-// least returns the number of pods that must have started: minAvailable, but no more than the number of places that
+// requiredStarted returns the number of pods that must have started: minAvailable, but no more than the number of places that
 // are not cancelled.
-func (n *counters) least(job *batch.Job) int32 {
-	return min(job.Spec.MinAvailable, replicas(job)-n.cancelled)
+func (n *counters) requiredStarted(job *batch.Job) int32 {
+	return min(job.Spec.MinAvailable, countReplicas(job)-n.cancelled)
 }
 
-func whenQuiet(n *counters, now, then batch.JobPhase) (batch.JobPhase, string) {
-	if n.live() > 0 {
+func enterWhenQuiet(n *counters, now, then batch.JobPhase) (batch.JobPhase, string) {
+	if n.countLivePods() > 0 {
 		return now, ""
 	}
 	return then, "all pods have ended"
 }
 
 func settleRunning(job *batch.Job, n *counters) (batch.JobPhase, string) {
-	if n.nothingLeft(job) {
+	if n.hasNothingLeft(job) {
 		return batch.Terminated, allCancelled
 	}
-	total := replicas(job) - n.cancelled
+	total := countReplicas(job) - n.cancelled
 	if total == 0 {
 		return batch.Running, "" // scaled to zero: the job waits until it is scaled up
 	}
@@ -155,7 +155,7 @@ func settleRunning(job *batch.Job, n *counters) (batch.JobPhase, string) {
 	if n.succeeded+n.failed == total {
 		return settleEnded(job, n)
 	}
-	if n.pending > total-n.least(job) {
+	if n.pending > total-n.requiredStarted(job) {
 		return batch.Pending, "fewer than minAvailable pods are left"
 	}
 	return batch.Running, ""
@@ -181,21 +181,21 @@ func settleEnded(job *batch.Job, n *counters) (batch.JobPhase, string) {
 }
 
 func settleRestarting(job *batch.Job, n *counters) (batch.JobPhase, string) {
-	if lastRetry(job) {
+	if exceedsMaxRetry(job) {
 		return batch.Failed, fmt.Sprintf("it ran %d times, maxRetry %d", job.Status.RetryCount, job.Spec.MaxRetry)
 	}
-	if replicas(job)-n.terminating >= job.Spec.MinAvailable {
+	if countReplicas(job)-n.terminating >= job.Spec.MinAvailable {
 		return batch.Pending, "the pods are being started again"
 	}
 	return batch.Restarting, ""
 }
 
-// lastRetry reports whether the current restart exceeds maxRetry. A resumed job never does.
-func lastRetry(job *batch.Job) bool {
+// exceedsMaxRetry reports whether the current restart exceeds maxRetry. A resumed job never does.
+func exceedsMaxRetry(job *batch.Job) bool {
 	return job.Status.RetryCount >= job.Spec.MaxRetry && job.Status.State.Reason != string(bus.ResumeJobAction)
 }
 
-func replicas(job *batch.Job) int32 {
+func countReplicas(job *batch.Job) int32 {
 	var n int32
 	for i := range job.Spec.Tasks {
 		n += job.Spec.Tasks[i].Replicas

@@ -51,7 +51,7 @@ func TestEveryRowOfTheStateTable(t *testing.T) {
 			if !special {
 				want = row[""]
 			}
-			if got := respond(phase, action); got != want {
+			if got := responseInPhase(phase, action); got != want {
 				t.Errorf("%s in %q: %+v, want %+v", action, phase, got, want)
 			}
 		}

@@ -20,32 +20,32 @@ func Compute(in Input) Plan {
 	if b.job.DeletionTimestamp != nil {
 		return b.plan // the garbage collector deletes the objects that it owns
 	}
-	asked := b.decide() // 1. Does a command or a policy request an action?
+	asked := b.decideAction() // 1. Does a command or a policy request an action?
 	if b.plan.Refresh {
 		return Plan{Job: b.job, Refresh: true}
 	}
-	do := respond(b.phase(), asked.action) // 2. How does this phase respond?
+	do := responseInPhase(b.currentPhase(), asked.action) // 2. How does this phase respond?
 	if asked.command != nil && do.next == "" {
 		// The command is done. If it were kept, a later phase would carry it out again.
-		b.write(DeleteCommand{Command: asked.command})
+		b.appendWrites(DeleteCommand{Command: asked.command})
 	}
 	switch {
 	case do.next != "":
-		b.enter(do, asked) // 3a. Change the phase: write the status first, then stop pods.
+		b.enterRequestedPhase(do, asked) // 3a. Change the phase: write the status first, then stop pods.
 	case do.sync:
-		b.sync() // 3b. No special action: bring the objects to the desired state.
-	case b.phase() == batch.Restarting:
-		b.restart(asked) // 3c. Finish the current restart.
-	case AtRest(b.phase()):
-		b.rest() // 3d. The job has ended: clean up and count.
+		b.syncDesiredState() // 3b. No special action: bring the objects to the desired state.
+	case b.currentPhase() == batch.Restarting:
+		b.continueRestarting(asked) // 3c. Finish the current restart.
+	case IsEndedOrAborted(b.currentPhase()):
+		b.maintainEndedJob() // 3d. The job has ended: clean up and count.
 	default:
-		b.stop() // 3e. The job is ending: wait until all pods have ended.
+		b.continueStopping() // 3e. The job is ending: wait until all pods have ended.
 	}
 	if b.plan.Refresh {
 		return Plan{Job: b.job, Refresh: true}
 	}
 	if asked.command != nil && do.next != "" {
-		b.write(DeleteCommand{Command: asked.command}) // 4. Delete the command last, so that it survives a crash.
+		b.appendWrites(DeleteCommand{Command: asked.command}) // 4. Delete the command last, so that it survives a crash.
 	}
 	return b.plan
 }
@@ -69,14 +69,14 @@ func newBuilder(in *Input) *builder {
 	job := in.Job.DeepCopy()
 	batch.DefaultJob(job, "")
 	b := &builder{in: in, job: job, plan: Plan{Job: job}}
-	b.array = readArray(in, job)
+	b.array = parseArray(in, job)
 	b.plan.Array = b.array
-	b.census = takeCensus(job, in)
-	b.readRecord()
+	b.census = countMembers(job, in)
+	b.parseRecord()
 	b.recordEvictions()
 	b.plugins, b.pluginErr = plugin.For(job)
 	for _, l := range in.Lost {
-		if l.Version < job.Status.Version || b.phase() != batch.Restarting {
+		if l.Version < job.Status.Version || b.currentPhase() != batch.Restarting {
 			b.plan.Answered = append(b.plan.Answered, l.UID) // decide may remove some again
 		}
 	}
@@ -84,34 +84,34 @@ func newBuilder(in *Input) *builder {
 	return b
 }
 
-func (b *builder) phase() batch.JobPhase {
+func (b *builder) currentPhase() batch.JobPhase {
 	if p := b.job.Status.State.Phase; p != "" {
 		return p
 	}
 	return batch.Pending
 }
 
-func (b *builder) task(name string) int {
+func (b *builder) findTaskIndex(name string) int {
 	return slices.IndexFunc(b.job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == name })
 }
 
-func (b *builder) write(w ...Write) { b.plan.Writes = append(b.plan.Writes, w...) }
+func (b *builder) appendWrites(w ...Write) { b.plan.Writes = append(b.plan.Writes, w...) }
 
-func (b *builder) event(kind, reason, format string, args ...any) {
+func (b *builder) appendEvent(kind, reason, format string, args ...any) {
 	b.plan.Events = append(b.plan.Events, Event{Type: kind, Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
-// again requests another plan after d, unless an earlier one is already requested.
-func (b *builder) again(d time.Duration) {
+// requestPlanAfter requests another plan after d, unless an earlier one is already requested.
+func (b *builder) requestPlanAfter(d time.Duration) {
 	d = max(d, time.Millisecond)
 	if b.plan.RequeueAfter == 0 || d < b.plan.RequeueAfter {
 		b.plan.RequeueAfter = d
 	}
 }
 
-// enter writes the new phase before it stops pods. If there is a crash in between, the next plan stops the remaining
+// enterRequestedPhase writes the new phase before it stops pods. If there is a crash in between, the next plan stops the remaining
 // pods.
-func (b *builder) enter(do step, asked decision) {
+func (b *builder) enterRequestedPhase(do step, asked decision) {
 	status := b.job.Status.DeepCopy()
 	switch {
 	case do.retry && asked.command != nil:
@@ -123,119 +123,119 @@ func (b *builder) enter(do step, asked decision) {
 		status.Version++
 		status.RefusedPods = 0
 	}
-	setPhase(b.job, status, do.next, string(asked.action), asked.why, b.in.Now)
-	status.Failure = asked.cause.failure()
+	enterPhaseInStatus(b.job, status, do.next, string(asked.action), asked.why, b.in.Now)
+	status.Failure = asked.cause.jobFailure()
 	delete(status.ControlledResources, targetKey)
 	switch do.kill {
 	case killTarget:
-		setTargets(status, asked.targets)
+		storeTargets(status, asked.targets)
 		b.markTargets(asked.targets)
 	case killAll:
-		b.forgetAll()
+		b.dropAllResults()
 		// Keep the pods of the last attempt for inspection.
-		b.markStops(asked.command == nil && b.job.Status.RetryCount >= b.job.Spec.MaxRetry-1)
+		b.markPodsToStop(asked.command == nil && b.job.Status.RetryCount >= b.job.Spec.MaxRetry-1)
 	default:
-		b.markStops(true)
+		b.markPodsToStop(true)
 	}
-	b.event(corev1.EventTypeNormal, string(batch.ExecuteAction), "Start to execute action %s: %s", asked.action, asked.why)
-	b.count(status)
+	b.appendEvent(corev1.EventTypeNormal, string(batch.ExecuteAction), "Start to execute action %s: %s", asked.action, asked.why)
+	b.updateCounters(status)
 	b.writeStatus(status)
 	b.stopPods()
 	if do.next == batch.Restarting && do.kill != killTarget && b.in.PodGroup != nil {
-		b.write(DeleteGroup{Group: b.in.PodGroup})
+		b.appendWrites(DeleteGroup{Group: b.in.PodGroup})
 	}
 }
 
-// stop continues the phases Aborting, Completing and Terminating.
-func (b *builder) stop() {
-	b.markStops(true)
-	b.settle()
+// continueStopping continues the phases Aborting, Completing and Terminating.
+func (b *builder) continueStopping() {
+	b.markPodsToStop(true)
+	b.countAndSettle()
 	b.stopPods()
 }
 
-// rest maintains an ended job, and deletes it when its time to live has passed.
-func (b *builder) rest() {
+// maintainEndedJob maintains an ended job, and deletes it when its time to live has passed.
+func (b *builder) maintainEndedJob() {
 	status := b.job.Status.DeepCopy()
-	if left, ok := b.timeToLive(); ok {
+	if left, ok := b.remainingLifetime(); ok {
 		switch {
 		case left > 0:
-			b.again(left)
+			b.requestPlanAfter(left)
 		case b.in.Awaited:
-			b.again(awaitedAgain) // a job that waits for this one still depends on how this one ended
+			b.requestPlanAfter(awaitedAgain) // a job that waits for this one still depends on how this one ended
 		default:
-			b.write(DeleteJob{})
+			b.appendWrites(DeleteJob{})
 			return
 		}
 	}
-	b.markStops(true)
+	b.markPodsToStop(true)
 	b.stopPods()
 	before := len(status.ControlledResources)
 	maps.DeleteFunc(status.ControlledResources, func(key, _ string) bool { return isPluginKey(key) })
 	if len(status.ControlledResources) != before {
-		b.write(RemoveObjects{})
+		b.appendWrites(RemoveObjects{})
 	}
 	if b.in.PodGroup != nil && b.in.PodGroup.DeletionTimestamp == nil {
-		b.write(DeleteGroup{Group: b.in.PodGroup})
+		b.appendWrites(DeleteGroup{Group: b.in.PodGroup})
 	}
-	b.count(status)
+	b.updateCounters(status)
 	b.writeStatus(status)
-	b.number()
+	b.requestJobNumber()
 }
 
-// timeToLive returns how long the ended job is still kept. ok is false if it is kept without a limit.
-func (b *builder) timeToLive() (time.Duration, bool) {
+// remainingLifetime returns how long the ended job is still kept. ok is false if it is kept without a limit.
+func (b *builder) remainingLifetime() (time.Duration, bool) {
 	ttl, since := b.job.Spec.TTLSecondsAfterFinished, b.job.Status.State.LastTransitionTime
-	isKept := b.in.KeepEnded || b.paused()
+	isKept := b.in.KeepEnded || b.isOnlySuspended()
 	if isKept || ttl == nil || since.IsZero() {
 		return 0, false
 	}
 	return since.Add(time.Duration(*ttl) * time.Second).Sub(b.in.Now), true
 }
 
-// paused reports whether the job is only suspended. Slurm users suspend jobs in order to resume them later, and the
+// isOnlySuspended reports whether the job is only suspended. Slurm users suspend jobs in order to resume them later, and the
 // time to live of their jobs only controls how long sacct shows the history. For other jobs, the owner has set the
 // time to live, and it applies to suspended jobs, too.
-func (b *builder) paused() bool {
+func (b *builder) isOnlySuspended() bool {
 	notes := b.job.Annotations
-	return b.phase() == batch.Aborted && notes[keys.Slurm] != "" && notes[keys.CancelledBy] == ""
+	return b.currentPhase() == batch.Aborted && notes[keys.Slurm] != "" && notes[keys.CancelledBy] == ""
 }
 
-// restart continues a restart: it stops the affected pods and then lets the job start again.
-func (b *builder) restart(asked decision) {
+// continueRestarting continues a restart: it stops the affected pods and then lets the job start again.
+func (b *builder) continueRestarting(asked decision) {
 	status := b.job.Status.DeepCopy()
-	switch targets := targetsOf(status); {
-	case targeted(asked.action):
+	switch targets := storedTargets(status); {
+	case isTargeted(asked.action):
 		targets = mergeTargets(targets, asked.targets)
-		setTargets(status, targets)
+		storeTargets(status, targets)
 		b.markTargets(targets)
 	case asked.action == bus.RestartJobAction && len(targets) > 0:
 		// An event or command requires a restart of the whole job while a part is being restarted.
 		status.Version++
 		status.RefusedPods = 0
-		status.State.Reason, status.State.Message, status.Failure = string(asked.action), asked.why, asked.cause.failure()
+		status.State.Reason, status.State.Message, status.Failure = string(asked.action), asked.why, asked.cause.jobFailure()
 		delete(status.ControlledResources, targetKey)
 		b.job.Status.Version = status.Version
-		b.forgetAll()
+		b.dropAllResults()
 		b.markOutdated()
 	case len(targets) > 0:
 		b.markTargets(targets)
 	default:
 		b.markOutdated()
 	}
-	if b.stopping() || b.marking() {
-		b.count(status)
+	if b.stopsAnyPod() || b.marksAnyPod() {
+		b.updateCounters(status)
 		b.writeStatus(status)
 		b.stopPods()
 		return
 	}
 	if b.in.PodGroup != nil && b.in.PodGroup.DeletionTimestamp == nil && !b.groupIsCurrent() {
-		b.write(DeleteGroup{Group: b.in.PodGroup})
+		b.appendWrites(DeleteGroup{Group: b.in.PodGroup})
 	}
-	b.settle()
+	b.countAndSettle()
 }
 
-// markStops marks the pods that must be stopped because the job is ending.
-func (b *builder) markStops(keepFinished bool) {
+// markPodsToStop marks the pods that must be stopped because the job is ending.
+func (b *builder) markPodsToStop(keepFinished bool) {
 	for i := range b.census.members {
 		m := &b.census.members[i]
 		m.stop = !m.gone && !b.staysWithResult(m, keepFinished)
@@ -254,23 +254,23 @@ func (b *builder) markOutdated() {
 
 // staysWithResult reports whether a pod has ended and is kept for its result.
 func (b *builder) staysWithResult(m *member, keepFinished bool) bool {
-	return !m.live() && (keepFinished || b.keeps(m))
+	return !m.isLivePod() && (keepFinished || b.keepsSucceededPod(m))
 }
 
-// stopping reports whether this plan stops any pod.
-func (b *builder) stopping() bool {
+// stopsAnyPod reports whether this plan stops any pod.
+func (b *builder) stopsAnyPod() bool {
 	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.stop })
 }
 
-// mustMark reports whether the pod must be annotated before it is stopped, because its end would otherwise look like
+// needsMark reports whether the pod must be annotated before it is stopped, because its end would otherwise look like
 // an eviction or an unhandled failure.
-func (m *member) mustMark() bool {
+func (m *member) needsMark() bool {
 	return m.stopMark && !m.marked && !m.ours
 }
 
-// marking reports whether this plan annotates any pod before it is stopped.
-func (b *builder) marking() bool {
-	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.mustMark() })
+// marksAnyPod reports whether this plan annotates any pod before it is stopped.
+func (b *builder) marksAnyPod() bool {
+	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.needsMark() })
 }
 
 // stopPods deletes the pods that are to be stopped. Before that, it annotates pods whose end would look like an
@@ -282,14 +282,14 @@ func (b *builder) stopPods() {
 		if m.stop {
 			stop = append(stop, m.pod)
 		}
-		if m.mustMark() {
+		if m.needsMark() {
 			mark = append(mark, m.pod)
 		}
 	}
 	if len(mark) > 0 {
-		b.write(MarkPods{Pods: mark})
+		b.appendWrites(MarkPods{Pods: mark})
 	}
 	if len(stop) > 0 {
-		b.write(DeletePods{Pods: stop})
+		b.appendWrites(DeletePods{Pods: stop})
 	}
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
-// Pod returns the pod for a place. The job must have its defaults filled in (Plan.Job). forwarding reports whether
+// NewPodForPlace returns the pod for a place. The job must have its defaults filled in (Plan.Job). forwarding reports whether
 // pods of the job's queue may run in other clusters.
-func Pod(job *batch.Job, plugins plugin.Set, place Place, forwarding bool) *corev1.Pod {
+func NewPodForPlace(job *batch.Job, plugins plugin.Set, place Place, forwarding bool) *corev1.Pod {
 	task := &job.Spec.Tasks[place.Task]
 	template := task.Template.DeepCopy()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: pluginapi.PodName(job, place.Task, place.Index), Namespace: job.Namespace,
-			OwnerReferences: []metav1.OwnerReference{pluginapi.Owner(job)},
+			Name: pluginapi.PodNameFor(job, place.Task, place.Index), Namespace: job.Namespace,
+			OwnerReferences: []metav1.OwnerReference{pluginapi.JobOwnerReference(job)},
 			Labels:          template.Labels, Annotations: template.Annotations, Finalizers: template.Finalizers,
 		},
 		Spec: template.Spec,
@@ -35,14 +35,14 @@ func Pod(job *batch.Job, plugins plugin.Set, place Place, forwarding bool) *core
 	if pod.Spec.PriorityClassName == "" {
 		pod.Spec.PriorityClassName = job.Spec.PriorityClassName
 	}
-	label(pod, job, task, place.Index, forwarding)
-	annotate(pod, job, task, place.Index, forwarding)
+	setPodLabels(pod, job, task, place.Index, forwarding)
+	setPodAnnotations(pod, job, task, place.Index, forwarding)
 	mountVolumes(pod, job)
 	plugins.Pod(pod, job, place.Task, place.Index)
 	return pod
 }
 
-func label(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32, forwarding bool) {
+func setPodLabels(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32, forwarding bool) {
 	if pod.Labels == nil {
 		pod.Labels = map[string]string{}
 	}
@@ -52,16 +52,16 @@ func label(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32, f
 	l[keys.TaskSpec] = task.Name
 	l[keys.JobNamespace] = job.Namespace
 	l[keys.QueueName] = job.Spec.Queue
-	copyKeys(l, job.Labels, keys.Preemptable, keys.CooldownTime, keys.JobID)
+	copyAnnotationKeys(l, job.Labels, keys.Preemptable, keys.CooldownTime, keys.JobID)
 	if p := task.PartitionPolicy; p != nil {
-		l[keys.PartitionID] = strconv.Itoa(int(partition(task, index)))
+		l[keys.PartitionID] = strconv.Itoa(int(partitionOfIndex(task, index)))
 	}
 	if forwarding {
 		l[keys.JobForwarding] = "true"
 	}
 }
 
-func annotate(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32, forwarding bool) {
+func setPodAnnotations(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32, forwarding bool) {
 	if pod.Annotations == nil {
 		pod.Annotations = map[string]string{}
 	}
@@ -80,11 +80,11 @@ func annotate(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32
 	if task.TopologyPolicy != "" {
 		a[keys.NumaPolicy] = string(task.TopologyPolicy)
 	}
-	copyKeys(a, job.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone)
+	copyAnnotationKeys(a, job.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone)
 	if _, set := job.Annotations[keys.JDBMinAvailable]; set {
-		copyKeys(a, job.Annotations, keys.JDBMinAvailable)
+		copyAnnotationKeys(a, job.Annotations, keys.JDBMinAvailable)
 	} else {
-		copyKeys(a, job.Annotations, keys.JDBMaxUnavailable)
+		copyAnnotationKeys(a, job.Annotations, keys.JDBMaxUnavailable)
 	}
 	if forwarding {
 		a[keys.JobForwarding] = "true"
@@ -92,7 +92,7 @@ func annotate(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32
 	}
 }
 
-func copyKeys(to, from map[string]string, names ...string) {
+func copyAnnotationKeys(to, from map[string]string, names ...string) {
 	for _, name := range names {
 		if value, set := from[name]; set {
 			to[name] = value
@@ -100,8 +100,8 @@ func copyKeys(to, from map[string]string, names ...string) {
 	}
 }
 
-// partition returns the number of the partition that contains an index.
-func partition(task *batch.TaskSpec, index int32) int32 {
+// partitionOfIndex returns the number of the partition that contains an index.
+func partitionOfIndex(task *batch.TaskSpec, index int32) int32 {
 	if task.PartitionPolicy == nil || task.PartitionPolicy.PartitionSize <= 0 {
 		return 0
 	}
@@ -117,7 +117,7 @@ func mountVolumes(pod *corev1.Pod, job *batch.Job) {
 			continue
 		}
 		mounted[claim] = true
-		name := fmt.Sprintf("%s-%s", job.Name, suffix(string(job.UID), "volume", claim))
+		name := fmt.Sprintf("%s-%s", job.Name, stableSuffix(string(job.UID), "volume", claim))
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
 		}})
@@ -128,9 +128,9 @@ func mountVolumes(pod *corev1.Pod, job *batch.Job) {
 	}
 }
 
-// suffix returns twelve letters and digits derived from the parts. In contrast to a random suffix, the result is the
+// stableSuffix returns twelve letters and digits derived from the parts. In contrast to a random suffix, the result is the
 // same after a crash.
-func suffix(parts ...string) string {
+func stableSuffix(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "/")))
 	return strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:12]
 }

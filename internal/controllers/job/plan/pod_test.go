@@ -14,7 +14,7 @@ import (
 
 // podOf returns the second pod of the job's first task.
 func podOf(change func(*batch.Job), forwarding bool) *corev1.Pod {
-	return Pod(given(batch.Pending).with(change).defaulted(), plugin.Set{}, Place{Index: 1}, forwarding)
+	return NewPodForPlace(given(batch.Pending).with(change).defaulted(), plugin.Set{}, Place{Index: 1}, forwarding)
 }
 
 // TestWhatAPodTakesFromItsJob covers the labels and annotations that depend on settings of the job or its task.

@@ -14,20 +14,20 @@ type answer struct {
 	delay  time.Duration
 }
 
-// resolve finds the response to an event in the first matching policy of the task or, if none exists, of the job.
-func resolve(job *batch.Job, e *event) (answer, bool) {
+// resolveResponse finds the response to an event in the first matching policy of the task or, if none exists, of the job.
+func resolveResponse(job *batch.Job, e *event) (answer, bool) {
 	if e.task >= 0 {
-		if a, ok := firstMatch(job.Spec.Tasks[e.task].Policies, e); ok {
+		if a, ok := firstMatchingPolicy(job.Spec.Tasks[e.task].Policies, e); ok {
 			return a, true
 		}
 	}
-	return firstMatch(job.Spec.Policies, e)
+	return firstMatchingPolicy(job.Spec.Policies, e)
 }
 
-func firstMatch(policies []batch.LifecyclePolicy, e *event) (answer, bool) {
+func firstMatchingPolicy(policies []batch.LifecyclePolicy, e *event) (answer, bool) {
 	for i := range policies {
 		p := &policies[i]
-		if !matches(p, e) {
+		if !matchesPolicy(p, e) {
 			continue
 		}
 		a := answer{action: p.Action}
@@ -39,7 +39,7 @@ func firstMatch(policies []batch.LifecyclePolicy, e *event) (answer, bool) {
 	return answer{}, false
 }
 
-func matches(p *batch.LifecyclePolicy, e *event) bool {
+func matchesPolicy(p *batch.LifecyclePolicy, e *event) bool {
 	if p.ExitCode != nil {
 		return *p.ExitCode != 0 && slices.Contains(e.codes, *p.ExitCode)
 	}

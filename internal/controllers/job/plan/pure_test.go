@@ -62,8 +62,8 @@ func TestAPlanChangesNothingThatItWasGiven(t *testing.T) {
 				before := copied(s.Input)
 				first := Compute(s.Input)
 				for _, place := range []Place{{0, 0}, {0, 2}} {
-					pod := Pod(first.Job, newBuilder(&s.Input).plugins, place, true)
-					first.Array.Mark(pod, first.Job, place)
+					pod := NewPodForPlace(first.Job, newBuilder(&s.Input).plugins, place, true)
+					first.Array.LabelElementPod(pod, first.Job, place)
 				}
 				if !equality.Semantic.DeepEqual(before, shared(s.Input)) {
 					t.Errorf("%s of a job that is %s, %s: the plan changed what it was given:\n%s", action, phase, name, diff.Diff(before, shared(s.Input)))

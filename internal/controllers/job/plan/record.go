@@ -16,8 +16,8 @@ type record struct {
 	kept     []batch.Indices   // for a job that keeps finished pods, by task
 }
 
-// readRecord reads the record from the status.
-func (b *builder) readRecord() {
+// parseRecord reads the record from the status.
+func (b *builder) parseRecord() {
 	r := record{kept: make([]batch.Indices, len(b.job.Spec.Tasks))}
 	if b.array != nil {
 		r.elements = make([]corev1.PodPhase, b.array.elements.Count())
@@ -32,7 +32,7 @@ func (b *builder) readRecord() {
 	}
 	if batch.KeepsFinished(b.job) {
 		for name, text := range b.job.Status.Finished {
-			if task := b.task(name); task >= 0 {
+			if task := b.findTaskIndex(name); task >= 0 {
 				r.kept[task], _ = batch.ParseIndices(text)
 			}
 		}
@@ -40,10 +40,10 @@ func (b *builder) readRecord() {
 	b.record = r
 }
 
-// recorded returns the recorded result of a place, or "".
-func (b *builder) recorded(p Place) corev1.PodPhase {
+// recordedResult returns the recorded result of a place, or "".
+func (b *builder) recordedResult(p Place) corev1.PodPhase {
 	if b.array != nil {
-		if at := b.array.position(p); at < len(b.record.elements) && b.record.elements[at] != "" {
+		if at := b.array.elementPosition(p); at < len(b.record.elements) && b.record.elements[at] != "" {
 			return b.record.elements[at]
 		}
 	}
@@ -53,40 +53,42 @@ func (b *builder) recorded(p Place) corev1.PodPhase {
 	return ""
 }
 
-// remembers reports whether the job has a record; most jobs do not.
-func (b *builder) remembers() bool { return b.array != nil || batch.KeepsFinished(b.job) }
+// hasResultRecord reports whether the job has a record; most jobs do not.
+func (b *builder) hasResultRecord() bool { return b.array != nil || batch.KeepsFinished(b.job) }
 
-// settled reports whether a place needs no pod, because its work is done or cancelled.
-func (b *builder) settled(p Place) bool { return b.recorded(p) != "" || b.unwanted(p) }
+// isPlaceSettled reports whether a place needs no pod, because its work is done or cancelled.
+func (b *builder) isPlaceSettled(p Place) bool {
+	return b.recordedResult(p) != "" || b.isPlaceCancelled(p)
+}
 
 // absent counts the places of a task that have no pod and do not need one.
 type absent struct{ succeeded, failed, cancelled int32 }
 
-func (b *builder) absent(task int) absent {
+func (b *builder) countRecorded(task int) absent {
 	var n absent
-	if !b.remembers() {
+	if !b.hasResultRecord() {
 		return n
 	}
-	for p := range b.remembered(task) {
+	for p := range b.recordedPlaces(task) {
 		m := b.census.taken[p]
-		switch phase := b.recorded(p); {
+		switch phase := b.recordedResult(p); {
 		case m == nil && phase == corev1.PodSucceeded:
 			n.succeeded++
 		case m == nil && phase == corev1.PodFailed:
 			n.failed++
-		case phase == "" && b.unwanted(p) && !remains(m):
+		case phase == "" && b.isPlaceCancelled(p) && !willPodRemain(m):
 			n.cancelled++
 		}
 	}
 	return n
 }
 
-// remains reports whether a replica has a pod that is neither gone nor about to be deleted.
-func remains(m *member) bool { return m != nil && !m.gone && !m.stop }
+// willPodRemain reports whether a replica has a pod that is neither gone nor about to be deleted.
+func willPodRemain(m *member) bool { return m != nil && !m.gone && !m.stop }
 
-// remembered returns the places of a task that the record may contain: all places of an array; otherwise, the places
+// recordedPlaces returns the places of a task that the record may contain: all places of an array; otherwise, the places
 // that have succeeded and are kept.
-func (b *builder) remembered(task int) iter.Seq[Place] {
+func (b *builder) recordedPlaces(task int) iter.Seq[Place] {
 	replicas := b.job.Spec.Tasks[task].Replicas
 	return func(yield func(Place) bool) {
 		indices := b.record.kept[task]
@@ -101,11 +103,11 @@ func (b *builder) remembered(task int) iter.Seq[Place] {
 	}
 }
 
-// countAbsent adds the places that are done but have no pod to the counters, as if their pods still existed.
-func (b *builder) countAbsent(n *counters) {
-	n.cutShort = b.cutShort()
+// countPlacesWithoutPod adds the places that are done but have no pod to the counters, as if their pods still existed.
+func (b *builder) countPlacesWithoutPod(n *counters) {
+	n.cutShort = b.countCutShort()
 	for task := range b.job.Spec.Tasks {
-		a := b.absent(task)
+		a := b.countRecorded(task)
 		n.succeeded += a.succeeded
 		n.failed += a.failed
 		n.cancelled += a.cancelled
@@ -123,9 +125,9 @@ func (b *builder) countAbsent(n *counters) {
 	}
 }
 
-// forget removes the recorded results of the places whose pods this plan stops, because they will run again.
-func (b *builder) forget() {
-	if !b.remembers() {
+// dropStoppedResults removes the recorded results of the places whose pods this plan stops, because they will run again.
+func (b *builder) dropStoppedResults() {
+	if !b.hasResultRecord() {
 		return
 	}
 	again := make([][]int32, len(b.job.Spec.Tasks))
@@ -136,7 +138,7 @@ func (b *builder) forget() {
 		}
 		again[m.place.Task] = append(again[m.place.Task], m.place.Index)
 		if b.array != nil && m.inRange {
-			b.record.elements[b.array.position(m.place)] = ""
+			b.record.elements[b.array.elementPosition(m.place)] = ""
 		}
 	}
 	for task, indices := range again {
@@ -144,9 +146,9 @@ func (b *builder) forget() {
 	}
 }
 
-// forgetAll removes all recorded results except those that the job keeps. A restart of the whole job repeats
+// dropAllResults removes all recorded results except those that the job keeps. A restart of the whole job repeats
 // everything else.
-func (b *builder) forgetAll() {
+func (b *builder) dropAllResults() {
 	if batch.KeepsFinished(b.job) {
 		for at, phase := range b.record.elements {
 			if phase == corev1.PodFailed {
@@ -158,13 +160,13 @@ func (b *builder) forgetAll() {
 	clear(b.record.elements)
 }
 
-// keeps reports whether a pod must not be stopped, because it has succeeded and the job keeps such pods.
-func (b *builder) keeps(m *member) bool {
-	return m.phase() == corev1.PodSucceeded && batch.KeepsFinished(b.job)
+// keepsSucceededPod reports whether a pod must not be stopped, because it has succeeded and the job keeps such pods.
+func (b *builder) keepsSucceededPod(m *member) bool {
+	return m.podPhaseOf() == corev1.PodSucceeded && batch.KeepsFinished(b.job)
 }
 
-// ran reports whether a pod has ended by itself and is not deleted.
-func (m *member) ran() bool { return m.finished() && !m.gone && !m.stop }
+// hasEndedByItself reports whether a pod has ended by itself and is not deleted.
+func (m *member) hasEndedByItself() bool { return m.hasFinished() && !m.gone && !m.stop }
 
 // writeRecord updates the record in the status.
 func (b *builder) writeRecord(status *batch.JobStatus) {
@@ -178,11 +180,11 @@ func (b *builder) writeRecord(status *batch.JobStatus) {
 	ran, well := make([][]int32, len(b.job.Spec.Tasks)), make([][]int32, len(b.job.Spec.Tasks))
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if !m.inRange || !m.ran() {
+		if !m.inRange || !m.hasEndedByItself() {
 			continue
 		}
 		ran[m.place.Task] = append(ran[m.place.Task], m.place.Index)
-		if m.phase() == corev1.PodSucceeded {
+		if m.podPhaseOf() == corev1.PodSucceeded {
 			well[m.place.Task] = append(well[m.place.Task], m.place.Index)
 		}
 	}
@@ -198,15 +200,17 @@ func (b *builder) writeRecord(status *batch.JobStatus) {
 	}
 }
 
-// gang returns the job as the scheduler should see it, without places that need no pod and without pods for which the
+// gangForScheduler returns the job as the scheduler should see it, without places that need no pod and without pods for which the
 // gang would wait in vain.
-func (b *builder) gang() *batch.Job { return b.withoutFailed(b.withoutHeldBack(b.withoutAbsent())) }
+func (b *builder) gangForScheduler() *batch.Job {
+	return b.withoutFailed(b.withoutHeldBack(b.withoutAbsent()))
+}
 
 // withoutAbsent returns the job without the places that need no pod.
 func (b *builder) withoutAbsent() *batch.Job {
 	job := b.job
 	for task := range b.job.Spec.Tasks {
-		n := b.absent(task)
+		n := b.countRecorded(task)
 		gone := n.succeeded + n.failed + n.cancelled
 		if gone == 0 {
 			continue
@@ -227,23 +231,23 @@ func (b *builder) withoutAbsent() *batch.Job {
 	return job
 }
 
-// codesOf returns the failed elements by exit code, as recorded in the status.
-func codesOf(states *batch.ArrayStatus) map[string]batch.Indices {
+// exitCodesByElement returns the failed elements by exit code, as recorded in the status.
+func exitCodesByElement(states *batch.ArrayStatus) map[string]batch.Indices {
 	if states == nil {
 		return nil
 	}
-	return setsOf(states.ExitCodes)
+	return parseSets(states.ExitCodes)
 }
 
-// causesOf returns the failed elements whose cause is recorded, by cause.
-func causesOf(states *batch.ArrayStatus) map[string]batch.Indices {
+// causesByElement returns the failed elements whose cause is recorded, by cause.
+func causesByElement(states *batch.ArrayStatus) map[string]batch.Indices {
 	if states == nil {
 		return nil
 	}
-	return setsOf(states.Causes)
+	return parseSets(states.Causes)
 }
 
-func setsOf(texts map[string]string) map[string]batch.Indices {
+func parseSets(texts map[string]string) map[string]batch.Indices {
 	sets := make(map[string]batch.Indices, len(texts))
 	for key, text := range texts {
 		sets[key], _ = batch.ParseIndices(text)
@@ -251,8 +255,8 @@ func setsOf(texts map[string]string) map[string]batch.Indices {
 	return sets
 }
 
-// codeIn returns the code of an element, or "".
-func codeIn(sets map[string]batch.Indices, index int32) string {
+// codeOfElement returns the code of an element, or "".
+func codeOfElement(sets map[string]batch.Indices, index int32) string {
 	var codes []string
 	for code, set := range sets {
 		if set.Has(index) {

@@ -29,10 +29,10 @@ const (
 	notTakenIn = "Pod was rejected"
 )
 
-// Refused reports whether a node rejected a pod that was bound to it, because another pod took the capacity first or
+// WasRejectedByNode reports whether a node rejected a pod that was bound to it, because another pod took the capacity first or
 // because the node had changed. No container of the pod has run. The job is not affected, except that it needs
 // another pod in the same place.
-func Refused(pod *corev1.Pod) bool {
+func WasRejectedByNode(pod *corev1.Pod) bool {
 	why := pod.Status.Reason
 	isNotTakenIn := why == nodeEvicted && strings.HasPrefix(pod.Status.Message, notTakenIn)
 	isRefusal := isNotTakenIn || slices.Contains(refusals, why) || strings.HasPrefix(why, outOf)
@@ -51,13 +51,13 @@ const mostRefusals = 8
 
 // refusalsUsedUp reports whether nodes have rejected pods of the job too often for this to be a coincidence.
 func refusalsUsedUp(job *batch.Job) bool {
-	return job.Status.RefusedPods >= mostRefusals*max(1, replicas(job))
+	return job.Status.RefusedPods >= mostRefusals*max(1, countReplicas(job))
 }
 
-// refusalWait returns how long a rejected pod is kept before it is re-created. The wait increases with the number of
+// recreationDelay returns how long a rejected pod is kept before it is re-created. The wait increases with the number of
 // rejections.
-func refusalWait(job *batch.Job) time.Duration {
-	rounds := job.Status.RefusedPods / max(1, replicas(job))
+func recreationDelay(job *batch.Job) time.Duration {
+	rounds := job.Status.RefusedPods / max(1, countReplicas(job))
 	if rounds == 0 {
 		return 0
 	}
@@ -66,15 +66,15 @@ func refusalWait(job *batch.Job) time.Duration {
 
 // retryRefused marks the rejected pods whose wait is over. They are stopped and then re-created.
 func (b *builder) retryRefused() {
-	wait := refusalWait(b.job)
+	wait := recreationDelay(b.job)
 	var first *member
 	for i := range b.census.members {
 		m := &b.census.members[i]
 		if !m.refused || m.gone || m.stop {
 			continue
 		}
-		if left := refusedAt(m.pod).Add(wait).Sub(b.in.Now); left > 0 {
-			b.again(left)
+		if left := refusalTime(m.pod).Add(wait).Sub(b.in.Now); left > 0 {
+			b.requestPlanAfter(left)
 			b.refusal = &obstacle{string(reason.PodRefused), b.causeOfMember(m).text + "; it will be re-created shortly"}
 			continue
 		}
@@ -91,15 +91,15 @@ func (b *builder) retryRefused() {
 	if b.refused > 1 {
 		text += fmt.Sprintf(", and %d more", b.refused-1)
 	}
-	b.event(corev1.EventTypeWarning, string(reason.PodRefused), "%s", text)
+	b.appendEvent(corev1.EventTypeWarning, string(reason.PodRefused), "%s", text)
 }
 
 func causeOfRefusal(name string, pod *corev1.Pod) Cause {
-	return Cause{code: reason.PodRefused, text: fmt.Sprintf("%s was rejected by its node (%s)%s", name, pod.Status.Reason, saying(pod.Status.Message))}
+	return Cause{code: reason.PodRefused, text: fmt.Sprintf("%s was rejected by its node (%s)%s", name, pod.Status.Reason, messageSuffix(pod.Status.Message))}
 }
 
-// refusedAt returns the time when a node rejected a pod, or the pod's creation time if the node has not set a time.
-func refusedAt(pod *corev1.Pod) time.Time {
+// refusalTime returns the time when a node rejected a pod, or the pod's creation time if the node has not set a time.
+func refusalTime(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime != nil {
 		return pod.Status.StartTime.Time
 	}

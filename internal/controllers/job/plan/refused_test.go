@@ -51,7 +51,7 @@ func TestWhichPodsWereRefused(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Refused(test.pod); got != test.want {
+			if got := WasRejectedByNode(test.pod); got != test.want {
 				t.Errorf("refused: %v", got)
 			}
 		})
@@ -122,7 +122,7 @@ func TestARefusedPodThatVanishesIsNoEvent(t *testing.T) {
 	t.Parallel()
 	s := running()
 	s.pod("w", 7, corev1.PodFailed, saidOf("OutOfcpu", ""))
-	if lost, ok := LostFrom(s.Pods[2], noon); ok {
+	if lost, ok := LostFromPod(s.Pods[2], noon); ok {
 		t.Errorf("%+v", lost)
 	}
 }

@@ -19,7 +19,7 @@ type relatives struct {
 	dead map[types.UID]bool
 }
 
-func relativesOf(jobs []*batch.Job) *relatives {
+func indexRelatives(jobs []*batch.Job) *relatives {
 	r := &relatives{jobs: jobs, byID: map[int64]*batch.Job{}, byName: map[types.NamespacedName]*batch.Job{}, dead: map[types.UID]bool{}}
 	for _, job := range jobs {
 		if id, ok := batch.JobID(job); ok {
@@ -35,25 +35,25 @@ func relativesOf(jobs []*batch.Job) *relatives {
 	return r
 }
 
-// find returns the job to which a reference refers, or nil. If several jobs have the same number, it returns the
+// findReferenced returns the job to which a reference refers, or nil. If several jobs have the same number, it returns the
 // oldest.
-func (r *relatives) find(reference batch.JobReference) *batch.Job {
+func (r *relatives) findReferenced(reference batch.JobReference) *batch.Job {
 	if reference.ID > 0 {
 		return r.byID[reference.ID]
 	}
 	return r.byName[types.NamespacedName{Namespace: reference.Namespace, Name: reference.Name}]
 }
 
-// circle returns the path from target back to job along dependencies that must be met before a job can start; nil if
+// findDependencyCycle returns the path from target back to job along dependencies that must be met before a job can start; nil if
 // there is none.
-func (r *relatives) circle(job, target *batch.Job) []string {
+func (r *relatives) findDependencyCycle(job, target *batch.Job) []string {
 	seen := map[types.UID]bool{}
 	var walk func(at *batch.Job) []string
 	walk = func(at *batch.Job) []string {
 		if at.UID == job.UID {
-			return []string{describe(at)}
+			return []string{describeJob(at)}
 		}
-		isPast := Started(at) || hasEnded(at.Status.State.Phase)
+		isPast := HasEverStarted(at) || hasEndedForGood(at.Status.State.Phase)
 		if isPast || r.dead[at.UID] || seen[at.UID] {
 			return nil
 		}
@@ -63,41 +63,41 @@ func (r *relatives) circle(job, target *batch.Job) []string {
 			return nil
 		}
 		for _, term := range d.Terms {
-			if next := r.find(term.Job); next != nil && term.Kind != batch.Singleton {
+			if next := r.findReferenced(term.Job); next != nil && term.Kind != batch.Singleton {
 				if rest := walk(next); rest != nil {
-					return append([]string{describe(at)}, rest...)
+					return append([]string{describeJob(at)}, rest...)
 				}
 			}
 		}
 		return nil
 	}
 	if way := walk(target); way != nil {
-		return append([]string{describe(job)}, way...)
+		return append([]string{describeJob(job)}, way...)
 	}
 	maps.Copy(r.dead, seen)
 	return nil
 }
 
-// Ahead returns the oldest job for which a job with a singleton dependency must wait. Such jobs have the same user
+// SingletonJobAhead returns the oldest job for which a job with a singleton dependency must wait. Such jobs have the same user
 // and title, and have started or are older. Ahead returns nil if none exists.
-func Ahead(job *batch.Job, others []*batch.Job) *batch.Job {
+func SingletonJobAhead(job *batch.Job, others []*batch.Job) *batch.Job {
 	var first *batch.Job
 	for _, other := range others {
-		isRival := batch.SameSingleton(job, other) && !hasEnded(other.Status.State.Phase)
-		if !isRival || !Started(other) && !olderJob(other, job) {
+		isRival := batch.SameSingleton(job, other) && !hasEndedForGood(other.Status.State.Phase)
+		if !isRival || !HasEverStarted(other) && !isOlderJob(other, job) {
 			continue
 		}
-		if first == nil || olderJob(other, first) {
+		if first == nil || isOlderJob(other, first) {
 			first = other
 		}
 	}
 	return first
 }
 
-// HasToSee reports whether a waiting job still depends on how the other job ends. Once a term is met, or can never be
+// DependsOnEnd reports whether a waiting job still depends on how the other job ends. Once a term is met, or can never be
 // met, that is final, except when array elements wait for the corresponding elements of another array: these are decided
 // one by one. A singleton dependency waits only for jobs that have not ended.
-func HasToSee(waiting, other *batch.Job) bool {
+func DependsOnEnd(waiting, other *batch.Job) bool {
 	d, err := batch.DependencyOf(waiting)
 	if err != nil {
 		return false

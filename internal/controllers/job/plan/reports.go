@@ -18,10 +18,10 @@ type Report struct {
 	batch.PodReport
 }
 
-// ReportFrom returns the termination message of a deleted pod. ok is false if the pod left no message or does not
+// ReportFromPod returns the termination message of a deleted pod. ok is false if the pod left no message or does not
 // belong to a job.
-func ReportFrom(pod *corev1.Pod) (report Report, ok bool) {
-	task, index, version, ok := PodIdentity(pod)
+func ReportFromPod(pod *corev1.Pod) (report Report, ok bool) {
+	task, index, version, ok := ParsePodIdentity(pod)
 	if !ok {
 		return Report{}, false
 	}
@@ -47,19 +47,19 @@ func ReportFrom(pod *corev1.Pod) (report Report, ok bool) {
 func (b *builder) answerReports() {
 	for i := range b.in.Reports {
 		r := &b.in.Reports[i]
-		if !b.wantsReport(r) || !isNewAndFits(b.job.Status.Reports, r) {
+		if !b.needsReport(r) || !isNewAndFits(b.job.Status.Reports, r) {
 			b.plan.Reported = append(b.plan.Reported, r.UID)
 		}
 	}
 }
 
-// wantsReport reports whether a report belongs to the last run of a Slurm job. While a job is ending, its version is
+// needsReport reports whether a report belongs to the last run of a Slurm job. While a job is ending, its version is
 // newer than the version of its pods.
-func (b *builder) wantsReport(r *Report) bool {
-	if b.job.Annotations[keys.Slurm] == "" || b.phase() == batch.Restarting {
+func (b *builder) needsReport(r *Report) bool {
+	if b.job.Annotations[keys.Slurm] == "" || b.currentPhase() == batch.Restarting {
 		return false
 	}
-	return leaves(b.phase()) || r.Version == b.job.Status.Version
+	return leavesItsNodes(b.currentPhase()) || r.Version == b.job.Status.Version
 }
 
 // isNewAndFits reports whether a report can be added to reports, which must not contain a report of the same pod.
@@ -81,7 +81,7 @@ func (b *builder) recordReports(status *batch.JobStatus) {
 	status.Reports = slices.DeleteFunc(status.Reports, b.isCreatedAgain)
 	for i := range b.in.Reports {
 		r := &b.in.Reports[i]
-		if b.wantsReport(r) && !b.isCreatedAgain(r.PodReport) && isNewAndFits(status.Reports, r) {
+		if b.needsReport(r) && !b.isCreatedAgain(r.PodReport) && isNewAndFits(status.Reports, r) {
 			status.Reports = append(status.Reports, r.PodReport)
 		}
 	}
@@ -92,6 +92,6 @@ func (b *builder) recordReports(status *batch.JobStatus) {
 
 // isCreatedAgain reports whether there is a new pod at the place of the pod that left a report.
 func (b *builder) isCreatedAgain(r batch.PodReport) bool {
-	m := b.census.taken[Place{Task: b.task(r.Task), Index: r.Index}]
+	m := b.census.taken[Place{Task: b.findTaskIndex(r.Task), Index: r.Index}]
 	return m != nil && !m.gone
 }

@@ -82,10 +82,10 @@ func TestAReportIsTheMessageOfAContainerThatEnded(t *testing.T) {
 			Message: "a", StartedAt: begun, FinishedAt: over}}}}
 	}
 	silent, spoke := given(batch.Running).pod("w", 1, corev1.PodFailed).Pods[0], given(batch.Running).pod("w", 1, corev1.PodFailed, saying).Pods[0]
-	if report, ok := ReportFrom(silent); ok {
+	if report, ok := ReportFromPod(silent); ok {
 		t.Errorf("of a pod that left no message: %v", report)
 	}
-	report, ok := ReportFrom(spoke)
+	report, ok := ReportFromPod(spoke)
 	want := Report{UID: spoke.UID, PodReport: batch.PodReport{Task: "w", Index: 1, StartTime: &begun, FinishTime: &over, Message: "a"}}
 	if diff := cmp.Diff(want, report); diff != "" || !ok {
 		t.Errorf("ok %v (-want +got):\n%s", ok, diff)

@@ -11,12 +11,12 @@ import (
 // the remaining pods start together, and the job ends as if no pod had been lost.
 func (b *builder) withoutFailed(job *batch.Job) *batch.Job {
 	failed := b.failedByTask()
-	if failed == nil || !b.lacksNodes() || !b.lacksMembers(job, failed) {
+	if failed == nil || !b.isWithoutNode() || !b.lacksMembers(job, failed) {
 		return job
 	}
 	for task, n := range failed {
 		if n > 0 {
-			job = b.shrunk(job, task, job.Spec.Tasks[task].Replicas-n)
+			job = b.shrinkTask(job, task, job.Spec.Tasks[task].Replicas-n)
 		}
 	}
 	return job
@@ -37,15 +37,15 @@ func (b *builder) withoutHeldBack(job *batch.Job) *batch.Job {
 			}
 		}
 		if exist > 0 && exist < job.Spec.Tasks[task].Replicas {
-			job = b.shrunk(job, task, exist)
+			job = b.shrinkTask(job, task, exist)
 		}
 	}
 	return job
 }
 
-// shrunk returns the gang with fewer places in one task. The task loses its partitions, because the remaining pods of
+// shrinkTask returns the gang with fewer places in one task. The task loses its partitions, because the remaining pods of
 // an incomplete partition would never be placed.
-func (b *builder) shrunk(job *batch.Job, task int, replicas int32) *batch.Job {
+func (b *builder) shrinkTask(job *batch.Job, task int, replicas int32) *batch.Job {
 	if job == b.job {
 		job = b.job.DeepCopy()
 	}
@@ -60,7 +60,7 @@ func (b *builder) shrunk(job *batch.Job, task int, replicas int32) *batch.Job {
 func (b *builder) failedByTask() (failed []int32) {
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if !m.inRange || !m.ran() || m.phase() != corev1.PodFailed {
+		if !m.inRange || !m.hasEndedByItself() || m.podPhaseOf() != corev1.PodFailed {
 			continue
 		}
 		if failed == nil {
@@ -71,14 +71,14 @@ func (b *builder) failedByTask() (failed []int32) {
 	return failed
 }
 
-// lacksNodes reports whether a pod waits for a node.
-func (b *builder) lacksNodes() bool {
+// isWithoutNode reports whether a pod waits for a node.
+func (b *builder) isWithoutNode() bool {
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if !m.inRange || !m.live() || m.stop {
+		if !m.inRange || !m.isLivePod() || m.stop {
 			continue
 		}
-		isPending := m.phase() == corev1.PodPending || m.phase() == ""
+		isPending := m.podPhaseOf() == corev1.PodPending || m.podPhaseOf() == ""
 		if isPending && m.pod.Spec.NodeName == "" {
 			return true
 		}
@@ -91,7 +91,7 @@ func (b *builder) lacksMembers(job *batch.Job, failed []int32) bool {
 	var possible, gone int32
 	for task, n := range failed {
 		t := &job.Spec.Tasks[task]
-		if !b.starts(task) {
+		if !b.mayTaskHavePods(task) {
 			continue
 		}
 		possible, gone = possible+t.Replicas, gone+n

@@ -113,7 +113,7 @@ func TestEverySourceOfEvents(t *testing.T) {
 			t.Parallel()
 			test.in.policy(bus.AnyEvent, bus.RestartJobAction) // without a policy there are no events
 			var got []string
-			for _, e := range newBuilder(&test.in.Input).events() {
+			for _, e := range newBuilder(&test.in.Input).collectEvents() {
 				got = append(got, eventText(test.in, &e))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -180,7 +180,7 @@ func TestWhichPolicyAnswers(t *testing.T) {
 			t.Parallel()
 			job := &batch.Job{Spec: batch.JobSpec{Policies: test.job, Tasks: []batch.TaskSpec{{Policies: test.task}}}}
 			got := "none"
-			if a, ok := resolve(job, &test.event); ok {
+			if a, ok := resolveResponse(job, &test.event); ok {
 				got = string(a.action)
 				if a.delay > 0 {
 					got += fmt.Sprintf(" after %v", a.delay)

@@ -42,7 +42,7 @@ func inPhase(phase batch.JobPhase) *story {
 	switch phase {
 	case batch.Restarting:
 		if part {
-			setTargets(&s.Job.Status, []string{"pod/w/0"})
+			storeTargets(&s.Job.Status, []string{"pod/w/0"})
 		} else {
 			old = ofVersion(0)
 		}

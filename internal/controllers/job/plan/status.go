@@ -19,9 +19,9 @@ const (
 
 func isPluginKey(key string) bool { return strings.HasPrefix(key, pluginKey) }
 
-// setPhase changes the phase in a status, together with the time, the reason and the list of past phases. If the job
+// enterPhaseInStatus changes the phase in a status, together with the time, the reason and the list of past phases. If the job
 // continues or has completed, it removes the recorded failure.
-func setPhase(job *batch.Job, status *batch.JobStatus, phase batch.JobPhase, reason, message string, now time.Time) {
+func enterPhaseInStatus(job *batch.Job, status *batch.JobStatus, phase batch.JobPhase, reason, message string, now time.Time) {
 	at := metav1.NewTime(now)
 	switch phase {
 	case batch.Pending, batch.Running, batch.Completed:
@@ -35,11 +35,11 @@ func setPhase(job *batch.Job, status *batch.JobStatus, phase batch.JobPhase, rea
 	}
 }
 
-// count updates the counters in a status.
-func (b *builder) count(status *batch.JobStatus) counters {
-	b.forget()
-	n := b.census.count(b.job)
-	b.countAbsent(&n)
+// updateCounters updates the counters in a status.
+func (b *builder) updateCounters(status *batch.JobStatus) counters {
+	b.dropStoppedResults()
+	n := b.census.countPods(b.job)
+	b.countPlacesWithoutPod(&n)
 	b.writeRecord(status)
 	status.Pending, status.Running, status.Succeeded = n.pending, n.running, n.succeeded
 	status.Failed, status.Terminating, status.Unknown = n.failed, n.terminating, n.unknown
@@ -48,22 +48,22 @@ func (b *builder) count(status *batch.JobStatus) counters {
 	return n
 }
 
-// settle counts the pods, enters the resulting phase, and writes the status.
-func (b *builder) settle() *batch.JobStatus {
+// countAndSettle counts the pods, enters the resulting phase, and writes the status.
+func (b *builder) countAndSettle() *batch.JobStatus {
 	status := b.job.Status.DeepCopy()
-	n := b.count(status)
-	phase, failed, why := b.judge(&n)
-	code := failed.word()
+	n := b.updateCounters(status)
+	phase, failed, why := b.judgePhase(&n)
+	code := failed.reasonCodeText()
 	if phase != status.State.Phase {
 		reason := status.State.Reason // an ended job keeps the reason of its end
-		if phase == batch.Pending || phase == batch.Running || b.phase() == batch.Restarting {
+		if phase == batch.Pending || phase == batch.Running || b.currentPhase() == batch.Restarting {
 			reason = code
 		}
 		if message := status.State.Message; reason != code && message != "" {
 			why = message
 		}
-		setPhase(b.job, status, phase, reason, why, b.in.Now)
-		blame(status, failed)
+		enterPhaseInStatus(b.job, status, phase, reason, why, b.in.Now)
+		recordFailure(status, failed)
 		delete(status.ControlledResources, targetKey)
 	}
 	b.writeStatus(status)
@@ -72,7 +72,7 @@ func (b *builder) settle() *batch.JobStatus {
 
 // writeStatus writes a status if it differs from the current one.
 func (b *builder) writeStatus(status *batch.JobStatus) {
-	b.recordNodes(status)
+	b.recordPodNodes(status)
 	b.recordReports(status)
 	old := &b.in.Job.Status
 	if len(status.ControlledResources) == 0 {
@@ -87,10 +87,10 @@ func (b *builder) writeStatus(status *batch.JobStatus) {
 	if status.State.Phase != old.State.Phase {
 		b.plan.Entered = status.State.Phase
 	}
-	lazy := status.State == old.State && status.Version == old.Version && !b.stopping()
+	lazy := status.State == old.State && status.Version == old.Version && !b.stopsAnyPod()
 	lazy = lazy && equality.Semantic.DeepEqual(status.ControlledResources, old.ControlledResources)
 	lazy = lazy && equality.Semantic.DeepEqual(status.Evictions, old.Evictions)
 	isPlainPending := status.State.Phase == batch.Pending && status.State.Reason == "" && len(status.ControlledResources) == 0
 	first := isPlainPending && old.State.Phase == ""
-	b.write(WriteStatus{Status: *status, Lazy: lazy, First: first})
+	b.appendWrites(WriteStatus{Status: *status, Lazy: lazy, First: first})
 }

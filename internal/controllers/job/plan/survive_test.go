@@ -290,7 +290,7 @@ func TestWhatOfAGroupFollowsItsJob(t *testing.T) {
 			t.Parallel()
 			s := running()
 			test.change(s.Job, s.PodGroup)
-			spec, changed := refreshed(s.PodGroup, s.defaulted(), nil, always)
+			spec, changed := refreshGroupSpec(s.PodGroup, s.defaulted(), nil, always)
 			got := differing(s.PodGroup.Spec, spec)
 			if got != test.want || changed != (test.want != "") {
 				t.Errorf("%q differ, changed %v; want %q", got, changed, test.want)

@@ -17,36 +17,36 @@ import (
 // retryAfter is how often to retry if a job waits for an object that is not watched.
 const retryAfter = 5 * time.Second
 
-// sync brings the objects to the desired state: the plugins' objects, the PodGroup and, after admission, the pods.
-func (b *builder) sync() {
+// syncDesiredState brings the objects to the desired state: the plugins' objects, the PodGroup and, after admission, the pods.
+func (b *builder) syncDesiredState() {
 	b.markUnwanted()
 	b.retryRefused()
 	status := b.job.Status.DeepCopy()
 	status.RefusedPods += b.refused
 	if status.State.Phase == "" {
-		setPhase(b.job, status, batch.Pending, "", "", b.in.Now)
+		enterPhaseInStatus(b.job, status, batch.Pending, "", "", b.in.Now)
 	}
-	n := b.count(status)
-	if phase, failed, why := b.judge(&n); phase != b.phase() {
-		setPhase(b.job, status, phase, failed.word(), why, b.in.Now)
-		blame(status, failed)
-		if AtRest(phase) && b.keepFinished() {
-			b.count(status)
+	n := b.updateCounters(status)
+	if phase, failed, why := b.judgePhase(&n); phase != b.currentPhase() {
+		enterPhaseInStatus(b.job, status, phase, failed.reasonCodeText(), why, b.in.Now)
+		recordFailure(status, failed)
+		if IsEndedOrAborted(phase) && b.keepFinished() {
+			b.updateCounters(status)
 		}
 	}
 	b.listResources(status)
-	problem := b.hold(status)
+	problem := b.recordGateStatus(status)
 	held := problem != nil
 	if !held {
-		problem = b.obstacle()
+		problem = b.findObstacle()
 	}
-	b.sayWhyPending(status, problem)
+	b.explainPending(status, problem)
 	b.writeStatus(status)
 	b.stopPods()
-	if AtRest(status.State.Phase) {
+	if IsEndedOrAborted(status.State.Phase) {
 		return // the plan for the new phase cleans up
 	}
-	if b.number() {
+	if b.requestJobNumber() {
 		return
 	}
 	if held {
@@ -54,50 +54,50 @@ func (b *builder) sync() {
 		return
 	}
 	if problem != nil {
-		b.event(corev1.EventTypeWarning, problem.code, "%s", problem.text)
-		b.again(retryAfter)
+		b.appendEvent(corev1.EventTypeWarning, problem.code, "%s", problem.text)
+		b.requestPlanAfter(retryAfter)
 		return
 	}
-	b.forward()
-	b.syncGroup()
+	b.setForwardingAnnotation()
+	b.syncGroupAndPods()
 }
 
-// Forwarded reports whether the pods of a queue may run in other clusters.
-func Forwarded(queue *scheduling.Queue) bool {
+// MayRunElsewhere reports whether the pods of a queue may run in other clusters.
+func MayRunElsewhere(queue *scheduling.Queue) bool {
 	return queue != nil && len(queue.Spec.ExtendClusters) > 0
 }
 
-// forward sets the forwarding annotation on the job. The PodGroup that is created from the job then has it, too.
-func (b *builder) forward() {
-	if !Forwarded(b.in.Queue) || b.job.Annotations[keys.JobForwarding] == "true" {
+// setForwardingAnnotation sets the forwarding annotation on the job. The PodGroup that is created from the job then has it, too.
+func (b *builder) setForwardingAnnotation() {
+	if !MayRunElsewhere(b.in.Queue) || b.job.Annotations[keys.JobForwarding] == "true" {
 		return
 	}
 	if b.job.Annotations == nil {
 		b.job.Annotations = map[string]string{}
 	}
 	b.job.Annotations[keys.JobForwarding] = "true"
-	b.write(ForwardJob{})
+	b.appendWrites(ForwardJob{})
 }
 
 // waitingForTask is the reason in the status of a pending job if a task waits for other tasks.
 const waitingForTask = "WaitingForTask"
 
-// sayWhyPending stores in the state of a pending job the reason why it waits, unless it waits for the scheduler.
-func (b *builder) sayWhyPending(status *batch.JobStatus, problem *obstacle) {
+// explainPending stores in the state of a pending job the reason why it waits, unless it waits for the scheduler.
+func (b *builder) explainPending(status *batch.JobStatus, problem *obstacle) {
 	if status.State.Phase != batch.Pending {
 		return
 	}
 	if t := b.in.Trouble; problem == nil && t != nil {
 		problem = &obstacle{t.Reason, t.Message}
 	}
-	if problem == nil && b.in.PodGroup != nil && Admitted(b.in.PodGroup) {
+	if problem == nil && b.in.PodGroup != nil && IsGroupAdmitted(b.in.PodGroup) {
 		problem = b.unmetDependency()
 	}
 	if problem == nil {
 		problem = b.refusal
 	}
 	if problem != nil || status.State.Reason != "" {
-		status.State.Reason, status.State.Message = problem.reason(), problem.message()
+		status.State.Reason, status.State.Message = problem.reasonCode(), problem.messageText()
 	}
 }
 
@@ -105,36 +105,36 @@ func (b *builder) sayWhyPending(status *batch.JobStatus, problem *obstacle) {
 func (b *builder) unmetDependency() *obstacle {
 	for task := range b.job.Spec.Tasks {
 		t := &b.job.Spec.Tasks[task]
-		if t.DependsOn != nil && b.hasHole(task) && !b.dependenciesMet(task) {
+		if t.DependsOn != nil && b.hasMissingPod(task) && !b.dependenciesMet(task) {
 			return &obstacle{waitingForTask, fmt.Sprintf("task %s waits until %s is ready", t.Name, strings.Join(t.DependsOn.Name, ", "))}
 		}
 	}
 	return nil
 }
 
-// Admitted reports whether the scheduler has admitted the group to its queue.
-func Admitted(group *scheduling.PodGroup) bool {
+// IsGroupAdmitted reports whether the scheduler has admitted the group to its queue.
+func IsGroupAdmitted(group *scheduling.PodGroup) bool {
 	return group.Status.Phase != "" && group.Status.Phase != scheduling.PodGroupPending
 }
 
 // obstacle is the reason why a job cannot start.
 type obstacle struct{ code, text string }
 
-func (o *obstacle) reason() string {
+func (o *obstacle) reasonCode() string {
 	if o == nil {
 		return ""
 	}
 	return o.code
 }
 
-func (o *obstacle) message() string {
+func (o *obstacle) messageText() string {
 	if o == nil {
 		return ""
 	}
 	return o.text
 }
 
-func (b *builder) obstacle() *obstacle {
+func (b *builder) findObstacle() *obstacle {
 	if b.in.Queue == nil {
 		return &obstacle{string(reason.QueueMissing), fmt.Sprintf("queue %s does not exist", b.job.Spec.Queue)}
 	}
@@ -142,7 +142,7 @@ func (b *builder) obstacle() *obstacle {
 		return &obstacle{string(batch.PluginError), b.pluginErr.Error()}
 	}
 	if b.in.PodGroup == nil {
-		if name := b.absentClaim(); name != "" {
+		if name := b.missingClaim(); name != "" {
 			return &obstacle{string(batch.PVCError), fmt.Sprintf("pvc %s is not found, the job will be in the Pending state until the PVC is created", name)}
 		}
 	}
@@ -157,7 +157,7 @@ func (b *builder) listResources(status *batch.JobStatus) {
 		}
 		status.ControlledResources[key] = value
 	}
-	for _, name := range b.plugins.Recorded() {
+	for _, name := range b.plugins.RecordedNames() {
 		add(pluginKey+name, name)
 	}
 	for _, name := range ClaimNames(b.job) {
@@ -174,10 +174,10 @@ func (b *builder) markUnwanted() {
 		if m.place.Task < 0 || m.gone {
 			continue
 		}
-		notNeeded := held || b.unwanted(m.place)
+		notNeeded := held || b.isPlaceCancelled(m.place)
 		outdated := m.version < b.job.Status.Version
-		m.stopMark = !m.inRange || m.live() && notNeeded
-		m.stop = m.stopMark || m.live() && (outdated || m.marked)
+		m.stopMark = !m.inRange || m.isLivePod() && notNeeded
+		m.stop = m.stopMark || m.isLivePod() && (outdated || m.marked)
 	}
 }
 
@@ -185,34 +185,34 @@ func (b *builder) markUnwanted() {
 // were lowered just before. It reports whether there were any.
 func (b *builder) keepFinished() (any bool) {
 	for i := range b.census.members {
-		if m := &b.census.members[i]; m.finished() && m.stop {
+		if m := &b.census.members[i]; m.hasFinished() && m.stop {
 			m.stop, m.stopMark, any = false, false, true
 		}
 	}
 	return any
 }
 
-// syncGroup updates the PodGroup, the plugins' objects and the pods, in the order of their dependencies.
-func (b *builder) syncGroup() {
+// syncGroupAndPods updates the PodGroup, the plugins' objects and the pods, in the order of their dependencies.
+func (b *builder) syncGroupAndPods() {
 	group := b.in.PodGroup
 	switch {
 	case group != nil && group.DeletionTimestamp != nil:
 		return // the deletion triggers the next plan
 	case group != nil && !b.groupIsCurrent():
-		b.write(DeleteGroup{Group: group})
+		b.appendWrites(DeleteGroup{Group: group})
 		return
 	case group == nil:
 		b.planVolumes()
 		b.ensureObjects()
-		b.write(CreateGroup{Group: newGroup(b.gang(), b.in.Priorities, b.starts)})
+		b.appendWrites(CreateGroup{Group: newGroup(b.gangForScheduler(), b.in.Priorities, b.mayTaskHavePods)})
 		return
 	}
 	b.ensureObjects()
-	if spec, changed := refreshed(group, b.gang(), b.in.Priorities, b.starts); changed {
-		b.write(PatchGroup{Group: group, Spec: spec})
+	if spec, changed := refreshGroupSpec(group, b.gangForScheduler(), b.in.Priorities, b.mayTaskHavePods); changed {
+		b.appendWrites(PatchGroup{Group: group, Spec: spec})
 	}
-	b.tellWaiting(group)
-	if !Admitted(group) {
+	b.recordWaiting(group)
+	if !IsGroupAdmitted(group) {
 		return // pods are created after the gang is admitted
 	}
 	places := b.wantedPlaces()
@@ -220,19 +220,19 @@ func (b *builder) syncGroup() {
 		b.plan.Refresh = len(places) > 0 // pods that an earlier process created count toward the limit, too
 	}
 	if len(places) > 0 {
-		b.write(CreatePods{Places: places})
+		b.appendWrites(CreatePods{Places: places})
 	}
 }
 
 func (b *builder) ensureObjects() {
 	if len(b.plugins.Names()) > 0 {
-		b.write(EnsureObjects{Key: fmt.Sprintf("%d/%d", b.job.Generation, b.job.Status.Version)})
+		b.appendWrites(EnsureObjects{Key: fmt.Sprintf("%d/%d", b.job.Generation, b.job.Status.Version)})
 	}
 }
 
-// tellWaiting records an event that explains why the gang is not scheduled, using the message of its newest
+// recordWaiting records an event that explains why the gang is not scheduled, using the message of its newest
 // condition. It records nothing about missing pods, because they are about to be created.
-func (b *builder) tellWaiting(group *scheduling.PodGroup) {
+func (b *builder) recordWaiting(group *scheduling.PodGroup) {
 	var newest *scheduling.PodGroupCondition
 	for i := range group.Status.Conditions {
 		c := &group.Status.Conditions[i]
@@ -244,12 +244,12 @@ func (b *builder) tellWaiting(group *scheduling.PodGroup) {
 		return
 	}
 	if newest.Type != scheduling.PodGroupScheduledType {
-		b.event(corev1.EventTypeWarning, string(batch.PodGroupPending), "PodGroup %s:%s unschedulable, reason: %s", group.Namespace, group.Name, newest.Message)
+		b.appendEvent(corev1.EventTypeWarning, string(batch.PodGroupPending), "PodGroup %s:%s unschedulable, reason: %s", group.Namespace, group.Name, newest.Message)
 	}
 }
 
-// starts reports whether a task may have pods now, or has some already.
-func (b *builder) starts(task int) bool {
+// mayTaskHavePods reports whether a task may have pods now, or has some already.
+func (b *builder) mayTaskHavePods(task int) bool {
 	return b.dependenciesMet(task) ||
 		slices.ContainsFunc(b.census.members, func(m member) bool { return m.place.Task == task && m.inRange && !m.gone })
 }
@@ -263,7 +263,7 @@ func (b *builder) dependenciesMet(task int) bool {
 	}
 	met := 0
 	for _, name := range d.Name {
-		if b.ready(b.task(name)) {
+		if b.isTaskReady(b.findTaskIndex(name)) {
 			met++
 		}
 	}
@@ -273,22 +273,22 @@ func (b *builder) dependenciesMet(task int) bool {
 	return met == len(d.Name)
 }
 
-// ready reports whether a task has at least minAvailable pods that have succeeded, or run with all containers ready.
-func (b *builder) ready(task int) bool {
+// isTaskReady reports whether a task has at least minAvailable pods that have succeeded, or run with all containers ready.
+func (b *builder) isTaskReady(task int) bool {
 	if task < 0 {
 		return false
 	}
 	var n int32
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if m.place.Task != task || !m.inRange || !remains(m) {
+		if m.place.Task != task || !m.inRange || !willPodRemain(m) {
 			continue
 		}
-		if m.phase() == corev1.PodSucceeded || m.phase() == corev1.PodRunning && containersReady(m.pod) {
+		if m.podPhaseOf() == corev1.PodSucceeded || m.podPhaseOf() == corev1.PodRunning && containersReady(m.pod) {
 			n++
 		}
 	}
-	n += b.absent(task).succeeded
+	n += b.countRecorded(task).succeeded
 	least := b.job.Spec.Tasks[task].MinAvailable
 	return least == nil || n >= *least
 }

@@ -253,7 +253,7 @@ func TestAJobsVolumesAreNamedAndMadeOnce(t *testing.T) {
 	if diff := cmp.Diff([]string{"status Pending v0 r0", "claim " + made, "CreateGroup"}, digest(&p)); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
-	pod := Pod(in.defaulted(), plugin.Set{}, Place{}, false)
+	pod := NewPodForPlace(in.defaulted(), plugin.Set{}, Place{}, false)
 	if n := len(pod.Spec.Volumes); n != 2 || pod.Spec.Containers[0].VolumeMounts[0].MountPath != "/a" {
 		t.Errorf("%d volumes, mounts %v", n, pod.Spec.Containers[0].VolumeMounts)
 	}
@@ -268,7 +268,7 @@ func TestAPodSaysWhoseItIs(t *testing.T) {
 		j.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 1, PartitionSize: 2}
 		j.Spec.Tasks[0].TopologyPolicy = batch.SingleNumaNode
 	}).defaulted()
-	pod := Pod(job, plugin.Set{}, Place{Task: 0, Index: 1}, false)
+	pod := NewPodForPlace(job, plugin.Set{}, Place{Task: 0, Index: 1}, false)
 	wantLabels := map[string]string{keys.TaskIndex: "1", keys.JobName: "j", keys.TaskSpec: "w", keys.JobNamespace: "ns", keys.QueueName: "default", keys.PartitionID: "0"}
 	wantAnnotations := map[string]string{keys.TaskIndex: "1", keys.TaskSpec: "w", keys.GroupName: "j-u", keys.JobName: "j", keys.QueueName: "default",
 		keys.JobVersion: "2", keys.TemplateUID: "j-w", keys.JobRetryCount: "1", keys.Restarts: "3", keys.NumaPolicy: "single-numa-node", keys.Preemptable: "true", keys.JDBMinAvailable: "1"}
@@ -331,11 +331,11 @@ func TestAGroupAsksForTheSmallestSetThatMayStart(t *testing.T) {
 func TestTheGroupFollowsTheJob(t *testing.T) {
 	t.Parallel()
 	in := running()
-	if _, changed := refreshed(in.PodGroup, in.defaulted(), nil, always); changed {
+	if _, changed := refreshGroupSpec(in.PodGroup, in.defaulted(), nil, always); changed {
 		t.Fatal("a new group is out of date")
 	}
 	job := in.with(func(j *batch.Job) { one := int32(1); j.Spec.Tasks[0].MinAvailable, j.Spec.MinAvailable = &one, 1 }).defaulted()
-	spec, changed := refreshed(in.PodGroup, job, nil, always)
+	spec, changed := refreshGroupSpec(in.PodGroup, job, nil, always)
 	if !changed || spec.MinMember != 1 || spec.MinTaskMember["w"] != 1 {
 		t.Errorf("changed %v, spec %+v", changed, spec)
 	}

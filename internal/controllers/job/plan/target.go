@@ -16,8 +16,8 @@ const targetKey = "restart-target"
 // maxTargets is the maximum number of stored targets. Further failed pods are found again by the next plan.
 const maxTargets = 200
 
-// targetsFor returns the targets of a targeted restart that responds to an event; empty if the event names none.
-func targetsFor(job *batch.Job, a bus.Action, e *event) []string {
+// restartTargets returns the targets of a targeted restart that responds to an event; empty if the event names none.
+func restartTargets(job *batch.Job, a bus.Action, e *event) []string {
 	if e.task < 0 {
 		return nil
 	}
@@ -31,7 +31,7 @@ func targetsFor(job *batch.Job, a bus.Action, e *event) []string {
 			return nil
 		}
 		for _, p := range e.where {
-			targets = append(targets, fmt.Sprintf("partition/%s/%d", task.Name, partition(task, p.Index)))
+			targets = append(targets, fmt.Sprintf("partition/%s/%d", task.Name, partitionOfIndex(task, p.Index)))
 		}
 	case bus.RestartPodAction:
 		for _, p := range e.where {
@@ -48,14 +48,14 @@ func mergeTargets(a, b []string) []string {
 	return merged[:min(len(merged), maxTargets)]
 }
 
-func targetsOf(status *batch.JobStatus) []string {
+func storedTargets(status *batch.JobStatus) []string {
 	if s := status.ControlledResources[targetKey]; s != "" {
 		return strings.Split(s, ",")
 	}
 	return nil
 }
 
-func setTargets(status *batch.JobStatus, targets []string) {
+func storeTargets(status *batch.JobStatus, targets []string) {
 	if status.ControlledResources == nil {
 		status.ControlledResources = map[string]string{}
 	}
@@ -76,9 +76,9 @@ func (b *builder) markTargets(targets []string) {
 		}
 		task := &b.job.Spec.Tasks[m.place.Task]
 		if wanted["task/"+task.Name] || wanted[fmt.Sprintf("pod/%s/%d", task.Name, m.place.Index)] ||
-			task.PartitionPolicy != nil && wanted[fmt.Sprintf("partition/%s/%d", task.Name, partition(task, m.place.Index))] {
-			m.stop = !m.gone && !b.keeps(m)
-			m.stopMark = !b.keeps(m)
+			task.PartitionPolicy != nil && wanted[fmt.Sprintf("partition/%s/%d", task.Name, partitionOfIndex(task, m.place.Index))] {
+			m.stop = !m.gone && !b.keepsSucceededPod(m)
+			m.stopMark = !b.keepsSucceededPod(m)
 		}
 	}
 }

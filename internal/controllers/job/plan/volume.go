@@ -15,7 +15,7 @@ func ClaimName(job *batch.Job, i int) string {
 	if name := job.Spec.Volumes[i].VolumeClaimName; name != "" {
 		return name
 	}
-	return fmt.Sprintf("%s-pvc-%s", job.Name, suffix(string(job.UID), "claim", fmt.Sprint(i)))
+	return fmt.Sprintf("%s-pvc-%s", job.Name, stableSuffix(string(job.UID), "claim", fmt.Sprint(i)))
 }
 
 // ClaimNames returns the names of the claims that a job mounts.
@@ -27,9 +27,9 @@ func ClaimNames(job *batch.Job) []string {
 	return names
 }
 
-// absentClaim returns the name of a claim that the job mounts but that does not exist, and for which the job has no
+// missingClaim returns the name of a claim that the job mounts but that does not exist, and for which the job has no
 // template; "" if none exists.
-func (b *builder) absentClaim() string {
+func (b *builder) missingClaim() string {
 	for i := range b.job.Spec.Volumes {
 		if name := ClaimName(b.job, i); b.job.Spec.Volumes[i].VolumeClaim == nil && !b.in.Claims[name] {
 			return name
@@ -50,12 +50,12 @@ func (b *builder) planVolumes() {
 		named[i] = *v
 		if v.VolumeClaim != nil && !b.in.Claims[v.VolumeClaimName] {
 			claims = append(claims, CreateClaim{Claim: &corev1.PersistentVolumeClaim{
-				ObjectMeta: pluginapi.Meta(b.job, v.VolumeClaimName), Spec: *v.VolumeClaim,
+				ObjectMeta: pluginapi.ObjectMeta(b.job, v.VolumeClaimName), Spec: *v.VolumeClaim,
 			}})
 		}
 	}
 	if unnamed {
-		b.write(NameClaims{Volumes: named})
+		b.appendWrites(NameClaims{Volumes: named})
 	}
-	b.write(claims...)
+	b.appendWrites(claims...)
 }

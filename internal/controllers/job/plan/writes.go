@@ -79,7 +79,7 @@ type (
 	MarkPods struct{ Pods []*corev1.Pod }
 	// DeletePods deletes these pods, identified by UID.
 	DeletePods struct{ Pods []*corev1.Pod }
-	// CreatePods creates the pods for these places, as returned by Pod.
+	// CreatePods creates the pods for these places, as returned by NewPodForPlace.
 	CreatePods struct{ Places []Place }
 	// DeleteCommand deletes a command that was carried out.
 	DeleteCommand struct{ Command *bus.Command }

@@ -57,7 +57,7 @@ func TestPluginsTakeAnyJob(t *testing.T) {
 			t.Fatalf("a ConfigMap of %d bytes", size)
 		}
 		for task := range job.Spec.Tasks {
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pluginapi.PodName(job, task, 0)}, Spec: *job.Spec.Tasks[task].Template.Spec.DeepCopy()}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pluginapi.PodNameFor(job, task, 0)}, Spec: *job.Spec.Tasks[task].Template.Spec.DeepCopy()}
 			set.Pod(pod, job, task, 0)
 			pluginapi.EachContainer(pod, func(c *corev1.Container) { checkContainer(t, c, data) })
 		}

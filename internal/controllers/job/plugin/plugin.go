@@ -64,13 +64,13 @@ func For(job *batch.Job) (Set, error) {
 			wrong = append(wrong, errs...)
 		}
 	}
-	return set, asError(append(wrong, unlistable(job, at)...))
+	return set, toAggregateError(append(wrong, rejectUnlistable(job, at)...))
 }
 
-// unlistable returns an error for each plugin that passes the names of all pods to every pod, if the job has too many
+// rejectUnlistable returns an error for each plugin that passes the names of all pods to every pod, if the job has too many
 // pods for that.
-func unlistable(job *batch.Job, at *field.Path) field.ErrorList {
-	if pluginapi.Listable(job) {
+func rejectUnlistable(job *batch.Job, at *field.Path) field.ErrorList {
+	if pluginapi.IsListable(job) {
 		return nil
 	}
 	var wrong field.ErrorList
@@ -83,7 +83,7 @@ func unlistable(job *batch.Job, at *field.Path) field.ErrorList {
 	return wrong
 }
 
-func asError(wrong field.ErrorList) error {
+func toAggregateError(wrong field.ErrorList) error {
 	if len(wrong) == 0 {
 		return nil
 	}
@@ -93,8 +93,8 @@ func asError(wrong field.ErrorList) error {
 // Names returns the names of the plugins in the set.
 func (s Set) Names() []string { return s.names }
 
-// Recorded returns the names of the plugins to list in the job's status: all except hcclrank, as in Volcano.
-func (s Set) Recorded() []string {
+// RecordedNames returns the names of the plugins to list in the job's status: all except hcclrank, as in Volcano.
+func (s Set) RecordedNames() []string {
 	return slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return name == hcclrank.Name })
 }
 

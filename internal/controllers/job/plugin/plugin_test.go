@@ -34,7 +34,7 @@ func podOf(t *testing.T, job *batch.Job, task int, index int32) *corev1.Pod {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pluginapi.PodName(job, task, index)}, Spec: *job.Spec.Tasks[task].Template.Spec.DeepCopy()}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pluginapi.PodNameFor(job, task, index)}, Spec: *job.Spec.Tasks[task].Template.Spec.DeepCopy()}
 	set.Pod(pod, job, task, index)
 	return pod
 }

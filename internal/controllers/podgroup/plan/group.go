@@ -30,28 +30,28 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/quotausage"
 )
 
-// NameOf returns the name of a plain pod's PodGroup, derived from the UID of its controller, or of the pod itself.
-func NameOf(pod *corev1.Pod) string {
+// GroupNameOf returns the name of a plain pod's PodGroup, derived from the UID of its controller, or of the pod itself.
+func GroupNameOf(pod *corev1.Pod) string {
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
-		return NameFor(owner.UID)
+		return GroupNameFor(owner.UID)
 	}
-	return NameFor(pod.UID)
+	return GroupNameFor(pod.UID)
 }
 
-// NameFor returns the name of the PodGroup shared by all pods of a controller, or of the PodGroup of a single pod.
-func NameFor(uid types.UID) string { return keys.PodGroupNamePrefix + string(uid) }
+// GroupNameFor returns the name of the PodGroup shared by all pods of a controller, or of the PodGroup of a single pod.
+func GroupNameFor(uid types.UID) string { return keys.PodGroupNamePrefix + string(uid) }
 
 // GroupFor returns the PodGroup of a plain pod. inherited holds the annotations of the pod's owners, of which earlier
 // ones take precedence.
 func GroupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup {
 	group := &scheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: NameOf(pod), Namespace: pod.Namespace, OwnerReferences: owners(pod),
-			Annotations: annotations(pod, inherited), Labels: map[string]string{},
+			Name: GroupNameOf(pod), Namespace: pod.Namespace, OwnerReferences: groupOwners(pod),
+			Annotations: groupAnnotations(pod, inherited), Labels: map[string]string{},
 		},
 		Spec: scheduling.PodGroupSpec{
 			MinMember: MinMember(pod.Annotations, inherited), Queue: pod.Annotations[keys.PodQueueName], PriorityClassName: pod.Spec.PriorityClassName,
-			NetworkTopology: topology(pod.Annotations),
+			NetworkTopology: parseTopology(pod.Annotations),
 		},
 		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
 	}
@@ -61,19 +61,19 @@ func GroupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup
 	if group.Spec.Queue == "" {
 		group.Spec.Queue = keys.DefaultQueue
 	}
-	take(group.Labels, pod.Labels, keys.Preemptable, keys.CooldownTime)
+	copyNamedKeys(group.Labels, pod.Labels, keys.Preemptable, keys.CooldownTime)
 	if taken := slices.Sorted(maps.Keys(group.Annotations)); len(taken) > 0 {
 		group.Annotations[keys.TakenOver] = strings.Join(taken, ",")
 	}
 	resources := corev1.ResourceList{}
-	quotausage.Add(resources, quotausage.Pod(&pod.Spec), group.Spec.MinMember)
+	quotausage.Add(resources, quotausage.UsageOfPod(&pod.Spec), group.Spec.MinMember)
 	group.Spec.MinResources = &resources
 	return group
 }
 
-// owners returns the owner references of the PodGroup: those of the pod, or the pod itself if it has no controller.
+// groupOwners returns the owner references of the PodGroup: those of the pod, or the pod itself if it has no controller.
 // The PodGroup never blocks the deletion of an owner.
-func owners(pod *corev1.Pod) []metav1.OwnerReference {
+func groupOwners(pod *corev1.Pod) []metav1.OwnerReference {
 	refs := slices.Clone(pod.OwnerReferences)
 	if metav1.GetControllerOfNoCopy(pod) == nil {
 		refs = []metav1.OwnerReference{*metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
@@ -84,23 +84,23 @@ func owners(pod *corev1.Pod) []metav1.OwnerReference {
 	return refs
 }
 
-func annotations(pod *corev1.Pod, inherited map[string]string) map[string]string {
+func groupAnnotations(pod *corev1.Pod, inherited map[string]string) map[string]string {
 	a := map[string]string{}
 	for key, value := range inherited {
 		if strings.HasPrefix(key, keys.VolcanoPrefix) || key == keys.RunningEstimate || key == keys.User {
 			a[key] = value
 		}
 	}
-	take(a, pod.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone, keys.RunningEstimate, keys.User)
+	copyNamedKeys(a, pod.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone, keys.RunningEstimate, keys.User)
 	if _, set := pod.Annotations[keys.JDBMinAvailable]; set {
-		take(a, pod.Annotations, keys.JDBMinAvailable)
+		copyNamedKeys(a, pod.Annotations, keys.JDBMinAvailable)
 	} else {
-		take(a, pod.Annotations, keys.JDBMaxUnavailable)
+		copyNamedKeys(a, pod.Annotations, keys.JDBMaxUnavailable)
 	}
 	return a
 }
 
-func take(to, from map[string]string, names ...string) {
+func copyNamedKeys(to, from map[string]string, names ...string) {
 	for _, name := range names {
 		if value, set := from[name]; set {
 			to[name] = value
@@ -122,8 +122,8 @@ func MinMember(pod, inherited map[string]string) int32 {
 	return int32(n)
 }
 
-// topology reads the network topology from a pod's annotations. It may return nil.
-func topology(a map[string]string) *scheduling.NetworkTopologySpec {
+// parseTopology reads the network topology from a pod's annotations. It may return nil.
+func parseTopology(a map[string]string) *scheduling.NetworkTopologySpec {
 	mode, hasMode := a[keys.NetworkTopologyMode]
 	tier, err := strconv.Atoi(a[keys.NetworkTopologyTier])
 	allowed := err == nil && tier >= 0 && tier <= math.MaxInt32 // the API rejects negative values
@@ -140,8 +140,8 @@ func topology(a map[string]string) *scheduling.NetworkTopologySpec {
 	return t
 }
 
-// Inherit adds the annotations of another owner. Annotations of earlier owners take precedence.
-func Inherit(to, from map[string]string) {
+// InheritAnnotations adds the annotations of another owner. Annotations of earlier owners take precedence.
+func InheritAnnotations(to, from map[string]string) {
 	for key, value := range from {
 		if _, set := to[key]; !set {
 			to[key] = value
@@ -149,9 +149,9 @@ func Inherit(to, from map[string]string) {
 	}
 }
 
-// Refreshed returns an existing PodGroup with the values of its pod and owner, and whether this changes it. Keys set
+// RefreshedGroup returns an existing PodGroup with the values of its pod and owner, and whether this changes it. Keys set
 // by others are kept.
-func Refreshed(there, wanted *scheduling.PodGroup) (update *scheduling.PodGroup, changed bool) {
+func RefreshedGroup(there, wanted *scheduling.PodGroup) (update *scheduling.PodGroup, changed bool) {
 	update = there.DeepCopy()
 	update.Spec.MinMember = wanted.Spec.MinMember
 	if wanted.Spec.Queue != keys.DefaultQueue {
@@ -174,10 +174,10 @@ func Refreshed(there, wanted *scheduling.PodGroup) (update *scheduling.PodGroup,
 	}
 	maps.Copy(update.Annotations, wanted.Annotations)
 	maps.Copy(update.Labels, wanted.Labels)
-	return update, Differ(there, update)
+	return update, HaveDifferences(there, update)
 }
 
-// Differ reports whether two PodGroups differ in their spec, annotations or labels.
-func Differ(x, y *scheduling.PodGroup) bool {
+// HaveDifferences reports whether two PodGroups differ in their spec, annotations or labels.
+func HaveDifferences(x, y *scheduling.PodGroup) bool {
 	return !equality.Semantic.DeepEqual(x.Spec, y.Spec) || !maps.Equal(x.Annotations, y.Annotations) || !maps.Equal(x.Labels, y.Labels)
 }

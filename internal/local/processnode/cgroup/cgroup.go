@@ -68,7 +68,7 @@ func openUnified(name string) (memory, cpu string) {
 
 func openV1(controller, name string) string {
 	// In a group below this process's own group, pods also count against the limits of this process.
-	for _, parent := range []string{ownGroup(controller), "/"} {
+	for _, parent := range []string{ownGroupPath(controller), "/"} {
 		base := filepath.Join(mountPoint, controller, parent)
 		if !isDirectory(base) {
 			continue
@@ -86,8 +86,8 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// ownGroup returns the path of this process in a version 1 hierarchy.
-func ownGroup(controller string) string {
+// ownGroupPath returns the path of this process in a version 1 hierarchy.
+func ownGroupPath(controller string) string {
 	file, err := os.Open("/proc/self/cgroup")
 	if err != nil {
 		return "/"
@@ -113,9 +113,9 @@ type Group struct {
 	memory      string
 }
 
-// Make creates a group with limits. If there are no limits, or none that can be enforced, the group is empty and has
+// NewLimitedGroup creates a group with limits. If there are no limits, or none that can be enforced, the group is empty and has
 // no effect.
-func (m *Manager) Make(name string, limits Limits) (*Group, error) {
+func (m *Manager) NewLimitedGroup(name string, limits Limits) (*Group, error) {
 	g := &Group{version: m.version}
 	type part struct {
 		parent   string
@@ -138,7 +138,7 @@ func (m *Manager) Make(name string, limits Limits) (*Group, error) {
 		}
 		for _, s := range p.settings {
 			if err := os.WriteFile(filepath.Join(directory, s.file), []byte(s.value), 0); err != nil && !s.optional {
-				g.Remove()
+				g.RemoveGroup()
 				return nil, fmt.Errorf("control group: %w", err)
 			}
 		}
@@ -146,8 +146,8 @@ func (m *Manager) Make(name string, limits Limits) (*Group, error) {
 	return g, nil
 }
 
-// Join moves a process into the group.
-func (g *Group) Join(pid int) error {
+// AddProcess moves a process into the group.
+func (g *Group) AddProcess(pid int) error {
 	for _, directory := range g.directories {
 		if err := os.WriteFile(filepath.Join(directory, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
 			return fmt.Errorf("control group: %w", err)
@@ -162,9 +162,9 @@ type View struct {
 	Source, Target string
 }
 
-// Views returns the mounts through which a container sees its memory limit and usage at the usual paths. It returns
+// MemoryViews returns the mounts through which a container sees its memory limit and usage at the usual paths. It returns
 // nil if memory is not limited.
-func (g *Group) Views() []View {
+func (g *Group) MemoryViews() []View {
 	switch {
 	case g.memory == "":
 		return nil
@@ -184,10 +184,10 @@ func (g *Group) OutOfMemory() bool {
 		file = "memory.events"
 	}
 	text, err := os.ReadFile(filepath.Join(g.memory, file))
-	return err == nil && countOf(string(text), "oom_kill") > 0
+	return err == nil && parseCount(string(text), "oom_kill") > 0
 }
 
-func countOf(text, key string) int64 {
+func parseCount(text, key string) int64 {
 	for line := range strings.SplitSeq(text, "\n") {
 		name, value, _ := strings.Cut(line, " ")
 		if name == key {
@@ -198,14 +198,14 @@ func countOf(text, key string) int64 {
 	return 0
 }
 
-// Remove deletes the group. It retries, because the kernel releases a group shortly after its last process has ended.
-func (g *Group) Remove() {
+// RemoveGroup deletes the group. It retries, because the kernel releases a group shortly after its last process has ended.
+func (g *Group) RemoveGroup() {
 	for _, directory := range g.directories {
-		removeGroup(directory)
+		removeDirectory(directory)
 	}
 }
 
-func removeGroup(directory string) {
+func removeDirectory(directory string) {
 	for wait := time.Millisecond; wait < time.Second; wait *= 2 {
 		if err := os.Remove(directory); err == nil || os.IsNotExist(err) {
 			return
@@ -214,9 +214,9 @@ func removeGroup(directory string) {
 	}
 }
 
-// Directories returns the directories of the cluster's groups. They must be stored for Remove, because a later
+// GroupDirectories returns the directories of the cluster's groups. They must be stored for RemoveGroups, because a later
 // process may be in another group and would not find them.
-func (m *Manager) Directories() []string {
+func (m *Manager) GroupDirectories() []string {
 	var directories []string
 	for _, directory := range []string{m.memory, m.cpu} {
 		if directory != "" {
@@ -226,8 +226,8 @@ func (m *Manager) Directories() []string {
 	return directories
 }
 
-// Remove deletes all groups below the directories.
-func Remove(directories []string) {
+// RemoveGroups deletes all groups below the directories.
+func RemoveGroups(directories []string) {
 	for _, directory := range directories {
 		if !strings.HasPrefix(filepath.Base(directory), "vc-") || !strings.HasPrefix(directory, mountPoint+"/") {
 			continue
@@ -238,9 +238,9 @@ func Remove(directories []string) {
 		}
 		for _, entry := range entries {
 			if entry.IsDir() {
-				removeGroup(filepath.Join(directory, entry.Name()))
+				removeDirectory(filepath.Join(directory, entry.Name()))
 			}
 		}
-		removeGroup(directory)
+		removeDirectory(directory)
 	}
 }

@@ -34,11 +34,11 @@ func TestSettings(t *testing.T) {
 
 func TestKernelKillsAboveTheLimit(t *testing.T) {
 	manager := Open("test-" + t.TempDir())
-	defer Remove(manager.Directories())
+	defer RemoveGroups(manager.GroupDirectories())
 	if manager.memory == "" {
 		t.Skip(manager.Missing)
 	}
-	group, err := manager.Make("c", Limits{MemoryBytes: 16 << 20, MilliCPU: 1000})
+	group, err := manager.NewLimitedGroup("c", Limits{MemoryBytes: 16 << 20, MilliCPU: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestKernelKillsAboveTheLimit(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := group.Join(command.Process.Pid); err != nil {
+	if err := group.AddProcess(command.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
 	_, _ = stdin.Write([]byte("go\n"))
@@ -60,7 +60,7 @@ func TestKernelKillsAboveTheLimit(t *testing.T) {
 	if !group.OutOfMemory() {
 		t.Error("the kernel's kill was not noticed")
 	}
-	group.Remove()
+	group.RemoveGroup()
 	for _, directory := range group.directories {
 		if _, err := os.Stat(directory); err == nil {
 			t.Errorf("%s is left", directory)

@@ -23,17 +23,17 @@ type Sources struct {
 	NotFound  func(error) bool
 }
 
-// Make returns the environment of a container. Variables for services come first; the container's own definitions
+// BuildEnvironment returns the environment of a container. Variables for services come first; the container's own definitions
 // override them. Keys of a ConfigMap that are not valid variable names are omitted.
-func Make(pod *corev1.Pod, container *corev1.Container, services []string, facts Facts, sources Sources) (env []string, err error) {
-	b := &builder{pod: pod, container: container, facts: facts, sources: sources, services: toMap(services), values: map[string]string{}}
+func BuildEnvironment(pod *corev1.Pod, container *corev1.Container, services []string, facts Facts, sources Sources) (env []string, err error) {
+	b := &builder{pod: pod, container: container, facts: facts, sources: sources, services: linesToMap(services), values: map[string]string{}}
 	for i := range container.EnvFrom {
-		if err := b.addAll(&container.EnvFrom[i]); err != nil {
+		if err := b.addAllFrom(&container.EnvFrom[i]); err != nil {
 			return nil, err
 		}
 	}
 	for i := range container.Env {
-		if err := b.add(&container.Env[i]); err != nil {
+		if err := b.addVariable(&container.Env[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -59,14 +59,14 @@ type builder struct {
 	order     []string
 }
 
-func (b *builder) set(key, value string) {
+func (b *builder) setVariableOnce(key, value string) {
 	if _, known := b.values[key]; !known {
 		b.order = append(b.order, key)
 	}
 	b.values[key] = value
 }
 
-func (b *builder) lookup(key string) (string, bool) {
+func (b *builder) lookUpVariable(key string) (string, bool) {
 	if value, ok := b.values[key]; ok {
 		return value, true
 	}
@@ -74,19 +74,19 @@ func (b *builder) lookup(key string) (string, bool) {
 	return value, ok
 }
 
-func (b *builder) addAll(source *corev1.EnvFromSource) error {
+func (b *builder) addAllFrom(source *corev1.EnvFromSource) error {
 	data := map[string]string{}
 	switch {
 	case source.ConfigMapRef != nil:
 		object, err := b.sources.ConfigMap(source.ConfigMapRef.Name)
 		if err != nil {
-			return b.missing(err, source.ConfigMapRef.Optional)
+			return b.ignoreMissing(err, source.ConfigMapRef.Optional)
 		}
 		data = object.Data
 	case source.SecretRef != nil:
 		object, err := b.sources.Secret(source.SecretRef.Name)
 		if err != nil {
-			return b.missing(err, source.SecretRef.Optional)
+			return b.ignoreMissing(err, source.SecretRef.Optional)
 		}
 		for key, value := range object.Data {
 			data[key] = string(value)
@@ -94,31 +94,31 @@ func (b *builder) addAll(source *corev1.EnvFromSource) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(data)) {
 		if name := source.Prefix + key; isVariable(name) {
-			b.set(name, data[key])
+			b.setVariableOnce(name, data[key])
 		}
 	}
 	return nil
 }
 
-func (b *builder) add(variable *corev1.EnvVar) error {
+func (b *builder) addVariable(variable *corev1.EnvVar) error {
 	if variable.ValueFrom == nil {
-		b.set(variable.Name, Expand(variable.Value, b.lookup))
+		b.setVariableOnce(variable.Name, ExpandVariables(variable.Value, b.lookUpVariable))
 		return nil
 	}
-	value, found, err := b.value(variable.ValueFrom)
+	value, found, err := b.resolveSource(variable.ValueFrom)
 	if err != nil {
 		return fmt.Errorf("env %s: %w", variable.Name, err)
 	}
 	if found {
-		b.set(variable.Name, value)
+		b.setVariableOnce(variable.Name, value)
 	}
 	return nil
 }
 
-func (b *builder) value(from *corev1.EnvVarSource) (value string, found bool, err error) {
+func (b *builder) resolveSource(from *corev1.EnvVarSource) (value string, found bool, err error) {
 	switch {
 	case from.FieldRef != nil:
-		value, err = Field(b.pod, from.FieldRef.FieldPath, b.facts)
+		value, err = FieldValue(b.pod, from.FieldRef.FieldPath, b.facts)
 		return value, true, err
 	case from.ResourceFieldRef != nil:
 		value, err = ResourceField(b.pod, b.container, from.ResourceFieldRef, b.facts)
@@ -127,34 +127,34 @@ func (b *builder) value(from *corev1.EnvVarSource) (value string, found bool, er
 		ref := from.ConfigMapKeyRef
 		object, err := b.sources.ConfigMap(ref.Name)
 		if err != nil {
-			return "", false, b.missing(err, ref.Optional)
+			return "", false, b.ignoreMissing(err, ref.Optional)
 		}
 		if value, ok := object.Data[ref.Key]; ok {
 			return value, true, nil
 		}
-		return "", false, noKey(ref.Key, "ConfigMap", b.pod.Namespace, ref.Name, ref.Optional)
+		return "", false, missingKeyError(ref.Key, "ConfigMap", b.pod.Namespace, ref.Name, ref.Optional)
 	case from.SecretKeyRef != nil:
 		ref := from.SecretKeyRef
 		object, err := b.sources.Secret(ref.Name)
 		if err != nil {
-			return "", false, b.missing(err, ref.Optional)
+			return "", false, b.ignoreMissing(err, ref.Optional)
 		}
 		if value, ok := object.Data[ref.Key]; ok {
 			return string(value), true, nil
 		}
-		return "", false, noKey(ref.Key, "Secret", b.pod.Namespace, ref.Name, ref.Optional)
+		return "", false, missingKeyError(ref.Key, "Secret", b.pod.Namespace, ref.Name, ref.Optional)
 	}
 	return "", false, fmt.Errorf("source of a kind that process nodes do not know")
 }
 
-func (b *builder) missing(err error, optional *bool) error {
+func (b *builder) ignoreMissing(err error, optional *bool) error {
 	if optional != nil && *optional && b.sources.NotFound(err) {
 		return nil
 	}
 	return err
 }
 
-func noKey(key, kind, namespace, name string, optional *bool) error {
+func missingKeyError(key, kind, namespace, name string, optional *bool) error {
 	if optional != nil && *optional {
 		return nil
 	}
@@ -171,9 +171,9 @@ func isVariable(name string) bool {
 	return name != ""
 }
 
-// Services returns the variables for the API server's service and, if the pod enables service links, for the services
+// ServiceVariables returns the variables for the API server's service and, if the pod enables service links, for the services
 // in the pod's namespace.
-func Services(pod *corev1.Pod, services []*corev1.Service) []string {
+func ServiceVariables(pod *corev1.Pod, services []*corev1.Service) []string {
 	all := pod.Spec.EnableServiceLinks == nil || *pod.Spec.EnableServiceLinks
 	var env []string
 	for _, service := range services {

@@ -84,7 +84,7 @@ func TestMake(t *testing.T) {
 	facts := Facts{PodIP: "10.0.0.2", Allocatable: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := Make(pod, &c.container, c.services, facts, testSources())
+			got, err := BuildEnvironment(pod, &c.container, c.services, facts, testSources())
 			if (err == nil) != (c.err == "") || (err != nil && err.Error() != c.err) {
 				t.Fatalf("error %v, want %q", err, c.err)
 			}
@@ -103,7 +103,7 @@ func TestServices(t *testing.T) {
 		"KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=443", "KUBERNETES_SERVICE_PORT_HTTPS=443", "KUBERNETES_PORT=tcp://10.96.0.1:443",
 		"KUBERNETES_PORT_443_TCP=tcp://10.96.0.1:443", "KUBERNETES_PORT_443_TCP_PROTO=tcp", "KUBERNETES_PORT_443_TCP_PORT=443", "KUBERNETES_PORT_443_TCP_ADDR=10.96.0.1",
 	}
-	if diff := cmp.Diff(want, Services(pod, []*corev1.Service{kubernetes, headless})); diff != "" {
+	if diff := cmp.Diff(want, ServiceVariables(pod, []*corev1.Service{kubernetes, headless})); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -112,7 +112,7 @@ func TestExpandLeavesTextWithoutDollarsAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
 		escaped := strings.ReplaceAll(text, "$", "$$")
-		if got := Expand(escaped, func(string) (string, bool) { return "!", true }); got != text {
+		if got := ExpandVariables(escaped, func(string) (string, bool) { return "!", true }); got != text {
 			t.Fatalf("got %q, want %q", got, text)
 		}
 	})

@@ -2,8 +2,8 @@ package environ
 
 import "strings"
 
-// Expand replaces $(KEY) with the value that lookup returns. $$ becomes $. Unknown keys are left unchanged.
-func Expand(text string, lookup func(key string) (string, bool)) string {
+// ExpandVariables replaces $(KEY) with the value that lookup returns. $$ becomes $. Unknown keys are left unchanged.
+func ExpandVariables(text string, lookup func(key string) (string, bool)) string {
 	if !strings.Contains(text, "$") {
 		return text
 	}
@@ -37,17 +37,17 @@ func Expand(text string, lookup func(key string) (string, bool)) string {
 	return out.String()
 }
 
-// Arguments expands each argument with an environment, given as KEY=value lines.
-func Arguments(args, env []string) []string {
-	values := toMap(env)
+// ExpandArguments expands each argument with an environment, given as KEY=value lines.
+func ExpandArguments(args, env []string) []string {
+	values := linesToMap(env)
 	expanded := make([]string, len(args))
 	for i, arg := range args {
-		expanded[i] = Expand(arg, func(key string) (string, bool) { value, ok := values[key]; return value, ok })
+		expanded[i] = ExpandVariables(arg, func(key string) (string, bool) { value, ok := values[key]; return value, ok })
 	}
 	return expanded
 }
 
-func toMap(env []string) map[string]string {
+func linesToMap(env []string) map[string]string {
 	values := make(map[string]string, len(env))
 	for _, line := range env {
 		key, value, _ := strings.Cut(line, "=")

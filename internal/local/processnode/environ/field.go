@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Field returns the value of a downward API field path, such as metadata.name or metadata.labels['app'].
-func Field(pod *corev1.Pod, path string, facts Facts) (string, error) {
-	if base, key, ok := subscript(path); ok {
+// FieldValue returns the value of a downward API field path, such as metadata.name or metadata.labels['app'].
+func FieldValue(pod *corev1.Pod, path string, facts Facts) (string, error) {
+	if base, key, ok := splitSubscript(path); ok {
 		switch base {
 		case "metadata.labels":
 			return pod.Labels[key], nil
@@ -45,7 +45,7 @@ func Field(pod *corev1.Pod, path string, facts Facts) (string, error) {
 	return "", fmt.Errorf("field path %q is not one of the downward API's", path)
 }
 
-func subscript(path string) (base, key string, ok bool) {
+func splitSubscript(path string) (base, key string, ok bool) {
 	base, rest, found := strings.Cut(path, "['")
 	if !found || !strings.HasSuffix(rest, "']") {
 		return "", "", false
@@ -93,10 +93,10 @@ func ResourceField(pod *corev1.Pod, container *corev1.Container, selector *corev
 		}
 		quantity = limit
 	}
-	return divide(quantity, selector.Divisor, name == string(corev1.ResourceCPU)), nil
+	return divideQuantity(quantity, selector.Divisor, name == string(corev1.ResourceCPU)), nil
 }
 
-func divide(quantity, divisor resource.Quantity, milli bool) string {
+func divideQuantity(quantity, divisor resource.Quantity, milli bool) string {
 	if divisor.IsZero() {
 		divisor = resource.MustParse("1")
 	}

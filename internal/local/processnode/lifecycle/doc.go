@@ -1,7 +1,7 @@
 // Package lifecycle decides what happens to a pod: when its containers are started, restarted, stopped or killed, and
 // what its status contains. It follows the kubelet's rules, but does not carry out the actions itself.
 //
-//	In:   the pod's spec, events of its containers (Began, Over, CannotConfigure, …), the time
+//	In:   the pod's spec, events of its containers (Began, RecordAttemptEnd, CannotConfigure, …), the time
 //	Out:  Actions, the time of the next call, a corev1.PodStatus
 //
 // # Invariants

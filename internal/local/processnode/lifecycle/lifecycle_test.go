@@ -56,7 +56,7 @@ func (w *world) settle() time.Time {
 			switch action.Verb {
 			case Start:
 				w.log = append(w.log, "start "+name)
-				action.Container.Began(fmt.Sprintf("process://%s/%d", name, action.Container.Attempt), w.now)
+				action.Container.RecordAttemptStart(fmt.Sprintf("process://%s/%d", name, action.Container.Attempt), w.now)
 			case StopGently:
 				w.log = append(w.log, "stop "+name)
 			case Kill:
@@ -68,12 +68,12 @@ func (w *world) settle() time.Time {
 }
 
 func (w *world) exit(name string, code int) {
-	c := w.pod.Find(name)
+	c := w.pod.FindContainer(name)
 	reason := ReasonError
 	if code == 0 {
 		reason = ReasonCompleted
 	}
-	c.Over(End{Code: code, Reason: reason, StartedAt: c.StartedAt, FinishedAt: w.now})
+	c.RecordAttemptEnd(End{Code: code, Reason: reason, StartedAt: c.StartedAt, FinishedAt: w.now})
 }
 
 // story runs commands: "exit NAME CODE", "wait SECONDS", "delete GRACE".
@@ -196,7 +196,7 @@ func TestRestoreIsHonest(t *testing.T) {
 					c.pod.Status.ContainerStatuses = append(c.pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.pod.Spec.Containers[i-n].Name, State: state})
 				}
 			}
-			w := &world{pod: Restore(c.pod, epoch), now: epoch}
+			w := &world{pod: RestorePod(c.pod, epoch), now: epoch}
 			w.pod.Prepared = true
 			w.settle()
 			if got := strings.Join(w.log, ", "); got != c.log {
@@ -225,7 +225,7 @@ func TestPodNeverEndsWhileSomethingRuns(t *testing.T) {
 			case 1, 2:
 				w.now = w.now.Add(time.Duration(rapid.IntRange(1, 20).Draw(t, "seconds")) * time.Second)
 			default:
-				if c.active() {
+				if c.isContainerActive() {
 					w.exit(c.Spec.Name, rapid.SampledFrom([]int{0, 0, 1, 137}).Draw(t, "code"))
 				}
 			}
@@ -233,7 +233,7 @@ func TestPodNeverEndsWhileSomethingRuns(t *testing.T) {
 			w.settle()
 			status := w.pod.Status(w.now)
 			final := status.Phase == corev1.PodSucceeded || status.Phase == corev1.PodFailed
-			if final && w.pod.Active() {
+			if final && w.pod.HasActiveContainers() {
 				t.Fatalf("phase %s while something runs: %v", status.Phase, w.log)
 			}
 			if ended && (!final || len(w.log) > before) {
@@ -242,7 +242,7 @@ func TestPodNeverEndsWhileSomethingRuns(t *testing.T) {
 			ended = final
 			for _, main := range w.pod.Containers {
 				for _, other := range w.pod.Containers {
-					if main.Kind == Main && main.active() && other.Kind == Init && other.active() {
+					if main.Kind == Main && main.isContainerActive() && other.Kind == Init && other.isContainerActive() {
 						t.Fatalf("%s and %s run together: %v", main.Spec.Name, other.Spec.Name, w.log)
 					}
 				}

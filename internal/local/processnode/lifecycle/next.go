@@ -34,7 +34,7 @@ func (p *Pod) Next(now time.Time, policy BackOff) (actions []Action, wake time.T
 	case p.stop != nil:
 		d.stopEverything(p.stop.By)
 	default:
-		d.advance()
+		d.startContainers()
 	}
 	d.killOverdue()
 	return d.actions, d.wake
@@ -48,7 +48,7 @@ type decision struct {
 	wake    time.Time
 }
 
-func (d *decision) wakeAt(t time.Time) {
+func (d *decision) requestWake(t time.Time) {
 	if d.wake.IsZero() || t.Before(d.wake) {
 		d.wake = t
 	}
@@ -61,62 +61,62 @@ func (d *decision) checkDeadline() {
 	}
 	deadline := d.pod.StartedAt.Add(time.Duration(*seconds) * time.Second)
 	if d.now.Before(deadline) {
-		d.wakeAt(deadline)
+		d.requestWake(deadline)
 		return
 	}
-	d.pod.stop = &Stop{By: d.now.Add(d.grace()), Reason: ReasonDeadline}
+	d.pod.stop = &Stop{By: d.now.Add(d.gracePeriod()), Reason: ReasonDeadline}
 }
 
-func (d *decision) grace() time.Duration {
+func (d *decision) gracePeriod() time.Duration {
 	if seconds := d.pod.API.Spec.TerminationGracePeriodSeconds; seconds != nil {
 		return time.Duration(*seconds) * time.Second
 	}
 	return 30 * time.Second
 }
 
-// advance starts the containers that may start, and checks whether the pod has ended.
-func (d *decision) advance() {
+// startContainers starts the containers that may start, and checks whether the pod has ended.
+func (d *decision) startContainers() {
 	p := d.pod
 	if !p.Prepared {
 		return
 	}
 	if !p.ready && !p.finished {
-		p.ready = d.initialize()
+		p.ready = d.runInitContainers()
 	}
 	if p.ready && !p.finished {
 		over := true
 		for _, c := range p.Containers {
 			if c.Kind == Main {
-				over = d.keepUp(c) && over
+				over = d.startIfDue(c) && over
 			}
 		}
 		for _, c := range p.Containers {
 			if c.Kind == Sidecar && !over {
-				d.keepUp(c)
+				d.startIfDue(c)
 			}
 		}
 		p.finished = over
 	}
 	if p.finished || p.failed {
 		p.finished = true
-		d.stopEverything(d.now.Add(d.grace()))
+		d.stopEverything(d.now.Add(d.gracePeriod()))
 	}
 }
 
-// initialize processes the init containers in order. It returns true when the main containers may start.
-func (d *decision) initialize() bool {
+// runInitContainers processes the init containers in order. It returns true when the main containers may start.
+func (d *decision) runInitContainers() bool {
 	for _, c := range d.pod.Containers {
 		switch c.Kind {
 		case Init:
 			if c.Stage == Ended && c.End.Code == 0 {
 				continue
 			}
-			if d.keepUp(c) {
+			if d.startIfDue(c) {
 				d.pod.failed = true
 			}
 			return false
 		case Sidecar:
-			d.keepUp(c)
+			d.startIfDue(c)
 			if !c.Started {
 				return false
 			}
@@ -125,10 +125,10 @@ func (d *decision) initialize() bool {
 	return true
 }
 
-// keepUp starts the container if its start is due. It returns true if the container will never start again.
-func (d *decision) keepUp(c *Container) bool {
+// startIfDue starts the container if its start is due. It returns true if the container will never start again.
+func (d *decision) startIfDue(c *Container) bool {
 	if c.Stage == Ended {
-		if !d.restarts(c) {
+		if !d.mayRestart(c) {
 			return true
 		}
 		d.scheduleRestart(c)
@@ -137,7 +137,7 @@ func (d *decision) keepUp(c *Container) bool {
 		return false
 	}
 	if d.now.Before(c.notBefore) {
-		d.wakeAt(c.notBefore)
+		d.requestWake(c.notBefore)
 		return false
 	}
 	if c.restarting {
@@ -150,7 +150,7 @@ func (d *decision) keepUp(c *Container) bool {
 	return false
 }
 
-func (d *decision) restarts(c *Container) bool {
+func (d *decision) mayRestart(c *Container) bool {
 	switch c.Kind {
 	case Sidecar:
 		return true
@@ -189,28 +189,28 @@ func (d *decision) scheduleRestart(c *Container) {
 func (d *decision) stopEverything(by time.Time) {
 	mains := false
 	for _, c := range d.pod.Containers {
-		if c.Kind != Sidecar && c.active() {
+		if c.Kind != Sidecar && c.isContainerActive() {
 			mains = true
-			d.stop(c, by)
+			d.stopContainer(c, by)
 		}
 	}
 	for i := len(d.pod.Containers) - 1; i >= 0 && !mains; i-- {
-		if c := d.pod.Containers[i]; c.Kind == Sidecar && c.active() {
-			d.stop(c, by)
+		if c := d.pod.Containers[i]; c.Kind == Sidecar && c.isContainerActive() {
+			d.stopContainer(c, by)
 			return
 		}
 	}
 }
 
-func (d *decision) stop(c *Container, by time.Time) {
+func (d *decision) stopContainer(c *Container, by time.Time) {
 	if c.Stage == Running {
 		c.Stage, c.stopBy = Stopping, by
 		d.actions = append(d.actions, Action{Verb: StopGently, Container: c, Until: by})
 	}
 }
 
-// Restart stops a container that failed its probe. The restart policy then decides whether it starts again.
-func (p *Pod) Restart(c *Container, grace time.Duration, now time.Time) (Action, bool) {
+// RestartContainer stops a container that failed its probe. The restart policy then decides whether it starts again.
+func (p *Pod) RestartContainer(c *Container, grace time.Duration, now time.Time) (Action, bool) {
 	if c.Stage != Running {
 		return Action{}, false
 	}
@@ -224,7 +224,7 @@ func (d *decision) killOverdue() {
 			continue
 		}
 		if d.now.Before(c.stopBy) {
-			d.wakeAt(c.stopBy)
+			d.requestWake(c.stopBy)
 			continue
 		}
 		c.killed = true

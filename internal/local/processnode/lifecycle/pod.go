@@ -68,7 +68,7 @@ type Container struct {
 	Stage   Stage
 	Attempt int    // number of restarts
 	ID      string // ID of the current attempt
-	// Started is true once the startup probe has succeeded and the postStart hook has returned. Healthy is the result
+	// Started is true once the startup probe has succeeded and the postStartHook hook has returned. Healthy is the result
 	// of the readiness probe.
 	Started   bool
 	Healthy   bool
@@ -160,8 +160,8 @@ func mergeConditions(own, api []corev1.PodCondition) []corev1.PodCondition {
 	return merged
 }
 
-// Find returns the container with the given name, or nil.
-func (p *Pod) Find(name string) *Container {
+// FindContainer returns the container with the given name, or nil.
+func (p *Pod) FindContainer(name string) *Container {
 	for _, c := range p.Containers {
 		if c.Spec.Name == name {
 			return c
@@ -170,22 +170,22 @@ func (p *Pod) Find(name string) *Container {
 	return nil
 }
 
-// Began records that the container has started.
-func (c *Container) Began(id string, now time.Time) {
+// RecordAttemptStart records that the container has started.
+func (c *Container) RecordAttemptStart(id string, now time.Time) {
 	c.Stage, c.ID, c.StartedAt = Running, id, now
 	c.waitReason, c.waitMessage = "", ""
-	c.Started, c.Healthy = c.Spec.StartupProbe == nil && postStart(c.Spec) == nil, c.Spec.ReadinessProbe == nil
+	c.Started, c.Healthy = c.Spec.StartupProbe == nil && postStartHook(c.Spec) == nil, c.Spec.ReadinessProbe == nil
 }
 
-func postStart(spec *corev1.Container) *corev1.LifecycleHandler {
+func postStartHook(spec *corev1.Container) *corev1.LifecycleHandler {
 	if spec.Lifecycle == nil {
 		return nil
 	}
 	return spec.Lifecycle.PostStart
 }
 
-// Over records that the current attempt has ended.
-func (c *Container) Over(end End) {
+// RecordAttemptEnd records that the current attempt has ended.
+func (c *Container) RecordAttemptEnd(end End) {
 	c.Stage, c.End = Ended, &end
 	c.Started, c.Healthy, c.killed = false, false, false
 }
@@ -213,22 +213,22 @@ func (p *Pod) StopAll(stop Stop) {
 	}
 }
 
-// Stopping reports whether the pod was requested to stop.
-func (p *Pod) Stopping() bool { return p.stop != nil }
+// IsStopping reports whether the pod was requested to stop.
+func (p *Pod) IsStopping() bool { return p.stop != nil }
 
-// Active reports whether any container of the pod runs.
-func (p *Pod) Active() bool {
+// HasActiveContainers reports whether any container of the pod runs.
+func (p *Pod) HasActiveContainers() bool {
 	for _, c := range p.Containers {
-		if c.active() {
+		if c.isContainerActive() {
 			return true
 		}
 	}
 	return false
 }
 
-// Finished reports whether the pod has ended: no container is running, and none will be started.
-func (p *Pod) Finished() bool { return (p.finished || p.stop != nil) && !p.Active() }
+// HasFinished reports whether the pod has ended: no container is running, and none will be started.
+func (p *Pod) HasFinished() bool { return (p.finished || p.stop != nil) && !p.HasActiveContainers() }
 
-func (c *Container) active() bool {
+func (c *Container) isContainerActive() bool {
 	return c.Stage == Starting || c.Stage == Running || c.Stage == Stopping
 }

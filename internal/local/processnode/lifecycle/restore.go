@@ -6,16 +6,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Restore returns the state of a pod after the node's process was restarted, derived from the pod's status in the
+// RestorePod returns the state of a pod after the node's process was restarted, derived from the pod's status in the
 // API. No container is running any more, because containers end with that process. Ended containers keep their
 // results, and containers that were running have ended with code 137. What follows depends on the restart policy: a
 // pod that must not restart fails; other pods start their containers (and init containers) again.
-func Restore(pod *corev1.Pod, now time.Time) *Pod {
+func RestorePod(pod *corev1.Pod, now time.Time) *Pod {
 	p := New(pod, now)
 	lost := false
 	for _, c := range p.Containers {
-		if status := statusOf(pod, c); status != nil {
-			lost = c.restore(status, now) || lost
+		if status := containerStatusOf(pod, c); status != nil {
+			lost = c.restoreFrom(status, now) || lost
 		}
 	}
 	if !lost {
@@ -29,7 +29,7 @@ func Restore(pod *corev1.Pod, now time.Time) *Pod {
 	for _, c := range p.Containers {
 		if c.Kind != Main {
 			// The pod has a new network and new file systems, so the effects of its init containers are lost.
-			c.again()
+			c.runInitAgain()
 		}
 	}
 	return p
@@ -44,7 +44,7 @@ func mainsStarted(p *Pod) bool {
 	return false
 }
 
-func statusOf(pod *corev1.Pod, c *Container) *corev1.ContainerStatus {
+func containerStatusOf(pod *corev1.Pod, c *Container) *corev1.ContainerStatus {
 	list := pod.Status.ContainerStatuses
 	if c.Kind != Main {
 		list = pod.Status.InitContainerStatuses
@@ -57,13 +57,13 @@ func statusOf(pod *corev1.Pod, c *Container) *corev1.ContainerStatus {
 	return nil
 }
 
-// restore sets the state of a container from its status. It returns true if the container was running.
-func (c *Container) restore(status *corev1.ContainerStatus, now time.Time) bool {
+// restoreFrom sets the state of a container from its status. It returns true if the container was running.
+func (c *Container) restoreFrom(status *corev1.ContainerStatus, now time.Time) bool {
 	c.Attempt, c.ID = int(status.RestartCount), status.ContainerID
-	c.Last = endOf(status.LastTerminationState.Terminated)
+	c.Last = endFromTerminated(status.LastTerminationState.Terminated)
 	switch {
 	case status.State.Terminated != nil:
-		c.Stage, c.End = Ended, endOf(status.State.Terminated)
+		c.Stage, c.End = Ended, endFromTerminated(status.State.Terminated)
 	case status.State.Running != nil:
 		c.Stage = Ended
 		c.End = &End{
@@ -78,14 +78,14 @@ func (c *Container) restore(status *corev1.ContainerStatus, now time.Time) bool 
 	return false
 }
 
-// again makes an init container run once more.
-func (c *Container) again() {
+// runInitAgain makes an init container run once more.
+func (c *Container) runInitAgain() {
 	if c.Stage == Ended {
 		c.Stage, c.restarting = Waiting, true
 	}
 }
 
-func endOf(t *corev1.ContainerStateTerminated) *End {
+func endFromTerminated(t *corev1.ContainerStateTerminated) *End {
 	if t == nil {
 		return nil
 	}

@@ -35,7 +35,7 @@ func (p *Pod) Status(now time.Time) corev1.PodStatus {
 			status.InitContainerStatuses = append(status.InitContainerStatuses, p.containerStatus(c))
 		}
 	}
-	status.Phase = p.phase()
+	status.Phase = p.currentPhase()
 	status.Reason, status.Message = "", ""
 	if p.stop != nil && p.stop.Reason == ReasonDeadline {
 		status.Reason, status.Message = ReasonDeadline, messageDeadline
@@ -45,9 +45,9 @@ func (p *Pod) Status(now time.Time) corev1.PodStatus {
 	return status
 }
 
-func (p *Pod) phase() corev1.PodPhase {
+func (p *Pod) currentPhase() corev1.PodPhase {
 	deadline := p.stop != nil && p.stop.Reason == ReasonDeadline
-	if p.Finished() {
+	if p.HasFinished() {
 		return p.finalPhase(deadline)
 	}
 	if !p.ready {
@@ -80,13 +80,13 @@ func (p *Pod) containerStatus(c *Container) corev1.ContainerStatus {
 	}
 	status := corev1.ContainerStatus{
 		Name: c.Spec.Name, Image: c.Spec.Image, RestartCount: int32(c.Attempt), Started: &started,
-		Ready: p.isReady(c), State: p.state(c),
+		Ready: p.isReady(c), State: p.containerState(c),
 	}
 	if c.ID != "" {
 		status.ImageID, status.ContainerID = ImageID, c.ID
 	}
 	if last := c.lastEnd(); last != nil {
-		status.LastTerminationState.Terminated = last.terminated()
+		status.LastTerminationState.Terminated = last.toTerminated()
 	}
 	return status
 }
@@ -108,12 +108,12 @@ func (p *Pod) isReady(c *Container) bool {
 	}
 }
 
-func (p *Pod) state(c *Container) corev1.ContainerState {
+func (p *Pod) containerState(c *Container) corev1.ContainerState {
 	switch {
 	case c.Stage == Running || c.Stage == Stopping:
-		return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: seconds(c.StartedAt)}}
+		return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: truncateTime(c.StartedAt)}}
 	case c.Stage == Ended || (c.Stage == Waiting && c.waitReason == "" && c.End != nil):
-		return corev1.ContainerState{Terminated: c.End.terminated()}
+		return corev1.ContainerState{Terminated: c.End.toTerminated()}
 	}
 	waiting := &corev1.ContainerStateWaiting{Reason: c.waitReason, Message: c.waitMessage}
 	if waiting.Reason == "" {
@@ -127,14 +127,14 @@ func (p *Pod) state(c *Container) corev1.ContainerState {
 
 func (p *Pod) hasInit() bool { return len(p.API.Spec.InitContainers) > 0 }
 
-func (e *End) terminated() *corev1.ContainerStateTerminated {
+func (e *End) toTerminated() *corev1.ContainerStateTerminated {
 	return &corev1.ContainerStateTerminated{
 		ExitCode: int32(e.Code), Signal: int32(e.Signal), Reason: e.Reason, Message: e.Message,
-		StartedAt: seconds(e.StartedAt), FinishedAt: seconds(e.FinishedAt), ContainerID: e.ID,
+		StartedAt: truncateTime(e.StartedAt), FinishedAt: truncateTime(e.FinishedAt), ContainerID: e.ID,
 	}
 }
 
-func seconds(t time.Time) metav1.Time {
+func truncateTime(t time.Time) metav1.Time {
 	if t.IsZero() {
 		return metav1.Time{}
 	}
@@ -143,49 +143,49 @@ func seconds(t time.Time) metav1.Time {
 
 func (p *Pod) setConditions(status *corev1.PodStatus, now time.Time) {
 	ended := status.Phase == corev1.PodSucceeded || status.Phase == corev1.PodFailed
-	p.set(status, now, corev1.PodReadyToStartContainers, p.Prepared && !ended, "", "")
+	p.setPodCondition(status, now, corev1.PodReadyToStartContainers, p.Prepared && !ended, "", "")
 	if status.Phase == corev1.PodSucceeded || p.ready {
 		reason := ""
 		if status.Phase == corev1.PodSucceeded {
 			reason = "PodCompleted"
 		}
-		p.set(status, now, corev1.PodInitialized, true, reason, "")
+		p.setPodCondition(status, now, corev1.PodInitialized, true, reason, "")
 	} else {
-		p.set(status, now, corev1.PodInitialized, !p.hasInit(), notIf(!p.hasInit(), "ContainersNotInitialized"),
-			notIf(!p.hasInit(), "containers with incomplete status: ["+strings.Join(p.names(func(c *Container) bool { return c.Kind != Main && !p.isReady(c) }), " ")+"]"))
+		p.setPodCondition(status, now, corev1.PodInitialized, !p.hasInit(), reasonUnless(!p.hasInit(), "ContainersNotInitialized"),
+			reasonUnless(!p.hasInit(), "containers with incomplete status: ["+strings.Join(p.containerNames(func(c *Container) bool { return c.Kind != Main && !p.isReady(c) }), " ")+"]"))
 	}
-	ready, reason, message := p.readiness(status)
-	p.set(status, now, corev1.ContainersReady, ready, reason, message)
+	ready, reason, message := p.evaluateReadiness(status)
+	p.setPodCondition(status, now, corev1.ContainersReady, ready, reason, message)
 	if ready {
-		ready, reason, message = p.gates(status)
+		ready, reason, message = p.evaluateGates(status)
 	}
-	p.set(status, now, corev1.PodReady, ready, reason, message)
-	p.set(status, now, corev1.PodScheduled, true, "", "")
+	p.setPodCondition(status, now, corev1.PodReady, ready, reason, message)
+	p.setPodCondition(status, now, corev1.PodScheduled, true, "", "")
 }
 
-func notIf(ok bool, text string) string {
+func reasonUnless(ok bool, text string) string {
 	if ok {
 		return ""
 	}
 	return text
 }
 
-func (p *Pod) readiness(status *corev1.PodStatus) (ready bool, reason, message string) {
+func (p *Pod) evaluateReadiness(status *corev1.PodStatus) (ready bool, reason, message string) {
 	switch status.Phase {
 	case corev1.PodSucceeded:
 		return false, "PodCompleted", ""
 	case corev1.PodFailed:
 		return false, "PodFailed", ""
 	}
-	unready := p.names(func(c *Container) bool { return c.Kind != Init && !p.isReady(c) })
+	unready := p.containerNames(func(c *Container) bool { return c.Kind != Init && !p.isReady(c) })
 	if len(unready) == 0 {
 		return true, "", ""
 	}
 	return false, "ContainersNotReady", fmt.Sprintf("containers with unready status: [%s]", strings.Join(unready, " "))
 }
 
-// gates evaluates the pod's readiness gates, whose conditions are written by others.
-func (p *Pod) gates(status *corev1.PodStatus) (ready bool, reason, message string) {
+// evaluateGates evaluates the pod's readiness gates, whose conditions are written by others.
+func (p *Pod) evaluateGates(status *corev1.PodStatus) (ready bool, reason, message string) {
 	for _, gate := range p.API.Spec.ReadinessGates {
 		ok := false
 		for _, condition := range status.Conditions {
@@ -198,7 +198,7 @@ func (p *Pod) gates(status *corev1.PodStatus) (ready bool, reason, message strin
 	return true, "", ""
 }
 
-func (p *Pod) names(which func(*Container) bool) []string {
+func (p *Pod) containerNames(which func(*Container) bool) []string {
 	var names []string
 	for _, c := range p.Containers {
 		if which(c) {
@@ -208,9 +208,9 @@ func (p *Pod) names(which func(*Container) bool) []string {
 	return names
 }
 
-// set writes a condition. The transition time changes only if the status of the condition changes.
-func (p *Pod) set(status *corev1.PodStatus, now time.Time, kind corev1.PodConditionType, value bool, reason, message string) {
-	fresh := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, Reason: reason, Message: message, LastTransitionTime: seconds(now), ObservedGeneration: p.API.Generation}
+// setPodCondition writes a condition. The transition time changes only if the status of the condition changes.
+func (p *Pod) setPodCondition(status *corev1.PodStatus, now time.Time, kind corev1.PodConditionType, value bool, reason, message string) {
+	fresh := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, Reason: reason, Message: message, LastTransitionTime: truncateTime(now), ObservedGeneration: p.API.Generation}
 	if value {
 		fresh.Status = corev1.ConditionTrue
 	}

@@ -84,7 +84,7 @@ func (s *Stream) Write(data []byte) (int, error) {
 			s.rest = append(s.rest[:0], s.rest[maxLineBytes:]...)
 		}
 	}
-	s.file.append(out.Bytes())
+	s.file.appendLines(out.Bytes())
 	return size, nil
 }
 
@@ -94,7 +94,7 @@ func (s *Stream) Close() error {
 		var out bytes.Buffer
 		writeLine(&out, s.file.now().Format(time.RFC3339Nano), s.name, "P", s.rest, nil)
 		s.rest = nil
-		s.file.append(out.Bytes())
+		s.file.appendLines(out.Bytes())
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func writeLine(out *bytes.Buffer, stamp, stream, tag string, parts ...[]byte) {
 	out.WriteByte('\n')
 }
 
-func (f *File) append(lines []byte) {
+func (f *File) appendLines(lines []byte) {
 	if len(lines) == 0 {
 		return
 	}
@@ -123,14 +123,14 @@ func (f *File) append(lines []byte) {
 	}
 	n, _ := f.file.Write(lines)
 	if f.size += int64(n); f.size >= f.limit {
-		f.turn()
+		f.rotateLogFile()
 	}
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
 
-// turn rotates the file. If this fails, the current file keeps growing.
-func (f *File) turn() {
+// rotateLogFile rotates the file. If this fails, the current file keeps growing.
+func (f *File) rotateLogFile() {
 	if os.Rename(f.path, f.path+OldSuffix) != nil {
 		return
 	}
@@ -156,8 +156,8 @@ func (f *File) Close() {
 	close(f.changed)
 }
 
-// state returns a channel that is closed at the next write, the number of rotations, and whether the log is closed.
-func (f *File) state() (changed <-chan struct{}, turns int, closed bool) {
+// currentState returns a channel that is closed at the next write, the number of rotations, and whether the log is closed.
+func (f *File) currentState() (changed <-chan struct{}, turns int, closed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.changed, f.turns, f.closed

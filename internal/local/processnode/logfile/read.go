@@ -26,62 +26,62 @@ var errLimit = errors.New("limit of bytes reached")
 // until the log is closed or ctx is done.
 func Read(ctx context.Context, path string, live *File, options Options, out io.Writer) error {
 	p := &printer{out: out, options: options, left: options.LimitBytes}
-	err := read(ctx, path, live, p)
+	err := printLogFile(ctx, path, live, p)
 	if errors.Is(err, errLimit) {
 		return nil
 	}
 	return err
 }
 
-func read(ctx context.Context, path string, live *File, p *printer) error {
-	file, turns, err := open(path, live)
+func printLogFile(ctx context.Context, path string, live *File, p *printer) error {
+	file, turns, err := openCurrent(path, live)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	missing, err := seekTail(file, p.options.Tail)
+	missing, err := seekToTail(file, p.options.Tail)
 	if err != nil {
 		return err
 	}
 	if missing != 0 {
-		if err := readOld(path+OldSuffix, missing, p); err != nil {
+		if err := printRotated(path+OldSuffix, missing, p); err != nil {
 			return err
 		}
 	}
 	for {
-		again, err := follow(ctx, file, live, turns, p)
+		again, err := printAndFollow(ctx, file, live, turns, p)
 		if err != nil || !again {
 			return err
 		}
 		// If the log is rotated twice before a reader catches up, the reader misses the file in between (ten
 		// megabytes).
 		_ = file.Close()
-		if file, turns, err = open(path, live); err != nil {
+		if file, turns, err = openCurrent(path, live); err != nil {
 			return err
 		}
 	}
 }
 
-// open opens the current file and returns it with its rotation number.
-func open(path string, live *File) (file *os.File, turns int, err error) {
+// openCurrent opens the current file and returns it with its rotation number.
+func openCurrent(path string, live *File) (file *os.File, turns int, err error) {
 	for {
 		before := 0
 		if live != nil {
-			_, before, _ = live.state()
+			_, before, _ = live.currentState()
 		}
 		if file, err = os.Open(path); err != nil || live == nil {
 			return file, before, err
 		}
-		if _, after, _ := live.state(); after == before {
+		if _, after, _ := live.currentState(); after == before {
 			return file, after, nil
 		}
 		_ = file.Close() // the log was rotated in between
 	}
 }
 
-// seekTail seeks to the start of the last lines and returns the number of lines that must be read from the other
+// seekToTail seeks to the start of the last lines and returns the number of lines that must be read from the other
 // file; a negative number means all its lines.
-func seekTail(file *os.File, lines int64) (missing int64, err error) {
+func seekToTail(file *os.File, lines int64) (missing int64, err error) {
 	if lines < 0 {
 		return lines, nil
 	}
@@ -93,8 +93,8 @@ func seekTail(file *os.File, lines int64) (missing int64, err error) {
 	return lines - found, err
 }
 
-// readOld prints the last lines of the rotated file, if the file exists.
-func readOld(path string, lines int64, p *printer) error {
+// printRotated prints the last lines of the rotated file, if the file exists.
+func printRotated(path string, lines int64, p *printer) error {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -103,16 +103,16 @@ func readOld(path string, lines int64, p *printer) error {
 		return err
 	}
 	defer file.Close()
-	if _, err := seekTail(file, lines); err != nil {
+	if _, err := seekToTail(file, lines); err != nil {
 		return err
 	}
-	_, err = follow(context.Background(), file, nil, 0, p)
+	_, err = printAndFollow(context.Background(), file, nil, 0, p)
 	return err
 }
 
-// follow prints a file to its end, and then everything that is added until the log is closed. again reports whether
+// printAndFollow prints a file to its end, and then everything that is added until the log is closed. again reports whether
 // the log continues in a new file.
-func follow(ctx context.Context, file *os.File, live *File, turns int, p *printer) (again bool, err error) {
+func printAndFollow(ctx context.Context, file *os.File, live *File, turns int, p *printer) (again bool, err error) {
 	reader := bufio.NewReaderSize(file, 64<<10)
 	var partial []byte
 	for {
@@ -120,7 +120,7 @@ func follow(ctx context.Context, file *os.File, live *File, turns int, p *printe
 		var changed <-chan struct{}
 		ended, now := true, turns
 		if live != nil {
-			changed, now, ended = live.state()
+			changed, now, ended = live.currentState()
 		}
 		for {
 			line, err := reader.ReadBytes('\n')
@@ -131,7 +131,7 @@ func follow(ctx context.Context, file *os.File, live *File, turns int, p *printe
 			if err != nil {
 				return false, err
 			}
-			if err := p.print(partial); err != nil {
+			if err := p.printMatchingLine(partial); err != nil {
 				return false, err
 			}
 			partial = partial[:0]
@@ -158,7 +158,7 @@ type printer struct {
 	middle  bool // the previous line was a partial one, so the next one gets no time
 }
 
-func (p *printer) print(raw []byte) error {
+func (p *printer) printMatchingLine(raw []byte) error {
 	line, ok := ParseLine(raw)
 	if !ok || (p.options.Stream != "" && line.Stream != p.options.Stream) || line.Time.Before(p.options.Since) {
 		return nil

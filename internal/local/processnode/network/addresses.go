@@ -58,6 +58,6 @@ type Loopback struct{ addresses }
 // NewLoopback returns the loopback addresses for a cluster. The subnet is selected by a hash of the cluster's name,
 // so that clusters on the same machine rarely share a subnet.
 func NewLoopback(cluster string) *Loopback {
-	subnet, _ := chooseSubnet(loopbackPool, hashOf(cluster), nil)
+	subnet, _ := chooseSubnet(loopbackPool, hashToUint32(cluster), nil)
 	return &Loopback{newAddresses(subnet)}
 }

@@ -26,14 +26,14 @@ type Bridge struct {
 	addresses
 }
 
-func hashOf(text string) uint32 {
+func hashToUint32(text string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(text))
 	return h.Sum32()
 }
 
 // BridgeName returns the name of a cluster's bridge.
-func BridgeName(cluster string) string { return fmt.Sprintf("vcb%08x", hashOf(cluster)) }
+func BridgeName(cluster string) string { return fmt.Sprintf("vcb%08x", hashToUint32(cluster)) }
 
 // Open creates the cluster's bridge, or reuses one that an earlier process created.
 func Open(cluster string) (*Bridge, error) {
@@ -44,7 +44,7 @@ func Open(cluster string) (*Bridge, error) {
 	switch {
 	case err == nil:
 		b.link = link
-		b.Subnet = subnetOf(link)
+		b.Subnet = bridgeSubnet(link)
 	case !errors.As(err, &absent):
 		return nil, fmt.Errorf("bridge %s: %w", name, err)
 	default:
@@ -58,7 +58,7 @@ func Open(cluster string) (*Bridge, error) {
 		}
 	}
 	if !b.Subnet.IsValid() {
-		if err := b.address(cluster); err != nil {
+		if err := b.assignAddress(cluster); err != nil {
 			_ = netlink.LinkDel(b.link)
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func Open(cluster string) (*Bridge, error) {
 	return b, nil
 }
 
-func subnetOf(link netlink.Link) netip.Prefix {
+func bridgeSubnet(link netlink.Link) netip.Prefix {
 	addresses, err := netlink.AddrList(link, netlink.FAMILY_V4)
 	if err != nil || len(addresses) == 0 {
 		return netip.Prefix{}
@@ -83,7 +83,7 @@ func subnetOf(link netlink.Link) netip.Prefix {
 	return prefix.Masked()
 }
 
-func (b *Bridge) address(cluster string) error {
+func (b *Bridge) assignAddress(cluster string) error {
 	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
 	if err != nil {
 		return fmt.Errorf("routes of the machine: %w", err)
@@ -97,7 +97,7 @@ func (b *Bridge) address(cluster string) error {
 			taken = append(taken, prefix)
 		}
 	}
-	subnet, ok := chooseSubnet(pool, hashOf(cluster), taken)
+	subnet, ok := chooseSubnet(pool, hashToUint32(cluster), taken)
 	if !ok {
 		return fmt.Errorf("bridge %s: no subnet of %s is free on this machine", b.Name, pool)
 	}
@@ -138,7 +138,7 @@ func chooseSubnet(pool netip.Prefix, hash uint32, taken []netip.Prefix) (netip.P
 // is valid, assigns service to the loopback interface.
 func (b *Bridge) Attach(namespace *os.File, address, service netip.Addr) error {
 	attributes := netlink.NewLinkAttrs()
-	attributes.Name = fmt.Sprintf("vcp%08x", hashOf(b.Name+address.String()))
+	attributes.Name = fmt.Sprintf("vcp%08x", hashToUint32(b.Name+address.String()))
 	attributes.MasterIndex = b.link.Attrs().Index
 	attributes.Flags = net.FlagUp
 	fd := netlink.NsFd(int(namespace.Fd()))
@@ -152,18 +152,18 @@ func (b *Bridge) Attach(namespace *os.File, address, service netip.Addr) error {
 	if err != nil {
 		return fmt.Errorf("network of the pod: %w", err)
 	}
-	inside, err := netlink.NewHandleAt(nsHandle(namespace), syscall.NETLINK_ROUTE)
+	inside, err := netlink.NewHandleAt(openNamespaceHandle(namespace), syscall.NETLINK_ROUTE)
 	if err != nil {
 		return fmt.Errorf("network of the pod: %w", err)
 	}
 	defer inside.Close()
-	if err := b.configure(inside, address, service); err != nil {
+	if err := b.configureInside(inside, address, service); err != nil {
 		return fmt.Errorf("network of the pod: %w", err)
 	}
 	return nil
 }
 
-func (b *Bridge) configure(inside *netlink.Handle, address, service netip.Addr) error {
+func (b *Bridge) configureInside(inside *netlink.Handle, address, service netip.Addr) error {
 	loopback, err := inside.LinkByName("lo")
 	if err != nil {
 		return err
@@ -197,8 +197,8 @@ func addAddress(inside *netlink.Handle, link netlink.Link, prefix netip.Prefix) 
 	return inside.AddrAdd(link, parsed)
 }
 
-// Remove deletes the cluster's bridge if it exists.
-func Remove(cluster string) error {
+// RemoveBridge deletes the cluster's bridge if it exists.
+func RemoveBridge(cluster string) error {
 	link, err := netlink.LinkByName(BridgeName(cluster))
 	var absent netlink.LinkNotFoundError
 	if errors.As(err, &absent) {

@@ -6,4 +6,4 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-func nsHandle(file *os.File) netns.NsHandle { return netns.NsHandle(int(file.Fd())) }
+func openNamespaceHandle(file *os.File) netns.NsHandle { return netns.NsHandle(int(file.Fd())) }

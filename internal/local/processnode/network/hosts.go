@@ -20,17 +20,17 @@ type Alias struct {
 	Names   []string
 }
 
-// Hosts returns the text of a pod's /etc/hosts. It contains the pod itself and every pod of its namespace that has a
+// FormatHosts returns the text of a pod's /etc/hosts. It contains the pod itself and every pod of its namespace that has a
 // subdomain, with the names that they would have in cluster DNS. Pods with the same subdomain are also listed with
 // their short host name.
-func Hosts(own Name, all []Name, aliases []Alias) string {
+func FormatHosts(own Name, all []Name, aliases []Alias) string {
 	var out strings.Builder
 	out.WriteString("# Written by the process node, and again whenever a pod comes or goes.\n")
 	out.WriteString("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n")
 	if own.Address != "" {
 		names := own.Hostname
 		if own.Subdomain != "" {
-			names = strings.Join(fullNames(own), " ") + " " + own.Hostname
+			names = strings.Join(qualifiedNames(own), " ") + " " + own.Hostname
 		}
 		fmt.Fprintf(&out, "%s\t%s\n", own.Address, names)
 	}
@@ -42,7 +42,7 @@ func Hosts(own Name, all []Name, aliases []Alias) string {
 		return strings.Compare(a.Subdomain+"\x00"+a.Hostname+"\x00"+a.Address, b.Subdomain+"\x00"+b.Hostname+"\x00"+b.Address)
 	})
 	for _, other := range slices.Compact(others) {
-		names := fullNames(other)
+		names := qualifiedNames(other)
 		if other.Subdomain == own.Subdomain {
 			names = append(names, other.Hostname)
 		}
@@ -54,7 +54,7 @@ func Hosts(own Name, all []Name, aliases []Alias) string {
 	return out.String()
 }
 
-func fullNames(n Name) []string {
+func qualifiedNames(n Name) []string {
 	short := n.Hostname + "." + n.Subdomain
 	return []string{short + "." + n.Namespace + ".svc.cluster.local", short, short + "." + n.Namespace, short + "." + n.Namespace + ".svc"}
 }

@@ -31,7 +31,7 @@ func TestHosts(t *testing.T) {
 10.64.0.4	peer.other.n.svc.cluster.local peer.other peer.other.n peer.other.n.svc
 1.2.3.4	extra
 `
-	if diff := cmp.Diff(want, Hosts(own, all, []Alias{{Address: "1.2.3.4", Names: []string{"extra"}}})); diff != "" {
+	if diff := cmp.Diff(want, FormatHosts(own, all, []Alias{{Address: "1.2.3.4", Names: []string{"extra"}}})); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -52,7 +52,7 @@ func TestHostsOfPodsThatShareTheMachinesNetwork(t *testing.T) {
 127.0.0.1	job-m-0.job.n.svc.cluster.local job-m-0.job job-m-0.job.n job-m-0.job.n.svc job-m-0
 127.0.0.1	job-w-1.job.n.svc.cluster.local job-w-1.job job-w-1.job.n job-w-1.job.n.svc job-w-1
 `
-	if diff := cmp.Diff(want, Hosts(own, all, nil)); diff != "" {
+	if diff := cmp.Diff(want, FormatHosts(own, all, nil)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -129,7 +129,7 @@ func TestTwoPodsReachEachOther(t *testing.T) {
 		t.Skipf("bridges are not permitted here: %v", err)
 	}
 	defer func() {
-		if err := Remove(cluster); err != nil {
+		if err := RemoveBridge(cluster); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -31,17 +31,17 @@ type Target struct {
 func Run(ctx context.Context, p *corev1.Probe, target Target, report func(result Result, message string)) {
 	counter := NewCounter(p)
 	period := time.Duration(max(p.PeriodSeconds, 1)) * time.Second
-	if !sleep(ctx, time.Duration(p.InitialDelaySeconds)*time.Second) {
+	if !sleepContext(ctx, time.Duration(p.InitialDelaySeconds)*time.Second) {
 		return
 	}
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
 	for {
-		err := Once(ctx, p.ProbeHandler, time.Duration(max(p.TimeoutSeconds, 1))*time.Second, target)
+		err := RunSingleProbe(ctx, p.ProbeHandler, time.Duration(max(p.TimeoutSeconds, 1))*time.Second, target)
 		if ctx.Err() != nil {
 			return
 		}
-		if result, tell := counter.Answer(err == nil); tell {
+		if result, tell := counter.CountOutcome(err == nil); tell {
 			message := ""
 			if err != nil {
 				message = err.Error()
@@ -56,7 +56,7 @@ func Run(ctx context.Context, p *corev1.Probe, target Target, report func(result
 	}
 }
 
-func sleep(ctx context.Context, d time.Duration) bool {
+func sleepContext(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -67,8 +67,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Once runs a probe a single time. It returns nil on success.
-func Once(ctx context.Context, handler corev1.ProbeHandler, timeout time.Duration, target Target) error {
+// RunSingleProbe runs a probe a single time. It returns nil on success.
+func RunSingleProbe(ctx context.Context, handler corev1.ProbeHandler, timeout time.Duration, target Target) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	switch {
@@ -77,14 +77,14 @@ func Once(ctx context.Context, handler corev1.ProbeHandler, timeout time.Duratio
 	case handler.HTTPGet != nil:
 		return Get(ctx, handler.HTTPGet, target)
 	case handler.TCPSocket != nil:
-		return dial(ctx, handler.TCPSocket, target)
+		return probeTCPSocket(ctx, handler.TCPSocket, target)
 	case handler.GRPC != nil:
-		return health(ctx, handler.GRPC, target)
+		return probeGRPCHealth(ctx, handler.GRPC, target)
 	}
 	return errors.New("probe says neither exec, httpGet, tcpSocket nor grpc")
 }
 
-func portOf(port intstr.IntOrString, target Target) (string, error) {
+func resolvePort(port intstr.IntOrString, target Target) (string, error) {
 	if port.Type == intstr.Int {
 		return strconv.Itoa(port.IntValue()), nil
 	}
@@ -113,7 +113,7 @@ var client = &http.Client{
 
 // Get runs a probe by HTTP, for which any status from 200 to 399 is a success. It is also used for hooks.
 func Get(ctx context.Context, action *corev1.HTTPGetAction, target Target) error {
-	port, err := portOf(action.Port, target)
+	port, err := resolvePort(action.Port, target)
 	if err != nil {
 		return err
 	}
@@ -152,8 +152,8 @@ func Get(ctx context.Context, action *corev1.HTTPGetAction, target Target) error
 	return nil
 }
 
-func dial(ctx context.Context, action *corev1.TCPSocketAction, target Target) error {
-	port, err := portOf(action.Port, target)
+func probeTCPSocket(ctx context.Context, action *corev1.TCPSocketAction, target Target) error {
+	port, err := resolvePort(action.Port, target)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func dial(ctx context.Context, action *corev1.TCPSocketAction, target Target) er
 	return connection.Close()
 }
 
-func health(ctx context.Context, action *corev1.GRPCAction, target Target) error {
+func probeGRPCHealth(ctx context.Context, action *corev1.GRPCAction, target Target) error {
 	connection, err := grpc.NewClient("passthrough:///"+net.JoinHostPort(target.Address, strconv.Itoa(int(action.Port))),
 		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {

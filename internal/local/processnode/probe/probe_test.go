@@ -21,7 +21,7 @@ func TestCounterWaitsForItsThresholds(t *testing.T) {
 	counter := NewCounter(&corev1.Probe{SuccessThreshold: 2, FailureThreshold: 3})
 	var told []string
 	for i, answer := range "++--+++---+++---" {
-		result, tell := counter.Answer(answer == '+')
+		result, tell := counter.CountOutcome(answer == '+')
 		if tell {
 			told = append(told, strconv.Itoa(i)+map[Result]string{Success: "good", Failure: "bad"}[result])
 		}
@@ -81,7 +81,7 @@ func TestOnce(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			err := Once(t.Context(), c.handler, 5*time.Second, target)
+			err := RunSingleProbe(t.Context(), c.handler, 5*time.Second, target)
 			if (err == nil) != (c.err == "") || (err != nil && !strings.Contains(err.Error(), c.err)) {
 				t.Errorf("got %v, want %q", err, c.err)
 			}

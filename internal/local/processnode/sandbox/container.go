@@ -65,7 +65,7 @@ func newProcess(id int) *Process {
 	return &Process{ID: id, started: make(chan struct{}), done: make(chan struct{})}
 }
 
-func (p *Process) finish(exit Exit) {
+func (p *Process) recordExit(exit Exit) {
 	p.once.Do(func() {
 		p.exit = exit
 		close(p.done)
@@ -84,7 +84,7 @@ func Start(level Level, spec *shim.Container, namespaces Namespaces, files Files
 		return nil, fmt.Errorf("socket of the container's init: %w", err)
 	}
 	child := os.NewFile(uintptr(pair[1]), "init")
-	process, err := fork(level, child, namespaces)
+	process, err := forkContainerInit(level, child, namespaces)
 	_ = child.Close()
 	if err != nil {
 		_ = unix.Close(pair[0])
@@ -94,12 +94,12 @@ func Start(level Level, spec *shim.Container, namespaces Namespaces, files Files
 	if joinGroups != nil {
 		if err := joinGroups(process.Pid); err != nil {
 			c.Kill()
-			go c.listen()
+			go c.handleEvents()
 			return nil, err
 		}
 	}
-	err = shim.Send(c.socket, shim.Request{Op: shim.OpStart, Container: spec}, int(files[0].Fd()), int(files[1].Fd()), int(files[2].Fd()))
-	go c.listen()
+	err = shim.SendMessage(c.socket, shim.Request{Op: shim.OpStart, Container: spec}, int(files[0].Fd()), int(files[1].Fd()), int(files[2].Fd()))
+	go c.handleEvents()
 	if err != nil {
 		c.Kill()
 		return nil, err
@@ -111,7 +111,7 @@ func Start(level Level, spec *shim.Container, namespaces Namespaces, files Files
 	return c, nil
 }
 
-func fork(level Level, socket *os.File, namespaces Namespaces) (*os.Process, error) {
+func forkContainerInit(level Level, socket *os.File, namespaces Namespaces) (*os.Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ func fork(level Level, socket *os.File, namespaces Namespaces) (*os.Process, err
 		return nil, err
 	}
 	var process *os.Process
-	s.do(func() {
-		back, joinErr := s.join(namespaces)
+	s.runOnThread(func() {
+		back, joinErr := s.joinNamespaces(namespaces)
 		defer back()
 		if err = joinErr; err == nil {
 			process, err = os.StartProcess("/proc/self/exe", []string{shim.Argv0}, attributes)
@@ -156,14 +156,14 @@ func sysProcAttr(level Level) *syscall.SysProcAttr {
 	return attributes
 }
 
-// listen handles the events of the init until the init has ended.
-func (c *Container) listen() {
+// handleEvents handles the events of the init until the init has ended.
+func (c *Container) handleEvents() {
 	for {
 		var event shim.Event
-		if _, err := shim.Receive(c.socket, &event); err != nil {
+		if _, err := shim.ReceiveMessage(c.socket, &event); err != nil {
 			break
 		}
-		c.deliver(event)
+		c.deliverEvent(event)
 	}
 	state, err := c.init.Wait()
 	exit := Exit{Code: 128 + int(syscall.SIGKILL), Signal: int(syscall.SIGKILL)}
@@ -178,13 +178,13 @@ func (c *Container) listen() {
 	execs := c.waiting
 	c.waiting = map[int]*Process{}
 	c.mu.Unlock()
-	c.main.finish(exit)
+	c.main.recordExit(exit)
 	for _, process := range execs {
-		process.finish(exit)
+		process.recordExit(exit)
 	}
 }
 
-func (c *Container) deliver(event shim.Event) {
+func (c *Container) deliverEvent(event shim.Event) {
 	c.mu.Lock()
 	process := c.main
 	if event.ID != 0 {
@@ -204,19 +204,19 @@ func (c *Container) deliver(event shim.Event) {
 	case shim.EventStarted:
 		close(process.started)
 	case shim.EventFailed:
-		process.finish(Exit{Code: event.Code, StartError: event.Message})
+		process.recordExit(Exit{Code: event.Code, StartError: event.Message})
 	case shim.EventExited:
 		// Report the end of the main process only after the init has ended, because only then all processes of the
 		// container have ended.
 		if event.ID == 0 {
-			<-waitGone(c.init)
+			<-waitForEnd(c.init)
 		}
-		process.finish(Exit{Code: event.Code, Signal: event.Signal})
+		process.recordExit(Exit{Code: event.Code, Signal: event.Signal})
 	}
 }
 
-// waitGone returns a channel that is closed when the process is a zombie or has ended. It does not reap the process.
-func waitGone(process *os.Process) <-chan struct{} {
+// waitForEnd returns a channel that is closed when the process is a zombie or has ended. It does not reap the process.
+func waitForEnd(process *os.Process) <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -241,8 +241,8 @@ func (c *Container) Root() shim.Root {
 	return c.root
 }
 
-// Pid returns the init's process ID on the machine.
-func (c *Container) Pid() int { return c.init.Pid }
+// InitProcessID returns the init's process ID on the machine.
+func (c *Container) InitProcessID() int { return c.init.Pid }
 
 // Exec starts an additional process in the container.
 func (c *Container) Exec(process shim.Process, files Files) (*Process, error) {
@@ -255,7 +255,7 @@ func (c *Container) Exec(process shim.Process, files Files) (*Process, error) {
 	started := newProcess(c.nextID)
 	c.waiting[started.ID] = started
 	request := shim.Request{Op: shim.OpExec, ID: started.ID, Process: &process}
-	if err := shim.Send(c.socket, request, int(files[0].Fd()), int(files[1].Fd()), int(files[2].Fd())); err != nil {
+	if err := shim.SendMessage(c.socket, request, int(files[0].Fd()), int(files[1].Fd()), int(files[2].Fd())); err != nil {
 		delete(c.waiting, started.ID)
 		return nil, ErrGone
 	}
@@ -270,7 +270,7 @@ func (c *Container) Signal(process *Process, signal syscall.Signal) error {
 	if c.closed {
 		return ErrGone
 	}
-	return shim.Send(c.socket, shim.Request{Op: shim.OpSignal, ID: process.ID, Signal: int(signal)})
+	return shim.SendMessage(c.socket, shim.Request{Op: shim.OpSignal, ID: process.ID, Signal: int(signal)})
 }
 
 // Kill immediately kills the whole container.

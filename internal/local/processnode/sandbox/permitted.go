@@ -16,14 +16,14 @@ type Permitted struct {
 	Missing []string
 }
 
-// Probe detects what is permitted by starting containers in a scratch directory, starting with the best level.
-func Probe(scratch string) Permitted {
+// DetectPermitted detects what is permitted by starting containers in a scratch directory, starting with the best level.
+func DetectPermitted(scratch string) Permitted {
 	levels := []Level{LevelUser, LevelPlain}
 	if os.Geteuid() == 0 {
 		levels = []Level{LevelFull, LevelUser, LevelPlain}
 	}
 	for _, level := range levels {
-		root, ok := tryLevel(level, scratch)
+		root, ok := tryIsolationLevel(level, scratch)
 		if !ok {
 			continue
 		}
@@ -34,10 +34,10 @@ func Probe(scratch string) Permitted {
 				permitted.Shared = true
 			}
 		}
-		permitted.Missing = missing(permitted)
+		permitted.Missing = missingFeatures(permitted)
 		return permitted
 	}
-	return Permitted{Level: LevelPlain, Root: shim.RootNone, Missing: missing(Permitted{Level: LevelPlain, Root: shim.RootNone})}
+	return Permitted{Level: LevelPlain, Root: shim.RootNone, Missing: missingFeatures(Permitted{Level: LevelPlain, Root: shim.RootNone})}
 }
 
 // RemoveTree deletes a directory with its contents, including unreadable directories that overlays leave behind.
@@ -54,7 +54,7 @@ func RemoveTree(directory string) {
 	_ = os.RemoveAll(directory)
 }
 
-func tryLevel(level Level, scratch string) (shim.Root, bool) {
+func tryIsolationLevel(level Level, scratch string) (shim.Root, bool) {
 	directory, err := os.MkdirTemp(scratch, "probe-")
 	if err != nil {
 		return "", false
@@ -80,7 +80,7 @@ func tryLevel(level Level, scratch string) (shim.Root, bool) {
 	return container.Root(), container.Main().Exit().Code == 0
 }
 
-func missing(p Permitted) []string {
+func missingFeatures(p Permitted) []string {
 	var lines []string
 	switch p.Level {
 	case LevelUser:

@@ -14,7 +14,7 @@ import (
 // run starts a container at the best permitted level. It returns the output and how the container ended.
 func run(t *testing.T, spec *shim.Container, during func(*Container)) (string, Exit) {
 	t.Helper()
-	permitted := Probe(t.TempDir())
+	permitted := DetectPermitted(t.TempDir())
 	spec.Root, spec.OwnPID, spec.OwnUser = permitted.Root, permitted.Level != LevelPlain, permitted.Level == LevelUser
 	if spec.Dir == "" {
 		spec.Dir = t.TempDir()
@@ -105,7 +105,7 @@ func TestKillEndsAContainerWithoutACommand(t *testing.T) {
 }
 
 func BenchmarkStart(b *testing.B) {
-	permitted := Probe(b.TempDir())
+	permitted := DetectPermitted(b.TempDir())
 	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	for b.Loop() {
 		container, err := Start(permitted.Level, &shim.Container{

@@ -34,8 +34,8 @@ var theSpawner = sync.OnceValues(func() (*spawner, error) {
 	return s, nil
 })
 
-// do runs f on the thread and waits until it returns.
-func (s *spawner) do(f func()) {
+// runOnThread runs f on the thread and waits until it returns.
+func (s *spawner) runOnThread(f func()) {
 	done := make(chan struct{})
 	s.work <- func() {
 		defer close(done)
@@ -59,7 +59,7 @@ func NewNamespaces(ownNet bool) (Namespaces, error) {
 	}
 	var made Namespaces
 	var failure error
-	s.do(func() {
+	s.runOnThread(func() {
 		home, err := unix.Open("/proc/thread-self/ns/ipc", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			failure = err
@@ -117,8 +117,8 @@ func (n Namespaces) Enter(f func() error) error {
 	return <-result
 }
 
-// join moves the spawner's thread into the namespaces for one fork. It returns a function that moves the thread back.
-func (s *spawner) join(n Namespaces) (func(), error) {
+// joinNamespaces moves the spawner's thread into the namespaces for one fork. It returns a function that moves the thread back.
+func (s *spawner) joinNamespaces(n Namespaces) (func(), error) {
 	var undo []func()
 	back := func() {
 		for _, f := range undo {

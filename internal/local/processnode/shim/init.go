@@ -29,7 +29,7 @@ func Main() {
 	debug.SetGCPercent(20)
 	debug.SetMemoryLimit(8 << 20)
 	syscall.CloseOnExec(SocketFD)
-	serve()
+	serveRequests()
 	os.Exit(0)
 }
 
@@ -41,7 +41,7 @@ type server struct {
 	ownPID    bool
 }
 
-func serve() {
+func serveRequests() {
 	s := &server{processes: map[int]int{}}
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
 	children := make(chan os.Signal, 1)
@@ -56,31 +56,31 @@ func serve() {
 	}()
 	go func() {
 		for range children {
-			s.reap()
+			s.reapChildren()
 		}
 	}()
 	for {
 		var request Request
-		files, err := Receive(SocketFD, &request)
+		files, err := ReceiveMessage(SocketFD, &request)
 		if err != nil {
 			killAll(s.ownPID)
 			return
 		}
-		s.handle(request, files)
+		s.handleRequest(request, files)
 		for _, file := range files {
 			_ = syscall.Close(file)
 		}
 	}
 }
 
-func (s *server) handle(request Request, files []int) {
+func (s *server) handleRequest(request Request, files []int) {
 	switch request.Op {
 	case OpStart:
 		s.startMain(request.Container, files)
 	case OpExec:
 		s.startExec(request, files)
 	case OpSignal:
-		s.signal(request.ID, syscall.Signal(request.Signal))
+		s.sendSignal(request.ID, syscall.Signal(request.Signal))
 	}
 }
 
@@ -89,12 +89,12 @@ func (s *server) startMain(container *Container, files []int) {
 	s.ownPID = container.OwnPID
 	root, err := buildRoot(container)
 	if err != nil {
-		s.fail(err)
+		s.reportStartFailure(err)
 		return
 	}
 	process := container.Process
 	if len(process.Args) == 0 {
-		report(Event{Kind: EventStarted, Root: root, Pid: os.Getpid()})
+		reportEvent(Event{Kind: EventStarted, Root: root, Pid: os.Getpid()})
 		return
 	}
 	if root != RootNone && process.Dir != "" {
@@ -103,48 +103,48 @@ func (s *server) startMain(container *Container, files []int) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pid, err := spawn(process, files)
+	pid, err := spawnProcess(process, files)
 	if err != nil {
-		report(Event{Kind: EventFailed, Code: CodeCannotStart, Message: err.Error()})
+		reportEvent(Event{Kind: EventFailed, Code: CodeCannotStart, Message: err.Error()})
 		killAll(s.ownPID)
 		os.Exit(0)
 	}
 	s.processes[pid], s.mainPid = 0, pid
-	report(Event{Kind: EventStarted, Root: root, Pid: pid})
+	reportEvent(Event{Kind: EventStarted, Root: root, Pid: pid})
 }
 
-func (s *server) fail(err error) {
-	report(Event{Kind: EventFailed, Code: CodeCannotStart, Message: err.Error()})
+func (s *server) reportStartFailure(err error) {
+	reportEvent(Event{Kind: EventFailed, Code: CodeCannotStart, Message: err.Error()})
 	os.Exit(0)
 }
 
 func (s *server) startExec(request Request, files []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pid, err := spawn(*request.Process, files)
+	pid, err := spawnProcess(*request.Process, files)
 	if err != nil {
 		code := CodeNotRunnable
 		if errors.Is(err, fs.ErrNotExist) {
 			code = CodeNotFound
 		}
-		report(Event{Kind: EventFailed, ID: request.ID, Code: code, Message: err.Error()})
+		reportEvent(Event{Kind: EventFailed, ID: request.ID, Code: code, Message: err.Error()})
 		return
 	}
 	s.processes[pid] = request.ID
-	report(Event{Kind: EventStarted, ID: request.ID, Pid: pid})
+	reportEvent(Event{Kind: EventStarted, ID: request.ID, Pid: pid})
 }
 
-// signal sends a signal to a process. If the process was started by exec, it sends the signal to the whole session,
+// sendSignal sends a signal to a process. If the process was started by exec, it sends the signal to the whole session,
 // because otherwise the background processes of the session would never end.
-func (s *server) signal(id int, sig syscall.Signal) {
+func (s *server) sendSignal(id int, sig syscall.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if id == 0 && s.mainPid == 0 {
 		if sig == syscall.SIGTERM || sig == syscall.SIGINT {
-			s.finish(0, 0)
+			s.endContainer(0, 0)
 		}
 		if sig == syscall.SIGKILL {
-			s.finish(128+int(sig), int(sig))
+			s.endContainer(128+int(sig), int(sig))
 		}
 		return
 	}
@@ -159,8 +159,8 @@ func (s *server) signal(id int, sig syscall.Signal) {
 	}
 }
 
-// reap collects all children that have ended. The container ends when its main process ends.
-func (s *server) reap() {
+// reapChildren collects all children that have ended. The container ends when its main process ends.
+func (s *server) reapChildren() {
 	for {
 		var status syscall.WaitStatus
 		s.mu.Lock()
@@ -175,32 +175,32 @@ func (s *server) reap() {
 		}
 		if id, known := s.processes[pid]; known {
 			delete(s.processes, pid)
-			code, sig := exitOf(status)
+			code, sig := exitCodeAndSignal(status)
 			if id == 0 {
-				s.finish(code, sig)
+				s.endContainer(code, sig)
 			}
-			report(Event{Kind: EventExited, ID: id, Code: code, Signal: sig})
+			reportEvent(Event{Kind: EventExited, ID: id, Code: code, Signal: sig})
 		}
 		s.mu.Unlock()
 	}
 }
 
-// finish kills the remaining processes, reports that the main process has ended, and ends the init.
-func (s *server) finish(code, sig int) {
+// endContainer kills the remaining processes, reports that the main process has ended, and ends the init.
+func (s *server) endContainer(code, sig int) {
 	killAll(s.ownPID)
-	report(Event{Kind: EventExited, ID: 0, Code: code, Signal: sig})
+	reportEvent(Event{Kind: EventExited, ID: 0, Code: code, Signal: sig})
 	os.Exit(0)
 }
 
-func exitOf(status syscall.WaitStatus) (code, sig int) {
+func exitCodeAndSignal(status syscall.WaitStatus) (code, sig int) {
 	if status.Signaled() {
 		return 128 + int(status.Signal()), int(status.Signal())
 	}
 	return status.ExitStatus(), 0
 }
 
-func report(event Event) {
-	if err := Send(SocketFD, event); err != nil {
+func reportEvent(event Event) {
+	if err := SendMessage(SocketFD, event); err != nil {
 		killAll(false)
 		os.Exit(1)
 	}
@@ -212,7 +212,7 @@ func killAll(ownPID bool) {
 		if ownPID {
 			_ = syscall.Kill(-1, syscall.SIGKILL)
 		} else {
-			for _, pid := range childrenOf(os.Getpid()) {
+			for _, pid := range childProcesses(os.Getpid()) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
@@ -223,7 +223,7 @@ func killAll(ownPID bool) {
 	}
 }
 
-func childrenOf(pid int) []int {
+func childProcesses(pid int) []int {
 	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	var pids []int
 	for _, task := range tasks {

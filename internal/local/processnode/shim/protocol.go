@@ -105,8 +105,8 @@ type Mount struct {
 	Optional bool   // if it cannot be mounted, the container starts without it
 }
 
-// Send writes a message with attached files.
-func Send(fd int, message any, files ...int) error {
+// SendMessage writes a message with attached files.
+func SendMessage(fd int, message any, files ...int) error {
 	body, err := json.Marshal(message)
 	if err != nil {
 		return fmt.Errorf("message to the container's init: %w", err)
@@ -131,9 +131,9 @@ func Send(fd int, message any, files ...int) error {
 	return nil
 }
 
-// Receive reads a message into the value to which message points, and returns the attached files. At the end of the
+// ReceiveMessage reads a message into the value to which message points, and returns the attached files. At the end of the
 // stream, it returns io.EOF.
-func Receive(fd int, message any) ([]int, error) {
+func ReceiveMessage(fd int, message any) ([]int, error) {
 	var header [4]byte
 	rights := make([]byte, syscall.CmsgSpace(16*4))
 	n, oobn, err := receiveOnce(fd, header[:], rights)
@@ -144,7 +144,7 @@ func Receive(fd int, message any) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := readFull(fd, header[n:]); err != nil {
+	if err := readWholeBuffer(fd, header[n:]); err != nil {
 		return files, err
 	}
 	size := binary.BigEndian.Uint32(header[:])
@@ -152,7 +152,7 @@ func Receive(fd int, message any) ([]int, error) {
 		return files, fmt.Errorf("message of %d bytes is too long", size)
 	}
 	body := make([]byte, size)
-	if err := readFull(fd, body); err != nil {
+	if err := readWholeBuffer(fd, body); err != nil {
 		return files, err
 	}
 	return files, json.Unmarshal(body, message)
@@ -192,7 +192,7 @@ func parseRights(oob []byte) ([]int, error) {
 	return files, nil
 }
 
-func readFull(fd int, buffer []byte) error {
+func readWholeBuffer(fd int, buffer []byte) error {
 	for len(buffer) > 0 {
 		n, err := syscall.Read(fd, buffer)
 		switch {

@@ -32,7 +32,7 @@ func buildRoot(c *Container) (Root, error) {
 		return way, mountInside(c, "")
 	}
 	mountSubRoots(c, root, layers, way)
-	if err := pivot(root); err != nil {
+	if err := pivotToRoot(root); err != nil {
 		return "", err
 	}
 	if err := mountInside(c, oldRoot); err != nil {
@@ -58,13 +58,13 @@ func mountRoot(c *Container, root string) (way Root, layers string, err error) {
 	disk := filepath.Join(c.Dir, "layers")
 	switch c.Root {
 	case RootOverlay:
-		if overlay("/", disk, "main", root, c.OwnUser) == nil {
+		if mountOverlay("/", disk, "main", root, c.OwnUser) == nil {
 			return RootOverlay, disk, nil
 		}
 		fallthrough
 	case RootMemory:
 		if layers, ok := memoryLayers(c); ok {
-			if overlay("/", layers, "main", root, c.OwnUser) == nil {
+			if mountOverlay("/", layers, "main", root, c.OwnUser) == nil {
 				return RootMemory, layers, nil
 			}
 			_ = syscall.Unmount(layers, syscall.MNT_DETACH)
@@ -131,13 +131,13 @@ func mountPiece(c *Container, source, target, layers, name string) {
 	if _, err := os.ReadDir(source); err != nil {
 		return
 	}
-	if overlay(source, layers, "piece-"+name, target, c.OwnUser) != nil {
+	if mountOverlay(source, layers, "piece-"+name, target, c.OwnUser) != nil {
 		_ = syscall.Mount(source, target, "", syscall.MS_BIND|syscall.MS_REC, "")
 	}
 }
 
-// overlay mounts lower at target and stores changes in layers/name.
-func overlay(lower, layers, name, target string, ownUser bool) error {
+// mountOverlay mounts lower at target and stores changes in layers/name.
+func mountOverlay(lower, layers, name, target string, ownUser bool) error {
 	upper, work := filepath.Join(layers, name, "upper"), filepath.Join(layers, name, "work")
 	for _, directory := range []string{upper, work} {
 		if err := os.MkdirAll(directory, 0o755); err != nil {
@@ -175,7 +175,7 @@ func mountSubRoots(c *Container, root, layers string, way Root) {
 		if way == RootPieces {
 			_ = os.MkdirAll(target, 0o755) // the parent directory may be one that appears empty
 		}
-		if info.IsDir() && overlay(path, layers, fmt.Sprintf("sub%d", i), target, c.OwnUser) == nil {
+		if info.IsDir() && mountOverlay(path, layers, fmt.Sprintf("sub%d", i), target, c.OwnUser) == nil {
 			continue
 		}
 		if syscall.Mount(path, target, "", syscall.MS_BIND, "") == nil {
@@ -184,7 +184,7 @@ func mountSubRoots(c *Container, root, layers string, way Root) {
 	}
 }
 
-func pivot(root string) error {
+func pivotToRoot(root string) error {
 	if err := os.MkdirAll(root+oldRoot, 0o700); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func pivot(root string) error {
 // mountInside mounts /dev, /proc, /sys, the masks and the volumes. machine is the path of the machine's root.
 func mountInside(c *Container, machine string) error {
 	if machine != "" {
-		if err := bind(machine+"/dev", "/dev", false); err != nil {
+		if err := bindMountPath(machine+"/dev", "/dev", false); err != nil {
 			return err
 		}
 		mountSys(c, machine)
@@ -235,7 +235,7 @@ func mountProc(c *Container, machine string) error {
 	if machine == "" {
 		return nil
 	}
-	return bind(machine+"/proc", "/proc", false)
+	return bindMountPath(machine+"/proc", "/proc", false)
 }
 
 func mountSys(c *Container, machine string) {
@@ -244,10 +244,10 @@ func mountSys(c *Container, machine string) {
 			return
 		}
 	}
-	_ = bind(machine+"/sys", "/sys", false)
+	_ = bindMountPath(machine+"/sys", "/sys", false)
 }
 
-func bind(source, target string, readOnly bool) error {
+func bindMountPath(source, target string, readOnly bool) error {
 	if err := syscall.Mount(source, target, "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
 		return fmt.Errorf("bind %s: %w", source, err)
 	}

@@ -24,12 +24,12 @@ func TestMessagesCarryFiles(t *testing.T) {
 	uid := int64(7)
 	sent := Request{Op: OpExec, ID: 3, Process: &Process{Args: []string{"a", string(make([]byte, 1<<18))}, UID: &uid}}
 	go func() {
-		_ = Send(pair[0], sent, int(write.Fd()))
-		_ = Send(pair[0], Event{Kind: EventExited, Code: 5})
+		_ = SendMessage(pair[0], sent, int(write.Fd()))
+		_ = SendMessage(pair[0], Event{Kind: EventExited, Code: 5})
 		_ = syscall.Close(pair[0])
 	}()
 	var request Request
-	files, err := Receive(pair[1], &request)
+	files, err := ReceiveMessage(pair[1], &request)
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%v, %v", files, err)
 	}
@@ -42,10 +42,10 @@ func TestMessagesCarryFiles(t *testing.T) {
 		t.Errorf("the file that came is another one: %q, %v", buffer, err)
 	}
 	var event Event
-	if files, err := Receive(pair[1], &event); err != nil || len(files) != 0 || event.Code != 5 {
+	if files, err := ReceiveMessage(pair[1], &event); err != nil || len(files) != 0 || event.Code != 5 {
 		t.Errorf("%+v, %v, %v", event, files, err)
 	}
-	if _, err := Receive(pair[1], &event); err != io.EOF {
+	if _, err := ReceiveMessage(pair[1], &event); err != io.EOF {
 		t.Errorf("at the end: %v", err)
 	}
 }
@@ -78,7 +78,7 @@ func TestLookPath(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := lookPath(c.name, path, dir)
+			got, err := findProgram(c.name, path, dir)
 			if !errors.Is(err, c.err) || (err == nil && got != c.want) {
 				t.Errorf("got %q, %v", got, err)
 			}

@@ -14,9 +14,9 @@ import (
 // defaultPath is the default PATH.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// spawn starts a process with the given files as stdin, stdout and stderr. If the program does not exist, it returns
+// spawnProcess starts a process with the given files as stdin, stdout and stderr. If the program does not exist, it returns
 // an error that matches fs.ErrNotExist.
-func spawn(process Process, files []int) (int, error) {
+func spawnProcess(process Process, files []int) (int, error) {
 	if len(files) < 3 {
 		return 0, fmt.Errorf("process %q: %d files instead of 3", process.Args, len(files))
 	}
@@ -25,7 +25,7 @@ func spawn(process Process, files []int) (int, error) {
 	if dir == "" {
 		dir = "/"
 	}
-	path, err := lookPath(process.Args[0], pathOf(env), dir)
+	path, err := findProgram(process.Args[0], pathFromEnvironment(env), dir)
 	if err != nil {
 		return 0, err
 	}
@@ -34,7 +34,7 @@ func spawn(process Process, files []int) (int, error) {
 		attributes.Setctty, attributes.Ctty = true, 0
 	}
 	if process.UID != nil || process.GID != nil || len(process.Groups) > 0 {
-		attributes.Credential = credential(process)
+		attributes.Credential = processCredential(process)
 	}
 	pid, err := syscall.ForkExec(path, process.Args, &syscall.ProcAttr{
 		Dir: dir, Env: env, Files: []uintptr{uintptr(files[0]), uintptr(files[1]), uintptr(files[2])}, Sys: attributes,
@@ -48,7 +48,7 @@ func spawn(process Process, files []int) (int, error) {
 	return pid, nil
 }
 
-func credential(process Process) *syscall.Credential {
+func processCredential(process Process) *syscall.Credential {
 	c := &syscall.Credential{Uid: uint32(os.Getuid()), Gid: uint32(os.Getgid())}
 	if process.UID != nil {
 		c.Uid = uint32(*process.UID)
@@ -111,7 +111,7 @@ func passwdLookup(text string, uid int64, field int) (string, bool) {
 	return "", false
 }
 
-func pathOf(env []string) string {
+func pathFromEnvironment(env []string) string {
 	path := ""
 	for _, entry := range env {
 		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
@@ -121,14 +121,14 @@ func pathOf(env []string) string {
 	return path
 }
 
-// lookPath finds a program as a shell would, using the container's PATH and working directory.
-func lookPath(name, path, dir string) (string, error) {
+// findProgram finds a program as a shell would, using the container's PATH and working directory.
+func findProgram(name, path, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		absolute := name
 		if !filepath.IsAbs(name) {
 			absolute = filepath.Join(dir, name)
 		}
-		return absolute, runnable(absolute)
+		return absolute, checkRunnable(absolute)
 	}
 	var denied error
 	for _, directory := range filepath.SplitList(path) {
@@ -136,7 +136,7 @@ func lookPath(name, path, dir string) (string, error) {
 			directory = filepath.Join(dir, directory)
 		}
 		candidate := filepath.Join(directory, name)
-		err := runnable(candidate)
+		err := checkRunnable(candidate)
 		if err == nil {
 			return candidate, nil
 		}
@@ -156,7 +156,7 @@ type notFoundInPath struct{}
 func (notFoundInPath) Error() string        { return "executable file not found in $PATH" }
 func (notFoundInPath) Is(target error) bool { return target == fs.ErrNotExist }
 
-func runnable(path string) error {
+func checkRunnable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

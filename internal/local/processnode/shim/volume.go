@@ -16,7 +16,7 @@ const mirrorSource = "/.vc-mirror"
 // itself.
 func mountVolume(m Mount, machine string) error {
 	if m.Source == "" {
-		if err := makeTarget(m.Target, true, machine); err != nil {
+		if err := ensureMountTarget(m.Target, true, machine); err != nil {
 			return err
 		}
 		return syscall.Mount("tmpfs", m.Target, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, m.Options)
@@ -26,32 +26,32 @@ func mountVolume(m Mount, machine string) error {
 	if err != nil {
 		return err
 	}
-	if err := makeTarget(m.Target, info.IsDir(), machine); err != nil {
+	if err := ensureMountTarget(m.Target, info.IsDir(), machine); err != nil {
 		return err
 	}
-	return bind(source, m.Target, m.ReadOnly)
+	return bindMountPath(source, m.Target, m.ReadOnly)
 }
 
-// makeTarget ensures that target exists as a directory or as an empty file. In a user namespace, the machine's
-// directories are not writable, even in an overlay. In that case, makeTarget replaces the nearest existing directory
+// ensureMountTarget ensures that target exists as a directory or as an empty file. In a user namespace, the machine's
+// directories are not writable, even in an overlay. In that case, ensureMountTarget replaces the nearest existing directory
 // with a writable mirror. There are no mirrors in containers that use the machine's root itself.
-func makeTarget(target string, directory bool, machine string) error {
+func ensureMountTarget(target string, directory bool, machine string) error {
 	if _, err := os.Stat(target); err == nil {
 		return nil
 	}
-	err := create(target, directory)
+	err := createTarget(target, directory)
 	ownRoot := machine != ""
 	if ownRoot && errors.Is(err, fs.ErrPermission) {
-		if err := mirror(existingParent(target)); err != nil {
+		if err := mirrorDirectory(existingParent(target)); err != nil {
 			return err
 		}
-		return create(target, directory)
+		return createTarget(target, directory)
 	}
 	return err
 }
 
-// create creates an empty directory or file, and its parent directories.
-func create(target string, directory bool) error {
+// createTarget creates an empty directory or file, and its parent directories.
+func createTarget(target string, directory bool) error {
 	if directory {
 		return os.MkdirAll(target, 0o755)
 	}
@@ -83,8 +83,8 @@ func existingParent(target string) string {
 	return parent
 }
 
-// mirror mounts a writable directory in memory over a directory. It contains the same entries.
-func mirror(directory string) error {
+// mirrorDirectory mounts a writable directory in memory over a directory. It contains the same entries.
+func mirrorDirectory(directory string) error {
 	entries, err := os.ReadDir(directory)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func mirror(directory string) error {
 		return err
 	}
 	defer os.Remove(mirrorSource)
-	if err := bind(directory, mirrorSource, false); err != nil {
+	if err := bindMountPath(directory, mirrorSource, false); err != nil {
 		return err
 	}
 	defer func() { _ = syscall.Unmount(mirrorSource, syscall.MNT_DETACH) }()
@@ -119,8 +119,8 @@ func mirrorEntry(entry fs.DirEntry, source, target string) error {
 		}
 		return os.Symlink(link, target)
 	}
-	if err := create(target, entry.IsDir()); err != nil {
+	if err := createTarget(target, entry.IsDir()); err != nil {
 		return err
 	}
-	return bind(source, target, false)
+	return bindMountPath(source, target, false)
 }

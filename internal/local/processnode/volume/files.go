@@ -33,7 +33,7 @@ type Sources struct {
 
 const defaultMode int32 = 0o644
 
-func modeOf(modes ...*int32) int32 {
+func firstGivenMode(modes ...*int32) int32 {
 	for _, mode := range modes {
 		if mode != nil {
 			return *mode
@@ -42,7 +42,7 @@ func modeOf(modes ...*int32) int32 {
 	return defaultMode
 }
 
-func fromConfigMap(object *corev1.ConfigMap, items []corev1.KeyToPath, mode *int32, optional bool) (Files, error) {
+func filesFromConfigMap(object *corev1.ConfigMap, items []corev1.KeyToPath, mode *int32, optional bool) (Files, error) {
 	data := map[string][]byte{}
 	for key, value := range object.Data {
 		data[key] = []byte(value)
@@ -50,19 +50,19 @@ func fromConfigMap(object *corev1.ConfigMap, items []corev1.KeyToPath, mode *int
 	for key, value := range object.BinaryData {
 		data[key] = value
 	}
-	return pick(data, items, mode, optional, "ConfigMap "+object.Name)
+	return selectItems(data, items, mode, optional, "ConfigMap "+object.Name)
 }
 
-func fromSecret(object *corev1.Secret, items []corev1.KeyToPath, mode *int32, optional bool) (Files, error) {
-	return pick(object.Data, items, mode, optional, "Secret "+object.Name)
+func filesFromSecret(object *corev1.Secret, items []corev1.KeyToPath, mode *int32, optional bool) (Files, error) {
+	return selectItems(object.Data, items, mode, optional, "Secret "+object.Name)
 }
 
-// pick returns the listed keys, or all keys if the list is empty.
-func pick(data map[string][]byte, items []corev1.KeyToPath, mode *int32, optional bool, name string) (Files, error) {
+// selectItems returns the listed keys, or all keys if the list is empty.
+func selectItems(data map[string][]byte, items []corev1.KeyToPath, mode *int32, optional bool, name string) (Files, error) {
 	files := Files{}
 	if len(items) == 0 {
 		for key, value := range data {
-			files[key] = File{Data: value, Mode: modeOf(mode)}
+			files[key] = File{Data: value, Mode: firstGivenMode(mode)}
 		}
 		return files, nil
 	}
@@ -74,15 +74,15 @@ func pick(data map[string][]byte, items []corev1.KeyToPath, mode *int32, optiona
 			}
 			return nil, fmt.Errorf("%s has no key %q", name, item.Key)
 		}
-		if err := files.add(item.Path, File{Data: value, Mode: modeOf(item.Mode, mode)}); err != nil {
+		if err := files.addVolumeFile(item.Path, File{Data: value, Mode: firstGivenMode(item.Mode, mode)}); err != nil {
 			return nil, err
 		}
 	}
 	return files, nil
 }
 
-// add adds a file. It rejects paths outside the volume.
-func (f Files) add(name string, file File) error {
+// addVolumeFile adds a file. It rejects paths outside the volume.
+func (f Files) addVolumeFile(name string, file File) error {
 	clean := path.Clean(name)
 	if name == "" || path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {
 		return fmt.Errorf("path %q is not inside the volume", name)
@@ -91,19 +91,19 @@ func (f Files) add(name string, file File) error {
 	return nil
 }
 
-func fromDownward(pod *corev1.Pod, items []corev1.DownwardAPIVolumeFile, mode *int32, facts environ.Facts) (Files, error) {
+func filesFromDownwardAPI(pod *corev1.Pod, items []corev1.DownwardAPIVolumeFile, mode *int32, facts environ.Facts) (Files, error) {
 	files := Files{}
 	for _, item := range items {
 		var text string
 		var err error
 		switch {
 		case item.FieldRef != nil:
-			text, err = environ.Field(pod, item.FieldRef.FieldPath, facts)
+			text, err = environ.FieldValue(pod, item.FieldRef.FieldPath, facts)
 		case item.ResourceFieldRef != nil:
 			text, err = environ.ResourceField(pod, nil, item.ResourceFieldRef, facts)
 		}
 		if err == nil {
-			err = files.add(item.Path, File{Data: []byte(text), Mode: modeOf(item.Mode, mode)})
+			err = files.addVolumeFile(item.Path, File{Data: []byte(text), Mode: firstGivenMode(item.Mode, mode)})
 		}
 		if err != nil {
 			return nil, err
@@ -112,15 +112,15 @@ func fromDownward(pod *corev1.Pod, items []corev1.DownwardAPIVolumeFile, mode *i
 	return files, nil
 }
 
-// project computes the files of a volume. ok is false if volumes of this kind have no projected files.
-func project(pod *corev1.Pod, v *corev1.Volume, facts environ.Facts, sources Sources) (files Files, ok bool, err error) {
+// projectFiles computes the files of a volume. ok is false if volumes of this kind have no projected files.
+func projectFiles(pod *corev1.Pod, v *corev1.Volume, facts environ.Facts, sources Sources) (files Files, ok bool, err error) {
 	switch {
 	case v.ConfigMap != nil:
 		files, err = configMapFiles(v.ConfigMap.Name, v.ConfigMap.Items, v.ConfigMap.DefaultMode, v.ConfigMap.Optional, sources)
 	case v.Secret != nil:
 		files, err = secretFiles(v.Secret.SecretName, v.Secret.Items, v.Secret.DefaultMode, v.Secret.Optional, sources)
 	case v.DownwardAPI != nil:
-		files, err = fromDownward(pod, v.DownwardAPI.Items, v.DownwardAPI.DefaultMode, facts)
+		files, err = filesFromDownwardAPI(pod, v.DownwardAPI.Items, v.DownwardAPI.DefaultMode, facts)
 	case v.Projected != nil:
 		files, err = projectedFiles(pod, v.Projected, facts, sources)
 	default:
@@ -138,7 +138,7 @@ func configMapFiles(name string, items []corev1.KeyToPath, mode *int32, optional
 		}
 		return nil, err
 	}
-	return fromConfigMap(object, items, mode, may)
+	return filesFromConfigMap(object, items, mode, may)
 }
 
 func secretFiles(name string, items []corev1.KeyToPath, mode *int32, optional *bool, sources Sources) (Files, error) {
@@ -150,7 +150,7 @@ func secretFiles(name string, items []corev1.KeyToPath, mode *int32, optional *b
 		}
 		return nil, err
 	}
-	return fromSecret(object, items, mode, may)
+	return filesFromSecret(object, items, mode, may)
 }
 
 func projectedFiles(pod *corev1.Pod, source *corev1.ProjectedVolumeSource, facts environ.Facts, sources Sources) (Files, error) {
@@ -164,7 +164,7 @@ func projectedFiles(pod *corev1.Pod, source *corev1.ProjectedVolumeSource, facts
 		case part.Secret != nil:
 			files, err = secretFiles(part.Secret.Name, part.Secret.Items, source.DefaultMode, part.Secret.Optional, sources)
 		case part.DownwardAPI != nil:
-			files, err = fromDownward(pod, part.DownwardAPI.Items, source.DefaultMode, facts)
+			files, err = filesFromDownwardAPI(pod, part.DownwardAPI.Items, source.DefaultMode, facts)
 		case part.ServiceAccountToken != nil:
 			files, err = tokenFile(part.ServiceAccountToken, source.DefaultMode, sources)
 		default:
@@ -190,5 +190,5 @@ func tokenFile(source *corev1.ServiceAccountTokenProjection, mode *int32, source
 		return nil, fmt.Errorf("service account token: %w", err)
 	}
 	files := Files{}
-	return files, files.add(source.Path, File{Data: []byte(token), Mode: modeOf(mode)})
+	return files, files.addVolumeFile(source.Path, File{Data: []byte(token), Mode: firstGivenMode(mode)})
 }

@@ -24,13 +24,13 @@ type Volume struct {
 	Projected bool
 }
 
-// Prepare creates all volumes of a pod below directory. memory is a directory for volumes in memory, or "". Calling
+// PrepareVolumes creates all volumes of a pod below directory. memory is a directory for volumes in memory, or "". Calling
 // it again refreshes the projected volumes and leaves the others unchanged.
-func Prepare(pod *corev1.Pod, directory, memory string, facts environ.Facts, sources Sources) (Set, error) {
+func PrepareVolumes(pod *corev1.Pod, directory, memory string, facts environ.Facts, sources Sources) (Set, error) {
 	set := Set{}
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
-		made, err := prepare(pod, v, filepath.Join(directory, v.Name), memory, facts, sources)
+		made, err := prepareVolume(pod, v, filepath.Join(directory, v.Name), memory, facts, sources)
 		if err != nil {
 			return nil, fmt.Errorf("volume %q: %w", v.Name, err)
 		}
@@ -39,12 +39,12 @@ func Prepare(pod *corev1.Pod, directory, memory string, facts environ.Facts, sou
 	return set, nil
 }
 
-func prepare(pod *corev1.Pod, v *corev1.Volume, path, memory string, facts environ.Facts, sources Sources) (Volume, error) {
-	files, projected, err := project(pod, v, facts, sources)
+func prepareVolume(pod *corev1.Pod, v *corev1.Volume, path, memory string, facts environ.Facts, sources Sources) (Volume, error) {
+	files, projected, err := projectFiles(pod, v, facts, sources)
 	if err != nil {
 		return Volume{}, err
 	}
-	group := groupOf(pod)
+	group := volumeGroup(pod)
 	switch {
 	case projected:
 		return Volume{Path: path, Projected: true}, Write(path, files, group)
@@ -52,25 +52,25 @@ func prepare(pod *corev1.Pod, v *corev1.Volume, path, memory string, facts envir
 		if v.EmptyDir.Medium == corev1.StorageMediumMemory && memory != "" {
 			path = filepath.Join(memory, v.Name)
 		}
-		return Volume{Path: path}, emptyDir(path, group)
+		return Volume{Path: path}, newEmptyDir(path, group)
 	case v.HostPath != nil:
-		return hostPath(v.HostPath)
+		return newHostPath(v.HostPath)
 	case v.PersistentVolumeClaim != nil:
-		return claimed(v.PersistentVolumeClaim.ClaimName, v.PersistentVolumeClaim.ReadOnly, sources)
+		return claimedVolume(v.PersistentVolumeClaim.ClaimName, v.PersistentVolumeClaim.ReadOnly, sources)
 	case v.Ephemeral != nil:
-		return claimed(pod.Name+"-"+v.Name, false, sources)
+		return claimedVolume(pod.Name+"-"+v.Name, false, sources)
 	}
 	return Volume{}, errors.New("process nodes have no volumes of this kind")
 }
 
-func groupOf(pod *corev1.Pod) int64 {
+func volumeGroup(pod *corev1.Pod) int64 {
 	if context := pod.Spec.SecurityContext; context != nil && context.FSGroup != nil && os.Geteuid() == 0 {
 		return *context.FSGroup
 	}
 	return -1
 }
 
-func emptyDir(path string, group int64) error {
+func newEmptyDir(path string, group int64) error {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func emptyDir(path string, group int64) error {
 	return os.Chmod(path, mode)
 }
 
-func hostPath(source *corev1.HostPathVolumeSource) (Volume, error) {
+func newHostPath(source *corev1.HostPathVolumeSource) (Volume, error) {
 	kind := corev1.HostPathUnset
 	if source.Type != nil {
 		kind = *source.Type
@@ -126,7 +126,7 @@ func isKind(mode os.FileMode, kind corev1.HostPathType) bool {
 	return true
 }
 
-func claimed(name string, readOnly bool, sources Sources) (Volume, error) {
+func claimedVolume(name string, readOnly bool, sources Sources) (Volume, error) {
 	pv, err := sources.Claim(name)
 	if err != nil {
 		return Volume{}, err
@@ -134,9 +134,9 @@ func claimed(name string, readOnly bool, sources Sources) (Volume, error) {
 	var made Volume
 	switch {
 	case pv.Spec.HostPath != nil:
-		made, err = hostPath(pv.Spec.HostPath)
+		made, err = newHostPath(pv.Spec.HostPath)
 	case pv.Spec.Local != nil:
-		made, err = hostPath(&corev1.HostPathVolumeSource{Path: pv.Spec.Local.Path})
+		made, err = newHostPath(&corev1.HostPathVolumeSource{Path: pv.Spec.Local.Path})
 	default:
 		err = fmt.Errorf("persistent volume %s is neither hostPath nor local: process nodes cannot attach it", pv.Name)
 	}
@@ -159,7 +159,7 @@ func (s Set) Mounts(container *corev1.Container, expand func(string) (string, er
 				return nil, fmt.Errorf("subPathExpr of the mount at %s: %w", m.MountPath, err)
 			}
 		}
-		source, err := v.inside(sub)
+		source, err := v.resolveInside(sub)
 		if err != nil {
 			return nil, fmt.Errorf("subPath of the mount at %s: %w", m.MountPath, err)
 		}
@@ -173,8 +173,8 @@ func (s Set) Mounts(container *corev1.Container, expand func(string) (string, er
 	return mounts, nil
 }
 
-// inside resolves a path inside the volume and creates missing directories. It rejects paths outside the volume.
-func (v Volume) inside(sub string) (string, error) {
+// resolveInside resolves a path inside the volume and creates missing directories. It rejects paths outside the volume.
+func (v Volume) resolveInside(sub string) (string, error) {
 	root, err := filepath.EvalSymlinks(v.Path)
 	if err != nil {
 		return "", err

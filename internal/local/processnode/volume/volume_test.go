@@ -80,7 +80,7 @@ func TestProject(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, _, err := project(pod, &corev1.Volume{VolumeSource: c.source}, environ.Facts{}, testSources(map[string]string{"x": "1", "y": "2"}))
+			got, _, err := projectFiles(pod, &corev1.Volume{VolumeSource: c.source}, environ.Facts{}, testSources(map[string]string{"x": "1", "y": "2"}))
 			if (err == nil) != (c.err == "") || (err != nil && err.Error() != c.err) {
 				t.Fatalf("error %v, want %q", err, c.err)
 			}
@@ -124,7 +124,7 @@ func TestMounts(t *testing.T) {
 		{Name: "conf", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "cm"}}}},
 		{Name: "host", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: outside}}},
 	}}}
-	set, err := Prepare(pod, directory, "", environ.Facts{}, testSources(map[string]string{"x": "1"}))
+	set, err := PrepareVolumes(pod, directory, "", environ.Facts{}, testSources(map[string]string{"x": "1"}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ const dataLink = "..data"
 // Write makes the directory contain exactly the given files. If group is not negative, the files belong to the group,
 // which may read them.
 func Write(directory string, files Files, group int64) error {
-	if same(directory, files) {
+	if hasSameFiles(directory, files) {
 		return nil
 	}
 	if err := os.MkdirAll(directory, 0o755); err != nil {
@@ -33,10 +33,10 @@ func Write(directory string, files Files, group int64) error {
 		}
 	}
 	old, _ := os.Readlink(filepath.Join(directory, dataLink))
-	if err := switchLink(directory, filepath.Base(fresh)); err != nil {
+	if err := replaceDataLink(directory, filepath.Base(fresh)); err != nil {
 		return err
 	}
-	if err := linkTops(directory, files); err != nil {
+	if err := linkTopLevel(directory, files); err != nil {
 		return err
 	}
 	if old != "" {
@@ -62,7 +62,7 @@ func writeFile(path string, file File, group int64) error {
 	return os.Chmod(path, mode)
 }
 
-func switchLink(directory, target string) error {
+func replaceDataLink(directory, target string) error {
 	temporary := filepath.Join(directory, "..data_tmp")
 	_ = os.Remove(temporary)
 	if err := os.Symlink(target, temporary); err != nil {
@@ -71,8 +71,8 @@ func switchLink(directory, target string) error {
 	return os.Rename(temporary, filepath.Join(directory, dataLink))
 }
 
-// linkTops creates a link to the data for the first element of each path, and removes obsolete links.
-func linkTops(directory string, files Files) error {
+// linkTopLevel creates a link to the data for the first element of each path, and removes obsolete links.
+func linkTopLevel(directory string, files Files) error {
 	tops := map[string]bool{}
 	for name := range files {
 		top, _, _ := strings.Cut(name, "/")
@@ -99,9 +99,9 @@ func linkTops(directory string, files Files) error {
 	return nil
 }
 
-// same reports whether the directory already contains exactly these files, so that an unchanged volume is not
+// hasSameFiles reports whether the directory already contains exactly these files, so that an unchanged volume is not
 // rewritten.
-func same(directory string, files Files) bool {
+func hasSameFiles(directory string, files Files) bool {
 	data := filepath.Join(directory, dataLink)
 	count := 0
 	err := filepath.WalkDir(data+"/", func(path string, entry os.DirEntry, err error) error {

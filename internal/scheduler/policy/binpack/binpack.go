@@ -25,7 +25,7 @@ func (*Policy) Name() string { return "binpack" }
 // binpack.resources lists the resource.
 func (p *Policy) Reads() config.Reads {
 	var own []string
-	for _, name := range p.resources(nil) {
+	for _, name := range p.parseResources(nil) {
 		own = append(own, "binpack.resources."+name)
 	}
 	return manual.Reads(own...)
@@ -49,13 +49,13 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 	b := &j.Weights.Binpack
 	b.Weight = weight("binpack.weight")
 	b.Resources = map[string]float64{"cpu": weight("binpack.cpu"), "memory": weight("binpack.memory")}
-	for _, name := range p.resources(p.warn) {
+	for _, name := range p.parseResources(p.warn) {
 		b.Resources[name] = weight("binpack.resources." + name)
 	}
 }
 
-// resources returns the resource names in binpack.resources.
-func (p *Policy) resources(warn func(string)) []string {
+// parseResources returns the resource names in binpack.resources.
+func (p *Policy) parseResources(warn func(string)) []string {
 	var names []string
 	for _, name := range strings.Split(p.conf.Arguments.String("binpack.resources", "", warn), ",") {
 		if name = strings.TrimSpace(name); name != "" {

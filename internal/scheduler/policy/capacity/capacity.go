@@ -69,34 +69,34 @@ func (*Policy) Reads() config.Reads {
 // Open sets the amounts that each queue deserves and can use, and registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	rules := &rules{resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, tree: p.tree, levels: p.levels}
-	p.usable.DivideUsable(s, func() { share(s.Ledger, p.tree) })
-	warnings(s.Ledger, s.Cluster.Resources, p.tree)
+	p.usable.DivideUsable(s, func() { setQueueShares(s.Ledger, p.tree) })
+	recordContradictions(s.Ledger, s.Cluster.Resources, p.tree)
 	r := &s.Rules
 	r.ShareMoves = r.ShareMoves || p.tree
 	if p.tree {
-		r.JobValid = append(r.JobValid, func(j *framework.Job) verdict { return rules.placed(j.In) })
+		r.JobValid = append(r.JobValid, func(j *framework.Job) verdict { return rules.checkPosition(j.In) })
 	}
 	if p.conf.Enabled("enableQueueOrder") {
-		r.QueueOrder = append(r.QueueOrder, rules.order)
+		r.QueueOrder = append(r.QueueOrder, rules.compareQueues)
 	}
 	if p.tree {
-		r.VictimQueueOrder = append(r.VictimQueueOrder, nearestFirst)
+		r.VictimQueueOrder = append(r.VictimQueueOrder, compareNearestFirst)
 	}
 	if p.conf.Enabled("enabledAllocatable") {
-		r.Allocatable = append(r.Allocatable, rules.allocatable)
-		r.Startable = append(r.Startable, rules.startable)
+		r.Allocatable = append(r.Allocatable, rules.checkAllocation)
+		r.Startable = append(r.Startable, rules.checkStart)
 	}
 	if p.conf.Enabled("enableJobEnqueued") {
-		r.Vote(rules.enqueueable)
+		r.Vote(rules.voteOnAdmission)
 		r.Enqueued = append(r.Enqueued, func(j *framework.Job) { j.In.AddInqueue(j.MinResources, 1) })
 	}
 	if p.conf.Enabled("enablePreemptive") {
-		r.Preemptive = append(r.Preemptive, rules.preemptive)
+		r.Preemptive = append(r.Preemptive, rules.checkPreemption)
 	}
 	if p.conf.Enabled("enableReclaimable") {
-		r.Entitle(rules.entitle, framework.Reclaim, framework.GangReclaim)
+		r.Entitle(rules.grantEviction, framework.Reclaim, framework.GangReclaim)
 	}
-	r.Guard(rules.guard)
+	r.Guard(rules.protectGuarantees)
 }
 
 type rules struct {
@@ -108,8 +108,8 @@ type rules struct {
 	levels int
 }
 
-// chain calls visit for the queue and, in a tree, for each of its ancestors, until visit returns false.
-func (r *rules) chain(q *queue.Queue, visit func(*queue.Queue) bool) {
+// visitAncestry calls visit for the queue and, in a tree, for each of its ancestors, until visit returns false.
+func (r *rules) visitAncestry(q *queue.Queue, visit func(*queue.Queue) bool) {
 	for p := q; p != nil && visit(p); p = p.Parent {
 		if !r.tree {
 			return
@@ -117,30 +117,30 @@ func (r *rules) chain(q *queue.Queue, visit func(*queue.Queue) bool) {
 	}
 }
 
-// sums returns the sums that count for the queue: in a tree they include its descendants, otherwise only the queue
+// effectiveSums returns the sums that count for the queue: in a tree they include its descendants, otherwise only the queue
 // itself.
-func (r *rules) sums(q *queue.Queue) *queue.Sums {
+func (r *rules) effectiveSums(q *queue.Queue) *queue.Sums {
 	if r.tree {
 		return &q.Sums
 	}
 	return &q.Own
 }
 
-// order compares queues: first by higher priority, then leaves before inner queues, then by the smaller used fraction
+// compareQueues compares queues: first by higher priority, then leaves before inner queues, then by the smaller used fraction
 // of the deserved amounts, compared at the level where the paths to the two queues diverge. Queues that deserve
 // something come before queues that deserve nothing.
-func (r *rules) order(a, b *queue.Queue) int {
+func (r *rules) compareQueues(a, b *queue.Queue) int {
 	if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
 		return c
 	}
 	x, y := a, b
 	if r.tree {
-		if c := before(a.IsLeaf(), b.IsLeaf()); c != 0 {
+		if c := compareTrueFirst(a.IsLeaf(), b.IsLeaf()); c != 0 {
 			return c
 		}
 		x, y = queue.DivergingAncestors(a, b)
 	}
-	if c := cmp.Or(cmp.Compare(x.Share, y.Share), before(deserving(x), deserving(y))); c != 0 || x == y {
+	if c := cmp.Or(cmp.Compare(x.Share, y.Share), compareTrueFirst(deservesAnything(x), deservesAnything(y))); c != 0 || x == y {
 		return c
 	}
 	// If the two ancestors are equal so far, all queues below one of them come before all queues below the other.
@@ -148,8 +148,8 @@ func (r *rules) order(a, b *queue.Queue) int {
 	return cmp.Or(x.Created.Compare(y.Created), strings.Compare(x.Name, y.Name))
 }
 
-// before compares booleans and sorts true before false.
-func before(a, b bool) int {
+// compareTrueFirst compares booleans and sorts true before false.
+func compareTrueFirst(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -159,7 +159,7 @@ func before(a, b bool) int {
 	return 1
 }
 
-func deserving(q *queue.Queue) bool {
+func deservesAnything(q *queue.Queue) bool {
 	for i, d := range q.Deserved {
 		if q.Named[i] && d > queue.Epsilon {
 			return true
@@ -168,7 +168,7 @@ func deserving(q *queue.Queue) bool {
 	return false
 }
 
-// nearestFirst compares queues so that the queue with the deeper common ancestor with the taker loses first.
-func nearestFirst(taker, a, b *queue.Queue) int {
+// compareNearestFirst compares queues so that the queue with the deeper common ancestor with the taker loses first.
+func compareNearestFirst(taker, a, b *queue.Queue) int {
 	return cmp.Compare(queue.CommonLevel(taker, b), queue.CommonLevel(taker, a))
 }

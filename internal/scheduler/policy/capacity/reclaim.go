@@ -11,16 +11,16 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// preemptive returns the reason if a queue may not take the requested amount from others. It may take the amount if
+// checkPreemption returns the reason if a queue may not take the requested amount from others. It may take the amount if
 // it stays within its capability, and if it or one of the considered ancestors stays within its deserved amounts.
-func (r *rules) preemptive(q *queue.Queue, asked model.Request) verdict {
-	if v := r.usable(q); v.Code != "" {
+func (r *rules) checkPreemption(q *queue.Queue, asked model.Request) verdict {
+	if v := r.checkUsable(q); v.Code != "" {
 		return v
 	}
-	if i := queue.FindExceeded(r.resources, r.sums(q).Allocated, asked, q.RealCapability); i >= 0 {
-		return r.blame(q, i, asked, false)
+	if i := queue.FindExceeded(r.resources, r.effectiveSums(q).Allocated, asked, q.RealCapability); i >= 0 {
+		return r.limitVerdict(q, i, asked, false)
 	}
-	over := r.overDeserved(q, asked)
+	over := r.firstOverDeserved(q, asked)
 	if over < 0 {
 		return verdict{}
 	}
@@ -29,21 +29,21 @@ func (r *rules) preemptive(q *queue.Queue, asked model.Request) verdict {
 		if p == nil || p.Name == keys.RootQueue {
 			break
 		}
-		if r.overDeserved(p, asked) < 0 {
+		if r.firstOverDeserved(p, asked) < 0 {
 			return verdict{}
 		}
 	}
 	return verdict{Code: reason.OverDeserved, Limit: &explain.Limit{
-		Queue: q.Name, Resource: r.resources.Name(over), Asked: float64(asked.Get(over)), Held: r.sums(q).Allocated[over], Limit: q.Deserved[over],
+		Queue: q.Name, Resource: r.resources.Name(over), Asked: float64(asked.Get(over)), Held: r.effectiveSums(q).Allocated[over], Limit: q.Deserved[over],
 	}}
 }
 
-// overDeserved returns the first requested resource, by name, of which a queue would hold more than it deserves; -1
+// firstOverDeserved returns the first requested resource, by name, of which a queue would hold more than it deserves; -1
 // if none exists. Resources that the deserved amounts do not name are ignored. A queue whose deserved amounts name
 // none of the requested resources deserves nothing.
-func (r *rules) overDeserved(q *queue.Queue, asked model.Request) int {
+func (r *rules) firstOverDeserved(q *queue.Queue, asked model.Request) int {
 	best, some, first := -1, false, -1
-	held := r.sums(q).Allocated
+	held := r.effectiveSums(q).Allocated
 	for _, t := range asked {
 		i := int(t.Index)
 		if i == model.Pods {
@@ -66,19 +66,19 @@ func (r *rules) overDeserved(q *queue.Queue, asked model.Request) int {
 	return best
 }
 
-// entitle grants the eviction of pods in queues that hold more than they deserve. The ledger no longer includes the
+// grantEviction grants the eviction of pods in queues that hold more than they deserve. The ledger no longer includes the
 // victims that are already counted out.
-func (r *rules) entitle(a *framework.Attack) framework.Guard {
+func (r *rules) grantEviction(a *framework.Attack) framework.Guard {
 	return framework.Guard{Code: reason.WithinShare, Moves: true, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil || q == a.Taker.In {
 			return false, "it is of the same queue"
 		}
-		named := r.namesAny(q, victims)
-		if !named && !r.kin(q, a) { // a queue only borrows resources that its deserved amounts do not name
+		named := r.deservesAnyOf(q, victims)
+		if !named && !r.sharesAncestor(q, a) { // a queue only borrows resources that its deserved amounts do not name
 			return true, ""
 		}
-		if named && !r.exceeds(q, a.Asked, victims) {
+		if named && !r.exceedsDeserved(q, a.Asked, victims) {
 			return false, "queue " + q.Name
 		}
 		for n := 1; r.tree && n <= r.levels; n++ {
@@ -86,7 +86,7 @@ func (r *rules) entitle(a *framework.Attack) framework.Guard {
 			if p == nil || p.Name == keys.RootQueue {
 				break
 			}
-			if !a.Taker.In.IsWithin(p) && !r.exceeds(p, a.Asked, victims) {
+			if !a.Taker.In.IsWithin(p) && !r.exceedsDeserved(p, a.Asked, victims) {
 				return false, "queue " + p.Name
 			}
 		}
@@ -94,8 +94,8 @@ func (r *rules) entitle(a *framework.Attack) framework.Guard {
 	}}
 }
 
-// kin reports whether a queue shares a considered ancestor with a taker that deserves nothing of its request.
-func (r *rules) kin(q *queue.Queue, a *framework.Attack) bool {
+// sharesAncestor reports whether a queue shares a considered ancestor with a taker that deserves nothing of its request.
+func (r *rules) sharesAncestor(q *queue.Queue, a *framework.Attack) bool {
 	if !r.tree || r.levels == 0 {
 		return false
 	}
@@ -112,8 +112,8 @@ func (r *rules) kin(q *queue.Queue, a *framework.Attack) bool {
 	return false
 }
 
-// namesAny reports whether a queue's deserved amounts name any of the resources that the tasks hold.
-func (r *rules) namesAny(q *queue.Queue, victims []*model.Task) bool {
+// deservesAnyOf reports whether a queue's deserved amounts name any of the resources that the tasks hold.
+func (r *rules) deservesAnyOf(q *queue.Queue, victims []*model.Task) bool {
 	for _, t := range victims {
 		for _, term := range t.Shape.Request {
 			if i := int(term.Index); i != model.Pods && q.Named[i] {
@@ -124,9 +124,9 @@ func (r *rules) namesAny(q *queue.Queue, victims []*model.Task) bool {
 	return false
 }
 
-// exceeds reports whether a queue holds more than it deserves of a requested resource that the victims also hold.
-func (r *rules) exceeds(q *queue.Queue, asked model.Request, victims []*model.Task) bool {
-	held := r.sums(q).Allocated
+// exceedsDeserved reports whether a queue holds more than it deserves of a requested resource that the victims also hold.
+func (r *rules) exceedsDeserved(q *queue.Queue, asked model.Request, victims []*model.Task) bool {
+	held := r.effectiveSums(q).Allocated
 	for _, t := range asked {
 		i := int(t.Index)
 		if i == model.Pods || !q.Named[i] || held[i] <= q.Deserved[i]+queue.Epsilon {
@@ -141,9 +141,9 @@ func (r *rules) exceeds(q *queue.Queue, asked model.Request, victims []*model.Ta
 	return false
 }
 
-// guard protects the guarantees of the victims' queue and of its ancestors, except for ancestors that also contain
+// protectGuarantees protects the guarantees of the victims' queue and of its ancestors, except for ancestors that also contain
 // the taker.
-func (r *rules) guard(a *framework.Attack) framework.Guard {
+func (r *rules) protectGuarantees(a *framework.Attack) framework.Guard {
 	if a.Kind != framework.Reclaim && a.Kind != framework.GangReclaim {
 		return framework.Guard{}
 	}
@@ -152,11 +152,11 @@ func (r *rules) guard(a *framework.Attack) framework.Guard {
 		if q == nil {
 			return true, ""
 		}
-		r.chain(q, func(p *queue.Queue) bool {
+		r.visitAncestry(q, func(p *queue.Queue) bool {
 			if a.Taker != nil && a.Taker.In.IsWithin(p) {
 				return false
 			}
-			if i := queue.FindShortfall(r.sums(p).Allocated, victims, p.Guarantee); i >= 0 {
+			if i := queue.FindShortfall(r.effectiveSums(p).Allocated, victims, p.Guarantee); i >= 0 {
 				why = fmt.Sprintf("queue %s, %s", p.Name, r.resources.Name(i))
 			}
 			return why == ""

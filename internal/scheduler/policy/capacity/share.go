@@ -9,13 +9,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// share sets the amounts that queues deserve and the amounts that they can use.
-func share(l *queue.Ledger, tree bool) {
-	guaranteed := guarantees(l, tree)
+// setQueueShares sets the amounts that queues deserve and the amounts that they can use.
+func setQueueShares(l *queue.Ledger, tree bool) {
+	guaranteed := computeGuarantees(l, tree)
 	top := make([]float64, len(l.Total))
 	for _, q := range l.Queues {
 		if !tree && q.Known || tree && q.Known && q.Parent == nil && q.Fault == "" {
-			plus(top, guaranteed[q])
+			addAmounts(top, guaranteed[q])
 		}
 	}
 	below := map[*queue.Queue][]float64{} // for each parent, the sum of its children's guarantees
@@ -25,7 +25,7 @@ func share(l *queue.Ledger, tree bool) {
 				if below[q.Parent] == nil {
 					below[q.Parent] = make([]float64, len(l.Total))
 				}
-				plus(below[q.Parent], guaranteed[q])
+				addAmounts(below[q.Parent], guaranteed[q])
 			}
 		}
 	}
@@ -47,21 +47,21 @@ func share(l *queue.Ledger, tree bool) {
 			q.Ceiling[i] = min(q.Capability[i], ceiling, max(ceiling-others-mine, 0)+mine)
 		}
 	}
-	deserve(l, guaranteed, tree)
+	setDeserved(l, guaranteed, tree)
 	for _, q := range l.Queues {
 		q.SetNamedShare(!tree)
 	}
 }
 
-func plus(sum, v []float64) {
+func addAmounts(sum, v []float64) {
 	for i := range sum {
 		sum[i] += v[i]
 	}
 }
 
-// guarantees returns the amount reserved for each queue: at least the sum of its children's guarantees, and at most
+// computeGuarantees returns the amount reserved for each queue: at least the sum of its children's guarantees, and at most
 // its capability.
-func guarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
+func computeGuarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
 	all := make(map[*queue.Queue][]float64, len(l.Queues))
 	n := len(l.Total)
 	backing := make([]float64, n*len(l.Queues))
@@ -82,7 +82,7 @@ func guarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
 		}
 		sum := make([]float64, n)
 		for _, child := range q.Children {
-			plus(sum, all[child])
+			addAmounts(sum, all[child])
 		}
 		for i, v := range sum {
 			all[q][i] = min(max(all[q][i], v), q.Capability[i])
@@ -91,9 +91,9 @@ func guarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
 	return all
 }
 
-// deserve sets each queue's Deserved from its spec, limited to its capability but no less than its guarantee. An
+// setDeserved sets each queue's Deserved from its spec, limited to its capability but no less than its guarantee. An
 // inner queue without deserved amounts deserves the sum of its children's deserved amounts.
-func deserve(l *queue.Ledger, guaranteed map[*queue.Queue][]float64, tree bool) {
+func setDeserved(l *queue.Ledger, guaranteed map[*queue.Queue][]float64, tree bool) {
 	for k := len(l.TopDown) - 1; k >= 0; k-- {
 		q := l.TopDown[k]
 		q.Named = append(q.Named[:0], make([]bool, len(l.Total))...)
@@ -102,7 +102,7 @@ func deserve(l *queue.Ledger, guaranteed map[*queue.Queue][]float64, tree bool) 
 		}
 		if tree && !q.IsLeaf() && len(q.Queue.Deserved) == 0 {
 			for _, child := range q.Children {
-				plus(q.Deserved, child.Deserved)
+				addAmounts(q.Deserved, child.Deserved)
 				for i, named := range child.Named {
 					q.Named[i] = q.Named[i] || named
 				}
@@ -120,9 +120,9 @@ func deserve(l *queue.Ledger, guaranteed map[*queue.Queue][]float64, tree bool) 
 	}
 }
 
-// warnings records contradictions between the specs of queues and their parents. These are not errors, because the
+// recordContradictions records contradictions between the specs of queues and their parents. These are not errors, because the
 // narrower limit applies.
-func warnings(l *queue.Ledger, resources *model.Resources, tree bool) {
+func recordContradictions(l *queue.Ledger, resources *model.Resources, tree bool) {
 	order := make([]int, resources.Len())
 	for i := range order {
 		order[i] = i
@@ -135,7 +135,7 @@ func warnings(l *queue.Ledger, resources *model.Resources, tree bool) {
 		w := warner{q: q, resources: resources}
 		for _, i := range order {
 			if tree {
-				w.parent(i)
+				w.compareWithParent(i)
 			}
 		}
 	}
@@ -146,20 +146,20 @@ type warner struct {
 	resources *model.Resources
 }
 
-func (w warner) say(format string, args ...any) {
+func (w warner) addWarning(format string, args ...any) {
 	w.q.Warnings = append(w.q.Warnings, fmt.Sprintf(format, args...))
 }
 
-func (w warner) amount(i int, v float64) string {
+func (w warner) formatAmount(i int, v float64) string {
 	q := model.Quantity(w.resources.Name(i), int64(min(v, float64(model.MaxSum))))
 	return q.String()
 }
 
-// parent compares the queue with its parent and with its children, and records contradictions.
-func (w warner) parent(i int) {
+// compareWithParent compares the queue with its parent and with its children, and records contradictions.
+func (w warner) compareWithParent(i int) {
 	q, name := w.q, w.resources.Name(i)
 	if p := q.Parent; p != nil && len(q.HasCapability) > 0 && slices.Contains(q.HasCapability, int32(i)) && q.Capability[i] > p.Capability[i]+queue.Epsilon {
-		w.say("capability %s %s is more than that of its parent %s, %s, which applies", name, w.amount(i, q.Capability[i]), p.Name, w.amount(i, p.Capability[i]))
+		w.addWarning("capability %s %s is more than that of its parent %s, %s, which applies", name, w.formatAmount(i, q.Capability[i]), p.Name, w.formatAmount(i, p.Capability[i]))
 	}
 	if q.IsLeaf() {
 		return
@@ -170,12 +170,12 @@ func (w warner) parent(i int) {
 		guarantee += float64(child.Guarantee.Get(i))
 	}
 	if own := float64(q.Queue.Deserved.Get(i)); own > 0 && deserved > own+queue.Epsilon {
-		w.say("the deserved shares of its children sum up to %s %s, and its own is %s", name, w.amount(i, deserved), w.amount(i, own))
+		w.addWarning("the deserved shares of its children sum up to %s %s, and its own is %s", name, w.formatAmount(i, deserved), w.formatAmount(i, own))
 	}
 	if own := float64(q.Guarantee.Get(i)); own > 0 && guarantee > own+queue.Epsilon {
-		w.say("the guarantees of its children sum up to %s %s, and its own guarantee is %s; the larger value counts", name, w.amount(i, guarantee), w.amount(i, own))
+		w.addWarning("the guarantees of its children sum up to %s %s, and its own guarantee is %s; the larger value counts", name, w.formatAmount(i, guarantee), w.formatAmount(i, own))
 	}
 	if guarantee > q.Capability[i]+queue.Epsilon {
-		w.say("its children are guaranteed %s %s together, its capability is %s, which applies", name, w.amount(i, guarantee), w.amount(i, q.Capability[i]))
+		w.addWarning("its children are guaranteed %s %s together, its capability is %s, which applies", name, w.formatAmount(i, guarantee), w.formatAmount(i, q.Capability[i]))
 	}
 }

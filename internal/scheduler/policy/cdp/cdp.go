@@ -33,7 +33,7 @@ func (*Policy) Reads() config.Reads {
 
 // Open registers the guard and the remarks about invalid cooldown times.
 func (p *Policy) Open(s *session.Session) {
-	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
+	s.Rules.Remarks = append(s.Rules.Remarks, cooldownWarnings)
 	s.Rules.Guard(func(a *framework.Attack) framework.Guard {
 		if !a.NeedsGuard(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable")) {
 			return framework.Guard{}
@@ -41,7 +41,7 @@ func (p *Policy) Open(s *session.Session) {
 		return framework.Guard{Code: reason.InCooldown, May: func(victims []*model.Task) (bool, string) {
 			ok := true
 			for _, t := range victims {
-				if until := Until(t); s.Now.Before(until) {
+				if until := CooldownEnd(t); s.Now.Before(until) {
 					ok = false
 					if a.Taker != nil {
 						s.AttackAt(a.Taker, until)
@@ -53,10 +53,10 @@ func (p *Policy) Open(s *session.Session) {
 	})
 }
 
-// Until returns the end of a task's cooldown; the zero time if the task has no cooldown. An invalid or negative
+// CooldownEnd returns the end of a task's cooldown; the zero time if the task has no cooldown. An invalid or negative
 // duration means no cooldown. If the time of binding is unknown, the cooldown starts when the pod is created.
-func Until(t *model.Task) time.Time {
-	text, ok := wish(t)
+func CooldownEnd(t *model.Task) time.Time {
+	text, ok := cooldownText(t)
 	if !ok {
 		return time.Time{}
 	}
@@ -71,18 +71,18 @@ func Until(t *model.Task) time.Time {
 	return bound.Add(cooldown)
 }
 
-// wish returns the text of a task's cooldown time, from its label or else from its annotation.
-func wish(t *model.Task) (text string, given bool) {
+// cooldownText returns the text of a task's cooldown time, from its label or else from its annotation.
+func cooldownText(t *model.Task) (text string, given bool) {
 	if text, given = t.Labels[keys.CooldownTime]; !given {
 		text, given = t.Annotations[keys.CooldownTime]
 	}
 	return text, given
 }
 
-// remarks returns warnings for invalid cooldown times.
-func remarks(j *framework.Job) (texts []string) {
+// cooldownWarnings returns warnings for invalid cooldown times.
+func cooldownWarnings(j *framework.Job) (texts []string) {
 	for _, t := range j.Tasks {
-		text, given := wish(t)
+		text, given := cooldownText(t)
 		if !given {
 			continue
 		}

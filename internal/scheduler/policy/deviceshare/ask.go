@@ -32,8 +32,8 @@ type part struct {
 	whole   bool // request whole cards of the GPU share device
 }
 
-// of returns the amounts of a card that the part uses.
-func (p *part) of(c *card) amounts {
+// amountsOnCard returns the amounts of a card that the part uses.
+func (p *part) amountsOnCard(c *card) amounts {
 	switch {
 	case p.whole:
 		return amounts{1, c.memory, wholeCard}
@@ -43,69 +43,69 @@ func (p *part) of(c *card) amounts {
 	return amounts{1, (c.memory*p.percent + 99) / 100, p.cores}
 }
 
-// readAsk returns a shape's request for devices. It returns nil if the shape requests no device that this policy
+// parseShapeRequest returns a shape's request for devices. It returns nil if the shape requests no device that this policy
 // handles.
-func (p *Policy) readAsk(s *model.Shape) *ask {
+func (p *Policy) parseShapeRequest(s *model.Shape) *ask {
 	a := &ask{}
 	var share part
 	for i := range s.Containers {
 		c := &s.Containers[i]
 		var v, g part
 		if p.vgpu {
-			v = vgpuPart(c, a)
+			v = parseVGPURequest(c, a)
 		}
-		if g = sharePart(c); !p.shares(g) {
+		if g = parseShareRequest(c); !p.handlesShare(g) {
 			g = part{}
 		}
 		if c.Init || c.Sidecar {
 			if v.cards+g.cards > 0 {
-				a.fail("init container %s requests a shared device: device plugins support only other containers", c.Name)
+				a.recordProblem("init container %s requests a shared device: device plugins support only other containers", c.Name)
 			}
 			continue
 		}
 		a.parts = append(a.parts, v)
 		a.vgpu = a.vgpu || v.cards > 0
-		share.join(g)
+		share.mergeRequest(g)
 	}
 	switch {
 	case a.vgpu && share.cards > 0:
-		a.fail("it requests both %s and %s or %s", keys.VGPUNumber, keys.GPUMemory, keys.GPUNumber)
+		a.recordProblem("it requests both %s and %s or %s", keys.VGPUNumber, keys.GPUMemory, keys.GPUNumber)
 	case share.cards > 0:
 		a.parts = []part{share}
 	case !a.vgpu && a.problem == "":
 		return nil
 	}
 	if a.vgpu {
-		a.readNotes(s.Notes)
+		a.parseAnnotations(s.Notes)
 	}
 	return a
 }
 
-// shares reports whether the policy handles a container's request for the GPU share device.
-func (p *Policy) shares(g part) bool {
+// handlesShare reports whether the policy handles a container's request for the GPU share device.
+func (p *Policy) handlesShare(g part) bool {
 	return g.cards > 0 && (g.whole && p.number || !g.whole && p.memory)
 }
 
-func (a *ask) fail(format string, args ...any) {
+func (a *ask) recordProblem(format string, args ...any) {
 	if a.problem == "" {
 		a.problem = fmt.Sprintf(format, args...)
 	}
 }
 
-// vgpuPart returns a container's request for registered cards. A request without memory takes the whole memory of the
+// parseVGPURequest returns a container's request for registered cards. A request without memory takes the whole memory of the
 // card.
-func vgpuPart(c *model.Container, a *ask) part {
-	number, _ := c.Device(keys.VGPUNumber)
-	memory, _ := c.Device(keys.VGPUMemory)
-	percent, _ := c.Device(keys.VGPUMemoryPercentage)
-	cores, _ := c.Device(keys.VGPUCores)
+func parseVGPURequest(c *model.Container, a *ask) part {
+	number, _ := c.DeviceAmount(keys.VGPUNumber)
+	memory, _ := c.DeviceAmount(keys.VGPUMemory)
+	percent, _ := c.DeviceAmount(keys.VGPUMemoryPercentage)
+	cores, _ := c.DeviceAmount(keys.VGPUCores)
 	switch {
 	case number == 0 && memory+percent+cores > 0:
-		a.fail("container %s requests parts of cards, but %s is 0", c.Name, keys.VGPUNumber)
+		a.recordProblem("container %s requests parts of cards, but %s is 0", c.Name, keys.VGPUNumber)
 	case cores > wholeCard:
-		a.fail("container %s requests %s %d: a card has %d", c.Name, keys.VGPUCores, cores, wholeCard)
+		a.recordProblem("container %s requests %s %d: a card has %d", c.Name, keys.VGPUCores, cores, wholeCard)
 	case percent > unset:
-		a.fail("container %s requests %s %d: a card has 100", c.Name, keys.VGPUMemoryPercentage, percent)
+		a.recordProblem("container %s requests %s %d: a card has 100", c.Name, keys.VGPUMemoryPercentage, percent)
 	}
 	if percent == 0 || percent >= unset {
 		percent = 100
@@ -113,20 +113,20 @@ func vgpuPart(c *model.Container, a *ask) part {
 	return part{cards: min(number, maxCards+1), memory: memory, percent: percent, cores: min(cores, wholeCard)}
 }
 
-// sharePart returns a container's request for the GPU share device.
-func sharePart(c *model.Container) part {
-	if number, _ := c.Device(keys.GPUNumber); number > 0 {
+// parseShareRequest returns a container's request for the GPU share device.
+func parseShareRequest(c *model.Container) part {
+	if number, _ := c.DeviceAmount(keys.GPUNumber); number > 0 {
 		return part{cards: min(number, maxCards+1), whole: true}
 	}
-	if memory, _ := c.Device(keys.GPUMemory); memory > 0 {
+	if memory, _ := c.DeviceAmount(keys.GPUMemory); memory > 0 {
 		return part{cards: 1, memory: memory}
 	}
 	return part{}
 }
 
-// join merges the containers' requests for the GPU share device into one, because the annotation that stores the
+// mergeRequest merges the containers' requests for the GPU share device into one, because the annotation that stores the
 // cards applies to the whole pod. A request for whole cards replaces any request for memory.
-func (p *part) join(g part) {
+func (p *part) mergeRequest(g part) {
 	switch {
 	case g.cards == 0:
 	case g.whole && p.whole:
@@ -138,25 +138,25 @@ func (p *part) join(g part) {
 	}
 }
 
-func (a *ask) readNotes(notes map[string]string) {
-	a.useKinds, a.avoidKinds = words(notes[keys.VGPUUseType]), words(notes[keys.VGPUNoUseType])
-	a.useIDs, a.avoidIDs = words(notes[keys.VGPUUseUUID]), words(notes[keys.VGPUNoUseUUID])
+func (a *ask) parseAnnotations(notes map[string]string) {
+	a.useKinds, a.avoidKinds = splitWords(notes[keys.VGPUUseType]), splitWords(notes[keys.VGPUNoUseType])
+	a.useIDs, a.avoidIDs = splitWords(notes[keys.VGPUUseUUID]), splitWords(notes[keys.VGPUNoUseUUID])
 	a.mode = strings.TrimSpace(notes[keys.VGPUMode])
 	switch a.mode {
 	case "", modeHami, modeMig:
 	default:
-		a.fail("%s: must be %s or %s, not %q", keys.VGPUMode, modeHami, modeMig, a.mode)
+		a.recordProblem("%s: must be %s or %s, not %q", keys.VGPUMode, modeHami, modeMig, a.mode)
 	}
 	switch policy := notes[keys.VGPUPodGroupPolicy]; policy {
 	case "":
 	case "spread":
 		a.apart = true
 	default:
-		a.fail("%s: must be spread, not %q", keys.VGPUPodGroupPolicy, policy)
+		a.recordProblem("%s: must be spread, not %q", keys.VGPUPodGroupPolicy, policy)
 	}
 }
 
-func words(text string) []string {
+func splitWords(text string) []string {
 	var out []string
 	for _, w := range strings.Split(text, ",") {
 		if w = strings.TrimSpace(w); w != "" {
@@ -166,8 +166,8 @@ func words(text string) []string {
 	return out
 }
 
-// accepts reports whether the pod's annotations permit it to use a card.
-func (a *ask) accepts(c *card) bool {
+// acceptsCard reports whether the pod's annotations permit it to use a card.
+func (a *ask) acceptsCard(c *card) bool {
 	if !a.vgpu {
 		return true
 	}

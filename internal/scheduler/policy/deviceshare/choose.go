@@ -15,12 +15,12 @@ const (
 	spread  = "spread"
 )
 
-// answer returns the cards of a node that a task would get, or the reason why it cannot get any.
-func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
+// findCardsOnNode returns the cards of a node that a task would get, or the reason why it cannot get any.
+func (p *Policy) findCardsOnNode(n *node, a *ask, t *model.Task, later bool) answer {
 	if a.problem != "" {
 		return answer{code: reason.DeviceRequestInvalid, detail: a.problem}
 	}
-	cards := n.cards(a)
+	cards := n.requestedCards(a)
 	if len(cards) == 0 {
 		return answer{code: reason.DeviceMissing, detail: n.problem}
 	}
@@ -30,11 +30,11 @@ func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
 			return k.answer
 		}
 	}
-	out := p.choose(cards, a, t, later, p.policy)
+	out := p.chooseCards(cards, a, t, later, p.policy)
 	if out.code == reason.DeviceShort && len(a.parts) > 1 {
 		// The order of containers did not work. Try the largest container first, each on the card with the least free
 		// memory.
-		if tight := p.choose(cards, a, t, later, ""); tight.code == "" {
+		if tight := p.chooseCards(cards, a, t, later, ""); tight.code == "" {
 			out = tight
 		}
 	}
@@ -47,12 +47,12 @@ func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
 	return out
 }
 
-// choose assigns cards to each container. For a pod with several containers, the policy "" starts with the largest
+// chooseCards assigns cards to each container. For a pod with several containers, the policy "" starts with the largest
 // container and puts each on the card with the least free memory.
-func (p *Policy) choose(cards []card, a *ask, t *model.Task, later bool, policy string) answer {
+func (p *Policy) chooseCards(cards []card, a *ask, t *model.Task, later bool, policy string) answer {
 	taken := make([]amounts, len(cards))
 	for i := range cards {
-		taken[i] = cards[i].held(later)
+		taken[i] = cards[i].heldAmounts(later)
 	}
 	order := make([]int, len(a.parts))
 	for i := range order {
@@ -61,7 +61,7 @@ func (p *Policy) choose(cards []card, a *ask, t *model.Task, later bool, policy 
 	tight := policy == "" && len(a.parts) > 1
 	if tight {
 		slices.SortStableFunc(order, func(x, y int) int {
-			return cmp.Or(-cmp.Compare(a.parts[x].cores, a.parts[y].cores), -cmp.Compare(a.parts[x].of(&cards[0]).memory, a.parts[y].of(&cards[0]).memory))
+			return cmp.Or(-cmp.Compare(a.parts[x].cores, a.parts[y].cores), -cmp.Compare(a.parts[x].amountsOnCard(&cards[0]).memory, a.parts[y].amountsOnCard(&cards[0]).memory))
 		})
 	}
 	g := make(grant, len(a.parts))
@@ -69,22 +69,22 @@ func (p *Policy) choose(cards []card, a *ask, t *model.Task, later bool, policy 
 	for _, i := range order {
 		part := &a.parts[i]
 		var why refusals
-		for _, k := range p.order(cards, taken, policy, tight) {
+		for _, k := range p.orderCards(cards, taken, policy, tight) {
 			if int64(len(g[i])) == part.cards {
 				break
 			}
 			c := &cards[k]
-			want := part.of(c)
-			if !p.takes(c, taken[k], want, a, t, later, &why) {
+			want := part.amountsOnCard(c)
+			if !p.canServeRequest(c, taken[k], want, a, t, later, &why) {
 				continue
 			}
-			points += score(policy, c, taken[k], want)
+			points += scoreCard(policy, c, taken[k], want)
 			pieces++
 			taken[k].add(want, 1)
 			g[i] = append(g[i], piece{c.id, c.kind, want})
 		}
 		if int64(len(g[i])) < part.cards {
-			return why.answer(part, len(cards))
+			return why.toRefusalAnswer(part, len(cards))
 		}
 	}
 	out := answer{grant: g}
@@ -94,9 +94,9 @@ func (p *Policy) choose(cards []card, a *ask, t *model.Task, later bool, policy 
 	return out
 }
 
-// order returns the order in which cards are tried. Without a policy, it starts with the last card, like the device
+// orderCards returns the order in which cards are tried. Without a policy, it starts with the last card, like the device
 // plugins, except that it starts with the first card for the GPU share device.
-func (p *Policy) order(cards []card, taken []amounts, policy string, tight bool) []int {
+func (p *Policy) orderCards(cards []card, taken []amounts, policy string, tight bool) []int {
 	order := make([]int, len(cards))
 	for i := range order {
 		order[i] = i
@@ -121,10 +121,10 @@ func (p *Policy) order(cards []card, taken []amounts, policy string, tight bool)
 // refusals counts the rejected cards by reason.
 type refusals struct{ unfit, short, exclusive, ill int }
 
-// takes reports whether a card can serve a container's request.
-func (p *Policy) takes(c *card, taken, want amounts, a *ask, t *model.Task, later bool, why *refusals) bool {
+// canServeRequest reports whether a card can serve a container's request.
+func (p *Policy) canServeRequest(c *card, taken, want amounts, a *ask, t *model.Task, later bool, why *refusals) bool {
 	switch {
-	case !a.accepts(c):
+	case !a.acceptsCard(c):
 		why.unfit++
 		return false
 	case !c.healthy:
@@ -134,16 +134,16 @@ func (p *Policy) takes(c *card, taken, want amounts, a *ask, t *model.Task, late
 		taken.slots+1 > c.slots, taken.memory+want.memory > c.memory, taken.cores+want.cores > wholeCard:
 		why.short++
 		return false
-	case p.meets(c, a, t, later):
+	case p.meetsAvoidedPod(c, a, t, later):
 		why.exclusive++
 		return false
 	}
 	return true
 }
 
-// meets reports whether a card is used by a pod with which the task must not share it. If later is true, pods that
+// meetsAvoidedPod reports whether a card is used by a pod with which the task must not share it. If later is true, pods that
 // are leaving are ignored.
-func (p *Policy) meets(c *card, a *ask, t *model.Task, later bool) bool {
+func (p *Policy) meetsAvoidedPod(c *card, a *ask, t *model.Task, later bool) bool {
 	if !a.apart && len(p.rules) == 0 {
 		return false
 	}
@@ -156,7 +156,7 @@ func (p *Policy) meets(c *card, a *ask, t *model.Task, later bool) bool {
 			return true
 		}
 		for _, rule := range p.rules {
-			if rule.Matches(labels(t)) && rule.Matches(labels(other)) {
+			if rule.Matches(labelsOfTask(t)) && rule.Matches(labelsOfTask(other)) {
 				return true
 			}
 		}
@@ -164,7 +164,7 @@ func (p *Policy) meets(c *card, a *ask, t *model.Task, later bool) bool {
 	return false
 }
 
-func (r *refusals) answer(part *part, cards int) answer {
+func (r *refusals) toRefusalAnswer(part *part, cards int) answer {
 	switch {
 	case r.short > 0:
 		return answer{code: reason.DeviceShort, detail: part.String()}
@@ -193,9 +193,9 @@ func (p *part) String() string {
 	return fmt.Sprintf("%d × %d%% of the memory", p.cards, p.percent)
 }
 
-// score returns the score of a card, from 0 to 100. For binpack it is the used percentage of its memory; for spread,
+// scoreCard returns the score of a card, from 0 to 100. For binpack it is the used percentage of its memory; for spread,
 // empty cards score 100.
-func score(policy string, c *card, taken, want amounts) float64 {
+func scoreCard(policy string, c *card, taken, want amounts) float64 {
 	switch {
 	case policy == binpack && c.memory > 0:
 		return 100 * float64(taken.memory+want.memory) / float64(c.memory)

@@ -78,12 +78,12 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 			say("argument deviceshare.%s has no effect: MIG is not supported, and cards in MIG mode accept no pods", key)
 		}
 	}
-	p.rules = readRules(conf.Arguments["deviceshare.GPUExclusiveRules"], say)
+	p.rules = parseExclusiveRules(conf.Arguments["deviceshare.GPUExclusiveRules"], say)
 	return p
 }
 
-// readRules parses deviceshare.GPUExclusiveRules: a list of label sets.
-func readRules(raw any, say func(string, ...any)) []k8slabels.Selector {
+// parseExclusiveRules parses deviceshare.GPUExclusiveRules: a list of label sets.
+func parseExclusiveRules(raw any, say func(string, ...any)) []k8slabels.Selector {
 	if raw == nil {
 		return nil
 	}
@@ -118,8 +118,8 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// names returns the names of the resources that only this policy accounts for.
-func (p *Policy) names() (names []string) {
+// accountedResources returns the names of the resources that only this policy accounts for.
+func (p *Policy) accountedResources() (names []string) {
 	if !p.conf.Enabled("enablePredicate") {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (p *Policy) names() (names []string) {
 
 // Configure excludes the resources of shared devices from all other scores.
 func (p *Policy) Configure(j *equivalence.Judge) {
-	for _, name := range p.names() {
+	for _, name := range p.accountedResources() {
 		if j.Weights.Left == nil {
 			j.Weights.Left = map[string]bool{}
 		}
@@ -147,11 +147,11 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 
 // Open registers the node rule.
 func (p *Policy) Open(s *session.Session) {
-	names := p.names()
+	names := p.accountedResources()
 	if len(names) == 0 {
 		return
 	}
-	p.begin(s)
+	p.beginCycle(s)
 	var indexes []int
 	for _, name := range names {
 		if i, ok := s.Cluster.Resources.Find(name); ok {
@@ -160,34 +160,34 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	s.View.ExcludeResources(indexes)
 	if p.vgpu {
-		p.tellFigures()
+		p.recordFigures()
 	}
 	if p.lock {
-		p.followLocks()
+		p.updateLocks()
 	}
 	rule := framework.NodeRule{
 		Name: p.Name(),
 		Applies: func(_ *framework.Job, t *model.Task) bool {
-			return len(t.Shape.Containers) > 0 && p.ask(t.Shape) != nil
+			return len(t.Shape.Containers) > 0 && p.requestOfShape(t.Shape) != nil
 		},
-		Allows:      p.allows,
-		Placed:      p.placed,
-		Evicted:     p.evicted,
-		Annotations: p.annotations,
+		Allows:      p.checkNodeForTask,
+		Placed:      p.updatePlaced,
+		Evicted:     p.updateEvicted,
+		Annotations: p.grantAnnotations,
 	}
 	if len(p.rules) > 0 {
 		rule.Particular = func(*model.Task) bool { return true }
 	}
 	if p.weight > 0 && p.policy != "" && p.conf.Enabled("enableNodeOrder") {
-		rule.Points = p.points
+		rule.Points = p.scoreNodeForTask
 	} else { // without a weight, use the first of the best nodes that has suitable cards
 		rule.Expensive = func(*framework.Job, *model.Task) bool { return true }
 	}
 	s.Rules.Nodes = append(s.Rules.Nodes, rule)
 }
 
-// begin drops the state of the last cycle.
-func (p *Policy) begin(s *session.Session) {
+// beginCycle drops the state of the last cycle.
+func (p *Policy) beginCycle(s *session.Session) {
 	p.s = s
 	clear(p.grants)
 	if p.nodes.Open(s.Cluster) || len(p.asks) > 2*len(s.Cluster.Shapes)+64 {
@@ -195,96 +195,98 @@ func (p *Policy) begin(s *session.Session) {
 	}
 }
 
-// ask returns a shape's request for devices. It returns nil if the shape requests no device that this policy handles.
-func (p *Policy) ask(s *model.Shape) *ask {
+// requestOfShape returns a shape's request for devices. It returns nil if the shape requests no device that this policy handles.
+func (p *Policy) requestOfShape(s *model.Shape) *ask {
 	if len(s.Containers) == 0 {
 		return nil
 	}
 	a, known := p.asks[s]
 	if !known {
-		a = p.readAsk(s)
+		a = p.parseShapeRequest(s)
 		p.asks[s] = a
 	}
 	return a
 }
 
-// node returns the current state of a node's cards.
-func (p *Policy) node(id model.NodeID) *node { return p.nodes.GetOrLoad(id, p.load) }
+// nodeCards returns the current state of a node's cards.
+func (p *Policy) nodeCards(id model.NodeID) *node { return p.nodes.GetOrLoad(id, p.loadNodeCards) }
 
-// change is like node, for a node whose cards this cycle changes.
-func (p *Policy) change(id model.NodeID) *node { return p.nodes.GetForChange(id, p.load) }
+// changedNodeCards is like nodeCards, for a nodeCards whose cards this cycle changes.
+func (p *Policy) changedNodeCards(id model.NodeID) *node {
+	return p.nodes.GetForChange(id, p.loadNodeCards)
+}
 
-func (p *Policy) allows(_ *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
-	n := p.node(id)
-	if p.lock && p.locked(id, n) {
+func (p *Policy) checkNodeForTask(_ *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
+	n := p.nodeCards(id)
+	if p.lock && p.isAllocatingNode(id, n) {
 		return reason.DeviceLocked, ""
 	}
-	a := p.answer(n, p.ask(t.Shape), t, later)
+	a := p.findCardsOnNode(n, p.requestOfShape(t.Shape), t, later)
 	return a.code, a.detail
 }
 
-func (p *Policy) points(_ *framework.Job, t *model.Task, id model.NodeID) float64 {
-	return p.weight * p.answer(p.node(id), p.ask(t.Shape), t, false).points
+func (p *Policy) scoreNodeForTask(_ *framework.Job, t *model.Task, id model.NodeID) float64 {
+	return p.weight * p.findCardsOnNode(p.nodeCards(id), p.requestOfShape(t.Shape), t, false).points
 }
 
-// placed assigns cards to a task, or releases them if the placement is undone.
-func (p *Policy) placed(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
-	a := p.ask(t.Shape)
+// updatePlaced assigns cards to a task, or releases them if the placement is undone.
+func (p *Policy) updatePlaced(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
+	a := p.requestOfShape(t.Shape)
 	if a == nil {
 		return
 	}
-	n := p.change(id)
+	n := p.changedNodeCards(id)
 	if sign < 0 {
 		delete(p.grants, t)
-		n.drop(a, t)
+		n.removeHolder(a, t)
 		return
 	}
-	if g, _ := p.give(n, a, t); g != nil {
+	if g, _ := p.assignCards(n, a, t); g != nil {
 		p.grants[t] = g
 	}
 }
 
-// give assigns free cards to a task. If there are none, it assigns cards that are being released.
-func (p *Policy) give(n *node, a *ask, t *model.Task) (g grant, promised bool) {
+// assignCards assigns free cards to a task. If there are none, it assigns cards that are being released.
+func (p *Policy) assignCards(n *node, a *ask, t *model.Task) (g grant, promised bool) {
 	for _, later := range []bool{false, true} {
-		if got := p.answer(n, a, t, later); got.code == "" {
-			n.hold(a, t, got.grant, later, false)
+		if got := p.findCardsOnNode(n, a, t, later); got.code == "" {
+			n.chargeCards(a, t, got.grant, later, false)
 			return got.grant, later
 		}
 	}
 	return nil, false
 }
 
-// guess assigns cards to a task whose cards are unknown or have not been chosen yet.
-func (p *Policy) guess(n *node, t *model.Task) {
-	a := p.ask(t.Shape)
+// assumeCards assigns cards to a task whose cards are unknown or have not been chosen yet.
+func (p *Policy) assumeCards(n *node, t *model.Task) {
+	a := p.requestOfShape(t.Shape)
 	if t.Status != model.Pipelined {
-		if got := p.answer(n, a, t, false); got.code == "" {
-			n.hold(a, t, got.grant, false, t.Status == model.Releasing)
+		if got := p.findCardsOnNode(n, a, t, false); got.code == "" {
+			n.chargeCards(a, t, got.grant, false, t.Status == model.Releasing)
 		}
 		return
 	}
-	if got := p.answer(n, a, t, true); got.code == "" {
-		n.hold(a, t, got.grant, true, false)
+	if got := p.findCardsOnNode(n, a, t, true); got.code == "" {
+		n.chargeCards(a, t, got.grant, true, false)
 	}
 }
 
-func (p *Policy) evicted(t *model.Task, sign int) {
-	if a := p.ask(t.Shape); a != nil && t.Node != model.NoNode {
-		p.change(t.Node).leave(a, t, sign > 0)
+func (p *Policy) updateEvicted(t *model.Task, sign int) {
+	if a := p.requestOfShape(t.Shape); a != nil && t.Node != model.NoNode {
+		p.changedNodeCards(t.Node).markLeaving(a, t, sign > 0)
 	}
 }
 
-// annotations returns the annotations that pass the cards of each container to the device plugin.
-func (p *Policy) annotations(_ *framework.Job, t *model.Task, id model.NodeID) map[string]string {
+// grantAnnotations returns the annotations that pass the cards of each container to the device plugin.
+func (p *Policy) grantAnnotations(_ *framework.Job, t *model.Task, id model.NodeID) map[string]string {
 	g := p.grants[t]
 	if g == nil {
 		return nil
 	}
 	now := strconv.FormatInt(p.s.Now.Unix(), 10)
-	if !p.ask(t.Shape).vgpu {
+	if !p.requestOfShape(t.Shape).vgpu {
 		return map[string]string{
-			keys.GPUIndex:         g.indexes(),
+			keys.GPUIndex:         g.formatIndexes(),
 			keys.GPUPredicateTime: strconv.FormatInt(p.s.Now.UnixNano(), 10),
 		}
 	}
@@ -298,4 +300,4 @@ func (p *Policy) annotations(_ *framework.Job, t *model.Task, id model.NodeID) m
 	}
 }
 
-func labels(t *model.Task) k8slabels.Set { return t.Labels }
+func labelsOfTask(t *model.Task) k8slabels.Set { return t.Labels }

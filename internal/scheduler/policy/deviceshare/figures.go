@@ -6,8 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// tellFigures adds the cards of changed nodes to the cycle's metrics. It does not affect decisions.
-func (p *Policy) tellFigures() {
+// recordFigures adds the cards of changed nodes to the cycle's metrics. It does not affect decisions.
+func (p *Policy) recordFigures() {
 	nodes := &p.s.Cluster.Nodes
 	p.figures.Update(p.s.Cluster, func(id model.NodeID) bool {
 		info := nodes.Info[id]
@@ -18,15 +18,15 @@ func (p *Policy) tellFigures() {
 		}
 		told := decision.NodeDevices{Node: nodes.Name[id]}
 		if has {
-			for _, c := range p.node(id).vgpu {
-				told.Cards = append(told.Cards, figuresOf(&c))
+			for _, c := range p.nodeCards(id).vgpu {
+				told.Cards = append(told.Cards, cardFigures(&c))
 			}
 		}
 		p.s.Out.Stats.Devices = append(p.s.Out.Stats.Devices, told)
 	})
 }
 
-func figuresOf(c *card) decision.CardFigures {
+func cardFigures(c *card) decision.CardFigures {
 	f := decision.CardFigures{Card: c.id, Shared: c.used.slots, MemoryMiB: c.used.memory, Cores: c.used.cores, MemoryLimitMiB: c.memory}
 	for i := range c.holders {
 		if h := &c.holders[i]; !h.promised {

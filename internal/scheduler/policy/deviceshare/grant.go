@@ -60,19 +60,19 @@ func parsePiece(record string) (piece, error) {
 	if len(fields) != 4 || fields[0] == "" {
 		return piece{}, fmt.Errorf("must be uuid,type,memory,cores, not %q", record)
 	}
-	memory, err := whole("memory", fields[2])
+	memory, err := parseWholeNumber("memory", fields[2])
 	if err != nil {
 		return piece{}, err
 	}
-	cores, err := whole("cores", fields[3])
+	cores, err := parseWholeNumber("cores", fields[3])
 	if err != nil {
 		return piece{}, err
 	}
 	return piece{card: fields[0], kind: fields[1], amounts: amounts{1, memory, min(cores, wholeCard)}}, nil
 }
 
-// indexes formats the grant for the annotation volcano.sh/gpu-index.
-func (g grant) indexes() string {
+// formatIndexes formats the grant for the annotation volcano.sh/gpu-index.
+func (g grant) formatIndexes() string {
 	var ids []string
 	for _, pieces := range g {
 		for _, p := range pieces {
@@ -82,8 +82,8 @@ func (g grant) indexes() string {
 	return strings.Join(ids, ",")
 }
 
-// fromIndexes returns the grant for a list of cards of the GPU share device.
-func fromIndexes(text string, amounts amounts) (grant, error) {
+// grantFromIndexes returns the grant for a list of cards of the GPU share device.
+func grantFromIndexes(text string, amounts amounts) (grant, error) {
 	ids, err := parseIDs(text)
 	if err != nil {
 		return nil, err

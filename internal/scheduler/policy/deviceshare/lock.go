@@ -15,12 +15,12 @@ const allocating = "allocating"
 // deviceshare.NodeLockEnable is set, a node accepts only one such pod at a time. The lock is not stored, because it
 // follows from the pods.
 
-// followLocks updates the time until which each node is allocating devices, and wakes gangs that wait for this.
-func (p *Policy) followLocks() {
+// updateLocks updates the time until which each node is allocating devices, and wakes gangs that wait for this.
+func (p *Policy) updateLocks() {
 	nodes := &p.s.Cluster.Nodes
 	p.locks.Update(p.s.Cluster, func(id model.NodeID) (until time.Time) {
 		for _, t := range nodes.Tasks[id] {
-			at, is := handingOut(t)
+			at, is := isAllocatingDevices(t)
 			if at.After(p.s.Now) { // the clocks differ or the value is invalid; do not block the node for longer
 				at = p.s.Now
 			}
@@ -46,8 +46,8 @@ func (p *Policy) followLocks() {
 	}
 }
 
-// handingOut reports whether a task waits for its devices, and since when it has waited.
-func handingOut(t *model.Task) (since time.Time, is bool) {
+// isAllocatingDevices reports whether a task waits for its devices, and since when it has waited.
+func isAllocatingDevices(t *model.Task) (since time.Time, is bool) {
 	if t.Annotations[keys.DeviceBindPhase] != allocating || t.Status != model.Binding && t.Status != model.Bound {
 		return time.Time{}, false
 	}
@@ -58,8 +58,8 @@ func handingOut(t *model.Task) (since time.Time, is bool) {
 	return time.Unix(seconds, 0), true
 }
 
-// locked reports whether a node is allocating devices to another pod, which may be a pod of this cycle.
-func (p *Policy) locked(id model.NodeID, n *node) bool {
+// isAllocatingNode reports whether a node is allocating devices to another pod, which may be a pod of this cycle.
+func (p *Policy) isAllocatingNode(id model.NodeID, n *node) bool {
 	if int(id) < len(p.locks.Values) && p.s.Now.Before(p.locks.Values[id]) {
 		return true
 	}

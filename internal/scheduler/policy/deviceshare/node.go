@@ -38,16 +38,16 @@ type answer struct {
 	points float64
 }
 
-// cards returns the cards of the kind that is requested.
-func (n *node) cards(a *ask) []card {
+// requestedCards returns the cards of the kind that is requested.
+func (n *node) requestedCards(a *ask) []card {
 	if a.vgpu {
 		return n.vgpu
 	}
 	return n.share
 }
 
-// load computes a node's cards and their use from the model.
-func (p *Policy) load(id model.NodeID) *node {
+// loadNodeCards computes a node's cards and their use from the model.
+func (p *Policy) loadNodeCards(id model.NodeID) *node {
 	nodes := &p.s.Cluster.Nodes
 	info := nodes.Info[id]
 	n := &node{}
@@ -58,7 +58,7 @@ func (p *Policy) load(id model.NodeID) *node {
 		n.vgpu, n.problem = parseRegister(info.Annotations[keys.VGPURegister])
 	}
 	if p.memory || p.number {
-		share, problem := shareCards(info)
+		share, problem := cardsForShare(info)
 		n.share = share
 		n.problem = cmp.Or(n.problem, problem)
 	}
@@ -67,36 +67,36 @@ func (p *Policy) load(id model.NodeID) *node {
 	}
 	var unknown []*model.Task
 	for _, t := range nodes.Tasks[id] {
-		a := p.ask(t.Shape)
+		a := p.requestOfShape(t.Shape)
 		if a == nil {
 			continue
 		}
-		g := p.given(a, t, nodes.Name[id])
-		if t.Status == model.Pipelined || len(g) == 0 || !n.hold(a, t, g, false, t.Status == model.Releasing) {
+		g := p.grantFromAnnotations(a, t, nodes.Name[id])
+		if t.Status == model.Pipelined || len(g) == 0 || !n.chargeCards(a, t, g, false, t.Status == model.Releasing) {
 			unknown = append(unknown, t)
 		}
 	}
 	// Tasks with promised resources have no cards yet, and annotations written by other components may be invalid.
 	// Assign cards to these tasks as if they were placed now, in a fixed order.
 	slices.SortFunc(unknown, func(x, y *model.Task) int {
-		return cmp.Or(rank(x)-rank(y), strings.Compare(x.Key(), y.Key()))
+		return cmp.Or(placementRank(x)-placementRank(y), strings.Compare(x.Key(), y.Key()))
 	})
 	for _, t := range unknown {
-		p.guess(n, t)
+		p.assumeCards(n, t)
 	}
 	return n
 }
 
-// rank orders placed tasks before promised ones.
-func rank(t *model.Task) int {
+// placementRank orders placed tasks before promised ones.
+func placementRank(t *model.Task) int {
 	if t.Status == model.Pipelined {
 		return 1
 	}
 	return 0
 }
 
-// given returns the cards that a task got on this node, according to its annotations.
-func (p *Policy) given(a *ask, t *model.Task, node string) grant {
+// grantFromAnnotations returns the cards that a task got on this node, according to its annotations.
+func (p *Policy) grantFromAnnotations(a *ask, t *model.Task, node string) grant {
 	if len(a.parts) == 0 {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (p *Policy) given(a *ask, t *model.Task, node string) grant {
 		if !ok {
 			return nil
 		}
-		g, err := fromIndexes(text, amounts{1, a.parts[0].memory, 0})
+		g, err := grantFromIndexes(text, amounts{1, a.parts[0].memory, 0})
 		if err != nil {
 			return nil
 		}
@@ -121,9 +121,9 @@ func (p *Policy) given(a *ask, t *model.Task, node string) grant {
 	return g
 }
 
-// hold charges a task's usage to the cards that it occupies. It reports whether any of these cards are on the node.
-func (n *node) hold(a *ask, t *model.Task, g grant, promised, leaving bool) (any bool) {
-	cards := n.cards(a)
+// chargeCards charges a task's usage to the cards that it occupies. It reports whether any of these cards are on the node.
+func (n *node) chargeCards(a *ask, t *model.Task, g grant, promised, leaving bool) (any bool) {
+	cards := n.requestedCards(a)
 	for _, pieces := range g {
 		for _, p := range pieces {
 			i := slices.IndexFunc(cards, func(c card) bool { return c.id == p.card })
@@ -136,19 +136,19 @@ func (n *node) hold(a *ask, t *model.Task, g grant, promised, leaving bool) (any
 			if !a.vgpu && a.parts[0].whole {
 				h.amounts = amounts{1, c.memory, wholeCard}
 			}
-			c.take(h)
+			c.addCardHolder(h)
 		}
 	}
 	n.answers = n.answers[:0]
 	return any
 }
 
-func (c *card) take(h holder) {
+func (c *card) addCardHolder(h holder) {
 	c.holders = append(c.holders, h)
-	c.count(&h, 1)
+	c.countHolder(&h, 1)
 }
 
-func (c *card) count(h *holder, sign int64) {
+func (c *card) countHolder(h *holder, sign int64) {
 	if h.promised {
 		c.promised.add(h.amounts, sign)
 		return
@@ -159,14 +159,14 @@ func (c *card) count(h *holder, sign int64) {
 	}
 }
 
-// drop removes a task's use from the cards.
-func (n *node) drop(a *ask, t *model.Task) {
-	cards := n.cards(a)
+// removeHolder removes a task's use from the cards.
+func (n *node) removeHolder(a *ask, t *model.Task) {
+	cards := n.requestedCards(a)
 	for i := range cards {
 		c := &cards[i]
 		c.holders = slices.DeleteFunc(c.holders, func(h holder) bool {
 			if h.task == t {
-				c.count(&h, -1)
+				c.countHolder(&h, -1)
 			}
 			return h.task == t
 		})
@@ -174,9 +174,9 @@ func (n *node) drop(a *ask, t *model.Task) {
 	n.answers = n.answers[:0]
 }
 
-// leave marks a task's use of the cards as leaving, or as staying again.
-func (n *node) leave(a *ask, t *model.Task, leaving bool) {
-	cards := n.cards(a)
+// markLeaving marks a task's use of the cards as leaving, or as staying again.
+func (n *node) markLeaving(a *ask, t *model.Task, leaving bool) {
+	cards := n.requestedCards(a)
 	for i := range cards {
 		c := &cards[i]
 		for k := range c.holders {
@@ -184,9 +184,9 @@ func (n *node) leave(a *ask, t *model.Task, leaving bool) {
 			if h.task != t || h.promised || h.leaving == leaving {
 				continue
 			}
-			c.count(h, -1)
+			c.countHolder(h, -1)
 			h.leaving = leaving
-			c.count(h, 1)
+			c.countHolder(h, 1)
 		}
 	}
 	n.answers = n.answers[:0]

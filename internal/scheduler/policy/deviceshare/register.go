@@ -53,10 +53,10 @@ type holder struct {
 	leaving  bool
 }
 
-// held returns the amounts that count as used. If later is true, they are the future amounts, which exclude leaving
+// heldAmounts returns the amounts that count as used. If later is true, they are the future amounts, which exclude leaving
 // tasks and include promised ones. Otherwise, they are the maximum of the current and the future amounts, so that
 // promises can be kept.
-func (c *card) held(later bool) amounts {
+func (c *card) heldAmounts(later bool) amounts {
 	future := c.used
 	future.add(c.leaving, -1)
 	future.add(c.promised, 1)
@@ -102,10 +102,10 @@ func parseCard(record string) (card, error) {
 	}
 	c := card{id: fields[0], kind: fields[3], mode: modeHami}
 	var err error
-	if c.slots, err = whole("count", fields[1]); err != nil {
+	if c.slots, err = parseWholeNumber("count", fields[1]); err != nil {
 		return card{}, err
 	}
-	if c.memory, err = whole("memory", fields[2]); err != nil {
+	if c.memory, err = parseWholeNumber("memory", fields[2]); err != nil {
 		return card{}, err
 	}
 	if c.healthy, err = strconv.ParseBool(fields[4]); err != nil {
@@ -120,8 +120,8 @@ func parseCard(record string) (card, error) {
 	return c, nil
 }
 
-// whole parses a whole number that is not negative and not too large to be summed up.
-func whole(what, text string) (int64, error) {
+// parseWholeNumber parses a whole number that is not negative and not too large to be summed up.
+func parseWholeNumber(what, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || n > model.MaxAmount {
 		return 0, fmt.Errorf("%s: must be a whole number of at least 0, not %q", what, text)
@@ -129,9 +129,9 @@ func whole(what, text string) (int64, error) {
 	return n, nil
 }
 
-// shareCards returns the cards of the GPU share device. All cards of a node have the same size. Unhealthy cards keep
+// cardsForShare returns the cards of the GPU share device. All cards of a node have the same size. Unhealthy cards keep
 // their pods but get no new ones.
-func shareCards(info *model.NodeInfo) (cards []card, problem string) {
+func cardsForShare(info *model.NodeInfo) (cards []card, problem string) {
 	var number, memory int64
 	for _, a := range info.Devices {
 		switch a.Name {

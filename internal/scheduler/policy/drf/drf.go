@@ -53,33 +53,35 @@ func (*Policy) Reads() config.Reads {
 func (p *Policy) Open(s *session.Session) {
 	shares := &shares{total: s.Ledger.Total, held: map[*framework.Job]*holding{}}
 	if p.conf.Enabled("enableJobOrder") {
-		s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *framework.Job) int { return cmp.Compare(shares.of(a), shares.of(b)) })
+		s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *framework.Job) int {
+			return cmp.Compare(shares.dominantShareOf(a), shares.dominantShareOf(b))
+		})
 	}
 	if p.conf.Enabled("enablePreemptable") {
-		s.Rules.Entitle(func(a *framework.Attack) framework.Guard { return shares.entitle(s, a) }, framework.Preempt)
+		s.Rules.Entitle(func(a *framework.Attack) framework.Guard { return shares.grantEviction(s, a) }, framework.Preempt)
 	}
 	if !p.conf.Enabled("enableHierarchy") {
 		return
 	}
-	p.warn(s)
+	p.addWarnings(s)
 	tree := &tree{s: s, shares: shares}
 	s.Rules.ShareMoves = true
 	if p.conf.Enabled("enableQueueOrder") {
 		s.Rules.QueueOrder = append(s.Rules.QueueOrder, func(a, b *queue.Queue) int {
 			tree.update()
-			return tree.compare(a, b)
+			return tree.compareQueues(a, b)
 		})
 	}
 	if p.conf.Enabled("enableReclaimable") {
-		s.Rules.Entitle(tree.entitle, framework.Reclaim)
+		s.Rules.Entitle(tree.grantEviction, framework.Reclaim)
 	}
 }
 
-// warn adds warnings to queues whose weights are ignored. It does so in every cycle, even if no rule needs the tree,
+// addWarnings adds warnings to queues whose weights are ignored. It does so in every cycle, even if no rule needs the tree,
 // because a warning that is not repeated disappears from the queue's status.
-func (p *Policy) warn(s *session.Session) {
+func (p *Policy) addWarnings(s *session.Session) {
 	if p.warnings == nil || p.gen != s.Cluster.QueueSetGen {
-		p.warnings, p.gen = contradictions(s.Ledger.Queues), s.Cluster.QueueSetGen
+		p.warnings, p.gen = weightContradictions(s.Ledger.Queues), s.Cluster.QueueSetGen
 	}
 	if len(p.warnings) == 0 {
 		return
@@ -103,34 +105,34 @@ type holding struct {
 	share            float64
 }
 
-// of returns a gang's dominant share. It is between 0 and 1, or larger if nodes were removed.
-func (s *shares) of(j *framework.Job) float64 { return s.holding(j).share }
+// dominantShareOf returns a gang's dominant share. It is between 0 and 1, or larger if nodes were removed.
+func (s *shares) dominantShareOf(j *framework.Job) float64 { return s.holdingOfGang(j).share }
 
-func (s *shares) holding(j *framework.Job) *holding {
+func (s *shares) holdingOfGang(j *framework.Job) *holding {
 	h := s.held[j]
 	if h == nil || h.gen != j.Gen || h.placed > len(j.Placed) || h.promised > len(j.Promised) {
 		h = &holding{gen: j.Gen, amounts: make([]float64, len(s.total))}
 		for i, v := range j.Gang.Sums.Allocated {
 			h.amounts[i] = float64(v)
 		}
-		h.share = s.dominant(h.amounts)
+		h.share = s.computeDominantShare(h.amounts)
 		s.held[j] = h
 	}
 	if h.placed == len(j.Placed) && h.promised == len(j.Promised) {
 		return h
 	}
 	for ; h.placed < len(j.Placed); h.placed++ {
-		h.add(j.Placed[h.placed].Task)
+		h.countPlaced(j.Placed[h.placed].Task)
 	}
 	for ; h.promised < len(j.Promised); h.promised++ {
-		h.add(j.Promised[h.promised].Task)
+		h.countPlaced(j.Promised[h.promised].Task)
 	}
-	h.share = s.dominant(h.amounts)
+	h.share = s.computeDominantShare(h.amounts)
 	return h
 }
 
-// add counts a task that was placed in this cycle. Tasks with promised resources are already included.
-func (h *holding) add(t *model.Task) {
+// countPlaced counts a task that was placed in this cycle. Tasks with promised resources are already included.
+func (h *holding) countPlaced(t *model.Task) {
 	if t.Status != model.Pending {
 		return
 	}
@@ -139,8 +141,8 @@ func (h *holding) add(t *model.Task) {
 	}
 }
 
-// dominant returns the largest fraction that the amounts have of any resource of the cluster.
-func (s *shares) dominant(amounts []float64) float64 {
+// computeDominantShare returns the largest fraction that the amounts have of any resource of the cluster.
+func (s *shares) computeDominantShare(amounts []float64) float64 {
 	share := 0.0
 	for i, v := range amounts {
 		switch {
@@ -154,36 +156,36 @@ func (s *shares) dominant(amounts []float64) float64 {
 	return share
 }
 
-// now returns the resources that a gang uses, without the tasks that are evicted in this cycle.
-func (s *shares) now(j *framework.Job) []float64 {
-	amounts := append([]float64(nil), s.holding(j).amounts...)
+// currentAmounts returns the resources that a gang uses, without the tasks that are evicted in this cycle.
+func (s *shares) currentAmounts(j *framework.Job) []float64 {
+	amounts := append([]float64(nil), s.holdingOfGang(j).amounts...)
 	for t := range j.Leaving {
-		add(amounts, t, -1)
+		addRequest(amounts, t, -1)
 	}
 	return amounts
 }
 
-func add(amounts []float64, t *model.Task, sign float64) {
+func addRequest(amounts []float64, t *model.Task, sign float64) {
 	for _, term := range t.Shape.Request {
 		amounts[term.Index] += sign * float64(term.Value)
 	}
 }
 
-// entitle grants the eviction of tasks whose gang keeps at least the share that the taker would then have. It takes
+// grantEviction grants the eviction of tasks whose gang keeps at least the share that the taker would then have. It takes
 // into account what the victims' gangs have already lost.
-func (s *shares) entitle(ses *session.Session, a *framework.Attack) framework.Guard {
-	with := s.now(a.Taker)
+func (s *shares) grantEviction(ses *session.Session, a *framework.Attack) framework.Guard {
+	with := s.currentAmounts(a.Taker)
 	for _, t := range a.Asked {
 		with[t.Index] += float64(t.Value)
 	}
-	mine := s.dominant(with)
+	mine := s.computeDominantShare(with)
 	left, before := map[*framework.Job][]float64{}, map[*framework.Job]float64{}
 	scratch := make([]float64, len(s.total))
 	look := func(g *model.Gang) *framework.Job {
 		j := ses.Job(g)
 		if j != nil && left[j] == nil {
-			left[j] = s.now(j)
-			before[j] = s.dominant(left[j])
+			left[j] = s.currentAmounts(j)
+			before[j] = s.computeDominantShare(left[j])
 		}
 		return j
 	}
@@ -199,15 +201,15 @@ func (s *shares) entitle(ses *session.Session, a *framework.Attack) framework.Gu
 			}
 			copy(scratch, left[j])
 			for _, t := range victims {
-				add(scratch, t, -1)
+				addRequest(scratch, t, -1)
 			}
-			return mine <= s.dominant(scratch)+tiny, ""
+			return mine <= s.computeDominantShare(scratch)+tiny, ""
 		},
 		Because: func([]*model.Task) string { return "its dominant share is lower" },
 		Out: func(victims []*model.Task, sign int) {
 			if j := ses.Job(victims[0].Gang); j != nil && left[j] != nil {
 				for _, t := range victims {
-					add(left[j], t, -float64(sign))
+					addRequest(left[j], t, -float64(sign))
 				}
 			}
 		},

@@ -40,26 +40,26 @@ type node struct {
 // update builds the tree on the first call and then updates it with the placements of the cycle.
 func (t *tree) update() {
 	if t.root == nil {
-		t.build()
+		t.buildWholeTree()
 	}
 	for ; t.seen < len(t.s.Kept); t.seen++ {
 		j := t.s.Kept[t.seen]
 		if leaf := t.leaves[j.Gang]; leaf != nil {
-			t.count(leaf.amounts, -1)
-			copy(leaf.amounts, t.shares.holding(j).amounts)
-			t.count(leaf.amounts, 1)
-			t.climb(leaf)
+			t.countHeldAmounts(leaf.amounts, -1)
+			copy(leaf.amounts, t.shares.holdingOfGang(j).amounts)
+			t.countHeldAmounts(leaf.amounts, 1)
+			t.recomputeAncestors(leaf)
 		}
 	}
 }
 
-func (t *tree) build() {
+func (t *tree) buildWholeTree() {
 	n := len(t.s.Ledger.Total)
-	t.root = t.node(nil, keys.RootQueue, 1)
+	t.root = t.addTreeNode(nil, keys.RootQueue, 1)
 	t.paths, t.leaves = map[*queue.Queue][]*node{}, map[*model.Gang]*node{}
 	t.held = make([]float64, n)
 	for _, q := range t.s.Ledger.Queues {
-		t.paths[q] = t.path(q)
+		t.paths[q] = t.ensurePath(q)
 	}
 	gangs := make([]*model.Gang, 0, len(t.s.Cluster.Gangs))
 	for _, g := range t.s.Cluster.Gangs {
@@ -71,13 +71,13 @@ func (t *tree) build() {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	for _, g := range gangs {
-		t.leaf(g)
+		t.addGangLeaf(g)
 	}
-	t.recompute(t.root)
+	t.recomputeSubtree(t.root)
 	t.seen = len(t.s.Kept)
 }
 
-func (t *tree) node(parent *node, name string, weight float64) *node {
+func (t *tree) addTreeNode(parent *node, name string, weight float64) *node {
 	n := &node{name: name, weight: weight, parent: parent, amounts: make([]float64, len(t.s.Ledger.Total))}
 	if parent != nil {
 		parent.children = append(parent.children, n)
@@ -85,15 +85,15 @@ func (t *tree) node(parent *node, name string, weight float64) *node {
 	return n
 }
 
-// path returns the nodes on the path to a queue, and creates missing nodes. The weight of a group is the one given by
+// ensurePath returns the nodes on the path to a queue, and creates missing nodes. The weight of a group is the one given by
 // the first queue, by name, that mentions the group.
-func (t *tree) path(q *queue.Queue) []*node {
+func (t *tree) ensurePath(q *queue.Queue) []*node {
 	var path []*node
 	at := t.root
-	for _, step := range way(q) {
+	for _, step := range annotatedPath(q) {
 		k := slices.IndexFunc(at.children, func(c *node) bool { return c.name == step.name })
 		if k < 0 {
-			t.node(at, step.name, step.weight)
+			t.addTreeNode(at, step.name, step.weight)
 			k = len(at.children) - 1
 		}
 		at = at.children[k]
@@ -102,15 +102,15 @@ func (t *tree) path(q *queue.Queue) []*node {
 	return path
 }
 
-func (t *tree) leaf(g *model.Gang) {
+func (t *tree) addGangLeaf(g *model.Gang) {
 	path := t.paths[t.s.Ledger.Of(g.Queue)]
 	if len(path) == 0 {
 		return
 	}
-	leaf := t.node(path[len(path)-1], g.Key(), 1)
+	leaf := t.addTreeNode(path[len(path)-1], g.Key(), 1)
 	leaf.request = make([]float64, len(leaf.amounts))
 	if j := t.s.Job(g); j != nil {
-		copy(leaf.amounts, t.shares.holding(j).amounts)
+		copy(leaf.amounts, t.shares.holdingOfGang(j).amounts)
 	} else {
 		for i, v := range g.Sums.Allocated {
 			leaf.amounts[i] = float64(v)
@@ -120,38 +120,38 @@ func (t *tree) leaf(g *model.Gang) {
 		leaf.request[i] = float64(g.Sums.Allocated.Get(i)) + float64(g.Sums.Pending.Get(i))
 	}
 	t.leaves[g] = leaf
-	t.count(leaf.amounts, 1)
+	t.countHeldAmounts(leaf.amounts, 1)
 }
 
-func (t *tree) count(amounts []float64, sign float64) {
+func (t *tree) countHeldAmounts(amounts []float64, sign float64) {
 	for i, v := range amounts {
 		t.held[i] += sign * v
 	}
 }
 
-// demanding reports whether some amount of a resource is still free.
-func (t *tree) demanding(i int) bool { return t.held[i] < t.shares.total[i]-queue.Epsilon }
+// hasFreeAmount reports whether some amount of a resource is still free.
+func (t *tree) hasFreeAmount(i int) bool { return t.held[i] < t.shares.total[i]-queue.Epsilon }
 
-// recompute updates a node and all nodes below it.
-func (t *tree) recompute(n *node) {
+// recomputeSubtree updates a node and all nodes below it.
+func (t *tree) recomputeSubtree(n *node) {
 	for _, child := range n.children {
-		t.recompute(child)
+		t.recomputeSubtree(child)
 	}
-	t.one(n)
+	t.recomputeNode(n)
 }
 
-// climb updates a node and all nodes above it.
-func (t *tree) climb(n *node) {
+// recomputeAncestors updates a node and all nodes above it.
+func (t *tree) recomputeAncestors(n *node) {
 	for ; n != nil; n = n.parent {
-		t.one(n)
+		t.recomputeNode(n)
 	}
 }
 
-// one updates an inner node from its children, or a leaf from its gang's resources.
-func (t *tree) one(n *node) {
+// recomputeNode updates an inner node from its children, or a leaf from its gang's resources.
+func (t *tree) recomputeNode(n *node) {
 	if n.request != nil {
-		n.share = t.shares.dominant(n.amounts)
-		n.saturated = t.full(n)
+		n.share = t.shares.computeDominantShare(n.amounts)
+		n.saturated = t.isSaturated(n)
 		return
 	}
 	least, all := 1.0, true
@@ -173,27 +173,27 @@ func (t *tree) one(n *node) {
 			n.amounts[i] += v * scale
 		}
 	}
-	n.share = t.shares.dominant(n.amounts)
+	n.share = t.shares.computeDominantShare(n.amounts)
 	n.saturated = all
 }
 
-// full reports whether a gang cannot get more resources, because it already has all that it requests of some
+// isSaturated reports whether a gang cannot get more resources, because it already has all that it requests of some
 // resource, or because it requests a resource that is used up.
-func (t *tree) full(n *node) bool {
+func (t *tree) isSaturated(n *node) bool {
 	for i, asked := range n.request {
 		if i == model.Pods || asked <= 0 {
 			continue
 		}
-		if n.amounts[i] > 0 && n.amounts[i] >= asked-queue.Epsilon || !t.demanding(i) {
+		if n.amounts[i] > 0 && n.amounts[i] >= asked-queue.Epsilon || !t.hasFreeAmount(i) {
 			return true
 		}
 	}
 	return false
 }
 
-// compare orders queues. At each level, a queue that can get more resources comes first, then the queue with the
+// compareQueues orders queues. At each level, a queue that can get more resources comes first, then the queue with the
 // smaller weighted share.
-func (t *tree) compare(a, b *queue.Queue) int {
+func (t *tree) compareQueues(a, b *queue.Queue) int {
 	x, y := t.paths[a], t.paths[b]
 	for i := range min(len(x), len(y)) {
 		l, r := x[i], y[i]
@@ -213,9 +213,9 @@ func (t *tree) compare(a, b *queue.Queue) int {
 	return 0
 }
 
-// entitle grants the eviction of tasks in queues that would still come after the taker's queue once the taker is
+// grantEviction grants the eviction of tasks in queues that would still come after the taker's queue once the taker is
 // placed and the victims are evicted.
-func (t *tree) entitle(a *framework.Attack) framework.Guard {
+func (t *tree) grantEviction(a *framework.Attack) framework.Guard {
 	t.update()
 	lost := map[*model.Gang][]float64{}
 	change := func(g *model.Gang, amounts []float64, sign float64) {
@@ -223,8 +223,8 @@ func (t *tree) entitle(a *framework.Attack) framework.Guard {
 			for i, v := range amounts {
 				leaf.amounts[i] += sign * v
 			}
-			t.count(amounts, sign)
-			t.climb(leaf)
+			t.countHeldAmounts(amounts, sign)
+			t.recomputeAncestors(leaf)
 		}
 	}
 	sum := func(r model.Request, into []float64) []float64 {
@@ -251,7 +251,7 @@ func (t *tree) entitle(a *framework.Attack) framework.Guard {
 				change(other, amounts, -1)
 			}
 			change(g, gone, -1)
-			ok := t.compare(a.Taker.In, t.s.Ledger.Of(g.Queue)) < 0
+			ok := t.compareQueues(a.Taker.In, t.s.Ledger.Of(g.Queue)) < 0
 			change(g, gone, 1)
 			for other, amounts := range lost {
 				change(other, amounts, 1)

@@ -15,9 +15,9 @@ type step struct {
 	weight float64
 }
 
-// way returns the path to a queue as given by its annotations, starting below the root. Without annotations, the path
+// annotatedPath returns the path to a queue as given by its annotations, starting below the root. Without annotations, the path
 // consists of the queue itself.
-func way(q *queue.Queue) []step {
+func annotatedPath(q *queue.Queue) []step {
 	names := strings.Split(q.Annotations[keys.Hierarchy], "/")
 	weights := strings.Split(q.Annotations[keys.HierarchyWeights], "/")
 	if names[0] == keys.RootQueue || names[0] == "" {
@@ -38,13 +38,13 @@ func way(q *queue.Queue) []step {
 	return steps
 }
 
-// contradictions returns warnings for queues that give a group a weight that is ignored, because another queue gives
+// weightContradictions returns warnings for queues that give a group a weight that is ignored, because another queue gives
 // the group a different weight.
-func contradictions(queues []*queue.Queue) map[*queue.Queue][]string {
+func weightContradictions(queues []*queue.Queue) map[*queue.Queue][]string {
 	found, said := map[*queue.Queue][]string{}, map[string]float64{}
 	for _, q := range queues {
 		path := ""
-		for _, s := range way(q) {
+		for _, s := range annotatedPath(q) {
 			path += "/" + s.name
 			if first, known := said[path]; !known {
 				said[path] = s.weight

@@ -22,42 +22,42 @@ type total struct {
 	accounts int
 }
 
-func ofQueue(queue string) model.Account { return model.Account{Queue: queue} }
+func queueAccount(queue string) model.Account { return model.Account{Queue: queue} }
 
-func inNamespace(j *framework.Job) model.Account {
+func namespaceAccount(j *framework.Job) model.Account {
 	return model.Account{Queue: j.In.Name, Namespace: j.Namespace}
 }
 
-// accountOf returns the account whose usage determines the order of a gang.
-func accountOf(j *framework.Job) model.Account { return owner(j.Gang) }
+// orderingAccount returns the account whose usage determines the order of a gang.
+func orderingAccount(j *framework.Job) model.Account { return ownerAccount(j.Gang) }
 
-func owner(g *model.Gang) model.Account {
+func ownerAccount(g *model.Gang) model.Account {
 	if g.User != "" {
 		return model.Account{Queue: g.Queue.Name, User: g.User}
 	}
 	return model.Account{Queue: g.Queue.Name, Namespace: g.Namespace}
 }
 
-// used returns the usage of an account up to the time of this cycle.
-func (b *book) used(a model.Account) float64 {
-	used := b.s.Cluster.Usage[a].Now(b.s.Now, b.p.halfLife)
+// usageOfAccount returns the usage of an account up to the time of this cycle.
+func (b *book) usageOfAccount(a model.Account) float64 {
+	used := b.s.Cluster.Usage[a].ValueAtTime(b.s.Now, b.p.halfLife)
 	if one := b.p.stock.accounts[a]; used < forgotten && (one == nil || one.rate == 0) {
 		return 0
 	}
 	return used
 }
 
-// of returns the total usage of a queue's accounts.
-func (b *book) of(queue string) total {
+// queueTotal returns the total usage of a queue's accounts.
+func (b *book) queueTotal(queue string) total {
 	if b.queues == nil {
 		b.queues = map[string]total{}
-		for _, a := range b.p.stock.list() { // floating-point sums depend on the order
+		for _, a := range b.p.stock.listAccounts() { // floating-point sums depend on the order
 			one := b.p.stock.accounts[a]
 			if _, ever := b.s.Cluster.Usage[a]; !ever && one.rate == 0 || one.owners == 0 && a.User == "" {
 				continue
 			}
 			t := b.queues[a.Queue]
-			b.queues[a.Queue] = total{t.used + b.used(a), t.accounts + 1}
+			b.queues[a.Queue] = total{t.used + b.usageOfAccount(a), t.accounts + 1}
 		}
 	}
 	return b.queues[queue]

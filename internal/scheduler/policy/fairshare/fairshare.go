@@ -66,17 +66,17 @@ type Policy struct {
 func New(conf config.Plugin, warn func(string)) *Policy {
 	a := conf.Arguments
 	p := &Policy{
-		conf: conf, halfLife: duration(a, halfLife, 4*time.Hour, warn), maxAge: duration(a, maxAge, 7*24*time.Hour, warn),
-		usageWeight: weight(a, usageWeight, 1, warn), ageWeight: weight(a, ageWeight, 0.1, warn),
+		conf: conf, halfLife: parseDuration(a, halfLife, 4*time.Hour, warn), maxAge: parseDuration(a, maxAge, 7*24*time.Hour, warn),
+		usageWeight: parseWeight(a, usageWeight, 1, warn), ageWeight: parseWeight(a, ageWeight, 0.1, warn),
 		amongQueues: a.Bool(queues, false, warn),
 	}
-	p.targets = names(a, warn)
+	p.targets = parseQueueNames(a, warn)
 	p.stock.p = p
 	return p
 }
 
-// names parses a list of queues: either a YAML list, or comma-separated text.
-func names(a config.Arguments, warn func(string)) []string {
+// parseQueueNames parses a list of queues: either a YAML list, or comma-separated text.
+func parseQueueNames(a config.Arguments, warn func(string)) []string {
 	var out []string
 	switch v := a[targetQueues].(type) {
 	case nil:
@@ -100,7 +100,7 @@ func names(a config.Arguments, warn func(string)) []string {
 	return slices.DeleteFunc(out, func(name string) bool { return name == "" })
 }
 
-func duration(a config.Arguments, key string, usual time.Duration, warn func(string)) time.Duration {
+func parseDuration(a config.Arguments, key string, usual time.Duration, warn func(string)) time.Duration {
 	text := a.String(key, "", warn)
 	if text == "" {
 		return usual
@@ -113,7 +113,7 @@ func duration(a config.Arguments, key string, usual time.Duration, warn func(str
 	return d
 }
 
-func weight(a config.Arguments, key string, usual float64, warn func(string)) float64 {
+func parseWeight(a config.Arguments, key string, usual float64, warn func(string)) float64 {
 	w := a.Float(key, usual, warn)
 	if !(w >= 0) || w > 1e6 {
 		warn(fmt.Sprintf("argument %s: must be 0 to 1000000, not %v; %v is used", key, w, usual))
@@ -139,29 +139,29 @@ func (p *Policy) Open(s *session.Session) {
 	book := &book{s: s, p: p, reckoned: map[*framework.Job]float64{}}
 	s.Rules.OrderMoves = true
 	if p.conf.Enabled("enableJobOrder") {
-		s.Rules.JobOrder = append(s.Rules.JobOrder, book.compare)
+		s.Rules.JobOrder = append(s.Rules.JobOrder, book.compareJobs)
 	}
 	if p.amongQueues && p.conf.Enabled("enableQueueOrder") {
 		s.Rules.QueueOrder = append(s.Rules.QueueOrder, func(a, b *queue.Queue) int {
-			return cmp.Compare(book.queueUse(a), book.queueUse(b))
+			return cmp.Compare(book.weightedQueueUsage(a), book.weightedQueueUsage(b))
 		})
 	}
 }
 
-// meant reports whether the policy orders the gangs of a queue.
-func (p *Policy) meant(queue string) bool {
+// ordersQueue reports whether the policy orders the gangs of a queue.
+func (p *Policy) ordersQueue(queue string) bool {
 	return len(p.targets) == 0 || slices.Contains(p.targets, queue)
 }
 
-// compare orders two gangs of the same queue.
-func (b *book) compare(x, y *framework.Job) int {
-	if !b.p.meant(x.In.Name) {
+// compareJobs orders two gangs of the same queue.
+func (b *book) compareJobs(x, y *framework.Job) int {
+	if !b.p.ordersQueue(x.In.Name) {
 		return 0
 	}
-	if d := b.points(y) - b.points(x); d < -tiny || d > tiny {
+	if d := b.pointsOfGang(y) - b.pointsOfGang(x); d < -tiny || d > tiny {
 		return cmp.Compare(d, 0)
 	}
-	if d := b.used(inNamespace(x)) - b.used(inNamespace(y)); d < -tiny || d > tiny {
+	if d := b.usageOfAccount(namespaceAccount(x)) - b.usageOfAccount(namespaceAccount(y)); d < -tiny || d > tiny {
 		return cmp.Compare(d, 0)
 	}
 	return 0
@@ -171,27 +171,27 @@ func (b *book) compare(x, y *framework.Job) int {
 // a maximum age of a week.
 const tiny = 1e-9
 
-// points returns the points of a gang, computed once per cycle.
-func (b *book) points(j *framework.Job) float64 {
+// pointsOfGang returns the points of a gang, computed once per cycle.
+func (b *book) pointsOfGang(j *framework.Job) float64 {
 	points, known := b.reckoned[j]
 	if !known {
-		points = b.reckon(j)
+		points = b.computePoints(j)
 		b.reckoned[j] = points
 	}
 	return points
 }
 
-func (b *book) reckon(j *framework.Job) float64 {
-	all := b.of(j.In.Name)
+func (b *book) computePoints(j *framework.Job) float64 {
+	all := b.queueTotal(j.In.Name)
 	points := b.p.usageWeight
 	if all.used > 0 {
-		points *= math.Exp2(-b.used(accountOf(j)) / all.used * float64(all.accounts))
+		points *= math.Exp2(-b.usageOfAccount(orderingAccount(j)) / all.used * float64(all.accounts))
 	}
 	waited := float64(max(b.s.Now.Sub(j.Created), 0)) / float64(b.p.maxAge)
 	return points + b.p.ageWeight*min(waited, 1)
 }
 
-// queueUse returns the usage of a queue, divided by the queue's weight.
-func (b *book) queueUse(q *queue.Queue) float64 {
-	return b.used(ofQueue(q.Name)) / float64(max(q.Weight, 1))
+// weightedQueueUsage returns the usage of a queue, divided by the queue's weight.
+func (b *book) weightedQueueUsage(q *queue.Queue) float64 {
+	return b.usageOfAccount(queueAccount(q.Name)) / float64(max(q.Weight, 1))
 }

@@ -50,14 +50,14 @@ type account struct {
 // update updates the stock from the model and adds the changed usage to the decisions.
 func (k *stock) update(s *session.Session) {
 	c := s.Cluster
-	if k.cluster != c || !c.GangsSince(k.seen, k.look) {
-		k.begin(c)
+	if k.cluster != c || !c.GangsSince(k.seen, k.updateGang) {
+		k.rebuildFrom(c)
 	}
 	k.seen = c.Gen()
 	if k.usage != c.UsageGen {
 		k.usage = c.UsageGen
 		for a := range c.Usage {
-			k.at(a)
+			k.ensureAccount(a)
 			k.dirty[a] = true
 		}
 		for a := range k.accounts {
@@ -78,21 +78,21 @@ func (k *stock) update(s *session.Session) {
 			}
 		}
 	}
-	k.settle(s)
+	k.recordRates(s)
 }
 
-// begin rebuilds the stock from all gangs.
-func (k *stock) begin(c *model.Cluster) {
+// rebuildFrom rebuilds the stock from all gangs.
+func (k *stock) rebuildFrom(c *model.Cluster) {
 	k.cluster, k.usage, k.totals = c, ^uint64(0), k.totals[:0]
 	k.parts, k.accounts, k.dirty = map[*model.Gang]part{}, map[model.Account]*account{}, map[model.Account]bool{}
 	k.forgetAt, k.listed = time.Time{}, nil
 	for _, g := range c.Gangs {
-		k.look(g)
+		k.updateGang(g)
 	}
 }
 
-// at returns an account, creating it if needed.
-func (k *stock) at(a model.Account) *account {
+// ensureAccount returns an account, creating it if needed.
+func (k *stock) ensureAccount(a model.Account) *account {
 	one := k.accounts[a]
 	if one == nil {
 		one = &account{}
@@ -101,53 +101,53 @@ func (k *stock) at(a model.Account) *account {
 	return one
 }
 
-// look updates the contribution of a gang that may have changed.
-func (k *stock) look(g *model.Gang) {
+// updateGang updates the contribution of a gang that may have changed.
+func (k *stock) updateGang(g *model.Gang) {
 	if old, known := k.parts[g]; known {
 		delete(k.parts, g)
-		k.count(&old, -1)
+		k.countGangPart(&old, -1)
 	}
 	if !g.Known {
 		if g.Queue != nil { // the gang may have been created and deleted between two cycles
-			k.dirty[owner(g)], k.dirty[ofQueue(g.Queue.Name)] = true, true
+			k.dirty[ownerAccount(g)], k.dirty[queueAccount(g.Queue.Name)] = true, true
 			k.dirty[model.Account{Queue: g.Queue.Name, Namespace: g.Namespace}] = true
 		}
 		return
 	}
-	now := part{owner: owner(g)}
-	if g.AllocatedTasks() > 0 && k.p.meant(g.Queue.Name) {
+	now := part{owner: ownerAccount(g)}
+	if g.AllocatedTasks() > 0 && k.p.ordersQueue(g.Queue.Name) {
 		now.held = g.Sums.Allocated.Clone()
-		now.in = append(now.in, ofQueue(g.Queue.Name), model.Account{Queue: g.Queue.Name, Namespace: g.Namespace})
+		now.in = append(now.in, queueAccount(g.Queue.Name), model.Account{Queue: g.Queue.Name, Namespace: g.Namespace})
 		if g.User != "" {
 			now.in = append(now.in, now.owner)
 		}
 	}
 	k.parts[g] = now
-	k.count(&now, 1)
+	k.countGangPart(&now, 1)
 }
 
-// count adds a gang's part, multiplied by sign, to its accounts.
-func (k *stock) count(p *part, sign int) {
-	k.at(p.owner).owners += sign
+// countGangPart adds a gang's part, multiplied by sign, to its accounts.
+func (k *stock) countGangPart(p *part, sign int) {
+	k.ensureAccount(p.owner).owners += sign
 	k.dirty[p.owner] = true
 	for _, a := range p.in {
-		one := k.at(a)
+		one := k.ensureAccount(a)
 		one.held.Add(p.held, int64(sign))
 		one.parts += sign
 		k.dirty[a] = true
 	}
 }
 
-// settle adds the changed rates of dirty accounts to the decisions. Nothing is written between two changes, because
+// recordRates adds the changed rates of dirty accounts to the decisions. Nothing is written between two changes, because
 // the usage follows from the rate.
-func (k *stock) settle(s *session.Session) {
+func (k *stock) recordRates(s *session.Session) {
 	if len(k.dirty) == 0 {
 		return
 	}
-	for _, a := range sorted(k.dirty) {
-		one, before := k.at(a), s.Cluster.Usage[a]
-		one.rate = k.rate(one)
-		now := before.Now(s.Now, k.p.halfLife)
+	for _, a := range sortedAccounts(k.dirty) {
+		one, before := k.ensureAccount(a), s.Cluster.Usage[a]
+		one.rate = k.usageRateOf(one)
+		now := before.ValueAtTime(s.Now, k.p.halfLife)
 		switch {
 		case one.rate == 0 && now < forgotten && before != (model.Usage{}):
 			s.Out.Usage = append(s.Out.Usage, model.UsageEntry{Account: a})
@@ -155,13 +155,13 @@ func (k *stock) settle(s *session.Session) {
 			s.Out.Usage = append(s.Out.Usage, model.UsageEntry{Account: a, Usage: model.Usage{Value: now, At: s.Now, Rate: one.rate}})
 		default: // the model is up to date
 			delete(k.dirty, a)
-			k.expire(a, one, before)
+			k.scheduleExpiry(a, one, before)
 		}
 	}
 }
 
-// expire computes the time when an account without running pods may be deleted, and drops accounts without any usage.
-func (k *stock) expire(a model.Account, one *account, u model.Usage) {
+// scheduleExpiry computes the time when an account without running pods may be deleted, and drops accounts without any usage.
+func (k *stock) scheduleExpiry(a model.Account, one *account, u model.Usage) {
 	switch {
 	case one.rate > 0:
 	case u == (model.Usage{}):
@@ -178,13 +178,13 @@ func (k *stock) expire(a model.Account, one *account, u model.Usage) {
 	}
 }
 
-// rate returns the fraction of the cluster that an account uses: the largest fraction of any resource, but at most 1.
-func (k *stock) rate(one *account) float64 {
+// usageRateOf returns the fraction of the cluster that an account uses: the largest fraction of any resource, but at most 1.
+func (k *stock) usageRateOf(one *account) float64 {
 	if one.parts == 0 {
 		return 0
 	}
 	var held model.Vec
-	one.held.Into(&held)
+	one.held.WriteSumsTo(&held)
 	share := 0.0
 	for i, x := range held {
 		if total := k.totals[i]; i != model.Pods && x > 0 && total > 0 {
@@ -194,16 +194,16 @@ func (k *stock) rate(one *account) float64 {
 	return min(share, 1)
 }
 
-// list returns all accounts, sorted.
-func (k *stock) list() []model.Account {
+// listAccounts returns all accounts, sorted.
+func (k *stock) listAccounts() []model.Account {
 	if k.listed == nil {
-		k.listed = sorted(k.accounts)
+		k.listed = sortedAccounts(k.accounts)
 	}
 	return k.listed
 }
 
-// sorted returns the keys of a map in a fixed order.
-func sorted[T any](of map[model.Account]T) []model.Account {
+// sortedAccounts returns the keys of a map in a fixed order.
+func sortedAccounts[T any](of map[model.Account]T) []model.Account {
 	out := make([]model.Account, 0, len(of))
 	for a := range of {
 		out = append(out, a)

@@ -37,7 +37,7 @@ func sums(p *Policy, s *session.Session) map[string]total {
 	out := map[string]total{}
 	for i := range 3 {
 		name := fmt.Sprintf("q%d", i)
-		out[name] = b.of(name)
+		out[name] = b.queueTotal(name)
 	}
 	return out
 }

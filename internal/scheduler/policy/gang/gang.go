@@ -42,9 +42,9 @@ type Policy struct {
 func New(conf config.Plugin, warn func(string)) *Policy {
 	return &Policy{
 		conf:    conf,
-		keep:    duration(conf.Arguments, keepArgument, usualKeep, longestKeep, usualKeep.String()+" is used", warn),
-		release: releaseFrom(conf.Arguments, warn),
-		window:  duration(conf.Arguments, windowArgument, usualWindow, longestKeep, usualWindow.String()+" is used", warn),
+		keep:    parseDuration(conf.Arguments, keepArgument, usualKeep, longestKeep, usualKeep.String()+" is used", warn),
+		release: parseReleaseTime(conf.Arguments, warn),
+		window:  parseDuration(conf.Arguments, windowArgument, usualWindow, longestKeep, usualWindow.String()+" is used", warn),
 	}
 }
 
@@ -60,33 +60,35 @@ func (*Policy) Reads() config.Reads {
 func (p *Policy) Open(s *session.Session) {
 	s.Rules.KeepLost = p.keep
 	s.Rules.Gang = s.Rules.Gang || p.conf.Enabled("enableJobReady")
-	s.Rules.JobValid = append(s.Rules.JobValid, func(j *framework.Job) explain.Verdict { return valid(s, j) })
+	s.Rules.JobValid = append(s.Rules.JobValid, func(j *framework.Job) explain.Verdict { return checkMinimum(s, j) })
 	if p.conf.Enabled("enableJobOrder") {
-		s.Rules.JobOrder = append(s.Rules.JobOrder, neediestFirst)
+		s.Rules.JobOrder = append(s.Rules.JobOrder, compareNeediestFirst)
 	}
 	s.Rules.Groups = s.Rules.Groups || p.conf.Enabled("enabledSubJobReady")
 	if p.conf.Enabled("enabledSubJobOrder") {
-		s.Rules.GroupOrder = append(s.Rules.GroupOrder, begunFirst)
+		s.Rules.GroupOrder = append(s.Rules.GroupOrder, compareBegunFirst)
 	}
 	if p.conf.Enabled("enableJobStarving") {
 		s.Rules.Starve((*framework.Job).IsStarving)
 	}
-	p.keepMinimums(&s.Rules)
+	p.registerMinimumGuard(&s.Rules)
 	p.releaseBroken(s)
 	p.releasePartial(s)
 }
 
-// neediestFirst orders gangs that lost part of their minimum first, then gangs that hold no pods yet, then gangs that
+// compareNeediestFirst orders gangs that lost part of their minimum first, then gangs that hold no pods yet, then gangs that
 // only want more pods.
-func neediestFirst(a, b *framework.Job) int { return cmp.Compare(contentment(a), contentment(b)) }
+func compareNeediestFirst(a, b *framework.Job) int {
+	return cmp.Compare(satisfactionRank(a), satisfactionRank(b))
+}
 
-// begunFirst orders sub-groups that already hold pods before others, so that they are completed first.
-func begunFirst(a, b *framework.Group) int {
+// compareBegunFirst orders sub-groups that already hold pods before others, so that they are completed first.
+func compareBegunFirst(a, b *framework.Group) int {
 	begun := func(g *framework.Group) int { return min(g.Held, 1) }
 	return cmp.Compare(begun(b), begun(a))
 }
 
-func contentment(j *framework.Job) int {
+func satisfactionRank(j *framework.Job) int {
 	switch {
 	case j.Need() == 0 && (len(j.SubGroups) == 0 || len(j.GroupNeeds()) == 0):
 		return 2
@@ -96,9 +98,9 @@ func contentment(j *framework.Job) int {
 	return 1
 }
 
-// valid returns a verdict if too few pods of the gang exist, or if too many of them have scheduling gates.
-func valid(s *session.Session, j *framework.Job) explain.Verdict {
-	v := short(s, j, nil)
+// checkMinimum returns a verdict if too few pods of the gang exist, or if too many of them have scheduling gates.
+func checkMinimum(s *session.Session, j *framework.Job) explain.Verdict {
+	v := findShortage(s, j, nil)
 	if v.Code != reason.NotEnoughPods || j.Gated == 0 {
 		return v
 	}
@@ -108,14 +110,14 @@ func valid(s *session.Session, j *framework.Job) explain.Verdict {
 			gated = append(gated, t)
 		}
 	}
-	if short(s, j, gated).Code == "" {
-		return explain.Verdict{Code: reason.SchedulingGated, Members: s.Members(j, 0), Gated: len(gated), Gates: gatesOf(gated)}
+	if findShortage(s, j, gated).Code == "" {
+		return explain.Verdict{Code: reason.SchedulingGated, Members: s.Members(j, 0), Gated: len(gated), Gates: distinctGates(gated)}
 	}
 	return v
 }
 
-// gatesOf returns the distinct names of the tasks' scheduling gates.
-func gatesOf(gated []*model.Task) []string {
+// distinctGates returns the distinct names of the tasks' scheduling gates.
+func distinctGates(gated []*model.Task) []string {
 	var names []string
 	for _, t := range gated {
 		for _, name := range t.Gates {
@@ -128,23 +130,23 @@ func gatesOf(gated []*model.Task) []string {
 	return names
 }
 
-// short returns the part of a gang's minimum for which too few pods exist. It counts the tasks in more as if they
+// findShortage returns the part of a gang's minimum for which too few pods exist. It counts the tasks in more as if they
 // could be placed like pending ones.
-func short(s *session.Session, j *framework.Job, more []*model.Task) explain.Verdict {
-	if role, missing := shortRole(j, more); role != "" {
+func findShortage(s *session.Session, j *framework.Job, more []*model.Task) explain.Verdict {
+	if role, missing := findShortRole(j, more); role != "" {
 		return explain.Verdict{Code: reason.NotEnoughPods, Role: role, RoleMin: j.MinTaskMember[role], RoleMissing: missing, Members: s.Members(j, 0)}
 	}
-	if v := shortGroups(s, j, more); v.Code != "" {
+	if v := findShortGroups(s, j, more); v.Code != "" {
 		return v
 	}
-	if possible(j)+len(more) < j.MinMember {
+	if possibleTasks(j)+len(more) < j.MinMember {
 		return explain.Verdict{Code: reason.NotEnoughPods, Members: s.Members(j, 0)}
 	}
 	return explain.Verdict{}
 }
 
-// shortGroups returns a verdict about sub-groups that have too few pods or an invalid policy.
-func shortGroups(s *session.Session, j *framework.Job, more []*model.Task) explain.Verdict {
+// findShortGroups returns a verdict about sub-groups that have too few pods or an invalid policy.
+func findShortGroups(s *session.Session, j *framework.Job, more []*model.Task) explain.Verdict {
 	for i := range j.SubGroups {
 		if p := &j.SubGroups[i]; p.Problem != "" {
 			return explain.Verdict{Code: reason.SubGroupInvalid, SubGroup: p.Name, Topology: p.Name + ": " + p.Problem, Members: s.Members(j, 0)}
@@ -161,11 +163,11 @@ func shortGroups(s *session.Session, j *framework.Job, more []*model.Task) expla
 	return explain.Verdict{Code: reason.NotEnoughPods, SubGroup: text, Members: s.Members(j, 0)}
 }
 
-// possible returns the number of tasks that are placed, succeeded, or could be placed.
-func possible(j *framework.Job) int { return j.ReadyTasks() + len(j.Pending) }
+// possibleTasks returns the number of tasks that are placed, succeeded, or could be placed.
+func possibleTasks(j *framework.Job) int { return j.ReadyTasks() + len(j.Pending) }
 
-// shortRole returns the first role, by name, that has fewer pods than its minimum, and the number of missing pods.
-func shortRole(j *framework.Job, more []*model.Task) (role string, missing int) {
+// findShortRole returns the first role, by name, that has fewer pods than its minimum, and the number of missing pods.
+func findShortRole(j *framework.Job, more []*model.Task) (role string, missing int) {
 	needs := j.RoleNeeds()
 	if len(needs) == 0 {
 		return "", 0

@@ -27,13 +27,13 @@ const (
 	longestRelease = 30 * 24 * time.Hour
 )
 
-func releaseFrom(arguments config.Arguments, warn func(string)) time.Duration {
-	return duration(arguments, releaseArgument, 0, longestRelease, "broken gangs keep their resources", warn)
+func parseReleaseTime(arguments config.Arguments, warn func(string)) time.Duration {
+	return parseDuration(arguments, releaseArgument, 0, longestRelease, "broken gangs keep their resources", warn)
 }
 
-// duration parses an argument. If the argument is missing or invalid, duration returns usual; the text of instead
+// parseDuration parses an argument. If the argument is missing or invalid, duration returns usual; the text of instead
 // describes this in the warning.
-func duration(arguments config.Arguments, key string, usual, longest time.Duration, instead string, warn func(string)) time.Duration {
+func parseDuration(arguments config.Arguments, key string, usual, longest time.Duration, instead string, warn func(string)) time.Duration {
 	text := arguments.String(key, "", warn)
 	if text == "" {
 		return usual
@@ -54,7 +54,7 @@ func (p *Policy) releaseBroken(s *session.Session) {
 		return
 	}
 	s.Rules.Shuffle(framework.Mover{Name: p.Name(), Victims: func() ([]*model.Task, string) {
-		return holdings(lastOf(s, p.due)), fmt.Sprintf("its gang has used nodes with less than its minimum for %s, and releases them until the whole gang fits", p.release)
+		return tasksOnNodes(lastWaiting(s, p.isDueForRelease)), fmt.Sprintf("its gang has used nodes with less than its minimum for %s, and releases them until the whole gang fits", p.release)
 	}})
 }
 
@@ -64,17 +64,17 @@ func (p *Policy) releasePartial(s *session.Session) {
 		return
 	}
 	s.Rules.Releases = append(s.Rules.Releases, framework.Mover{Name: p.Name(), Tier: s.Rules.Tier, Victims: func() ([]*model.Task, string) {
-		j := lastOf(s, p.partial)
+		j := lastWaiting(s, p.isPartlyBound)
 		if j == nil {
 			return nil, ""
 		}
-		return holdings(j), fmt.Sprintf("only %d of the minimum of %d pods were bound, and for %s the others have not fit: it releases its resources until the whole gang fits",
+		return tasksOnNodes(j), fmt.Sprintf("only %d of the minimum of %d pods were bound, and for %s the others have not fit: it releases its resources until the whole gang fits",
 			j.AllocatedTasks(), j.MinMember, p.window)
 	}})
 }
 
-// lastOf returns the last waiting gang, in scheduling order, for which so returns true; nil if none exists.
-func lastOf(s *session.Session, so func(*session.Session, *framework.Job) bool) (last *framework.Job) {
+// lastWaiting returns the last waiting gang, in scheduling order, for which so returns true; nil if none exists.
+func lastWaiting(s *session.Session, so func(*session.Session, *framework.Job) bool) (last *framework.Job) {
 	for _, j := range s.AllWaiting {
 		if so(s, j) && (last == nil || s.Rules.CompareJobs(last, j) < 0) {
 			last = j
@@ -83,8 +83,8 @@ func lastOf(s *session.Session, so func(*session.Session, *framework.Job) bool) 
 	return last
 }
 
-// holdings returns the tasks of a gang that occupy a node.
-func holdings(j *framework.Job) (tasks []*model.Task) {
+// tasksOnNodes returns the tasks of a gang that occupy a node.
+func tasksOnNodes(j *framework.Job) (tasks []*model.Task) {
 	if j == nil {
 		return nil
 	}
@@ -96,10 +96,10 @@ func holdings(j *framework.Job) (tasks []*model.Task) {
 	return tasks
 }
 
-// partial reports whether only part of a gang was bound, the gang never reached its minimum, and the rest does not
+// isPartlyBound reports whether only part of a gang was bound, the gang never reached its minimum, and the rest does not
 // fit. A gang with too few pods does not count: it waits for the missing pods.
-func (p *Policy) partial(s *session.Session, j *framework.Job) bool {
-	if !j.IsBroken() || j.ReadyTasks() > j.AllocatedTasks() || j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, held) {
+func (p *Policy) isPartlyBound(s *session.Session, j *framework.Job) bool {
+	if !j.IsBroken() || j.ReadyTasks() > j.AllocatedTasks() || j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, mustKeepNode) {
 		return false
 	}
 	switch j.Verdict.Code {
@@ -113,7 +113,7 @@ func (p *Policy) partial(s *session.Session, j *framework.Job) bool {
 	}
 	var last time.Time
 	for _, t := range j.Tasks {
-		if !t.Status.Allocated() {
+		if !t.Status.IsAllocated() {
 			continue
 		}
 		if !t.Ours || t.Status == model.Binding || t.BoundAt.IsZero() {
@@ -131,9 +131,9 @@ func (p *Policy) partial(s *session.Session, j *framework.Job) bool {
 	return true
 }
 
-// due reports whether a gang has been broken for too long, counted from when its PodGroup was marked unschedulable.
-func (p *Policy) due(s *session.Session, j *framework.Job) bool {
-	if !j.IsBroken() || j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, held) {
+// isDueForRelease reports whether a gang has been broken for too long, counted from when its PodGroup was marked unschedulable.
+func (p *Policy) isDueForRelease(s *session.Session, j *framework.Job) bool {
+	if !j.IsBroken() || j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, mustKeepNode) {
 		return false
 	}
 	for i := range j.Status.Conditions {
@@ -150,5 +150,5 @@ func (p *Policy) due(s *session.Session, j *framework.Job) bool {
 	return false
 }
 
-// held reports whether a task must keep its node. Its gang could then release only part of its pods.
-func held(t *model.Task) bool { return t.Status.Allocated() && t.Protected() }
+// mustKeepNode reports whether a task must keep its node. Its gang could then release only part of its pods.
+func mustKeepNode(t *model.Task) bool { return t.Status.IsAllocated() && t.IsProtected() }

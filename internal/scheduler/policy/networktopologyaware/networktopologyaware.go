@@ -48,7 +48,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	}
 	p := &Policy{conf: conf, weight: weight("weight")}
 	p.weights = map[string]float64{"cpu": weight("hypernode.binpack.cpu"), "memory": weight("hypernode.binpack.memory")}
-	for _, name := range resources(conf, warn) {
+	for _, name := range parseResources(conf, warn) {
 		p.weights[name] = weight(resourcePrefix + name)
 	}
 	p.normal = a.Bool("hypernode.binpack.normal-pod.enable", true, warn)
@@ -69,14 +69,14 @@ func (*Policy) Name() string { return "network-topology-aware" }
 // hypernode.binpack.resources lists the resource.
 func (p *Policy) Reads() config.Reads {
 	var own []string
-	for _, name := range resources(p.conf, nil) {
+	for _, name := range parseResources(p.conf, nil) {
 		own = append(own, resourcePrefix+name)
 	}
 	return manual.Reads(own...)
 }
 
-// resources returns the resource names in hypernode.binpack.resources.
-func resources(conf config.Plugin, warn func(string)) []string {
+// parseResources returns the resource names in hypernode.binpack.resources.
+func parseResources(conf config.Plugin, warn func(string)) []string {
 	var names []string
 	for _, name := range strings.Split(conf.Arguments.String("hypernode.binpack.resources", "", warn), ",") {
 		if name = strings.TrimSpace(name); name != "" {
@@ -97,19 +97,19 @@ func (p *Policy) Open(s *session.Session) {
 		return
 	}
 	f := &filling{s: s, p: p, tree: s.Tree.Topology, rows: make([]row, len(s.Tree.Topology.Domains))}
-	f.weigh()
+	f.computeTierWeights()
 	if p.conf.Enabled("enabledHyperNodeOrder") {
 		s.Rules.HyperNodeOrder = append(s.Rules.HyperNodeOrder, func(_ *framework.Job, d *model.Domain, asked model.Request) float64 {
-			return f.packing(d, asked) * 100 * p.weight
+			return f.packingAfterRequest(d, asked) * 100 * p.weight
 		})
 	}
 	if p.normal && p.conf.Enabled("enableNodeOrder") {
 		s.Rules.Nodes = append(s.Rules.Nodes, framework.NodeRule{
 			Name:     p.Name(),
 			Applies:  func(j *framework.Job, _ *model.Task) bool { return !j.IsStructured() },
-			ByDomain: func(t *model.Task) []float64 { return f.points(t.Shape.Request) },
-			Placed:   func(_ *framework.Job, t *model.Task, id model.NodeID, sign int) { f.placed(t, id, int64(sign)) },
-			Evicted:  func(t *model.Task, sign int) { f.placed(t, t.Node, -int64(sign)) },
+			ByDomain: func(t *model.Task) []float64 { return f.scoreDomains(t.Shape.Request) },
+			Placed:   func(_ *framework.Job, t *model.Task, id model.NodeID, sign int) { f.updatePlaced(t, id, int64(sign)) },
+			Evicted:  func(t *model.Task, sign int) { f.updatePlaced(t, t.Node, -int64(sign)) },
 		})
 	}
 }
@@ -130,7 +130,7 @@ type filling struct {
 	resources, around []float64
 }
 
-func (f *filling) row(d *model.Domain) row {
+func (f *filling) domainAmounts(d *model.Domain) row {
 	r := f.rows[d.Index]
 	if r.alloc != nil {
 		return r
@@ -148,9 +148,9 @@ func (f *filling) row(d *model.Domain) row {
 	return r
 }
 
-// placed updates the used amounts after a placement, or after its undo.
-func (f *filling) placed(t *model.Task, id model.NodeID, sign int64) {
-	for d := f.tree.Lowest(id); d != nil; d = d.Parent {
+// updatePlaced updates the used amounts after a placement, or after its undo.
+func (f *filling) updatePlaced(t *model.Task, id model.NodeID, sign int64) {
+	for d := f.tree.LowestDomain(id); d != nil; d = d.Parent {
 		if r := f.rows[d.Index]; r.alloc != nil {
 			for _, term := range t.Shape.Request {
 				r.used[term.Index] += float64(sign * term.Value)
@@ -159,9 +159,9 @@ func (f *filling) placed(t *model.Task, id model.NodeID, sign int64) {
 	}
 }
 
-// packing returns how full a domain would be with the request, from 0 to 1. It returns 0 if the request does not fit.
-func (f *filling) packing(d *model.Domain, asked model.Request) float64 {
-	r := f.row(d)
+// packingAfterRequest returns how full a domain would be with the request, from 0 to 1. It returns 0 if the request does not fit.
+func (f *filling) packingAfterRequest(d *model.Domain, asked model.Request) float64 {
+	r := f.domainAmounts(d)
 	sum, weights := 0.0, 0.0
 	for _, t := range asked {
 		weight := f.resources[t.Index]
@@ -181,18 +181,18 @@ func (f *filling) packing(d *model.Domain, asked model.Request) float64 {
 	return sum / weights
 }
 
-// points returns the points by the node's lowest HyperNode. They measure how full the HyperNodes around the node are,
+// scoreDomains returns the points by the node's lowest HyperNode. They measure how full the HyperNodes around the node are,
 // with the highest weight for the lowest tier. A node that is in no HyperNode of a tier counts as being in a full
 // one, so that pods without a topology use it first.
-func (f *filling) points(asked model.Request) []float64 {
-	f.walk(f.tree.Root, asked, f.total)
+func (f *filling) scoreDomains(asked model.Request) []float64 {
+	f.scoreSubtree(f.tree.Root, asked, f.total)
 	return f.around
 }
 
-// weigh computes the weight of every tier: 1 for the lowest, multiplied by the fading for each step up. The sum
+// computeTierWeights computes the weight of every tier: 1 for the lowest, multiplied by the fading for each step up. The sum
 // includes intermediate tiers that no HyperNode has. They are not visited one by one, because users may choose any
 // tier numbers.
-func (f *filling) weigh() {
+func (f *filling) computeTierWeights() {
 	f.around = make([]float64, len(f.tree.Domains))
 	f.tiers = map[int]float64{}
 	if lowest, ok := f.tree.LowestTier(); ok {
@@ -220,16 +220,16 @@ func geometricSum(q, n float64) float64 {
 	return (1 - math.Pow(q, n)) / (1 - q)
 }
 
-// walk computes the points of a domain and of the domains below it. sum is the weighted sum so far: it includes the
+// scoreSubtree computes the points of a domain and of the domains below it. sum is the weighted sum so far: it includes the
 // domains above, and counts all others as full.
-func (f *filling) walk(d *model.Domain, asked model.Request, sum float64) {
+func (f *filling) scoreSubtree(d *model.Domain, asked model.Request, sum float64) {
 	if d != f.tree.Root {
-		sum -= f.tiers[d.Tier] * (1 - f.packing(d, asked))
+		sum -= f.tiers[d.Tier] * (1 - f.packingAfterRequest(d, asked))
 	}
 	if f.total > 0 {
 		f.around[d.Index] = sum / f.total * 100 * f.p.weight
 	}
 	for _, child := range d.Children {
-		f.walk(child, asked, sum)
+		f.scoreSubtree(child, asked, sum)
 	}
 }

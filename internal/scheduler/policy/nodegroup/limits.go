@@ -53,8 +53,8 @@ func parseLimits(text string) (map[string][]model.Amount, error) {
 	return out, nil
 }
 
-// count reads the limits of a queue and sums up its use in each group.
-func (p *Policy) count(q *model.Queue) {
+// countQueue reads the limits of a queue and sums up its use in each group.
+func (p *Policy) countQueue(q *model.Queue) {
 	text, limited := q.Annotations[keys.NodeGroupLimits]
 	if !limited {
 		return
@@ -67,19 +67,19 @@ func (p *Policy) count(q *model.Queue) {
 		return
 	}
 	l.of = of
-	p.held.Update(p.s.Cluster, p.hold, nil)
+	p.held.Update(p.s.Cluster, p.nodeHolding, nil)
 	for id, held := range p.held.Values {
 		if on := held[q]; on != nil {
-			add(l.held, p.groups.Values[id], on.held, 1)
-			add(l.ending, p.groups.Values[id], on.ending, 1)
+			addToGroup(l.held, p.groups.Values[id], on.held, 1)
+			addToGroup(l.ending, p.groups.Values[id], on.ending, 1)
 		}
 	}
 }
 
-func (p *Policy) hold(id model.NodeID) holding {
+func (p *Policy) nodeHolding(id model.NodeID) holding {
 	var out holding
 	for _, t := range p.s.Cluster.Nodes.Tasks[id] {
-		if !limited(t) {
+		if !countsAgainstLimits(t) {
 			continue
 		}
 		if out == nil {
@@ -99,15 +99,15 @@ func (p *Policy) hold(id model.NodeID) holding {
 	return out
 }
 
-// limited reports whether a task counts against limits of its queue. A task counts until it has ended.
-func limited(t *model.Task) bool {
+// countsAgainstLimits reports whether a task counts against limits of its queue. A task counts until it has ended.
+func countsAgainstLimits(t *model.Task) bool {
 	if t.Gang == nil || t.Gang.Queue == nil || t.Gang.Queue.Annotations[keys.NodeGroupLimits] == "" {
 		return false
 	}
-	return t.Status.OnNode() || t.Status == model.Pipelined
+	return t.Status.CountsOnNode() || t.Status == model.Pipelined
 }
 
-func add(sums map[string]model.Vec, group string, values []int64, sign int64) {
+func addToGroup(sums map[string]model.Vec, group string, values []int64, sign int64) {
 	sum := sums[group]
 	for len(sum) < len(values) {
 		sum = append(sum, 0)
@@ -118,9 +118,9 @@ func add(sums map[string]model.Vec, group string, values []int64, sign int64) {
 	sums[group] = sum
 }
 
-// within returns a reason if one more task would exceed the limits of its queue in a group. If later is true, pods
+// checkLimits returns a reason if one more task would exceed the limits of its queue in a group. If later is true, pods
 // that are being deleted are ignored.
-func (p *Policy) within(q *queue.Queue, t *model.Task, group string, later bool) (reason.Code, string) {
+func (p *Policy) checkLimits(q *queue.Queue, t *model.Task, group string, later bool) (reason.Code, string) {
 	l := p.limits[q.Queue]
 	switch {
 	case l == nil:
@@ -144,23 +144,23 @@ func (p *Policy) within(q *queue.Queue, t *model.Task, group string, later bool)
 	return "", ""
 }
 
-// placed and evicted update the used amounts for changes within the cycle.
-func (p *Policy) placed(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
-	if l, group := p.limitsOf(t, id); l != nil {
-		add(l.held, group, request(t), int64(sign))
+// updatePlaced and evicted update the used amounts for changes within the cycle.
+func (p *Policy) updatePlaced(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
+	if l, group := p.limitsForTask(t, id); l != nil {
+		addToGroup(l.held, group, requestVector(t), int64(sign))
 	}
 }
 
-func (p *Policy) evicted(t *model.Task, sign int) {
-	if l, group := p.limitsOf(t, t.Node); l != nil {
-		add(l.held, group, request(t), -int64(sign))
-		add(l.ending, group, request(t), int64(sign))
+func (p *Policy) updateEvicted(t *model.Task, sign int) {
+	if l, group := p.limitsForTask(t, t.Node); l != nil {
+		addToGroup(l.held, group, requestVector(t), -int64(sign))
+		addToGroup(l.ending, group, requestVector(t), int64(sign))
 	}
 }
 
-// limitsOf returns the limits against which a task on a node counts, and the node's group. It returns nil if there
+// limitsForTask returns the limits against which a task on a node counts, and the node's group. It returns nil if there
 // are no limits.
-func (p *Policy) limitsOf(t *model.Task, id model.NodeID) (*limits, string) {
+func (p *Policy) limitsForTask(t *model.Task, id model.NodeID) (*limits, string) {
 	if t.Gang == nil || id == model.NoNode || int(id) >= len(p.groups.Values) {
 		return nil, ""
 	}
@@ -171,7 +171,7 @@ func (p *Policy) limitsOf(t *model.Task, id model.NodeID) (*limits, string) {
 	return l, p.groups.Values[id]
 }
 
-func request(t *model.Task) model.Vec {
+func requestVector(t *model.Task) model.Vec {
 	var vec model.Vec
 	vec.Add(t.Shape.Request)
 	return vec

@@ -33,8 +33,8 @@ func TestWhatQueuesSayOfGroups(t *testing.T) {
 		allowed bool
 		points  float64
 	}{"must": {true, 100}, "first": {true, 50}, "second": {true, 50.0 * 2 / 3}, "rather-not": {true, -1}, "never": {false, -1}, "other": {false, 0}} {
-		if r.allowed(group) != want.allowed || math.Abs(r.points[group]-want.points) > 1e-9 {
-			t.Errorf("%s: %v with %g points, want %v with %g", group, r.allowed(group), r.points[group], want.allowed, want.points)
+		if r.allowsGroup(group) != want.allowed || math.Abs(r.points[group]-want.points) > 1e-9 {
+			t.Errorf("%s: %v with %g points, want %v with %g", group, r.allowsGroup(group), r.points[group], want.allowed, want.points)
 		}
 	}
 }

@@ -66,27 +66,27 @@ func (p *Policy) Open(s *session.Session) {
 			p.labelled++
 		}
 	})
-	p.wake()
+	p.wakeOnChange()
 	for _, q := range s.Ledger.Queues {
-		p.count(q.Queue)
+		p.countQueue(q.Queue)
 	}
-	rule := framework.NodeRule{Name: p.Name(), Applies: p.applies, Placed: p.placed, Evicted: p.evicted}
+	rule := framework.NodeRule{Name: p.Name(), Applies: p.appliesToTask, Placed: p.updatePlaced, Evicted: p.updateEvicted}
 	if p.conf.Enabled("enablePredicate") {
-		rule.Allows = p.allows
+		rule.Allows = p.checkNodeGroup
 	}
 	if p.conf.Enabled("enableNodeOrder") {
-		rule.Points = p.points
+		rule.Points = p.scoreNodeGroup
 	}
 	s.Rules.Nodes = append(s.Rules.Nodes, rule)
 }
 
-// wake wakes waiting gangs if the queues' settings for groups have changed.
-func (p *Policy) wake() {
+// wakeOnChange wakes waiting gangs if the queues' settings for groups have changed.
+func (p *Policy) wakeOnChange() {
 	if p.gen == p.s.Cluster.QueueSetGen {
 		return
 	}
 	p.gen = p.s.Cluster.QueueSetGen
-	words := wordsOf(p.s.Ledger.Queues)
+	words := settingsText(p.s.Ledger.Queues)
 	if words == p.words {
 		return
 	}
@@ -97,13 +97,13 @@ func (p *Policy) wake() {
 	}
 }
 
-func (p *Policy) applies(j *framework.Job, _ *model.Task) bool {
-	return p.strict || p.labelled > 0 || !p.of(j.In).none
+func (p *Policy) appliesToTask(j *framework.Job, _ *model.Task) bool {
+	return p.strict || p.labelled > 0 || !p.rulesOfQueue(j.In).none
 }
 
-// of returns a queue's rules. With enableHierarchy, a queue without rules inherits the rules of its nearest ancestor
+// rulesOfQueue returns a queue's rules. With enableHierarchy, a queue without rules inherits the rules of its nearest ancestor
 // that has any.
-func (p *Policy) of(q *queue.Queue) *rules {
+func (p *Policy) rulesOfQueue(q *queue.Queue) *rules {
 	if r, ok := p.rules[q]; ok {
 		return r
 	}
@@ -118,20 +118,20 @@ func (p *Policy) of(q *queue.Queue) *rules {
 	return r
 }
 
-func (p *Policy) allows(j *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
+func (p *Policy) checkNodeGroup(j *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	group := p.groups.Values[id]
-	r := p.of(j.In)
+	r := p.rulesOfQueue(j.In)
 	switch {
 	case group == "" && (p.strict || !r.none):
 		return reason.NodeGroupMismatch, "none"
 	case group == "":
 		return "", ""
-	case !r.allowed(group):
+	case !r.allowsGroup(group):
 		return reason.NodeGroupMismatch, group
 	}
-	return p.within(j.In, t, group, later)
+	return p.checkLimits(j.In, t, group, later)
 }
 
-func (p *Policy) points(j *framework.Job, _ *model.Task, id model.NodeID) float64 {
-	return p.of(j.In).points[p.groups.Values[id]]
+func (p *Policy) scoreNodeGroup(j *framework.Job, _ *model.Task, id model.NodeID) float64 {
+	return p.rulesOfQueue(j.In).points[p.groups.Values[id]]
 }

@@ -53,12 +53,12 @@ func newRules(a *schedulingv1beta1.Affinity, ordered bool) *rules {
 	return r
 }
 
-// allowed reports whether a queue's pods may use the nodes of a group. A queue without settings may use only nodes
+// allowsGroup reports whether a queue's pods may use the nodes of a group. A queue without settings may use only nodes
 // that have no group.
-func (r *rules) allowed(group string) bool { return r.yes[group] && !r.no[group] }
+func (r *rules) allowsGroup(group string) bool { return r.yes[group] && !r.no[group] }
 
-// wordsOf returns the group settings of all queues as text, to detect changes.
-func wordsOf(queues []*queue.Queue) string {
+// settingsText returns the group settings of all queues as text, to detect changes.
+func settingsText(queues []*queue.Queue) string {
 	var b strings.Builder
 	for _, q := range queues {
 		text := q.Annotations[keys.NodeGroupLimits]

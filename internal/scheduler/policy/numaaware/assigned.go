@@ -25,8 +25,8 @@ func (a assigned) String() string {
 	return strings.Join(parts, ";")
 }
 
-// sum returns the CPUs of all containers.
-func (a assigned) sum() (all model.CPUSet) {
+// allAssignedCPUs returns the CPUs of all containers.
+func (a assigned) allAssignedCPUs() (all model.CPUSet) {
 	for _, c := range a {
 		all = all.Union(c.cpus)
 	}
@@ -42,7 +42,7 @@ func parseAssigned(text string) (assigned, error) {
 		}
 		name, list, ok := strings.Cut(part, "=")
 		cpus, err := model.ParseCPUs(list)
-		if !ok || name == "" || err != nil || cpus.Empty() {
+		if !ok || name == "" || err != nil || cpus.IsEmpty() {
 			return nil, fmt.Errorf("must be CONTAINER=CPUS;…, not %q", part)
 		}
 		if slices.ContainsFunc(out, func(c containerCPUs) bool { return c.name == name }) {

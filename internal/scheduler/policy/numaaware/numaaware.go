@@ -90,28 +90,28 @@ func (p *Policy) Open(s *session.Session) {
 	if !p.conf.Enabled("enablePredicate") {
 		return
 	}
-	rule := framework.NodeRule{Name: p.Name(), Applies: p.applies, Allows: p.allows, Placed: p.placed, Evicted: p.evicted, Annotations: p.annotations}
+	rule := framework.NodeRule{Name: p.Name(), Applies: p.appliesToTask, Allows: p.checkNodeForTask, Placed: p.updatePlaced, Evicted: p.updateEvicted, Annotations: p.grantAnnotations}
 	if p.weight > 0 && p.conf.Enabled("enableNodeOrder") {
-		rule.Rank = p.rank
+		rule.Rank = p.scoreCandidates
 	}
 	s.Rules.Nodes = append(s.Rules.Nodes, rule)
 }
 
-func (p *Policy) applies(_ *framework.Job, t *model.Task) bool {
-	return t.Shape.Pinned && (wanted(t.Shape) != "" || len(p.s.Cluster.Numa) > 0)
+func (p *Policy) appliesToTask(_ *framework.Job, t *model.Task) bool {
+	return t.Shape.Pinned && (requestedPolicy(t.Shape) != "" || len(p.s.Cluster.Numa) > 0)
 }
 
-// wanted returns the topology policy that a pod requests; "" if it does not request one.
-func wanted(s *model.Shape) string {
+// requestedPolicy returns the topology policy that a pod requests; "" if it does not request one.
+func requestedPolicy(s *model.Shape) string {
 	if want := s.Notes[keys.NumaPolicy]; want != policyNone {
 		return want
 	}
 	return ""
 }
 
-// load computes the state of a node's CPUs. The free CPUs are those that the agent reports as free, minus the CPUs of
+// loadNodeState computes the state of a node's CPUs. The free CPUs are those that the agent reports as free, minus the CPUs of
 // pods that the agent does not list yet.
-func (p *Policy) load(id model.NodeID) *node {
+func (p *Policy) loadNodeState(id model.NodeID) *node {
 	nodes := &p.s.Cluster.Nodes
 	n := &node{
 		numa:    p.s.Cluster.Numa[nodes.Name[id]],
@@ -130,15 +130,15 @@ func (p *Policy) load(id model.NodeID) *node {
 		if t.Status == model.Pipelined && t.Shape.Pinned {
 			promised = append(promised, t)
 		}
-		if !told || !t.Status.OnNode() {
+		if !told || !t.Status.CountsOnNode() {
 			continue
 		}
 		a, err := parseAssigned(text)
 		if err != nil {
 			continue
 		}
-		cpus := a.sum().And(n.all)
-		listed := n.numa.Shows(t)
+		cpus := a.allAssignedCPUs().And(n.all)
+		listed := n.numa.HasSeenTask(t)
 		if listed { // the agent's report takes precedence, because the kubelet may have chosen other CPUs
 			cpus = cpus.Minus(n.numa.Free)
 		} else {
@@ -159,42 +159,42 @@ func (p *Policy) load(id model.NodeID) *node {
 	n.later = n.later.Minus(stay) // these CPUs stay in use even if other pods leave
 	slices.SortFunc(promised, func(a, b *model.Task) int { return strings.Compare(a.Key(), b.Key()) })
 	for _, t := range promised {
-		if got := n.answer(t.Shape, true); got.code == "" {
-			n.promise(t, got.grant.sum())
+		if got := n.cachedAnswer(t.Shape, true); got.code == "" {
+			n.reserveCPUs(t, got.grant.allAssignedCPUs())
 		}
 	}
 	return n
 }
 
-func (n *node) promise(t *model.Task, cpus model.CPUSet) {
+func (n *node) reserveCPUs(t *model.Task, cpus model.CPUSet) {
 	n.promised[t] = cpus
 	n.later = n.later.Minus(cpus)
 	n.answers = n.answers[:0]
 }
 
-// node returns the current state of a node's CPUs.
-func (p *Policy) node(id model.NodeID) *node { return p.nodes.GetOrLoad(id, p.load) }
+// nodeCPUState returns the current state of a node's CPUs.
+func (p *Policy) nodeCPUState(id model.NodeID) *node { return p.nodes.GetOrLoad(id, p.loadNodeState) }
 
-// change is like node, for a node whose CPUs this cycle changes.
-func (p *Policy) change(id model.NodeID) *node {
-	n := p.nodes.GetForChange(id, p.load)
+// changedNodeCPUState is like nodeCPUState, for a nodeCPUState whose CPUs this cycle changes.
+func (p *Policy) changedNodeCPUState(id model.NodeID) *node {
+	n := p.nodes.GetForChange(id, p.loadNodeState)
 	n.answers = n.answers[:0]
 	return n
 }
 
-func (p *Policy) allows(_ *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
-	a := p.node(id).answer(t.Shape, later)
+func (p *Policy) checkNodeForTask(_ *framework.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
+	a := p.nodeCPUState(id).cachedAnswer(t.Shape, later)
 	return a.code, a.detail
 }
 
-// answer returns whether the node's kubelet would admit a pod of a shape, and the CPUs that the pod would get.
-func (n *node) answer(s *model.Shape, later bool) answer {
+// cachedAnswer returns whether the node's kubelet would admit a pod of a shape, and the CPUs that the pod would get.
+func (n *node) cachedAnswer(s *model.Shape, later bool) answer {
 	for i := range n.answers {
 		if k := &n.answers[i]; k.shape == s && k.later == later {
 			return k.answer
 		}
 	}
-	a := n.judge(s, later)
+	a := n.checkShape(s, later)
 	if len(n.answers) == remembered {
 		n.answers = n.answers[:0]
 	}
@@ -202,8 +202,8 @@ func (n *node) answer(s *model.Shape, later bool) answer {
 	return a
 }
 
-func (n *node) judge(s *model.Shape, later bool) answer {
-	want := wanted(s)
+func (n *node) checkShape(s *model.Shape, later bool) answer {
+	want := requestedPolicy(s)
 	if n.numa == nil {
 		if want == "" {
 			return answer{}
@@ -219,24 +219,24 @@ func (n *node) judge(s *model.Shape, later bool) answer {
 	case n.numa.CPUManager != static:
 		return answer{code: reason.NumaPolicyMismatch, detail: "its cpu manager is not static"}
 	case want != "" && want != policy:
-		return answer{code: reason.NumaPolicyMismatch, detail: fmt.Sprintf("%s is required, the node has %s", want, orNone(policy))}
+		return answer{code: reason.NumaPolicyMismatch, detail: fmt.Sprintf("%s is required, the node has %s", want, policyOrNone(policy))}
 	case len(n.numa.CPUs) == 0:
 		return answer{code: reason.NumaUnknown, detail: "no cpuDetail"}
-	case !n.numa.HasFree || n.numa.Free.Empty() && len(n.leaving) == 0:
+	case !n.numa.HasFree || n.numa.Free.IsEmpty() && len(n.leaving) == 0:
 		return answer{code: reason.NumaUnknown, detail: "no free CPUs are listed"}
 	}
-	return n.simulate(s, policy, later)
+	return n.simulateKubelet(s, policy, later)
 }
 
-func orNone(policy string) string {
+func policyOrNone(policy string) string {
 	if policy == "" {
 		return policyNone
 	}
 	return policy
 }
 
-// free returns the CPUs that may be assigned. It never includes promised CPUs, even if they are already idle.
-func (n *node) free(later bool) model.CPUSet {
+// assignableCPUs returns the CPUs that may be assigned. It never includes promised CPUs, even if they are already idle.
+func (n *node) assignableCPUs(later bool) model.CPUSet {
 	if later {
 		return n.later
 	}
@@ -247,9 +247,9 @@ func (n *node) free(later bool) model.CPUSet {
 	return out
 }
 
-// simulate assigns CPUs container by container, as the kubelet would do.
-func (n *node) simulate(s *model.Shape, policy string, later bool) answer {
-	free := n.free(later)
+// simulateKubelet assigns CPUs container by container, as the kubelet would do.
+func (n *node) simulateKubelet(s *model.Shape, policy string, later bool) answer {
+	free := n.assignableCPUs(later)
 	var out answer
 	var used model.CPUSet
 	var reusable model.CPUSet // CPUs of an init container can be used by the next containers
@@ -260,10 +260,10 @@ func (n *node) simulate(s *model.Shape, policy string, later bool) answer {
 		}
 		count := int(min(c.MilliCPU/1000, 1<<20))
 		available := free.Union(reusable)
-		mask, ok := admit(policy, n.hints(available, count))
+		mask, ok := admitHints(policy, n.findNumaHints(available, count))
 		var cpus model.CPUSet
 		if ok {
-			cpus, ok = n.assign(available, mask, count)
+			cpus, ok = n.assignCPUs(available, mask, count)
 		}
 		if !ok {
 			return answer{code: reason.NumaUnaligned, detail: fmt.Sprintf("container %s, %d cpus", c.Name, count)}
@@ -277,16 +277,16 @@ func (n *node) simulate(s *model.Shape, policy string, later bool) answer {
 		}
 		used = used.Union(cpus)
 	}
-	out.numas = bits.OnesCount64(n.numasOf(used))
+	out.numas = bits.OnesCount64(n.numaMaskOf(used))
 	return out
 }
 
-// rank prefers nodes on which the pod would use fewer NUMA nodes. It scales the points over the candidates.
-func (p *Policy) rank(_ *framework.Job, t *model.Task, nodes []model.NodeID, points []float64) {
+// scoreCandidates prefers nodes on which the pod would use fewer NUMA nodes. It scales the points over the candidates.
+func (p *Policy) scoreCandidates(_ *framework.Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	least, most := 1<<30, 0
 	numas := make([]int, len(nodes))
 	for i, id := range nodes {
-		numas[i] = p.node(id).answer(t.Shape, false).numas
+		numas[i] = p.nodeCPUState(id).cachedAnswer(t.Shape, false).numas
 		least, most = min(least, numas[i]), max(most, numas[i])
 	}
 	if least == most {
@@ -297,12 +297,12 @@ func (p *Policy) rank(_ *framework.Job, t *model.Task, nodes []model.NodeID, poi
 	}
 }
 
-// placed assigns CPUs to a task, or releases them if the placement is undone.
-func (p *Policy) placed(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
+// updatePlaced assigns CPUs to a task, or releases them if the placement is undone.
+func (p *Policy) updatePlaced(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
 	if !t.Shape.Pinned {
 		return
 	}
-	n := p.change(id)
+	n := p.changedNodeCPUState(id)
 	if n.topology == nil {
 		return
 	}
@@ -318,23 +318,23 @@ func (p *Policy) placed(_ *framework.Job, t *model.Task, id model.NodeID, sign i
 		n.answers = n.answers[:0]
 		return
 	}
-	if got := n.answer(t.Shape, false); got.code == "" && len(got.grant) > 0 {
-		cpus := got.grant.sum()
+	if got := n.cachedAnswer(t.Shape, false); got.code == "" && len(got.grant) > 0 {
+		cpus := got.grant.allAssignedCPUs()
 		n.now, n.later = n.now.Minus(cpus), n.later.Minus(cpus)
 		n.taken[t] = cpus
 		p.granted[t] = got.grant
-	} else if got := n.answer(t.Shape, true); got.code == "" && len(got.grant) > 0 {
-		n.promise(t, got.grant.sum())
+	} else if got := n.cachedAnswer(t.Shape, true); got.code == "" && len(got.grant) > 0 {
+		n.reserveCPUs(t, got.grant.allAssignedCPUs())
 	}
 	n.answers = n.answers[:0]
 }
 
-// evicted starts or stops counting a task's CPUs as free in the future.
-func (p *Policy) evicted(t *model.Task, sign int) {
+// updateEvicted starts or stops counting a task's CPUs as free in the future.
+func (p *Policy) updateEvicted(t *model.Task, sign int) {
 	if !t.Shape.Pinned || t.Node == model.NoNode {
 		return
 	}
-	n := p.change(t.Node)
+	n := p.changedNodeCPUState(t.Node)
 	if sign > 0 {
 		if cpus, ok := n.taken[t]; ok {
 			delete(n.taken, t)
@@ -349,7 +349,7 @@ func (p *Policy) evicted(t *model.Task, sign int) {
 	n.answers = n.answers[:0]
 }
 
-func (p *Policy) annotations(_ *framework.Job, t *model.Task, _ model.NodeID) map[string]string {
+func (p *Policy) grantAnnotations(_ *framework.Job, t *model.Task, _ model.NodeID) map[string]string {
 	if a := p.granted[t]; len(a) > 0 {
 		return map[string]string{keys.NumaCPUs: a.String()}
 	}

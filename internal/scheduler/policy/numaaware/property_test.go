@@ -94,7 +94,7 @@ func (w *world) cpusOf(p *corev1.Pod) (all model.CPUSet) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if !set.And(all).Empty() {
+		if !set.And(all).IsEmpty() {
 			w.t.Fatalf("containers of %s share %s", p.Name, set.And(all))
 		}
 		all = all.Union(set)
@@ -142,7 +142,7 @@ func (w *world) check() {
 		if int64(mine.Len()) != asked {
 			w.t.Fatalf("pod %s asks for %d cpus and has %s", name, asked, mine)
 		}
-		if both := mine.And(all); !both.Empty() {
+		if both := mine.And(all); !both.IsEmpty() {
 			w.t.Fatalf("pod %s and another both have %s", name, both)
 		}
 		all = all.Union(mine)

@@ -38,13 +38,13 @@ func newTopology(n *model.Numa) *topology {
 	t.all = model.CPUs(all...)
 	if whole := int((n.ReservedMilliCPU + 999) / 1000); whole > 0 {
 		// If the reservation exceeds the number of CPUs, no CPU remains.
-		t.reserved, _ = t.take(t.all, min(whole, t.all.Len()))
+		t.reserved, _ = t.chooseLikeKubelet(t.all, min(whole, t.all.Len()))
 	}
 	return t
 }
 
-// within returns the CPUs of the NUMA nodes in mask, which are given by index.
-func (t *topology) within(mask uint64) model.CPUSet {
+// cpusOfNumaNodes returns the CPUs of the NUMA nodes in mask, which are given by index.
+func (t *topology) cpusOfNumaNodes(mask uint64) model.CPUSet {
 	var out model.CPUSet
 	for i := range t.numas {
 		if mask&(1<<i) != 0 {
@@ -54,19 +54,19 @@ func (t *topology) within(mask uint64) model.CPUSet {
 	return out
 }
 
-// numasOf returns the NUMA nodes that contain CPUs of a set, as a mask of indexes.
-func (t *topology) numasOf(set model.CPUSet) (mask uint64) {
+// numaMaskOf returns the NUMA nodes that contain CPUs of a set, as a mask of indexes.
+func (t *topology) numaMaskOf(set model.CPUSet) (mask uint64) {
 	for i := range t.numas {
-		if !set.And(t.byNuma[i]).Empty() {
+		if !set.And(t.byNuma[i]).IsEmpty() {
 			mask |= 1 << i
 		}
 	}
 	return mask
 }
 
-// take chooses n CPUs as the kubelet's static policy does: whole sockets first, then whole cores, then single
+// chooseLikeKubelet chooses n CPUs as the kubelet's static policy does: whole sockets first, then whole cores, then single
 // threads. It prefers CPUs of partly used sockets and cores. It returns false if there are fewer than n free CPUs.
-func (t *topology) take(free model.CPUSet, n int) (model.CPUSet, bool) {
+func (t *topology) chooseLikeKubelet(free model.CPUSet, n int) (model.CPUSet, bool) {
 	if free.Len() < n || n < 0 {
 		return model.CPUSet{}, false
 	}
@@ -74,13 +74,13 @@ func (t *topology) take(free model.CPUSet, n int) (model.CPUSet, bool) {
 	socketOf := func(c model.LogicalCPU) core { return core{socket: c.Socket} }
 	coreOf := func(c model.LogicalCPU) core { return core{c.Socket, c.Core} }
 	for _, key := range []func(model.LogicalCPU) core{socketOf, coreOf} {
-		for _, whole := range t.idle(free, key) {
+		for _, whole := range t.findIdleUnits(free, key) {
 			if size := whole.Len(); size <= n {
 				out, free, n = out.Union(whole), free.Minus(whole), n-size
 			}
 		}
 	}
-	for _, cpu := range t.threads(free, out) {
+	for _, cpu := range t.orderThreads(free, out) {
 		if n == 0 {
 			break
 		}
@@ -92,9 +92,9 @@ func (t *topology) take(free model.CPUSet, n int) (model.CPUSet, bool) {
 // core identifies a core or, with the number 0, a socket. The number of a core is unique only within its socket.
 type core struct{ socket, number int }
 
-// idle returns the sockets or cores whose CPUs are all free. Cores come in the order of their sockets, the socket
+// findIdleUnits returns the sockets or cores whose CPUs are all free. Cores come in the order of their sockets, the socket
 // with the fewest free CPUs first.
-func (t *topology) idle(free model.CPUSet, key func(model.LogicalCPU) core) []model.CPUSet {
+func (t *topology) findIdleUnits(free model.CPUSet, key func(model.LogicalCPU) core) []model.CPUSet {
 	type unit struct {
 		key     core
 		members []int
@@ -130,9 +130,9 @@ func (t *topology) idle(free model.CPUSet, key func(model.LogicalCPU) core) []mo
 	return out
 }
 
-// threads returns single free CPUs in order of preference: first on sockets from which CPUs have already been taken,
+// orderThreads returns single free CPUs in order of preference: first on sockets from which CPUs have already been taken,
 // then on the fullest sockets and cores.
-func (t *topology) threads(free, taken model.CPUSet) []int {
+func (t *topology) orderThreads(free, taken model.CPUSet) []int {
 	mine, sockets, cores := map[int]int{}, map[int]int{}, map[core]int{}
 	var left []model.LogicalCPU
 	for _, c := range t.cpus {
@@ -170,12 +170,12 @@ type hint struct {
 // sets of consecutive ones are.
 const maxMasks = 8
 
-// hints returns all sets of NUMA nodes that have at least n free CPUs.
-func (t *topology) hints(free model.CPUSet, n int) []hint {
+// findNumaHints returns all sets of NUMA nodes that have at least n free CPUs.
+func (t *topology) findNumaHints(free model.CPUSet, n int) []hint {
 	least := 65
 	var out []hint
-	for _, mask := range t.masks() {
-		cpus := t.within(mask)
+	for _, mask := range t.candidateMasks() {
+		cpus := t.cpusOfNumaNodes(mask)
 		if cpus.Len() >= n {
 			least = min(least, bits.OnesCount64(mask))
 		}
@@ -189,7 +189,7 @@ func (t *topology) hints(free model.CPUSet, n int) []hint {
 	return out
 }
 
-func (t *topology) masks() (masks []uint64) {
+func (t *topology) candidateMasks() (masks []uint64) {
 	n := len(t.numas)
 	if n <= maxMasks {
 		for mask := uint64(1); mask < 1<<n; mask++ {
@@ -205,9 +205,9 @@ func (t *topology) masks() (masks []uint64) {
 	return masks
 }
 
-// best returns the hint that the kubelet's topology manager would select if only CPUs are aligned: a preferred hint
+// selectBestHint returns the hint that the kubelet's topology manager would select if only CPUs are aligned: a preferred hint
 // if possible, then the hint with the fewest NUMA nodes, then the one with the lowest indexes.
-func best(hints []hint) (hint, bool) {
+func selectBestHint(hints []hint) (hint, bool) {
 	if len(hints) == 0 {
 		return hint{}, false
 	}
@@ -230,13 +230,13 @@ const (
 	policySingle     = "single-numa-node"
 )
 
-// admit returns the NUMA nodes for a container under a policy, as a mask of indexes; 0 means any nodes. It returns
+// admitHints returns the NUMA nodes for a container under a policy, as a mask of indexes; 0 means any nodes. It returns
 // false if the kubelet would reject the pod.
-func admit(policy string, hints []hint) (mask uint64, ok bool) {
+func admitHints(policy string, hints []hint) (mask uint64, ok bool) {
 	if policy == policySingle {
 		hints = slices.DeleteFunc(slices.Clone(hints), func(h hint) bool { return bits.OnesCount64(h.mask) != 1 || !h.preferred })
 	}
-	h, found := best(hints)
+	h, found := selectBestHint(hints)
 	switch policy {
 	case policyRestricted:
 		return h.mask, found && h.preferred
@@ -248,16 +248,16 @@ func admit(policy string, hints []hint) (mask uint64, ok bool) {
 	return 0, true
 }
 
-// assign assigns n CPUs to a container, first from the NUMA nodes in mask.
-func (t *topology) assign(free model.CPUSet, mask uint64, n int) (model.CPUSet, bool) {
+// assignCPUs assigns n CPUs to a container, first from the NUMA nodes in mask.
+func (t *topology) assignCPUs(free model.CPUSet, mask uint64, n int) (model.CPUSet, bool) {
 	if mask == 0 {
-		return t.take(free, n)
+		return t.chooseLikeKubelet(free, n)
 	}
-	near := free.And(t.within(mask))
-	first, ok := t.take(near, min(near.Len(), n))
+	near := free.And(t.cpusOfNumaNodes(mask))
+	first, ok := t.chooseLikeKubelet(near, min(near.Len(), n))
 	if !ok {
 		return model.CPUSet{}, false
 	}
-	rest, ok := t.take(free.Minus(first), n-first.Len())
+	rest, ok := t.chooseLikeKubelet(free.Minus(first), n-first.Len())
 	return first.Union(rest), ok
 }

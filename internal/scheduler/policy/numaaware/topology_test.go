@@ -58,13 +58,13 @@ func TestCPUsAreTakenAsTheKubeletTakesThem(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, ok := top.take(cpus(t, c.free), c.n)
+			got, ok := top.chooseLikeKubelet(cpus(t, c.free), c.n)
 			if !ok || got.String() != c.want {
 				t.Errorf("took %q (%v), want %q", got, ok, c.want)
 			}
 		})
 	}
-	if _, ok := top.take(cpus(t, "0-3"), 5); ok {
+	if _, ok := top.chooseLikeKubelet(cpus(t, "0-3"), 5); ok {
 		t.Error("took 5 of 4")
 	}
 }
@@ -89,7 +89,7 @@ func TestPoliciesAdmitAsTheTopologyManagerDoes(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			mask, ok := admit(c.policy, top.hints(cpus(t, c.free), c.n))
+			mask, ok := admitHints(c.policy, top.findNumaHints(cpus(t, c.free), c.n))
 			if ok != c.ok || ok && mask != c.mask {
 				t.Errorf("admitted to %b: %v, want %b: %v", mask, ok, c.mask, c.ok)
 			}
@@ -104,26 +104,26 @@ func TestTakenIsFreeAndAsMuchAsAsked(t *testing.T) {
 		top := newTopology(n)
 		free := model.CPUs(rapid.SliceOf(rapid.IntRange(0, len(n.CPUs)-1)).Draw(t, "free")...)
 		count := rapid.IntRange(0, len(n.CPUs)).Draw(t, "asked")
-		got, ok := top.take(free, count)
+		got, ok := top.chooseLikeKubelet(free, count)
 		if ok != (count <= free.Len()) {
 			t.Fatalf("%d of %s: %v", count, free, ok)
 		}
-		if ok && (got.Len() != count || !got.Minus(free).Empty()) {
+		if ok && (got.Len() != count || !got.Minus(free).IsEmpty()) {
 			t.Fatalf("%d of %s gave %s", count, free, got)
 		}
 		for _, policy := range []string{policyNone, policyBestEffort, policyRestricted, policySingle} {
 			if count == 0 {
 				break
 			}
-			mask, ok := admit(policy, top.hints(free, count))
+			mask, ok := admitHints(policy, top.findNumaHints(free, count))
 			if !ok {
 				continue
 			}
-			got, ok := top.assign(free, mask, count)
-			if ok != (count <= free.Len()) || ok && (got.Len() != count || !got.Minus(free).Empty()) {
+			got, ok := top.assignCPUs(free, mask, count)
+			if ok != (count <= free.Len()) || ok && (got.Len() != count || !got.Minus(free).IsEmpty()) {
 				t.Fatalf("%s: %d of %s on %b gave %s (%v)", policy, count, free, mask, got, ok)
 			}
-			if policy == policySingle && got.Minus(top.within(mask)).Len() > 0 {
+			if policy == policySingle && got.Minus(top.cpusOfNumaNodes(mask)).Len() > 0 {
 				t.Fatalf("%s left its NUMA node: %s", policy, got)
 			}
 		}
@@ -143,7 +143,7 @@ func FuzzAssigned(f *testing.F) {
 		if err != nil || back.String() != a.String() || strings.Count(a.String(), ";") != max(len(a)-1, 0) {
 			t.Errorf("%q is read as %q, that as %q (%v)", text, a, back, err)
 		}
-		if diff := cmp.Diff(a.sum().List(), back.sum().List()); diff != "" {
+		if diff := cmp.Diff(a.allAssignedCPUs().List(), back.allAssignedCPUs().List()); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
 	})

@@ -64,8 +64,8 @@ func (p *Policy) Open(s *session.Session) {
 		return
 	}
 	g := &gate{s: s, factor: p.factor}
-	s.Rules.Vote(g.vote)
-	s.Rules.Enqueued = append(s.Rules.Enqueued, g.enqueued)
+	s.Rules.Vote(g.voteOnAdmission)
+	s.Rules.Enqueued = append(s.Rules.Enqueued, g.countAdmitted)
 }
 
 // gate holds the totals of one cycle.
@@ -79,7 +79,7 @@ type gate struct {
 	limit, used, inQueues, promised []float64
 }
 
-func (g *gate) load() {
+func (g *gate) loadTotals() {
 	if g.loaded {
 		return
 	}
@@ -111,27 +111,27 @@ func (g *gate) load() {
 	}
 }
 
-// vote votes for admission if the gang's minimum fits within the limits.
-func (g *gate) vote(j *framework.Job) (framework.Vote, explain.Verdict) {
+// voteOnAdmission votes for admission if the gang's minimum fits within the limits.
+func (g *gate) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verdict) {
 	if j.In.Grows() { // the cluster grows with the queue's pending gangs
 		return framework.Abstain, explain.Verdict{}
 	}
-	g.load()
-	over := g.over(j)
-	if len(over) == 0 || g.entitled(j) {
+	g.loadTotals()
+	over := g.exceededLimits(j)
+	if len(over) == 0 || g.staysWithinShare(j) {
 		return framework.Permit, explain.Verdict{}
 	}
 	return framework.Reject, explain.Verdict{Code: reason.Overcommitted, Limit: &over[0], More: over[1:]}
 }
 
-// over returns the limits, by resource name, that the gang would exceed. If it would exceed some limits even on an
+// exceededLimits returns the limits, by resource name, that the gang would exceed. If it would exceed some limits even on an
 // unused cluster, over returns only these.
-func (g *gate) over(j *framework.Job) []explain.Limit {
+func (g *gate) exceededLimits(j *framework.Job) []explain.Limit {
 	var exceeded, impossible []explain.Limit
 	yields := g.s.PreemptibleAmounts(j)
 	for _, t := range j.MinResources {
 		i := int(t.Index)
-		if !g.exceeds(i, float64(t.Value), float64(yields.Get(i))) {
+		if !g.exceedsLimit(i, float64(t.Value), float64(yields.Get(i))) {
 			continue
 		}
 		limit := explain.Limit{
@@ -150,9 +150,9 @@ func (g *gate) over(j *framework.Job) []explain.Limit {
 	return exceeded
 }
 
-// exceeds reports whether the limit of a resource would be exceeded. yields is the amount that the gang could take
+// exceedsLimit reports whether the limit of a resource would be exceeded. yields is the amount that the gang could take
 // from other gangs of its queue; it does not count as used, because the gang can take it only after admission.
-func (g *gate) exceeds(i int, asked, yields float64) bool {
+func (g *gate) exceedsLimit(i int, asked, yields float64) bool {
 	promised := max(g.promised[i], 0)
 	if asked+promised+g.used[i]-yields <= g.limit[i]+queue.Epsilon {
 		return false
@@ -161,8 +161,8 @@ func (g *gate) exceeds(i int, asked, yields float64) bool {
 	return !idle || asked > g.limit[i]+queue.Epsilon
 }
 
-// entitled reports whether the queue would stay within its entitlement if the gang were admitted.
-func (g *gate) entitled(j *framework.Job) bool {
+// staysWithinShare reports whether the queue would stay within its entitlement if the gang were admitted.
+func (g *gate) staysWithinShare(j *framework.Job) bool {
 	q := j.In
 	if !q.Shared || len(j.MinResources) == 0 {
 		return false
@@ -184,9 +184,9 @@ func (g *gate) entitled(j *framework.Job) bool {
 	return true
 }
 
-// enqueued adds an admitted gang to the totals.
-func (g *gate) enqueued(j *framework.Job) {
-	g.load()
+// countAdmitted adds an admitted gang to the totals.
+func (g *gate) countAdmitted(j *framework.Job) {
+	g.loadTotals()
 	for _, t := range j.MinResources {
 		g.promised[t.Index] += float64(t.Value)
 	}

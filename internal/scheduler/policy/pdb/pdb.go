@@ -44,7 +44,7 @@ func (p *Policy) Open(s *session.Session) {
 		if !on {
 			return framework.Guard{}
 		}
-		return framework.Guard{Code: reason.BudgetExhausted, Static: true, May: l.may, Out: l.out}
+		return framework.Guard{Code: reason.BudgetExhausted, Static: true, May: l.mayEvictAll, Out: l.countVictims}
 	})
 }
 
@@ -62,10 +62,10 @@ type ledger struct {
 	covering map[*model.Task][]*account
 }
 
-// may reports whether all budgets allow the eviction of the victims.
-func (l *ledger) may(victims []*model.Task) (bool, string) {
+// mayEvictAll reports whether all budgets allow the eviction of the victims.
+func (l *ledger) mayEvictAll(victims []*model.Task) (bool, string) {
 	if len(victims) == 1 {
-		for _, a := range l.of(victims[0]) {
+		for _, a := range l.budgetsOfTask(victims[0]) {
 			if a.left < 1 {
 				return false, a.Key()
 			}
@@ -74,7 +74,7 @@ func (l *ledger) may(victims []*model.Task) (bool, string) {
 	}
 	need := map[*account]int{}
 	for _, t := range victims {
-		for _, a := range l.of(t) {
+		for _, a := range l.budgetsOfTask(t) {
 			if need[a]++; need[a] > a.left {
 				return false, a.Key()
 			}
@@ -83,16 +83,16 @@ func (l *ledger) may(victims []*model.Task) (bool, string) {
 	return true, ""
 }
 
-func (l *ledger) out(victims []*model.Task, sign int) {
+func (l *ledger) countVictims(victims []*model.Task, sign int) {
 	for _, t := range victims {
-		for _, a := range l.of(t) {
+		for _, a := range l.budgetsOfTask(t) {
 			a.left -= sign
 		}
 	}
 }
 
-// of returns the budgets that cover a task.
-func (l *ledger) of(t *model.Task) []*account {
+// budgetsOfTask returns the budgets that cover a task.
+func (l *ledger) budgetsOfTask(t *model.Task) []*account {
 	list, known := l.covering[t]
 	if known {
 		return list
@@ -105,7 +105,7 @@ func (l *ledger) of(t *model.Task) []*account {
 	}
 	for _, a := range l.accounts[t.Namespace] {
 		if a.Covers(t) {
-			l.count(a)
+			l.countAllowed(a)
 			list = append(list, a)
 		}
 	}
@@ -113,8 +113,8 @@ func (l *ledger) of(t *model.Task) []*account {
 	return list
 }
 
-// count computes the number of additional pods of a budget that may be evicted.
-func (l *ledger) count(a *account) {
+// countAllowed computes the number of additional pods of a budget that may be evicted.
+func (l *ledger) countAllowed(a *account) {
 	if a.counted {
 		return
 	}

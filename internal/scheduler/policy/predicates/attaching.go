@@ -15,16 +15,16 @@ const (
 	deviceTimeoutSeconds = 10
 )
 
-// attaching parses the arguments for volumes and devices.
-func attaching(arguments config.Arguments, warn func(string)) framework.Attaching {
+// parseAttaching parses the arguments for volumes and devices.
+func parseAttaching(arguments config.Arguments, warn func(string)) framework.Attaching {
 	on := func(key string) bool { return arguments.Bool("predicate."+key+"Enable", true, warn) }
 	a := framework.Attaching{
 		Limits: on("NodeVolumeLimits"), Zones: on("VolumeZone"), Binding: on("VolumeBinding"), Devices: on("DynamicResourceAllocation"),
 		Weight:        max(arguments.Float("volumebinding.weight", 1, warn), 0),
-		BindTimeout:   seconds(arguments, "volumebinding.bindTimeoutSeconds", bindTimeoutSeconds, warn),
-		DeviceTimeout: seconds(arguments, "dynamicresources.filterTimeoutSeconds", deviceTimeoutSeconds, warn),
+		BindTimeout:   parseSeconds(arguments, "volumebinding.bindTimeoutSeconds", bindTimeoutSeconds, warn),
+		DeviceTimeout: parseSeconds(arguments, "dynamicresources.filterTimeoutSeconds", deviceTimeoutSeconds, warn),
 	}
-	readCurve(&a, arguments["volumebinding.shape"], func(text string) {
+	parseCurve(&a, arguments["volumebinding.shape"], func(text string) {
 		a.Points = 0
 		if warn != nil {
 			warn("argument volumebinding.shape: " + text + "; volumes do not affect the score of a node")
@@ -33,8 +33,8 @@ func attaching(arguments config.Arguments, warn func(string)) framework.Attachin
 	return a
 }
 
-// seconds parses a non-negative number of seconds.
-func seconds(arguments config.Arguments, key string, fallback int, warn func(string)) time.Duration {
+// parseSeconds parses a non-negative number of seconds.
+func parseSeconds(arguments config.Arguments, key string, fallback int, warn func(string)) time.Duration {
 	n := arguments.Int(key, fallback, warn)
 	const most = 24 * 60 * 60
 	if n < 0 || n > most {
@@ -46,9 +46,9 @@ func seconds(arguments config.Arguments, key string, fallback int, warn func(str
 	return time.Duration(n) * time.Second
 }
 
-// readCurve parses a list of {utilization, score} pairs, like the shape in kube-scheduler's configuration:
+// parseCurve parses a list of {utilization, score} pairs, like the shape in kube-scheduler's configuration:
 // utilization increases from 0 to 100, and score is between 0 and 10.
-func readCurve(a *framework.Attaching, value any, bad func(string)) {
+func parseCurve(a *framework.Attaching, value any, bad func(string)) {
 	if value == nil {
 		return
 	}
@@ -59,7 +59,7 @@ func readCurve(a *framework.Attaching, value any, bad func(string)) {
 	}
 	for _, item := range list {
 		point, _ := item.(map[string]any)
-		p, good := curvePoint(point)
+		p, good := parseCurvePoint(point)
 		switch {
 		case !good:
 			bad(fmt.Sprintf("must be {utilization: 0-100, score: 0-10}, not %v", item))
@@ -74,15 +74,15 @@ func readCurve(a *framework.Attaching, value any, bad func(string)) {
 	}
 }
 
-func curvePoint(point map[string]any) (framework.CurvePoint, bool) {
-	u, okU := number(point["utilization"])
-	s, okS := number(point["score"])
+func parseCurvePoint(point map[string]any) (framework.CurvePoint, bool) {
+	u, okU := parseNumber(point["utilization"])
+	s, okS := parseNumber(point["score"])
 	good := okU && okS && len(point) == 2 && u >= 0 && u <= 100 && s >= 0 && s <= 10
 	return framework.CurvePoint{Utilization: int32(u), Score: int32(s)}, good
 }
 
-// number returns a whole number from a YAML value. It returns false for any other value.
-func number(value any) (int, bool) {
+// parseNumber returns a whole number from a YAML value. It returns false for any other value.
+func parseNumber(value any) (int, bool) {
 	switch v := value.(type) {
 	case int:
 		return v, true

@@ -39,7 +39,7 @@ func TestAttachingIsRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			told := 0
-			got := attaching(c.arguments, func(string) { told++ })
+			got := parseAttaching(c.arguments, func(string) { told++ })
 			if diff := cmp.Diff(c.want, got); diff != "" || told != c.told {
 				t.Errorf("told %d times, want %d (-want +got):\n%s", told, c.told, diff)
 			}

@@ -19,7 +19,7 @@ type Policy struct {
 
 // New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
-	p := &Policy{conf, warn, attaching(conf.Arguments, warn)}
+	p := &Policy{conf, warn, parseAttaching(conf.Arguments, warn)}
 	p.attaching.Pointless = !conf.Enabled("enableNodeOrder")
 	return p
 }

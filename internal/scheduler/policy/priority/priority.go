@@ -43,7 +43,7 @@ func (p *Policy) Open(s *session.Session) {
 		r.GroupOrder = append(r.GroupOrder, func(a, b *framework.Group) int { return cmp.Compare(b.Priority(), a.Priority()) })
 	}
 	if p.conf.Enabled("enablePreemptable") {
-		r.Entitle(higher, framework.Preempt, framework.GangPreempt)
+		r.Entitle(grantHigherPriority, framework.Preempt, framework.GangPreempt)
 		r.Outranks = append(r.Outranks, func(taker, victim *framework.Job) bool { return victim.Priority < taker.Priority })
 	}
 	if p.conf.Enabled("enableJobStarving") {
@@ -51,29 +51,29 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// higher grants the eviction of gangs with lower priority, and of tasks with lower priority in the gang itself.
-func higher(a *framework.Attack) framework.Guard {
+// grantHigherPriority grants the eviction of gangs with lower priority, and of tasks with lower priority in the gang itself.
+func grantHigherPriority(a *framework.Attack) framework.Guard {
 	return framework.Guard{
 		Code: reason.NotLower, Static: true,
 		Gang: func(g *model.Gang) bool { return g == a.Taker.Gang || g.Priority < a.Taker.Priority },
 		May: func(victims []*model.Task) (bool, string) {
 			for _, v := range victims {
-				if taker, victim := compared(a, v); victim >= taker {
+				if taker, victim := comparedPriorities(a, v); victim >= taker {
 					return false, ""
 				}
 			}
 			return true, ""
 		},
 		Because: func(victims []*model.Task) string {
-			taker, victim := compared(a, victims[0])
+			taker, victim := comparedPriorities(a, victims[0])
 			return fmt.Sprintf("its priority is higher (%d over %d)", taker, victim)
 		},
 	}
 }
 
-// compared returns the priorities of taker and victim that decide. Within a gang, they are the priorities of the
+// comparedPriorities returns the priorities of taker and victim that decide. Within a gang, they are the priorities of the
 // tasks.
-func compared(a *framework.Attack, v *model.Task) (taker, victim int32) {
+func comparedPriorities(a *framework.Attack, v *model.Task) (taker, victim int32) {
 	if v.Gang == a.Taker.Gang {
 		return a.Tasks[0].Priority, v.Priority
 	}

@@ -9,28 +9,28 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// entitle grants the eviction of pods in queues that hold more of the requested resources than they deserve. The
+// grantEviction grants the eviction of pods in queues that hold more of the requested resources than they deserve. The
 // ledger no longer includes the victims that are already counted out.
-func (r rules) entitle(a *framework.Attack) framework.Guard {
+func (r rules) grantEviction(a *framework.Attack) framework.Guard {
 	destitute := r.hasNothing(a)
 	gives := func(g *model.Gang) bool {
 		q := r.ledger.Of(g.Queue)
-		return q == nil || destitute || r.givesBack(q, a.Asked)
+		return q == nil || destitute || r.exceedsDeserved(q, a.Asked)
 	}
 	return framework.Guard{Code: reason.WithinShare, Moves: true, Gang: gives, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
-		if q == nil || r.givesBack(q, a.Asked) {
+		if q == nil || r.exceedsDeserved(q, a.Asked) {
 			return q != nil, ""
 		}
-		if destitute && r.canSpare(q, victims) {
+		if destitute && r.canSpareVictims(q, victims) {
 			return true, ""
 		}
 		return false, "queue " + q.Name
 	}}
 }
 
-// guard protects the guarantees of queues against evictions for other queues.
-func (r rules) guard(a *framework.Attack) framework.Guard {
+// protectGuarantees protects the guarantees of queues against evictions for other queues.
+func (r rules) protectGuarantees(a *framework.Attack) framework.Guard {
 	if a.Kind != framework.Reclaim && a.Kind != framework.GangReclaim {
 		return framework.Guard{}
 	}
@@ -65,9 +65,9 @@ func (r rules) hasNothing(a *framework.Attack) bool {
 	return some
 }
 
-// canSpare reports whether the victims of a gang are beyond its minimum, and their queue keeps some of each resource
+// canSpareVictims reports whether the victims of a gang are beyond its minimum, and their queue keeps some of each resource
 // that they hold. The queue can then not take the resources back on the grounds that it has nothing.
-func (r rules) canSpare(q *queue.Queue, victims []*model.Task) bool {
+func (r rules) canSpareVictims(q *queue.Queue, victims []*model.Task) bool {
 	surplus := r.s.Job(victims[0].Gang).Surplus()
 	lost := framework.SumRequests(victims)
 	for _, t := range victims {

@@ -51,7 +51,7 @@ func (*Policy) Reads() config.Reads {
 
 // Open divides the cluster and registers the rules.
 func (p *Policy) Open(s *session.Session) {
-	p.usable.DivideUsable(s, func() { Share(s.Ledger) })
+	p.usable.DivideUsable(s, func() { SetQueueShares(s.Ledger) })
 	r := &s.Rules
 	rules := rules{s: s, resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, sharers: map[sharersKey][]explain.Sharer{}}
 	if p.conf.Enabled("enableQueueOrder") {
@@ -60,25 +60,25 @@ func (p *Policy) Open(s *session.Session) {
 		})
 	}
 	if p.conf.Enabled("enabledOverused") {
-		r.Overused = append(r.Overused, rules.overused)
+		r.Overused = append(r.Overused, rules.checkOverused)
 	}
 	if p.conf.Enabled("enabledAllocatable") {
-		r.Allocatable = append(r.Allocatable, rules.allocatable)
-		r.Startable = append(r.Startable, rules.startable)
+		r.Allocatable = append(r.Allocatable, rules.checkAllocation)
+		r.Startable = append(r.Startable, rules.checkStart)
 	}
 	if p.conf.Enabled("enableJobEnqueued") {
-		r.Vote(rules.enqueueable)
+		r.Vote(rules.voteOnAdmission)
 		r.Enqueued = append(r.Enqueued, func(j *framework.Job) {
 			j.In.AddInqueue(j.MinResources, 1)
 		})
 	}
 	if p.conf.Enabled("enablePreemptive") {
-		r.Preemptive = append(r.Preemptive, rules.preemptive)
+		r.Preemptive = append(r.Preemptive, rules.checkPreemption)
 	}
 	if p.conf.Enabled("enableReclaimable") {
-		r.Entitle(rules.entitle, framework.Reclaim, framework.GangReclaim)
+		r.Entitle(rules.grantEviction, framework.Reclaim, framework.GangReclaim)
 	}
-	r.Guard(rules.guard)
+	r.Guard(rules.protectGuarantees)
 }
 
 type rules struct {
@@ -97,10 +97,10 @@ type sharersKey struct {
 	division uint64
 }
 
-// capability returns a verdict that RealCapability is exceeded. If the limit comes from the cluster's size and not
+// capabilityVerdict returns a verdict that RealCapability is exceeded. If the limit comes from the cluster's size and not
 // from the queue's own capability, the verdict names the cluster.
-func (r rules) capability(q *queue.Queue, index int, asked model.Request, held float64) explain.Verdict {
-	v := r.limit(reason.OverCapability, q, index, asked, held, q.RealCapability[index])
+func (r rules) capabilityVerdict(q *queue.Queue, index int, asked model.Request, held float64) explain.Verdict {
+	v := r.limitVerdict(reason.OverCapability, q, index, asked, held, q.RealCapability[index])
 	if q.Capability[index] > q.RealCapability[index] {
 		v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
 		v.Limit.Kept = max(min(q.Capability[index], r.ledger.Usable[index])-q.RealCapability[index], 0)
@@ -108,17 +108,17 @@ func (r rules) capability(q *queue.Queue, index int, asked model.Request, held f
 	return v
 }
 
-// limit returns a verdict that a limit of the queue is exceeded for a resource.
-func (r rules) limit(code reason.Code, q *queue.Queue, index int, asked model.Request, held float64, limit float64) explain.Verdict {
+// limitVerdict returns a verdict that a limit of the queue is exceeded for a resource.
+func (r rules) limitVerdict(code reason.Code, q *queue.Queue, index int, asked model.Request, held float64, limit float64) explain.Verdict {
 	return explain.Verdict{Code: code, Limit: &explain.Limit{
 		Queue: q.Name, Resource: r.resources.Name(index), Asked: float64(asked.Get(index)), Held: held, Limit: limit,
 	}}
 }
 
-// overused returns a verdict if the queue already holds all that it deserves of every resource. Two kinds of queue
+// checkOverused returns a verdict if the queue already holds all that it deserves of every resource. Two kinds of queue
 // are never overused: a queue without countable requests (best-effort pods), and a queue that deserves everything
 // that queues can use, because then the nodes are the limit.
-func (r rules) overused(q *queue.Queue) explain.Verdict {
+func (r rules) checkOverused(q *queue.Queue) explain.Verdict {
 	some, capped := -1, false
 	for i, d := range q.Deserved {
 		if i == model.Pods {
@@ -136,27 +136,27 @@ func (r rules) overused(q *queue.Queue) explain.Verdict {
 	case some < 0:
 		return explain.Verdict{}
 	case capped:
-		return r.limit(reason.OverCapability, q, some, nil, q.Own.Allocated[some], q.Capability[some])
+		return r.limitVerdict(reason.OverCapability, q, some, nil, q.Own.Allocated[some], q.Capability[some])
 	}
-	return r.deserved(q, some, nil)
+	return r.deservedVerdict(q, some, nil)
 }
 
-// allocatable returns a verdict if the queue may not hold the requested amount in addition, because its capability or
+// checkAllocation returns a verdict if the queue may not hold the requested amount in addition, because its capability or
 // its share would be exceeded.
-func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict {
+func (r rules) checkAllocation(q *queue.Queue, asked model.Request) explain.Verdict {
 	if !q.Open {
 		return explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
 	}
 	if i := queue.FindExceeded(r.resources, q.Own.Allocated, asked, q.RealCapability); i >= 0 {
-		return r.capability(q, i, asked, q.Own.Allocated[i])
+		return r.capabilityVerdict(q, i, asked, q.Own.Allocated[i])
 	}
 	if i := q.Own.OverCapability(r.resources, asked, q.Capability); i >= 0 {
-		v := r.limit(reason.OverCapability, q, i, asked, q.Own.Allocated[i]+q.Own.Lingering[i], q.Capability[i])
+		v := r.limitVerdict(reason.OverCapability, q, i, asked, q.Own.Allocated[i]+q.Own.Lingering[i], q.Capability[i])
 		v.Limit.Ending = q.Own.Lingering[i]
 		return v
 	}
-	if i := r.overShare(q, asked); i >= 0 {
-		v := r.deserved(q, i, asked)
+	if i := r.firstOverShare(q, asked); i >= 0 {
+		v := r.deservedVerdict(q, i, asked)
 		if q.Deserved[i] >= r.ledger.Total[i]-queue.Epsilon {
 			v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
 		}
@@ -165,56 +165,56 @@ func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict 
 	return explain.Verdict{}
 }
 
-// overShare returns the first resource, by name, of which the queue would hold more than it deserves; -1 if there is
+// firstOverShare returns the first resource, by name, of which the queue would hold more than it deserves; -1 if there is
 // none. If the queue deserves everything that queues can use of a resource, and the nodes have more of it, the share
 // is not the limit: the verdicts about the nodes apply.
-func (r rules) overShare(q *queue.Queue, asked model.Request) int {
-	first := over(r.resources, q.Own.Allocated, asked, q.Deserved)
-	if first < 0 || !r.nodesDecide(q, first) {
+func (r rules) firstOverShare(q *queue.Queue, asked model.Request) int {
+	first := firstExceeded(r.resources, q.Own.Allocated, asked, q.Deserved)
+	if first < 0 || !r.limitedByNodes(q, first) {
 		return first
 	}
 	var limited model.Request
 	for _, t := range asked {
-		if !r.nodesDecide(q, int(t.Index)) {
+		if !r.limitedByNodes(q, int(t.Index)) {
 			limited = append(limited, t)
 		}
 	}
-	return over(r.resources, q.Own.Allocated, limited, q.Deserved)
+	return firstExceeded(r.resources, q.Own.Allocated, limited, q.Deserved)
 }
 
-// nodesDecide reports whether a queue deserves everything that queues can use of a resource, although the nodes have
+// limitedByNodes reports whether a queue deserves everything that queues can use of a resource, although the nodes have
 // more of it.
-func (r rules) nodesDecide(q *queue.Queue, i int) bool {
+func (r rules) limitedByNodes(q *queue.Queue, i int) bool {
 	usable := r.ledger.Usable[i]
 	return q.Deserved[i] >= usable-queue.Epsilon && usable < r.ledger.Total[i]-queue.Epsilon
 }
 
-// preemptive returns a verdict if the queue may not take the requested amount from others, because it may not hold
+// checkPreemption returns a verdict if the queue may not take the requested amount from others, because it may not hold
 // that amount, or because it would hold more than it deserves.
-func (r rules) preemptive(q *queue.Queue, asked model.Request) explain.Verdict {
-	if v := r.allocatable(q, asked); v.Code != "" {
+func (r rules) checkPreemption(q *queue.Queue, asked model.Request) explain.Verdict {
+	if v := r.checkAllocation(q, asked); v.Code != "" {
 		return v
 	}
-	if i := over(r.resources, q.Own.Allocated, asked, q.Deserved); i >= 0 {
-		return r.limit(reason.OverDeserved, q, i, asked, q.Own.Allocated[i], q.Deserved[i])
+	if i := firstExceeded(r.resources, q.Own.Allocated, asked, q.Deserved); i >= 0 {
+		return r.limitVerdict(reason.OverDeserved, q, i, asked, q.Own.Allocated[i], q.Deserved[i])
 	}
 	return explain.Verdict{}
 }
 
-// startable returns a verdict if the queue cannot hold the requested amount yet, because pods that have not ended
+// checkStart returns a verdict if the queue cannot hold the requested amount yet, because pods that have not ended
 // still use its capability.
-func (r rules) startable(q *queue.Queue, asked model.Request) explain.Verdict {
+func (r rules) checkStart(q *queue.Queue, asked model.Request) explain.Verdict {
 	i := q.Own.OverCapabilityNow(r.resources, asked, q.Capability)
 	if i < 0 {
 		return explain.Verdict{}
 	}
-	v := r.limit(reason.OverCapability, q, i, asked, q.Own.Occupied[i], q.Capability[i])
+	v := r.limitVerdict(reason.OverCapability, q, i, asked, q.Own.Occupied[i], q.Capability[i])
 	v.Limit.Ending = q.Own.Ending[i]
 	return v
 }
 
-// over is like queue.FindExceeded, but ignores the number of pods, because pods are not divided among queues.
-func over(resources *model.Resources, held []float64, asked model.Request, limit []float64) int {
+// firstExceeded is like queue.FindExceeded, but ignores the number of pods, because pods are not divided among queues.
+func firstExceeded(resources *model.Resources, held []float64, asked model.Request, limit []float64) int {
 	best := -1
 	for _, t := range asked {
 		i := int(t.Index)
@@ -225,74 +225,74 @@ func over(resources *model.Resources, held []float64, asked model.Request, limit
 	return best
 }
 
-// enqueueable votes for admission if the gang's minimum fits into the queue, in addition to the amounts that are used
+// voteOnAdmission votes for admission if the gang's minimum fits into the queue, in addition to the amounts that are used
 // and reserved.
-func (r rules) enqueueable(j *framework.Job) (framework.Vote, explain.Verdict) {
+func (r rules) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verdict) {
 	q := j.In
 	if !q.Open {
 		return framework.Reject, explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
 	}
-	best := r.overClaimed(q, j.MinResources, nil)
+	best := r.firstOverclaimed(q, j.MinResources, nil)
 	var lapsed []float64
 	if best >= 0 { // the second check is expensive, so it runs only if needed
 		if lapsed = r.lapsed(q); lapsed != nil {
-			best = r.overClaimed(q, j.MinResources, lapsed)
+			best = r.firstOverclaimed(q, j.MinResources, lapsed)
 		}
 	}
 	if best < 0 {
 		return framework.Permit, explain.Verdict{}
 	}
-	v := r.capability(q, best, j.MinResources, q.Own.Allocated[best])
+	v := r.capabilityVerdict(q, best, j.MinResources, q.Own.Allocated[best])
 	if q.Grows() {
-		v = r.limit(reason.OverCapability, q, best, j.MinResources, q.Own.Allocated[best], q.Capability[best])
+		v = r.limitVerdict(reason.OverCapability, q, best, j.MinResources, q.Own.Allocated[best], q.Capability[best])
 	}
-	v.Limit.Promised, v.Limit.Spare = promised(q, best, lapsed), q.Own.Elastic[best]
+	v.Limit.Promised, v.Limit.Spare = reservedAmount(q, best, lapsed), q.Own.Elastic[best]
 	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // the cluster is full, but it is large enough
 		v.Code, v.Queue = reason.NotEnqueued, j.In.Name
 	}
 	return framework.Reject, v
 }
 
-// overClaimed returns the first resource, by name, that is exceeded if asked is added to the amount that the queue
+// firstOverclaimed returns the first resource, by name, that is exceeded if asked is added to the amount that the queue
 // holds and has reserved, without its elastic part; -1 if everything fits.
-func (r rules) overClaimed(q *queue.Queue, asked model.Request, lapsed []float64) int {
+func (r rules) firstOverclaimed(q *queue.Queue, asked model.Request, lapsed []float64) int {
 	best := -1
 	for _, t := range asked {
 		i := int(t.Index)
-		claimed := q.Own.Allocated[i] + promised(q, i, lapsed) - q.Own.Elastic[i]
-		if float64(t.Value)+claimed > admits(q)[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
+		claimed := q.Own.Allocated[i] + reservedAmount(q, i, lapsed) - q.Own.Elastic[i]
+		if float64(t.Value)+claimed > admissionLimit(q)[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
 			best = i
 		}
 	}
 	return best
 }
 
-// admits returns the limit for admissions to a queue. If the cluster grows with the queue's pending gangs, only the
+// admissionLimit returns the limit for admissions to a queue. If the cluster grows with the queue's pending gangs, only the
 // queue's own capability is the limit.
-func admits(q *queue.Queue) []float64 {
+func admissionLimit(q *queue.Queue) []float64 {
 	if q.Grows() {
 		return q.Capability
 	}
 	return q.RealCapability
 }
 
-// promised returns the amount that is reserved for admitted gangs that are able to start at some time.
-func promised(q *queue.Queue, i int, lapsed []float64) float64 {
+// reservedAmount returns the amount that is reserved for admitted gangs that are able to start at some time.
+func reservedAmount(q *queue.Queue, i int, lapsed []float64) float64 {
 	if i < len(lapsed) {
 		return max(q.Own.Inqueue[i]-lapsed[i], 0)
 	}
 	return q.Own.Inqueue[i]
 }
 
-// deserved returns a verdict that the queue's share is exceeded, listing the shares of all queues.
-func (r rules) deserved(q *queue.Queue, index int, asked model.Request) explain.Verdict {
-	v := r.limit(reason.OverDeserved, q, index, asked, q.Own.Allocated[index], q.Deserved[index])
-	v.Limit.Total, v.Limit.Sharers = r.ledger.Usable[index], r.sharersOf(index)
+// deservedVerdict returns a verdict that the queue's share is exceeded, listing the shares of all queues.
+func (r rules) deservedVerdict(q *queue.Queue, index int, asked model.Request) explain.Verdict {
+	v := r.limitVerdict(reason.OverDeserved, q, index, asked, q.Own.Allocated[index], q.Deserved[index])
+	v.Limit.Total, v.Limit.Sharers = r.ledger.Usable[index], r.queuesWithShare(index)
 	return v
 }
 
-// sharersOf returns the queues that have a share of a resource.
-func (r rules) sharersOf(index int) []explain.Sharer {
+// queuesWithShare returns the queues that have a share of a resource.
+func (r rules) queuesWithShare(index int) []explain.Sharer {
 	key := sharersKey{index, r.ledger.Division}
 	list, known := r.sharers[key]
 	if known {
@@ -308,8 +308,8 @@ func (r rules) sharersOf(index int) []explain.Sharer {
 	return list
 }
 
-// givesBack reports whether the queue holds more than it deserves of a requested resource.
-func (r rules) givesBack(q *queue.Queue, asked model.Request) bool {
+// exceedsDeserved reports whether the queue holds more than it deserves of a requested resource.
+func (r rules) exceedsDeserved(q *queue.Queue, asked model.Request) bool {
 	for _, t := range asked {
 		i := int(t.Index)
 		if i != model.Pods && q.Own.Allocated[i] > q.Deserved[i]+queue.Epsilon {

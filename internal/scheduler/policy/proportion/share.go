@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// Share sets RealCapability and Deserved for every queue.
+// SetQueueShares sets RealCapability and Deserved for every queue.
 //
 // The usable resources of the cluster are divided by weight, in rounds. A queue whose share covers its request or
 // reaches its limit drops out, and the remainder is divided in the next round. Queues without gangs get only their
@@ -17,91 +17,91 @@ import (
 // The guarantees of other queues are subtracted from the usable resources. A queue that is not limited by guarantees
 // may use everything that the nodes have. In that case the nodes are the limit, and its jobs report the reasons of
 // the nodes.
-func Share(l *queue.Ledger) {
+func SetQueueShares(l *queue.Ledger) {
 	n := len(l.Total)
 	guaranteed := make([]float64, n)
 	for _, q := range l.Queues {
-		for _, t := range guarantee(q) {
+		for _, t := range guaranteeOf(q) {
 			guaranteed[t.Index] += float64(t.Value)
 		}
 	}
 	var open []*queue.Queue
 	for _, q := range l.Queues {
 		for i := range q.RealCapability {
-			own, room := float64(guarantee(q).Get(i)), l.Total[i]
+			own, room := float64(guaranteeOf(q).Get(i)), l.Total[i]
 			if guaranteed[i] > own {
 				room = l.Usable[i]
 			}
 			q.RealCapability[i] = min(q.Capability[i], max(room-guaranteed[i], 0)+own)
 		}
-		if takesPart(q) {
+		if participatesInDivision(q) {
 			open = append(open, q)
 		}
 	}
-	divide(l, open)
-	entitle(l, open)
+	divideUsable(l, open)
+	setEntitlements(l, open)
 	for _, q := range l.Queues {
 		q.SetShare()
 	}
 }
 
-// divide sets the deserved amounts of the participating queues.
-func divide(l *queue.Ledger, open []*queue.Queue) {
-	pour(l.Usable, slices.Clone(open))
+// divideUsable sets the deserved amounts of the participating queues.
+func divideUsable(l *queue.Ledger, open []*queue.Queue) {
+	divideByWeight(l.Usable, slices.Clone(open))
 	for i, total := range l.Usable {
 		for _, q := range l.Queues { // reserve the guarantees of queues without requests
-			if !takesPart(q) {
-				total -= float64(guarantee(q).Get(i))
+			if !participatesInDivision(q) {
+				total -= float64(guaranteeOf(q).Get(i))
 			}
 		}
-		level(open, i, total)
+		capDeserved(open, i, total)
 	}
 }
 
-// takesPart reports whether a queue takes part in dividing the cluster.
-func takesPart(q *queue.Queue) bool { return q.Known && q.Gangs > 0 }
+// participatesInDivision reports whether a queue takes part in dividing the cluster.
+func participatesInDivision(q *queue.Queue) bool { return q.Known && q.Gangs > 0 }
 
-// guarantee returns the guarantee of a queue; nil if the queue has no Queue object.
-func guarantee(q *queue.Queue) model.Request {
+// guaranteeOf returns the guarantee of a queue; nil if the queue has no Queue object.
+func guaranteeOf(q *queue.Queue) model.Request {
 	if !q.Known {
 		return nil
 	}
 	return q.Guarantee
 }
 
-// entitle computes what each queue would deserve by its weight if it took part and requested enough.
-func entitle(l *queue.Ledger, open []*queue.Queue) {
+// setEntitlements computes what each queue would deserve by its weight if it took part and requested enough.
+func setEntitlements(l *queue.Ledger, open []*queue.Queue) {
 	weights := 0.0
 	for _, q := range open {
 		weights += float64(max(q.Weight, 1))
 	}
 	idle := make([]float64, len(l.Total)) // reserve the guarantees of queues without requests
 	for _, q := range l.Queues {
-		if !takesPart(q) {
+		if !participatesInDivision(q) {
 			for i := range idle {
-				idle[i] += float64(guarantee(q).Get(i))
+				idle[i] += float64(guaranteeOf(q).Get(i))
 			}
 		}
 	}
 	for _, q := range l.Queues {
 		weight := float64(max(q.Weight, 1))
 		all := weights
-		if !takesPart(q) {
+		if !participatesInDivision(q) {
 			all += weight
 		}
 		for i := range q.Entitled {
 			kept := idle[i]
-			if !takesPart(q) {
-				kept -= float64(guarantee(q).Get(i))
+			if !participatesInDivision(q) {
+				kept -= float64(guaranteeOf(q).Get(i))
 			}
 			part := max(l.Usable[i]-kept, 0) * weight / all
-			q.Entitled[i] = max(min(part, q.RealCapability[i]), float64(guarantee(q).Get(i)), q.Deserved[i])
+			q.Entitled[i] = max(min(part, q.RealCapability[i]), float64(guaranteeOf(q).Get(i)), q.Deserved[i])
 		}
 	}
 }
 
-// pour divides the total among the open queues by weight, in rounds.
-func pour(total []float64, open []*queue.Queue) {
+// divideByWeight divides the total among the open queues by weight, in rounds.
+func divideByWeight(total []float64, open []*queue.Queue) {
 	remaining := append([]float64(nil), total...)
 	before := make([]float64, len(total))
 	for len(open) > 0 {
@@ -114,7 +114,7 @@ func pour(total []float64, open []*queue.Queue) {
 		moved := false
 		for _, q := range open {
 			copy(before, q.Deserved)
-			give(q, remaining, float64(max(q.Weight, 1))/weights)
+			addQueuePart(q, remaining, float64(max(q.Weight, 1))/weights)
 			changed := false
 			for i := range change {
 				delta := q.Deserved[i] - before[i]
@@ -122,7 +122,7 @@ func pour(total []float64, open []*queue.Queue) {
 				changed = changed || delta > queue.Epsilon || delta < -queue.Epsilon
 			}
 			moved = moved || changed
-			if changed && !within(q.Own.Request, q.Deserved) {
+			if changed && !fitsWithin(q.Own.Request, q.Deserved) {
 				unmet = append(unmet, q)
 			}
 		}
@@ -138,15 +138,15 @@ func pour(total []float64, open []*queue.Queue) {
 	}
 }
 
-// level reduces the deserved amounts of the queues if they exceed total. This can happen because guarantees are added
+// capDeserved reduces the deserved amounts of the queues if they exceed total. This can happen because guarantees are added
 // to the divided amounts, so that other queues must give up some of theirs. The reduction follows the weights, and no
 // queue falls below its guarantee.
-func level(open []*queue.Queue, i int, total float64) {
+func capDeserved(open []*queue.Queue, i int, total float64) {
 	type bound struct{ least, most, weight float64 }
 	bounds := make([]bound, 0, len(open))
 	sum, least := 0.0, 0.0
 	for _, q := range open {
-		b := bound{min(float64(guarantee(q).Get(i)), q.Deserved[i]), q.Deserved[i], float64(max(q.Weight, 1))}
+		b := bound{min(float64(guaranteeOf(q).Get(i)), q.Deserved[i]), q.Deserved[i], float64(max(q.Weight, 1))}
 		sum, least = sum+b.most, least+b.least
 		bounds = append(bounds, b)
 	}
@@ -197,8 +197,8 @@ func level(open []*queue.Queue, i int, total float64) {
 	}
 }
 
-// give adds a queue's part of the remaining amounts, within its limits.
-func give(q *queue.Queue, remaining []float64, part float64) {
+// addQueuePart adds a queue's part of the remaining amounts, within its limits.
+func addQueuePart(q *queue.Queue, remaining []float64, part float64) {
 	for i := range q.Deserved {
 		d := q.Deserved[i] + max(remaining[i], 0)*part
 		d = min(d, q.RealCapability[i], q.Own.Request[i])
@@ -206,7 +206,7 @@ func give(q *queue.Queue, remaining []float64, part float64) {
 	}
 }
 
-func within(a, b []float64) bool {
+func fitsWithin(a, b []float64) bool {
 	for i := range a {
 		if a[i] > b[i]+queue.Epsilon {
 			return false

@@ -35,7 +35,7 @@ func ledger(cores int, queues []want) *queue.Ledger {
 	}
 	l := &queue.Ledger{}
 	l.Open(c)
-	Share(l)
+	SetQueueShares(l)
 	return l
 }
 
@@ -85,7 +85,7 @@ func TestShareOfHugeRequests(t *testing.T) {
 	}
 	l := &queue.Ledger{}
 	l.Open(c)
-	Share(l)
+	SetQueueShares(l)
 	greedy, other := l.Queues[0], l.Queues[1]
 	if want := float64(3600-2048) * (1 << 40); greedy.Deserved[model.Memory] != want {
 		t.Errorf("the greedy queue deserves %v, want %v", greedy.Deserved[model.Memory], want)

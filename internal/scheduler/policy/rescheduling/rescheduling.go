@@ -86,14 +86,14 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 		}
 		where := fmt.Sprintf("strategies[%d].params.", i)
 		p.strategies = append(p.strategies, strategy{
-			percentages(params["thresholds"], where+"thresholds", warn), percentages(params["targetThresholds"], where+"targetThresholds", warn),
+			parsePercentages(params["thresholds"], where+"thresholds", warn), parsePercentages(params["targetThresholds"], where+"targetThresholds", warn),
 		})
 	}
 	return p
 }
 
-// percentages parses percentages for cpu and memory. The default is 100.
-func percentages(value any, where string, warn func(string)) load {
+// parsePercentages parses percentages for cpu and memory. The default is 100.
+func parsePercentages(value any, where string, warn func(string)) load {
 	fields, ok := value.(map[string]any)
 	if value != nil && !ok && warn != nil {
 		warn(fmt.Sprintf("argument %s: must be keys and values, not %v; ignored", where, value))
@@ -125,7 +125,7 @@ func (p *Policy) Open(s *session.Session) {
 	s.Rules.Shuffle(framework.Mover{Name: p.Name(), Victims: func() ([]*model.Task, string) {
 		var all []*model.Task
 		for _, st := range p.strategies {
-			all = append(all, st.victims(s)...)
+			all = append(all, st.selectVictims(s)...)
 		}
 		return all, "its node is overutilized, and other nodes are underutilized"
 	}})
@@ -137,9 +137,9 @@ type node struct {
 	used load
 }
 
-// victims selects the pods to evict. It visits the busiest nodes first and selects pods by ascending priority, as
+// selectVictims selects the pods to evict. It visits the busiest nodes first and selects pods by ascending priority, as
 // long as the node is above its target and the underused nodes have room for the pods.
-func (st strategy) victims(s *session.Session) []*model.Task {
+func (st strategy) selectVictims(s *session.Session) []*model.Task {
 	var low, high []node
 	for _, id := range s.View.Order {
 		u := s.Cluster.Nodes.Usage[id]
@@ -158,10 +158,10 @@ func (st strategy) victims(s *session.Session) []*model.Task {
 		return nil
 	}
 	slices.SortStableFunc(high, func(a, b node) int { return cmp.Compare(b.used.cpu+b.used.memory, a.used.cpu+a.used.memory) })
-	room := st.room(s, low)
+	room := st.loadBelowTarget(s, low)
 	var victims []*model.Task
 	for _, n := range high {
-		victims = append(victims, st.from(s, n, &room)...)
+		victims = append(victims, st.selectFromNode(s, n, &room)...)
 	}
 	return victims
 }
@@ -169,8 +169,8 @@ func (st strategy) victims(s *session.Session) []*model.Task {
 // amounts holds millicores and bytes.
 type amounts struct{ cpu, memory float64 }
 
-// room returns the load that the underused nodes can take until they reach the target.
-func (st strategy) room(s *session.Session, low []node) amounts {
+// loadBelowTarget returns the load that the underused nodes can take until they reach the target.
+func (st strategy) loadBelowTarget(s *session.Session, low []node) amounts {
 	var sum amounts
 	for _, n := range low {
 		row := s.Cluster.Nodes.Row(s.Cluster.Nodes.Alloc, n.id)
@@ -180,14 +180,14 @@ func (st strategy) room(s *session.Session, low []node) amounts {
 	return sum
 }
 
-// from selects the pods to evict from one node.
-func (st strategy) from(s *session.Session, n node, room *amounts) []*model.Task {
+// selectFromNode selects the pods to evict from one node.
+func (st strategy) selectFromNode(s *session.Session, n node, room *amounts) []*model.Task {
 	row := s.Cluster.Nodes.Row(s.Cluster.Nodes.Alloc, n.id)
 	tasks := slices.DeleteFunc(slices.Clone(s.Cluster.Nodes.Tasks[n.id]), func(t *model.Task) bool {
-		return t.Status != model.Running || t.Gang == nil || t.Protected() || t.Priority >= systemCritical
+		return t.Status != model.Running || t.Gang == nil || t.IsProtected() || t.Priority >= systemCritical
 	})
 	slices.SortFunc(tasks, func(a, b *model.Task) int {
-		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(quality(a), quality(b)), cmp.Compare(a.Key(), b.Key()))
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(requestRank(a), requestRank(b)), cmp.Compare(a.Key(), b.Key()))
 	})
 	var victims []*model.Task
 	for _, t := range tasks {
@@ -195,8 +195,8 @@ func (st strategy) from(s *session.Session, n node, room *amounts) []*model.Task
 		if n.used.cpu <= st.target.cpu && n.used.memory <= st.target.memory || cpu > room.cpu || memory > room.memory {
 			break
 		}
-		n.used.cpu -= part(cpu, row[model.CPU])
-		n.used.memory -= part(memory, row[model.Memory])
+		n.used.cpu -= percentageOf(cpu, row[model.CPU])
+		n.used.memory -= percentageOf(memory, row[model.Memory])
 		room.cpu -= cpu
 		room.memory -= memory
 		victims = append(victims, t)
@@ -204,15 +204,15 @@ func (st strategy) from(s *session.Session, n node, room *amounts) []*model.Task
 	return victims
 }
 
-func part(amount float64, of int64) float64 {
+func percentageOf(amount float64, of int64) float64 {
 	if of <= 0 {
 		return 0
 	}
 	return amount / float64(of) * 100
 }
 
-// quality ranks pods without requests before others.
-func quality(t *model.Task) int {
+// requestRank ranks pods without requests before others.
+func requestRank(t *model.Task) int {
 	if t.Shape.BestEffort {
 		return 0
 	}

@@ -48,8 +48,8 @@ func (p *Policy) Open(s *session.Session) {
 		return
 	}
 	q := &quotas{s: s}
-	s.Rules.Creatable = append(s.Rules.Creatable, q.verdict)
-	s.Rules.Admitted = append(s.Rules.Admitted, q.admitted)
+	s.Rules.Creatable = append(s.Rules.Creatable, q.checkQuotas)
+	s.Rules.Admitted = append(s.Rules.Admitted, q.countAdmitted)
 }
 
 // quotas holds the totals of one cycle.
@@ -69,28 +69,28 @@ type limit struct {
 	name  corev1.ResourceName
 }
 
-// verdict returns a verdict if the gang's minimum would exceed a quota.
-func (q *quotas) verdict(j *framework.Job) explain.Verdict {
+// checkQuotas returns a verdict if the gang's minimum would exceed a quota.
+func (q *quotas) checkQuotas(j *framework.Job) explain.Verdict {
 	of := q.s.Cluster.Quotas[j.Namespace]
 	for i := range of {
-		if !q.about(&of[i], j.Gang) {
+		if !q.appliesToGang(&of[i], j.Gang) {
 			continue
 		}
-		if v := q.over(&of[i], j); v.Code != "" {
+		if v := q.checkQuota(&of[i], j); v.Code != "" {
 			return v
 		}
 	}
 	return explain.Verdict{}
 }
 
-// about reports whether a quota is known to apply to a gang's pods.
-func (q *quotas) about(quota *model.Quota, g *model.Gang) bool {
+// appliesToGang reports whether a quota is known to apply to a gang's pods.
+func (q *quotas) appliesToGang(quota *model.Quota, g *model.Gang) bool {
 	if len(quota.Scopes) == 0 {
 		return true
 	}
 	traits, known := q.traits[g]
 	if !known {
-		traits = g.Expects()
+		traits = g.ExpectedTraits()
 		if q.traits == nil {
 			q.traits = map[*model.Gang]model.PodTraits{}
 		}
@@ -99,16 +99,16 @@ func (q *quotas) about(quota *model.Quota, g *model.Gang) bool {
 	return quota.Covers(&traits) == model.Yes
 }
 
-// over returns a verdict that lists the limits of a quota, by name, that the gang's minimum would exceed. If it
+// checkQuota returns a verdict that lists the limits of a quota, by name, that the gang's minimum would exceed. If it
 // exceeds some limits even when the quota is unused, the verdict lists only these.
-func (q *quotas) over(quota *model.Quota, j *framework.Job) explain.Verdict {
+func (q *quotas) checkQuota(quota *model.Quota, j *framework.Job) explain.Verdict {
 	var exceeded, impossible []explain.Limit
 	for _, hard := range quota.Hard {
-		asked := q.missing(j.Gang, hard.Name)
+		asked := q.missingAmount(j.Gang, hard.Name)
 		if asked <= 0 {
 			continue
 		}
-		used, promised := amount(quota.Used, hard.Name), q.promised(quota, j.Namespace, hard.Name)
+		used, promised := amountByName(quota.Used, hard.Name), q.reservedAmount(quota, j.Namespace, hard.Name)
 		limit := explain.Limit{
 			Queue: j.In.Name, Quota: quota.Name, Resource: string(hard.Name),
 			Asked: asked, Held: used, Promised: promised, Limit: float64(hard.Value),
@@ -129,10 +129,10 @@ func (q *quotas) over(quota *model.Quota, j *framework.Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// promised returns the total amount that the admitted gangs of a namespace will still request from a quota. It is
+// reservedAmount returns the total amount that the admitted gangs of a namespace will still request from a quota. It is
 // called only for gangs that are not admitted, so the total never includes the gang itself. The total is cached,
 // because thousands of gangs may wait.
-func (q *quotas) promised(quota *model.Quota, namespace string, name corev1.ResourceName) float64 {
+func (q *quotas) reservedAmount(quota *model.Quota, namespace string, name corev1.ResourceName) float64 {
 	key := limit{quota, name}
 	sum, known := q.sums[key]
 	if known {
@@ -147,8 +147,8 @@ func (q *quotas) promised(quota *model.Quota, namespace string, name corev1.Reso
 		}
 	}
 	for _, g := range q.inside[namespace] {
-		if mayCreatePods(q.s.Job(g)) && q.about(quota, g) {
-			sum += q.missing(g, name)
+		if mayCreatePods(q.s.Job(g)) && q.appliesToGang(quota, g) {
+			sum += q.missingAmount(g, name)
 		}
 	}
 	q.sums[key] = sum
@@ -160,30 +160,30 @@ func mayCreatePods(j *framework.Job) bool {
 	return j != nil && j.IsAdmitted() && j.Phase != schedulingv1beta1.PodGroupCompleted
 }
 
-// admitted adds a gang that was admitted in this cycle to the totals.
-func (q *quotas) admitted(j *framework.Job) {
+// countAdmitted adds a gang that was admitted in this cycle to the totals.
+func (q *quotas) countAdmitted(j *framework.Job) {
 	of := q.s.Cluster.Quotas[j.Namespace]
 	for i := range of {
-		if !q.about(&of[i], j.Gang) {
+		if !q.appliesToGang(&of[i], j.Gang) {
 			continue
 		}
 		for _, hard := range of[i].Hard {
-			if key := (limit{&of[i], hard.Name}); q.counted(key) {
-				q.sums[key] += q.missing(j.Gang, hard.Name)
+			if key := (limit{&of[i], hard.Name}); q.hasCachedTotal(key) {
+				q.sums[key] += q.missingAmount(j.Gang, hard.Name)
 			}
 		}
 	}
 }
 
-// counted reports whether a total is already cached. A total that is computed later includes the gang because of its
+// hasCachedTotal reports whether a total is already cached. A total that is computed later includes the gang because of its
 // phase.
-func (q *quotas) counted(key limit) bool {
+func (q *quotas) hasCachedTotal(key limit) bool {
 	_, known := q.sums[key]
 	return known
 }
 
-// missing returns the amount that the missing pods of a gang's minimum will request.
-func (q *quotas) missing(g *model.Gang, name corev1.ResourceName) float64 {
+// missingAmount returns the amount that the missing pods of a gang's minimum will request.
+func (q *quotas) missingAmount(g *model.Gang, name corev1.ResourceName) float64 {
 	resource, limits := model.QuotaResource(string(name))
 	index, known := q.s.Cluster.Resources.Find(resource)
 	exist, held, asked := 0, 0.0, 0.0
@@ -203,17 +203,17 @@ func (q *quotas) missing(g *model.Gang, name corev1.ResourceName) float64 {
 	case index == model.Pods && known:
 		return max(max(float64(g.MinMember), asked)-float64(exist), 0)
 	case limits: // the model does not have the pods' limits; assume equal pods
-		asked := amount(g.QuotaResources, name)
+		asked := amountByName(g.QuotaResources, name)
 		return asked * max(1-float64(exist)/float64(max(g.MinMember, 1)), 0)
 	}
-	if own := amount(g.QuotaResources, corev1.ResourceName("requests."+resource)); own > 0 {
+	if own := amountByName(g.QuotaResources, corev1.ResourceName("requests."+resource)); own > 0 {
 		asked = own
 	}
 	return max(asked-held, 0)
 }
 
-// amount returns the amount with the given name; 0 if none exists.
-func amount(list []model.Amount, name corev1.ResourceName) float64 {
+// amountByName returns the amount with the given name; 0 if none exists.
+func amountByName(list []model.Amount, name corev1.ResourceName) float64 {
 	if i := slices.IndexFunc(list, func(a model.Amount) bool { return a.Name == name }); i >= 0 {
 		return float64(list[i].Value)
 	}

@@ -33,9 +33,9 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	r := reader{warn}
 	p := &Policy{conf: conf}
 	p.strategy.Weight = float64(max(conf.Arguments.Int("resourceStrategyFitWeight", defaultWeight, warn), 0))
-	p.strategy.Resources = r.resources(conf.Arguments["resources"])
-	p.strategy.Scarce = r.scarce(r.section("sra", conf.Arguments["sra"]))
-	p.proportions = r.proportions(r.section("proportional", conf.Arguments["proportional"]))
+	p.strategy.Resources = r.parseResources(conf.Arguments["resources"])
+	p.strategy.Scarce = r.parseScarce(r.parseSection("sra", conf.Arguments["sra"]))
+	p.proportions = r.parseProportions(r.parseSection("proportional", conf.Arguments["proportional"]))
 	return p
 }
 
@@ -60,7 +60,7 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 // Open looks up the indexes of the scarce resources, which may change when new resources appear.
 func (p *Policy) Open(s *session.Session) {
 	if p.conf.Enabled("enableNodeOrder") {
-		s.Rules.Remarks = append(s.Rules.Remarks, remarks)
+		s.Rules.Remarks = append(s.Rules.Remarks, strategyWarnings)
 	}
 	for _, o := range p.proportions {
 		o.Index = -1
@@ -70,8 +70,8 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// remarks returns warnings about pods whose annotations contain an invalid strategy.
-func remarks(j *framework.Job) (texts []string) {
+// strategyWarnings returns warnings about pods whose annotations contain an invalid strategy.
+func strategyWarnings(j *framework.Job) (texts []string) {
 	var last *model.Shape
 	for _, t := range j.Tasks {
 		if t.Shape == last {
@@ -88,41 +88,41 @@ func remarks(j *framework.Job) (texts []string) {
 // reader parses arguments and warns about invalid ones.
 type reader struct{ warn func(string) }
 
-func (r reader) say(format string, args ...any) {
+func (r reader) warnFormatted(format string, args ...any) {
 	if r.warn != nil {
 		r.warn(fmt.Sprintf(format, args...))
 	}
 }
 
-func (r reader) section(name string, raw any) config.Arguments {
+func (r reader) parseSection(name string, raw any) config.Arguments {
 	if raw == nil {
 		return nil
 	}
 	section, ok := raw.(map[string]any)
 	if !ok {
-		r.say("argument %s: must be keys and values, not %v; ignored", name, raw)
+		r.warnFormatted("argument %s: must be keys and values, not %v; ignored", name, raw)
 	}
 	return section
 }
 
-// resources parses the strategy of each resource. By default, cpu and memory are spread.
-func (r reader) resources(raw any) map[string]score.Term {
+// parseResources parses the strategy of each resource. By default, cpu and memory are spread.
+func (r reader) parseResources(raw any) map[string]score.Term {
 	out := map[string]score.Term{"cpu": {Weight: 1}, "memory": {Weight: 1}}
-	given := r.section("resources", raw)
+	given := r.parseSection("resources", raw)
 	if len(given) == 0 {
 		return out
 	}
 	clear(out)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		entry := r.section("resources."+name, given[name])
+		entry := r.parseSection("resources."+name, given[name])
 		entry.WarnUnknown("resources."+name, r.warn, "type", "weight")
 		kind := entry.String("type", "", r.warn)
 		switch star := strings.IndexByte(name, '*'); {
 		case name == "*", star >= 0 && star < len(name)-1:
-			r.say("argument resources: %q: want a name, or the beginning of one with * at the end; ignored", name)
+			r.warnFormatted("argument resources: %q: want a name, or the beginning of one with * at the end; ignored", name)
 			continue
 		case kind != score.LeastAllocated && kind != score.MostAllocated:
-			r.say("argument resources.%s.type: must be %s or %s, not %q; ignored", name, score.LeastAllocated, score.MostAllocated, kind)
+			r.warnFormatted("argument resources.%s.type: must be %s or %s, not %q; ignored", name, score.LeastAllocated, score.MostAllocated, kind)
 			continue
 		}
 		weight := entry.Int("weight", 1, r.warn)
@@ -134,14 +134,14 @@ func (r reader) resources(raw any) map[string]score.Term {
 	return out
 }
 
-func (r reader) scarce(sra config.Arguments) (out score.Scarce) {
+func (r reader) parseScarce(sra config.Arguments) (out score.Scarce) {
 	sra.WarnUnknown("sra", r.warn, "enable", "resources", "weight", "resourceWeight")
-	names := list(sra.String("resources", "", r.warn))
+	names := splitNames(sra.String("resources", "", r.warn))
 	if !sra.Bool("enable", false, r.warn) || len(names) == 0 {
 		return out
 	}
 	out.Weight = float64(max(sra.Int("weight", defaultWeight, r.warn), 0))
-	weights := r.section("sra.resourceWeight", sra["resourceWeight"])
+	weights := r.parseSection("sra.resourceWeight", sra["resourceWeight"])
 	weights.WarnUnknown("sra.resourceWeight", r.warn, names...)
 	out.Resources = map[string]float64{}
 	for _, name := range names {
@@ -154,15 +154,15 @@ func (r reader) scarce(sra config.Arguments) (out score.Scarce) {
 	return out
 }
 
-// proportions parses the amounts of cpu (in cores) and memory (in GB) to reserve for each idle piece of a scarce
+// parseProportions parses the amounts of cpu (in cores) and memory (in GB) to reserve for each idle piece of a scarce
 // resource.
-func (r reader) proportions(section config.Arguments) (out []*fit.Proportion) {
+func (r reader) parseProportions(section config.Arguments) (out []*fit.Proportion) {
 	section.WarnUnknown("proportional", r.warn, "enable", "resources", "resourceProportion")
 	if !section.Bool("enable", false, r.warn) {
 		return nil
 	}
-	rates := r.section("proportional.resourceProportion", section["resourceProportion"])
-	names := list(section.String("resources", "", r.warn))
+	rates := r.parseSection("proportional.resourceProportion", section["resourceProportion"])
+	names := splitNames(section.String("resources", "", r.warn))
 	known := make([]string, 0, 2*len(names))
 	for _, name := range names {
 		known = append(known, name+".cpu", name+".memory")
@@ -171,7 +171,7 @@ func (r reader) proportions(section config.Arguments) (out []*fit.Proportion) {
 	for _, name := range names {
 		cpu, memory := rates.Float(name+".cpu", 0, r.warn), rates.Float(name+".memory", 0, r.warn)
 		if cpu < 0 || memory < 0 || cpu == 0 && memory == 0 {
-			r.say("argument proportional.resourceProportion: %s.cpu and %s.memory: want numbers above 0; ignored", name, name)
+			r.warnFormatted("argument proportional.resourceProportion: %s.cpu and %s.memory: want numbers above 0; ignored", name, name)
 			continue
 		}
 		out = append(out, &fit.Proportion{Resource: name, Index: -1, MilliCPU: cpu * 1000, Memory: memory * 1e9})
@@ -179,7 +179,7 @@ func (r reader) proportions(section config.Arguments) (out []*fit.Proportion) {
 	return out
 }
 
-func list(text string) (names []string) {
+func splitNames(text string) (names []string) {
 	for _, name := range strings.Split(text, ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			names = append(names, name)

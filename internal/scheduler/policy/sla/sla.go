@@ -34,7 +34,7 @@ type Policy struct {
 func New(conf config.Plugin, warn func(string)) *Policy {
 	p := &Policy{conf: conf}
 	if text := conf.Arguments.String(waitingTime, "", warn); text != "" {
-		wait, err := parse(text)
+		wait, err := parseWaitingTime(text)
 		if err != nil {
 			warn(fmt.Sprintf("argument %s: %v; it is ignored", waitingTime, err))
 		}
@@ -43,8 +43,8 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	return p
 }
 
-// parse parses a positive duration.
-func parse(text string) (time.Duration, error) {
+// parseWaitingTime parses a positive duration.
+func parseWaitingTime(text string) (time.Duration, error) {
 	wait, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
@@ -66,27 +66,27 @@ func (*Policy) Reads() config.Reads {
 // Open registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	if p.conf.Enabled("enableJobOrder") {
-		s.Rules.JobOrder = append(s.Rules.JobOrder, p.order)
+		s.Rules.JobOrder = append(s.Rules.JobOrder, p.compareDeadlines)
 	}
 	if p.conf.Enabled("enableJobEnqueued") {
 		s.Rules.Vote(func(j *framework.Job) (framework.Vote, explain.Verdict) {
-			if s.Reached(j, p.deadline(j)) {
+			if s.Reached(j, p.deadlineOf(j)) {
 				return framework.Permit, explain.Verdict{}
 			}
 			return framework.Abstain, explain.Verdict{}
 		})
 	}
-	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
+	s.Rules.Remarks = append(s.Rules.Remarks, waitingTimeWarnings)
 	if p.conf.Enabled("enableJobPipelined") {
-		s.Rules.Deadlines = append(s.Rules.Deadlines, p.deadline)
+		s.Rules.Deadlines = append(s.Rules.Deadlines, p.deadlineOf)
 	}
 }
 
-// remarks returns warnings about invalid waiting times in annotations.
-func remarks(j *framework.Job) (texts []string) {
+// waitingTimeWarnings returns warnings about invalid waiting times in annotations.
+func waitingTimeWarnings(j *framework.Job) (texts []string) {
 	for _, key := range [2]string{annotation, waitingTime} {
 		if text, given := j.Annotations[key]; given {
-			if _, err := parse(text); err != nil {
+			if _, err := parseWaitingTime(text); err != nil {
 				texts = append(texts, fmt.Sprintf("%s: %v; it is ignored", key, err))
 			}
 		}
@@ -94,15 +94,15 @@ func remarks(j *framework.Job) (texts []string) {
 	return texts
 }
 
-// deadline returns the time at which the gang has waited too long; zero for no limit.
-func (p *Policy) deadline(j *framework.Job) time.Time {
+// deadlineOf returns the time at which the gang has waited too long; zero for no limit.
+func (p *Policy) deadlineOf(j *framework.Job) time.Time {
 	wait := p.usual
 	for _, key := range [2]string{annotation, waitingTime} {
 		text, given := j.Annotations[key]
 		if !given {
 			continue
 		}
-		if own, err := parse(text); err == nil { // an invalid value has no effect
+		if own, err := parseWaitingTime(text); err == nil { // an invalid value has no effect
 			wait = own
 			break
 		}
@@ -113,9 +113,9 @@ func (p *Policy) deadline(j *framework.Job) time.Time {
 	return j.Created.Add(wait)
 }
 
-// order sorts gangs with a deadline before others, and earlier deadlines before later ones.
-func (p *Policy) order(a, b *framework.Job) int {
-	x, y := p.deadline(a), p.deadline(b)
+// compareDeadlines sorts gangs with a deadline before others, and earlier deadlines before later ones.
+func (p *Policy) compareDeadlines(a, b *framework.Job) int {
+	x, y := p.deadlineOf(a), p.deadlineOf(b)
 	switch {
 	case x.IsZero() && y.IsZero():
 		return 0

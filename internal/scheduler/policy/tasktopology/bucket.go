@@ -40,18 +40,18 @@ type plan struct {
 func newPlan(g *model.Gang, w *wishes) *plan {
 	p := &plan{wishes: w, bucketOf: map[*model.Task]*bucket{}, largest: 1, at: map[model.NodeID]map[string]int{}, tried: map[*model.Task]bool{}}
 	byNode := map[model.NodeID]*bucket{}
-	for _, t := range p.sorted(g) {
-		if bound(t) {
-			p.here(t, t.Node, 1)
+	for _, t := range p.sortedTasks(g) {
+		if isBoundToNode(t) {
+			p.countOnNode(t, t.Node, 1)
 			if !w.named[t.Role] {
 				continue
 			}
 			b := byNode[t.Node]
 			if b == nil {
-				b = p.open()
+				b = p.newBucket()
 				byNode[t.Node] = b
 			}
-			b.add(t)
+			b.addTaskToBucket(t)
 			b.on[t.Node]++
 			p.bucketOf[t] = b
 			continue
@@ -59,9 +59,9 @@ func newPlan(g *model.Gang, w *wishes) *plan {
 		if !w.named[t.Role] {
 			continue
 		}
-		b := p.best(t)
-		b.add(t)
-		b.wait(t, 1)
+		b := p.bestBucket(t)
+		b.addTaskToBucket(t)
+		b.countWaiting(t, 1)
 		p.bucketOf[t] = b
 	}
 	for _, b := range p.buckets {
@@ -70,16 +70,16 @@ func newPlan(g *model.Gang, w *wishes) *plan {
 	return p
 }
 
-func bound(t *model.Task) bool { return t.Status.Allocated() && t.Node != model.NoNode }
+func isBoundToNode(t *model.Task) bool { return t.Status.IsAllocated() && t.Node != model.NoNode }
 
-// sorted returns the pods that run or wait: placed pods first, then by the configured order of tasks, the rank of the
+// sortedTasks returns the pods that run or wait: placed pods first, then by the configured order of tasks, the rank of the
 // task, index and name.
-func (p *plan) sorted(g *model.Gang) []*model.Task {
+func (p *plan) sortedTasks(g *model.Gang) []*model.Task {
 	tasks := slices.DeleteFunc(slices.Clone(g.Tasks), func(t *model.Task) bool {
-		return !bound(t) && t.Status != model.Pending && t.Status != model.Pipelined
+		return !isBoundToNode(t) && t.Status != model.Pending && t.Status != model.Pipelined
 	})
 	slices.SortFunc(tasks, func(a, b *model.Task) int {
-		return cmp.Or(-framework.CompareBool(bound(a), bound(b)), p.compareRoles(a.Role, b.Role), cmp.Compare(a.Index, b.Index), strings.Compare(a.Name, b.Name))
+		return cmp.Or(-framework.CompareBool(isBoundToNode(a), isBoundToNode(b)), p.compareRoles(a.Role, b.Role), cmp.Compare(a.Index, b.Index), strings.Compare(a.Name, b.Name))
 	})
 	return tasks
 }
@@ -91,24 +91,24 @@ func (p *plan) compareRoles(a, b string) int {
 		}
 		return math.MaxInt
 	}
-	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(p.wishes.rank(a), p.wishes.rank(b)), strings.Compare(a, b))
+	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(p.wishes.rankTask(a), p.wishes.rankTask(b)), strings.Compare(a, b))
 }
 
-func (p *plan) open() *bucket {
+func (p *plan) newBucket() *bucket {
 	b := &bucket{index: len(p.buckets), roles: map[string]int{}, on: map[model.NodeID]int{}, waiting: map[*model.Shape]int{}}
 	p.buckets = append(p.buckets, b)
 	return b
 }
 
-// best returns the bucket to which a pod has the best affinity; among equals, the one with the smallest request. If
+// bestBucket returns the bucket to which a pod has the best affinity; among equals, the one with the smallest request. If
 // all buckets repel the pod, it creates a new one.
-func (p *plan) best(t *model.Task) *bucket {
+func (p *plan) bestBucket(t *model.Task) *bucket {
 	var best *bucket
 	most := 0
 	for _, b := range p.buckets {
 		wants := 0
 		for role, n := range b.roles {
-			wants += n * p.wishes.wants(t.Role, role)
+			wants += n * p.wishes.affinityOf(t.Role, role)
 		}
 		if wants < 0 {
 			continue
@@ -118,12 +118,12 @@ func (p *plan) best(t *model.Task) *bucket {
 		}
 	}
 	if best == nil {
-		return p.open()
+		return p.newBucket()
 	}
 	return best
 }
 
-func (b *bucket) add(t *model.Task) {
+func (b *bucket) addTaskToBucket(t *model.Task) {
 	b.size++
 	b.roles[t.Role]++
 	for _, term := range t.Shape.Request {
@@ -137,47 +137,47 @@ func (b *bucket) add(t *model.Task) {
 	}
 }
 
-func (b *bucket) wait(t *model.Task, sign int) {
+func (b *bucket) countWaiting(t *model.Task, sign int) {
 	if _, known := b.waiting[t.Shape]; !known {
 		b.shapes = append(b.shapes, t.Shape)
 	}
 	b.waiting[t.Shape] += sign
 }
 
-func (p *plan) here(t *model.Task, id model.NodeID, sign int) {
+func (p *plan) countOnNode(t *model.Task, id model.NodeID, sign int) {
 	if p.at[id] == nil {
 		p.at[id] = map[string]int{}
 	}
 	p.at[id][t.Role] += sign
 }
 
-// placed updates the plan after a pod was placed on a node, or after the placement was undone.
-func (p *plan) placed(t *model.Task, id model.NodeID, sign int) {
+// updatePlaced updates the plan after a pod was placed on a node, or after the placement was undone.
+func (p *plan) updatePlaced(t *model.Task, id model.NodeID, sign int) {
 	if sign < 0 && !p.tried[t] { // a promised placement that was not counted
 		return
 	}
 	p.tried[t] = sign > 0
-	p.here(t, id, sign)
+	p.countOnNode(t, id, sign)
 	if b := p.bucketOf[t]; b != nil {
 		b.on[id] += sign
-		b.wait(t, -sign)
+		b.countWaiting(t, -sign)
 	}
 }
 
-// against returns the number of the gang's pods on a node from which a pod should be separated.
-func (p *plan) against(t *model.Task, id model.NodeID) int {
+// countRepelled returns the number of the gang's pods on a node from which a pod should be separated.
+func (p *plan) countRepelled(t *model.Task, id model.NodeID) int {
 	n := 0
 	for role, count := range p.at[id] {
-		if p.wishes.avoids(t.Role, role) {
+		if p.wishes.avoidsTask(t.Role, role) {
 			n += count
 		}
 	}
 	return n
 }
 
-// fitting returns the number of waiting pods of the bucket that fit on a node together, counting resources that are
+// countFitting returns the number of waiting pods of the bucket that fit on a node together, counting resources that are
 // being released as free.
-func (b *bucket) fitting(s *session.Session, id model.NodeID) int {
+func (b *bucket) countFitting(s *session.Session, id model.NodeID) int {
 	left := s.View.Nodes.Row(s.View.Future, id)
 	if len(b.shapes) > 1 {
 		left = slices.Clone(left)
@@ -201,9 +201,9 @@ func (b *bucket) fitting(s *session.Session, id model.NodeID) int {
 	return sum
 }
 
-// compare compares two pods by the order in which they are placed: pods in buckets first, larger buckets first, and
+// compareTasks compares two pods by the order in which they are placed: pods in buckets first, larger buckets first, and
 // by task within each bucket.
-func (p *plan) compare(a, b *model.Task) int {
+func (p *plan) compareTasks(a, b *model.Task) int {
 	x, y := p.bucketOf[a], p.bucketOf[b]
 	switch {
 	case x == nil || y == nil:

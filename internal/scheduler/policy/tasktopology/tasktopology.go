@@ -35,19 +35,19 @@ func (*Policy) Reads() config.Reads {
 // Open registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	m := &manager{s: s, weight: p.weight, plans: map[*model.Gang]*plan{}}
-	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
+	s.Rules.Remarks = append(s.Rules.Remarks, unknownTaskWarnings)
 	if p.conf.Enabled("enableTaskOrder") {
-		s.Rules.TaskOrder = append(s.Rules.TaskOrder, m.order)
+		s.Rules.TaskOrder = append(s.Rules.TaskOrder, m.compareTasks)
 	}
 	if p.conf.Enabled("enableNodeOrder") {
 		s.Rules.Nodes = append(s.Rules.Nodes, framework.NodeRule{
 			Name: p.Name(),
 			Applies: func(j *framework.Job, t *model.Task) bool {
-				plan := m.plan(j.Gang)
+				plan := m.planOfGang(j.Gang)
 				return plan != nil && plan.bucketOf[t] != nil
 			},
-			Points: m.points,
-			Placed: m.placed,
+			Points: m.scoreNodeForTask,
+			Placed: m.updatePlaced,
 		})
 	}
 }
@@ -59,10 +59,10 @@ type manager struct {
 	plans  map[*model.Gang]*plan
 }
 
-func (m *manager) plan(g *model.Gang) *plan {
+func (m *manager) planOfGang(g *model.Gang) *plan {
 	p, known := m.plans[g]
 	if !known {
-		if w := wishesOf(g.Annotations); w != nil {
+		if w := parseWishes(g.Annotations); w != nil {
 			p = newPlan(g, w)
 		}
 		m.plans[g] = p
@@ -70,34 +70,34 @@ func (m *manager) plan(g *model.Gang) *plan {
 	return p
 }
 
-// order compares two tasks of a gang: tasks with rules come first, and larger buckets come first.
-func (m *manager) order(a, b *model.Task) int {
+// compareTasks compares two tasks of a gang: tasks with rules come first, and larger buckets come first.
+func (m *manager) compareTasks(a, b *model.Task) int {
 	if a.Gang == nil || a.Gang != b.Gang {
 		return 0
 	}
-	p := m.plan(a.Gang)
+	p := m.planOfGang(a.Gang)
 	if p == nil {
 		return 0
 	}
-	return p.compare(a, b)
+	return p.compareTasks(a, b)
 }
 
-// points returns the score of a node for a task. It is the number of pods of the task's bucket that are on the node
+// scoreNodeForTask returns the score of a node for a task. It is the number of pods of the task's bucket that are on the node
 // or would fit on it, minus the number of pods there from which the task should be separated, relative to the size of
 // the largest bucket.
-func (m *manager) points(j *framework.Job, t *model.Task, id model.NodeID) float64 {
-	p := m.plan(j.Gang)
+func (m *manager) scoreNodeForTask(j *framework.Job, t *model.Task, id model.NodeID) float64 {
+	p := m.planOfGang(j.Gang)
 	b := p.bucketOf[t]
-	count := float64(b.on[id]) + float64(min(0, -p.against(t, id))) + float64(b.fitting(m.s, id))
+	count := float64(b.on[id]) + float64(min(0, -p.countRepelled(t, id))) + float64(b.countFitting(m.s, id))
 	return count * m.weight * 100 / float64(p.largest)
 }
 
-// placed updates the plan after a placement, or after its undo.
-func (m *manager) placed(j *framework.Job, t *model.Task, id model.NodeID, sign int) {
+// updatePlaced updates the plan after a placement, or after its undo.
+func (m *manager) updatePlaced(j *framework.Job, t *model.Task, id model.NodeID, sign int) {
 	if j == nil {
 		return
 	}
-	if p := m.plan(j.Gang); p != nil {
-		p.placed(t, id, sign)
+	if p := m.planOfGang(j.Gang); p != nil {
+		p.updatePlaced(t, id, sign)
 	}
 }

@@ -17,11 +17,11 @@ type wishes struct {
 	named               map[string]bool
 }
 
-// wishesOf parses the annotations of a PodGroup. It returns nil if they contain no rules.
+// parseWishes parses the annotations of a PodGroup. It returns nil if they contain no rules.
 //
 // In an annotation, ";" separates groups of tasks, and "," separates tasks. A group of a single task refers to pods
 // of the same task.
-func wishesOf(annotations map[string]string) *wishes {
+func parseWishes(annotations map[string]string) *wishes {
 	affinity, anti, order := annotations[keys.TaskTopologyAffinity], annotations[keys.TaskTopologyAntiAffinity], annotations[keys.TaskTopologyOrder]
 	if affinity == "" && anti == "" && order == "" {
 		return nil
@@ -30,9 +30,9 @@ func wishesOf(annotations map[string]string) *wishes {
 		near: map[[2]string]bool{}, apart: map[[2]string]bool{}, selfNear: map[string]bool{}, selfApart: map[string]bool{},
 		order: map[string]int{}, named: map[string]bool{},
 	}
-	w.pairs(affinity, w.near, w.selfNear)
-	w.pairs(anti, w.apart, w.selfApart)
-	for _, name := range split(order, ",") {
+	w.parsePairs(affinity, w.near, w.selfNear)
+	w.parsePairs(anti, w.apart, w.selfApart)
+	for _, name := range splitUnique(order, ",") {
 		w.named[name] = true
 		if w.order[name] == 0 {
 			w.order[name] = len(w.order) + 1
@@ -44,8 +44,8 @@ func wishesOf(annotations map[string]string) *wishes {
 	return w
 }
 
-// remarks returns warnings about task names in the annotations that the gang does not have.
-func remarks(j *framework.Job) (texts []string) {
+// unknownTaskWarnings returns warnings about task names in the annotations that the gang does not have.
+func unknownTaskWarnings(j *framework.Job) (texts []string) {
 	known := map[string]bool{}
 	for name := range j.MinTaskMember {
 		known[name] = true
@@ -55,8 +55,8 @@ func remarks(j *framework.Job) (texts []string) {
 	}
 	for _, key := range []string{keys.TaskTopologyAffinity, keys.TaskTopologyAntiAffinity, keys.TaskTopologyOrder} {
 		var strange []string
-		for _, group := range split(j.Annotations[key], ";") {
-			for _, name := range split(group, ",") {
+		for _, group := range splitUnique(j.Annotations[key], ";") {
+			for _, name := range splitUnique(group, ",") {
 				if !known[name] && !slices.Contains(strange, name) {
 					strange = append(strange, name)
 				}
@@ -69,9 +69,9 @@ func remarks(j *framework.Job) (texts []string) {
 	return texts
 }
 
-func (w *wishes) pairs(text string, between map[[2]string]bool, self map[string]bool) {
-	for _, group := range split(text, ";") {
-		names := split(group, ",")
+func (w *wishes) parsePairs(text string, between map[[2]string]bool, self map[string]bool) {
+	for _, group := range splitUnique(text, ";") {
+		names := splitUnique(group, ",")
 		for i, a := range names {
 			w.named[a] = true
 			if len(names) == 1 {
@@ -84,8 +84,8 @@ func (w *wishes) pairs(text string, between map[[2]string]bool, self map[string]
 	}
 }
 
-// split splits a list and drops empty and duplicate entries.
-func split(text, separator string) []string {
+// splitUnique splits a list and drops empty and duplicate entries.
+func splitUnique(text, separator string) []string {
 	var out []string
 	for _, word := range strings.Split(text, separator) {
 		if word = strings.TrimSpace(word); word != "" && !slices.Contains(out, word) {
@@ -95,39 +95,39 @@ func split(text, separator string) []string {
 	return out
 }
 
-// wants returns 1 if pods of the two tasks should be near each other, -1 if they should be apart, and 0 otherwise.
-func (w *wishes) wants(a, b string) int {
+// affinityOf returns 1 if pods of the two tasks should be near each other, -1 if they should be apart, and 0 otherwise.
+func (w *wishes) affinityOf(a, b string) int {
 	sum := 0
 	if w.near[[2]string{a, b}] || a == b && w.selfNear[a] {
 		sum++
 	}
-	if w.avoids(a, b) {
+	if w.avoidsTask(a, b) {
 		sum--
 	}
 	return sum
 }
 
-func (w *wishes) avoids(a, b string) bool {
+func (w *wishes) avoidsTask(a, b string) bool {
 	return w.apart[[2]string{a, b}] || a == b && w.selfApart[a]
 }
 
-// rank orders tasks by how much their placement matters: first tasks whose pods repel each other and therefore start
+// rankTask orders tasks by how much their placement matters: first tasks whose pods repel each other and therefore start
 // buckets, then tasks that attract other tasks.
-func (w *wishes) rank(task string) int {
+func (w *wishes) rankTask(task string) int {
 	switch {
 	case w.selfApart[task]:
 		return 0
-	case w.paired(w.near, task):
+	case w.hasPairWith(w.near, task):
 		return 1
 	case w.selfNear[task]:
 		return 2
-	case w.paired(w.apart, task):
+	case w.hasPairWith(w.apart, task):
 		return 3
 	}
 	return 4
 }
 
-func (w *wishes) paired(pairs map[[2]string]bool, task string) bool {
+func (w *wishes) hasPairWith(pairs map[[2]string]bool, task string) bool {
 	for other := range w.named {
 		if pairs[[2]string{task, other}] {
 			return true

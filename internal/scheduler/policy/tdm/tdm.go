@@ -72,7 +72,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 		say("enableJobPipelined: false has no effect: a gang is never placed with less than its minimum")
 	}
 	p.period = parsePeriod(conf.Arguments.String(evictPeriod, "", warn), say)
-	for _, key := range p.zoneKeys() {
+	for _, key := range p.zoneArguments() {
 		z, err := parseZone(conf.Arguments.String(key, "", warn))
 		if err != nil {
 			say("argument %s: %v; the zone stays closed", key, err)
@@ -82,12 +82,12 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	}
 	p.shut.Why = func(id model.NodeID) (reason.Code, string) { return reason.ZoneClosed, p.nodes.Values[id] }
 	p.lent.Why = func(id model.NodeID) (reason.Code, string) { return reason.NotRevocable, p.nodes.Values[id] }
-	p.lent.For = func(s *model.Shape) bool { return !Revocable(s) }
-	p.bonus.For = Revocable
+	p.lent.For = func(s *model.Shape) bool { return !IsRevocable(s) }
+	p.bonus.For = IsRevocable
 	return p
 }
 
-func (p *Policy) zoneKeys() (found []string) {
+func (p *Policy) zoneArguments() (found []string) {
 	for _, key := range slices.Sorted(maps.Keys(p.conf.Arguments)) {
 		if strings.HasPrefix(key, zonePrefix) {
 			found = append(found, key)
@@ -101,7 +101,7 @@ func (*Policy) Name() string { return "tdm" }
 
 // Reads returns the switches and arguments that have an effect.
 func (p *Policy) Reads() config.Reads {
-	return manual.Reads(p.zoneKeys()...)
+	return manual.Reads(p.zoneArguments()...)
 }
 
 // Configure adds the tables of closed nodes and scores to the judge.
@@ -117,47 +117,47 @@ func (p *Policy) Configure(j *equivalence.Judge) {
 // Open updates the tables for the current time, and requests a cycle for the next time when a zone opens or closes.
 func (p *Policy) Open(s *session.Session) {
 	p.s = s
-	changed := p.turnClock()
+	changed := p.updateOpenZones()
 	lent := false
 	p.nodes.Update(s.Cluster, func(id model.NodeID) string {
 		if info := s.Cluster.Nodes.Info[id]; info != nil {
 			return info.Labels[keys.RevocableZone]
 		}
 		return ""
-	}, func(id model.NodeID, _, _ string) { p.judge(id) })
+	}, func(id model.NodeID, _, _ string) { p.updateNode(id) })
 	for id, name := range p.nodes.Values {
 		lent = lent || name != ""
 		if changed && name != "" {
-			p.judge(model.NodeID(id))
+			p.updateNode(model.NodeID(id))
 		}
 	}
 	if lent {
 		for _, z := range p.zones {
-			_, change := z.at(s.Now.In(p.location))
+			_, change := z.stateAndChange(s.Now.In(p.location))
 			s.WakeAt(change)
 		}
 	}
-	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
+	s.Rules.Remarks = append(s.Rules.Remarks, annotationWarnings)
 	if p.conf.Enabled("enableJobStarving") {
-		s.Rules.Starve(func(j *framework.Job) bool { return !Preemptable(j.Gang) && len(j.Pending) > 0 })
+		s.Rules.Starve(func(j *framework.Job) bool { return !IsPreemptable(j.Gang) && len(j.Pending) > 0 })
 	}
 	if p.conf.Enabled("enablePreemptable") {
-		s.Rules.Entitle(p.guests, framework.Preempt)
+		s.Rules.Entitle(p.grantGuestEviction, framework.Preempt)
 	}
 	if p.conf.Enabled("enabledVictim") {
-		p.move(s)
+		p.evictOverstaying(s)
 	}
 	if p.conf.Enabled("enableJobOrder") {
 		s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *framework.Job) int {
-			return cmp.Compare(number(Preemptable(a.Gang)), number(Preemptable(b.Gang)))
+			return cmp.Compare(oneIfTrue(IsPreemptable(a.Gang)), oneIfTrue(IsPreemptable(b.Gang)))
 		})
 	}
 }
 
-// turnClock updates which zones are open. It reports whether any zone has changed.
-func (p *Policy) turnClock() (changed bool) {
+// updateOpenZones updates which zones are open. It reports whether any zone has changed.
+func (p *Policy) updateOpenZones() (changed bool) {
 	for name, z := range p.zones {
-		open, _ := z.at(p.s.Now.In(p.location))
+		open, _ := z.stateAndChange(p.s.Now.In(p.location))
 		changed = changed || open != p.open[name]
 		p.open[name] = open
 	}
@@ -170,8 +170,8 @@ func (p *Policy) IsOpen(id model.NodeID) bool {
 	return name == "" || p.open[name]
 }
 
-// judge updates a node's entries in the tables, and marks the node as changed if they differ.
-func (p *Policy) judge(id model.NodeID) {
+// updateNode updates a node's entries in the tables, and marks the node as changed if they differ.
+func (p *Policy) updateNode(id model.NodeID) {
 	for n := len(p.nodes.Values); len(p.shut.At) < n; {
 		p.shut.At, p.lent.At = append(p.shut.At, false), append(p.lent.At, false)
 		p.bonus.Points = append(p.bonus.Points, 0)
@@ -189,24 +189,24 @@ func (p *Policy) judge(id model.NodeID) {
 	}
 }
 
-// Revocable reports whether pods of a shape may be placed on lent nodes, because they are annotated for any zone or
+// IsRevocable reports whether pods of a shape may be placed on lent nodes, because they are annotated for any zone or
 // are preemptable.
-func Revocable(s *model.Shape) bool {
+func IsRevocable(s *model.Shape) bool {
 	if zone, given := s.Notes[keys.RevocableZone]; given {
 		return zone == "*"
 	}
-	return truth(s.Notes[keys.Preemptable])
+	return parseBoolOrFalse(s.Notes[keys.Preemptable])
 }
 
-// Preemptable reports whether a gang is declared preemptable. Unlike for individual pods, the default is false.
-func Preemptable(g *model.Gang) bool { return truth(g.Preemptable) }
+// IsPreemptable reports whether a gang is declared preemptable. Unlike for individual pods, the default is false.
+func IsPreemptable(g *model.Gang) bool { return parseBoolOrFalse(g.Preemptable) }
 
-func truth(text string) bool {
+func parseBoolOrFalse(text string) bool {
 	yes, err := strconv.ParseBool(text)
 	return err == nil && yes
 }
 
-func number(yes bool) int {
+func oneIfTrue(yes bool) int {
 	if yes {
 		return 1
 	}

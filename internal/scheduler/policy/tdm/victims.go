@@ -32,31 +32,31 @@ func parsePeriod(text string, say func(string, ...any)) time.Duration {
 	return defaultPeriod
 }
 
-// move evicts preemptable pods from nodes whose zone has closed. It does so once per period, and evicts as many pods
+// evictOverstaying evicts preemptable pods from nodes whose zone has closed. It does so once per period, and evicts as many pods
 // of each gang as the gang's annotations allow.
-func (p *Policy) move(s *session.Session) {
+func (p *Policy) evictOverstaying(s *session.Session) {
 	last, ever := s.Cluster.Shuffled[p.Name()]
 	if ever && s.Now.Before(last.Add(p.period)) {
 		s.WakeAt(last.Add(p.period))
 		return
 	}
 	s.Rules.Shuffle(framework.Mover{
-		Name: p.Name(), Most: mayLose,
+		Name: p.Name(), Most: allowedLosses,
 		Victims: func() ([]*model.Task, string) {
-			return p.overstaying(s), "its node is time-shared, and the hours of its zone have ended"
+			return p.overstayingTasks(s), "its node is time-shared, and the hours of its zone have ended"
 		},
 	})
 }
 
-// overstaying returns the tasks on nodes whose zone is closed.
-func (p *Policy) overstaying(s *session.Session) []*model.Task {
+// overstayingTasks returns the tasks on nodes whose zone is closed.
+func (p *Policy) overstayingTasks(s *session.Session) []*model.Task {
 	var tasks []*model.Task
 	for _, id := range s.View.Order {
 		if p.IsOpen(id) {
 			continue
 		}
 		for _, t := range s.Cluster.Nodes.Tasks[id] {
-			if t.Status == model.Running && !t.Protected() {
+			if t.Status == model.Running && !t.IsProtected() {
 				tasks = append(tasks, t)
 			}
 		}
@@ -65,12 +65,12 @@ func (p *Policy) overstaying(s *session.Session) []*model.Task {
 	return tasks
 }
 
-// remarks returns warnings about invalid annotations: the disruption limits of a gang, and the revocable zones of its
+// annotationWarnings returns warnings about invalid annotations: the disruption limits of a gang, and the revocable zones of its
 // pods.
-func remarks(j *framework.Job) (texts []string) {
+func annotationWarnings(j *framework.Job) (texts []string) {
 	for _, key := range [2]string{keys.JDBMaxUnavailable, keys.JDBMinAvailable} {
 		if text, given := j.Annotations[key]; given {
-			if _, ok := share(text, 1); !ok {
+			if _, ok := parseShare(text, 1); !ok {
 				texts = append(texts, fmt.Sprintf("%s: must be a number of pods or a percentage, not %q; it is ignored", key, text))
 			}
 		}
@@ -88,23 +88,23 @@ func remarks(j *framework.Job) (texts []string) {
 	return texts
 }
 
-// mayLose returns the number of tasks that a gang may lose at once according to its annotations. jdb-max-unavailable,
+// allowedLosses returns the number of tasks that a gang may lose at once according to its annotations. jdb-max-unavailable,
 // a number or a percentage, limits the tasks that are not running. If it is missing, jdb-min-available applies. If
-// both are missing, mayLose returns -1: the gang may lose its surplus or all its tasks.
-func mayLose(g *model.Gang) int {
+// both are missing, allowedLosses returns -1: the gang may lose its surplus or all its tasks.
+func allowedLosses(g *model.Gang) int {
 	running := g.Count[model.Running]
 	ended := g.Count[model.Succeeded] + g.Count[model.Failed]
-	if most, ok := share(g.Annotations[keys.JDBMaxUnavailable], len(g.Tasks)); ok {
+	if most, ok := parseShare(g.Annotations[keys.JDBMaxUnavailable], len(g.Tasks)); ok {
 		return max(most-(len(g.Tasks)-ended-running), 0)
 	}
-	if least, ok := share(g.Annotations[keys.JDBMinAvailable], len(g.Tasks)); ok {
+	if least, ok := parseShare(g.Annotations[keys.JDBMinAvailable], len(g.Tasks)); ok {
 		return max(running-least, 0)
 	}
 	return -1
 }
 
-// share parses a number, or a percentage of a total, which it rounds up.
-func share(text string, of int) (int, bool) {
+// parseShare parses a number, or a percentage of a total, which it rounds up.
+func parseShare(text string, of int) (int, bool) {
 	if digits, isPart := strings.CutSuffix(text, "%"); isPart {
 		n, err := strconv.Atoi(digits)
 		return (min(n, 100)*of + 99) / 100, err == nil && n >= 0
@@ -113,20 +113,20 @@ func share(text string, of int) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// guests grants the eviction of preemptable pods outside of lent nodes, for gangs that must not use lent nodes. The
+// grantGuestEviction grants the eviction of preemptable pods outside of lent nodes, for gangs that must not use lent nodes. The
 // victims can still run on lent nodes.
-func (p *Policy) guests(a *framework.Attack) framework.Guard {
+func (p *Policy) grantGuestEviction(a *framework.Attack) framework.Guard {
 	out := map[*model.Gang]int{}
-	stays := Preemptable(a.Taker.Gang) || slices.ContainsFunc(a.Tasks, func(t *model.Task) bool { return Revocable(t.Shape) })
+	stays := IsPreemptable(a.Taker.Gang) || slices.ContainsFunc(a.Tasks, func(t *model.Task) bool { return IsRevocable(t.Shape) })
 	return framework.Guard{
 		Code: reason.NotRevocable,
 		May: func(victims []*model.Task) (bool, string) {
 			g := victims[0].Gang
-			if most := mayLose(g); most >= 0 && out[g]+len(victims) > most {
+			if most := allowedLosses(g); most >= 0 && out[g]+len(victims) > most {
 				return false, ""
 			}
 			return !stays && !slices.ContainsFunc(victims, func(t *model.Task) bool {
-				return !Revocable(t.Shape) || p.nodes.Values[t.Node] != ""
+				return !IsRevocable(t.Shape) || p.nodes.Values[t.Node] != ""
 			}), ""
 		},
 		Out: func(victims []*model.Task, sign int) {

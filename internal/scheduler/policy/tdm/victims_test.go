@@ -25,7 +25,7 @@ func TestShare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got, ok := share(c.text, c.of); got != c.want && ok || ok != c.ok {
+			if got, ok := parseShare(c.text, c.of); got != c.want && ok || ok != c.ok {
 				t.Errorf("%s of %d is %d, %v; want %d, %v", c.text, c.of, got, ok, c.want, c.ok)
 			}
 		})

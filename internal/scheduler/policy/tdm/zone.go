@@ -35,22 +35,22 @@ func parseClock(text string) (clock, error) {
 	return clock{int(hour), int(minute)}, nil
 }
 
-// on returns the time when the clock shows c, after days later than day. If daylight saving time skips that time, it
+// timeOnDay returns the time when the clock shows c, after days later than day. If daylight saving time skips that time, it
 // returns the time to which time.Date normalises it.
-func (c clock) on(day time.Time, after int) time.Time {
+func (c clock) timeOnDay(day time.Time, after int) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day()+after, c.hour, c.minute, 0, 0, day.Location())
 }
 
-func (c clock) before(d clock) bool { return c.hour*60+c.minute < d.hour*60+d.minute }
+func (c clock) isEarlierThan(d clock) bool { return c.hour*60+c.minute < d.hour*60+d.minute }
 
-// at reports whether the zone is open, and when this changes next. now must be in the time zone of the zone's hours.
-func (z zone) at(now time.Time) (open bool, change time.Time) {
+// stateAndChange reports whether the zone is open, and when this changes next. now must be in the time zone of the zone's hours.
+func (z zone) stateAndChange(now time.Time) (open bool, change time.Time) {
 	next := 0
-	if !z.from.before(z.to) {
+	if !z.from.isEarlierThan(z.to) {
 		next = 1
 	}
 	for day := -2; day <= 2; day++ { // check several days, because a day with a clock change does not have 24 hours
-		from, to := z.from.on(now, day), z.to.on(now, day+next)
+		from, to := z.from.timeOnDay(now, day), z.to.timeOnDay(now, day+next)
 		if !now.Before(from) && now.Before(to) {
 			open = true
 		}

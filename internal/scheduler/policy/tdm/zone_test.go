@@ -43,7 +43,7 @@ func TestZonesOpenAndClose(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			open, change := z.at(at(c.now))
+			open, change := z.stateAndChange(at(c.now))
 			if open != c.open || !change.Equal(at(c.change)) {
 				t.Errorf("open %v until %s, want %v until %s", open, change, c.open, c.change)
 			}
@@ -64,12 +64,12 @@ func TestNothingChangesBeforeTheBorder(t *testing.T) {
 		})
 		z := zone{clocks.Draw(t, "from"), clocks.Draw(t, "to")}
 		now := time.Unix(rapid.Int64Range(1767225600, 1798761600).Draw(t, "now"), 0).In(location)
-		open, change := z.at(now)
+		open, change := z.stateAndChange(now)
 		if !change.After(now) || change.Sub(now) > 26*time.Hour {
 			t.Fatalf("at %s the next border is %s", now, change)
 		}
 		for probe := now; probe.Before(change); probe = probe.Add(7 * time.Minute) {
-			if now, _ := z.at(probe); now != open {
+			if now, _ := z.stateAndChange(probe); now != open {
 				t.Fatalf("open %v at the start, %v at %s, border %s", open, now, probe, change)
 			}
 		}

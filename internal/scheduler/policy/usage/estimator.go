@@ -32,11 +32,11 @@ func newEstimator(a config.Arguments, warn func(string)) estimator {
 	return estimator{
 		requestRatio: ratio("request_ratio", 0.7), burstRatio: ratio("burst_ratio", 0),
 		riskThreshold: ratio("risk_threshold", 0.6), riskFactor: ratio("risk_factor", 1.2),
-		milliCPU: amount(a, "be_cpu", corev1.ResourceCPU, "250m", warn), memoryBytes: amount(a, "be_mem", corev1.ResourceMemory, "200Mi", warn),
+		milliCPU: parseAmount(a, "be_cpu", corev1.ResourceCPU, "250m", warn), memoryBytes: parseAmount(a, "be_mem", corev1.ResourceMemory, "200Mi", warn),
 	}
 }
 
-func amount(a config.Arguments, key string, name corev1.ResourceName, def string, warn func(string)) int64 {
+func parseAmount(a config.Arguments, key string, name corev1.ResourceName, def string, warn func(string)) int64 {
 	given, present := a[key]
 	q, err := resource.ParseQuantity(fmt.Sprint(given))
 	if present && (err != nil || q.Sign() < 0) && warn != nil {
@@ -48,9 +48,9 @@ func amount(a config.Arguments, key string, name corev1.ResourceName, def string
 	return model.Ceil(name, q)
 }
 
-// of returns the estimated load of a task of a shape, in millicores and bytes. It is between zero and the larger one
+// estimateLoad returns the estimated load of a task of a shape, in millicores and bytes. It is between zero and the larger one
 // of the task's request and limit.
-func (e *estimator) of(s *model.Shape, risky bool) (cpu, memory int64) {
+func (e *estimator) estimateLoad(s *model.Shape, risky bool) (cpu, memory int64) {
 	requestCPU, requestMemory := s.Request.Get(model.CPU), s.Request.Get(model.Memory)
 	if requestCPU|requestMemory|s.LimitMilliCPU|s.LimitMemoryBytes == 0 {
 		return e.milliCPU, e.memoryBytes

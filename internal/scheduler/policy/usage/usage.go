@@ -65,16 +65,16 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 		return float64(v)
 	}
 	p.weight, p.cpuWeight, p.memoryWeight = weight("usage.weight", 5), weight("cpu.weight", 1), weight("memory.weight", 1)
-	limits := section(conf.Arguments["thresholds"], "thresholds", warn)
+	limits := parseSection(conf.Arguments["thresholds"], "thresholds", warn)
 	limits.WarnUnknown("thresholds", warn, "cpu", "mem")
 	inside := config.PrefixWarnings("thresholds", warn)
 	p.cpuPercent, p.memoryPercent = limits.Percent("cpu", 80, inside), limits.Percent("mem", 80, inside)
-	p.guess = newEstimator(section(conf.Arguments["estimator"], "estimator", warn), warn)
-	p.closing.Why = p.why
+	p.guess = newEstimator(parseSection(conf.Arguments["estimator"], "estimator", warn), warn)
+	p.closing.Why = p.explainOverload
 	return p
 }
 
-func section(raw any, name string, warn func(string)) config.Arguments {
+func parseSection(raw any, name string, warn func(string)) config.Arguments {
 	out, ok := raw.(map[string]any)
 	if raw != nil && !ok && warn != nil {
 		warn(fmt.Sprintf("argument %s: must be keys and values, not %v; the default is used", name, raw))
@@ -105,16 +105,16 @@ func (p *Policy) Open(s *session.Session) {
 	p.s = s
 	for _, id := range p.tried { // undo the estimates for placements of the last cycle
 		if int(id) < len(p.nodes.Values) && int(id) < s.Cluster.Nodes.Len() {
-			p.nodes.Values[id] = p.read(id)
-			p.judge(id)
+			p.nodes.Values[id] = p.readNodeLoad(id)
+			p.updateNode(id)
 		}
 	}
 	p.tried = p.tried[:0]
 	clear(p.placed)
-	p.nodes.Update(s.Cluster, p.read, func(id model.NodeID, _, _ load) { p.judge(id) })
+	p.nodes.Update(s.Cluster, p.readNodeLoad, func(id model.NodeID, _, _ load) { p.updateNode(id) })
 	for id := range p.nodes.Values { // measurements may have become too old
-		if p.believed(model.NodeID(id)) != p.fresh[id] {
-			p.judge(model.NodeID(id))
+		if p.hasFreshLoad(model.NodeID(id)) != p.fresh[id] {
+			p.updateNode(model.NodeID(id))
 		}
 		if p.closing.At[id] {
 			s.WakeAt(p.nodes.Values[id].At.Add(stale + time.Second))
@@ -128,27 +128,27 @@ func (p *Policy) Open(s *session.Session) {
 				return // a promise of an earlier cycle, which was not counted
 			}
 			p.placed[t] = sign > 0
-			p.add(t, id, int64(sign))
+			p.addPlacedEstimate(t, id, int64(sign))
 		},
 	})
 }
 
-func (p *Policy) read(id model.NodeID) load {
+func (p *Policy) readNodeLoad(id model.NodeID) load {
 	nodes := &p.s.Cluster.Nodes
 	l := load{NodeUsage: nodes.Usage[id]}
 	if !nodes.Alive[id] || l.At.IsZero() {
 		return l
 	}
 	for _, t := range nodes.Tasks[id] {
-		if p.hidden(t, l.At) {
-			l.shade(&p.guess, p.risky(&l.NodeUsage), t, 1)
+		if p.isUnmeasured(t, l.At) {
+			l.addEstimate(&p.guess, p.isHighlyLoaded(&l.NodeUsage), t, 1)
 		}
 	}
 	return l
 }
 
-// hidden reports whether a measurement does not yet include the load of a task.
-func (p *Policy) hidden(t *model.Task, at time.Time) bool {
+// isUnmeasured reports whether a measurement does not yet include the load of a task.
+func (p *Policy) isUnmeasured(t *model.Task, at time.Time) bool {
 	switch t.Status {
 	case model.Binding, model.Bound:
 		return true
@@ -158,45 +158,45 @@ func (p *Policy) hidden(t *model.Task, at time.Time) bool {
 	return false
 }
 
-func (l *load) shade(e *estimator, risky bool, t *model.Task, sign int64) {
-	cpu, memory := e.of(t.Shape, risky)
+func (l *load) addEstimate(e *estimator, risky bool, t *model.Task, sign int64) {
+	cpu, memory := e.estimateLoad(t.Shape, risky)
 	l.shadowCPU += sign * cpu
 	l.shadowMemory += sign * memory
 }
 
-// add adds the estimated load of a task that the cycle places, or removes it again.
-func (p *Policy) add(t *model.Task, id model.NodeID, sign int64) {
+// addPlacedEstimate adds the estimated load of a task that the cycle places, or removes it again.
+func (p *Policy) addPlacedEstimate(t *model.Task, id model.NodeID, sign int64) {
 	if int(id) >= len(p.nodes.Values) || p.nodes.Values[id].At.IsZero() {
 		return
 	}
 	l := &p.nodes.Values[id]
-	l.shade(&p.guess, p.risky(&l.NodeUsage), t, sign)
+	l.addEstimate(&p.guess, p.isHighlyLoaded(&l.NodeUsage), t, sign)
 	p.tried = append(p.tried, id)
-	p.bonus.Points[id] = p.points(id)
+	p.bonus.Points[id] = p.scoreNodeByLoad(id)
 }
 
-// risky reports whether a node is so loaded that estimates are increased.
-func (p *Policy) risky(u *model.NodeUsage) bool {
+// isHighlyLoaded reports whether a node is so loaded that estimates are increased.
+func (p *Policy) isHighlyLoaded(u *model.NodeUsage) bool {
 	sum := p.cpuWeight + p.memoryWeight
 	return sum > 0 && (p.cpuWeight*u.CPUPercent+p.memoryWeight*u.MemoryPercent)/sum/100 >= p.guess.riskThreshold
 }
 
-func (p *Policy) believed(id model.NodeID) bool {
+func (p *Policy) hasFreshLoad(id model.NodeID) bool {
 	l := &p.nodes.Values[id]
 	return !l.At.IsZero() && p.s.Now.Sub(l.At) <= stale
 }
 
-// judge updates a node's entries in the tables, and marks the node as changed if they differ.
-func (p *Policy) judge(id model.NodeID) {
+// updateNode updates a node's entries in the tables, and marks the node as changed if they differ.
+func (p *Policy) updateNode(id model.NodeID) {
 	for n := len(p.nodes.Values); len(p.fresh) < n; {
 		p.fresh = append(p.fresh, false)
 		p.closing.At = append(p.closing.At, false)
 		p.bonus.Points = append(p.bonus.Points, 0)
 	}
 	l := &p.nodes.Values[id]
-	p.fresh[id] = p.believed(id)
+	p.fresh[id] = p.hasFreshLoad(id)
 	closed := p.fresh[id] && (l.CPUPercent > p.cpuPercent || l.MemoryPercent > p.memoryPercent)
-	points := p.points(id)
+	points := p.scoreNodeByLoad(id)
 	if closed != p.closing.At[id] || points != p.bonus.Points[id] {
 		opened := p.closing.At[id] && !closed
 		p.closing.At[id], p.bonus.Points[id] = closed, points
@@ -206,8 +206,8 @@ func (p *Policy) judge(id model.NodeID) {
 	}
 }
 
-// points returns the score of a node: higher for less loaded nodes, and 0 if the load is unknown.
-func (p *Policy) points(id model.NodeID) float64 {
+// scoreNodeByLoad returns the score of a node: higher for less loaded nodes, and 0 if the load is unknown.
+func (p *Policy) scoreNodeByLoad(id model.NodeID) float64 {
 	if !p.fresh[id] {
 		return 0
 	}
@@ -226,8 +226,8 @@ func (p *Policy) points(id model.NodeID) float64 {
 	return sum / max(p.cpuWeight+p.memoryWeight, 1e-9) * 100 * p.weight
 }
 
-// why returns which load of a node is over its threshold.
-func (p *Policy) why(id model.NodeID) (reason.Code, string) {
+// explainOverload returns which load of a node is over its threshold.
+func (p *Policy) explainOverload(id model.NodeID) (reason.Code, string) {
 	if p.nodes.Values[id].CPUPercent > p.cpuPercent {
 		return reason.NodeOverloaded, fmt.Sprintf("cpu over %g%%", p.cpuPercent)
 	}

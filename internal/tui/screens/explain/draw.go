@@ -21,38 +21,38 @@ const boxedH = 26
 func (e *Explain) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if e.job == nil {
 		text := "no jobs are waiting"
-		if only := ctx.Only("jobs"); only != "" {
+		if only := ctx.OnlyNamespaces("jobs"); only != "" {
 			text += " (jobs: " + only + ")"
 		}
-		c.Fit(2, 1, c.W-2, cmp.Or(ctx.Unseen("jobs"), ctx.Nothing(text)), theme.Dim)
+		c.Fit(2, 1, c.W-2, cmp.Or(ctx.UnseenReason("jobs"), ctx.EmptyTableText(text)), theme.Dim)
 		return
 	}
-	rest := e.head(ctx, c)
+	rest := e.drawJobAndReason(ctx, c)
 	steps := e.told.Steps()
 	if len(steps) == 0 {
 		writeFacts(rest, e.told.Facts())
 		return
 	}
 	if c.H >= boxedH {
-		e.boxes(ctx, rest, steps)
+		e.drawInBoxes(ctx, rest, steps)
 		return
 	}
-	e.lines(ctx, rest, steps)
+	e.drawAsLines(ctx, rest, steps)
 }
 
-// head draws the job and the reason why it waits, and returns the rest of the canvas.
-func (e *Explain) head(ctx *screenapi.Context, c canvas.Canvas) canvas.Canvas {
+// drawJobAndReason draws the job and the reason why it waits, and returns the rest of the canvas.
+func (e *Explain) drawJobAndReason(ctx *screenapi.Context, c canvas.Canvas) canvas.Canvas {
 	style := theme.Title
-	if e.told.Waits() {
+	if e.told.IsWaitingJob() {
 		style = theme.Pending | canvas.Bold
 	}
 	c.Fit(2, 0, c.W-3, strings.TrimSpace(e.job.ID+" "+e.told.Headline(render.Style{}, ctx.Now)), style)
 	y := 1
-	for _, text := range []string{e.told.Why.Message, e.when(ctx), e.unread()} {
+	for _, text := range []string{e.told.Why.Message, e.expectedStart(ctx), e.unreadNote()} {
 		if text == "" {
 			continue
 		}
-		lines := render.Wrap(text, c.W-4)
+		lines := render.WrapAtBlanks(text, c.W-4)
 		for _, line := range lines[:min(len(lines), 2)] {
 			c.Fit(2, y, c.W-3, line, theme.Plain)
 			y++
@@ -62,22 +62,22 @@ func (e *Explain) head(ctx *screenapi.Context, c canvas.Canvas) canvas.Canvas {
 	return rest
 }
 
-// unread returns a note if pods and events are relevant but have not been read yet or could not be read.
-func (e *Explain) unread() string {
-	if _, enough := jobstatus.Alone(&e.told.Sheet); enough {
+// unreadNote returns a note if pods and events are relevant but have not been read yet or could not be read.
+func (e *Explain) unreadNote() string {
+	if _, enough := jobstatus.NewAccountWithoutPods(&e.told.Sheet); enough {
 		return ""
 	}
 	if problem := e.read.Problem(); problem != "" {
 		return "Its pods and events could not be read: " + problem
 	}
-	if e.read.Pending(e.job) {
+	if e.read.IsFirstReading(e.job) {
 		return "Reading its pods and events ..."
 	}
 	return ""
 }
 
-// when returns the expected start and the position in the queue.
-func (e *Explain) when(ctx *screenapi.Context) string {
+// expectedStart returns the expected start and the position in the queue.
+func (e *Explain) expectedStart(ctx *screenapi.Context) string {
 	var parts []string
 	for _, fact := range e.told.Facts() {
 		if fact.Name == "order" {
@@ -91,9 +91,9 @@ func (e *Explain) when(ctx *screenapi.Context) string {
 		parts = append(parts, "It cannot start with its current request.")
 	case told.EstimatedStart != nil:
 		at := told.EstimatedStart.Time
-		text := "Estimated start: ~" + jobrow.Moment(at, ctx.Now)
+		text := "Estimated start: ~" + jobrow.FormatMoment(at, ctx.Now)
 		if at.After(ctx.Now) {
-			text += " (in " + render.Duration(at.Sub(ctx.Now)) + ")"
+			text += " (in " + render.FormatDuration(at.Sub(ctx.Now)) + ")"
 		}
 		parts = append(parts, strings.TrimSuffix(text+", "+told.Estimate, ", ")+".")
 	case told.Estimate != "":
@@ -105,7 +105,7 @@ func (e *Explain) when(ctx *screenapi.Context) string {
 func writeFacts(c canvas.Canvas, facts []jobstatus.Fact) {
 	y := 1
 	for _, fact := range facts {
-		for i, line := range render.Wrap(fact.Text, c.W-14) {
+		for i, line := range render.WrapAtBlanks(fact.Text, c.W-14) {
 			if i == 0 {
 				c.Put(2, y, fact.Name, theme.Dim)
 			}
@@ -121,23 +121,23 @@ type suggestion struct {
 	isHint bool
 }
 
-// helps returns the suggested changes that would let the job start.
-func (e *Explain) helps(ctx *screenapi.Context) []suggestion {
+// listSuggestions returns the suggested changes that would let the job start.
+func (e *Explain) listSuggestions(ctx *screenapi.Context) []suggestion {
 	var lines []suggestion
 	for _, help := range e.told.Why.Helps {
-		lines = append(lines, suggestion{text: render.Commands(help, ctx.Program)})
+		lines = append(lines, suggestion{text: render.ReplaceProgramName(help, ctx.Program)})
 	}
-	if hint := e.told.Hint(ctx.Program); hint != "" {
+	if hint := e.told.HintForProgram(ctx.Program); hint != "" {
 		lines = append(lines, suggestion{"hint: " + hint, true})
 	}
 	return lines
 }
 
-// boxes draws the steps, nodes and suggestions below each other, each of them in a box.
-func (e *Explain) boxes(ctx *screenapi.Context, c canvas.Canvas, steps []jobstatus.Step) {
+// drawInBoxes draws the steps, nodes and suggestions below each other, each of them in a box.
+func (e *Explain) drawInBoxes(ctx *screenapi.Context, c canvas.Canvas, steps []jobstatus.Step) {
 	_, c = c.Cut(1)
 	part, c := c.Cut(len(steps) + 3)
-	inside := widget.Box(part, ctx.Theme, "Where it is blocked", "")
+	inside := widget.DrawTitledBox(part, ctx.Theme, "Where it is blocked", "")
 	inside.Put(0, 0, "STEP", theme.Head)
 	inside.Put(16, 0, "RESULT", theme.Head)
 	inside.Put(27, 0, "DETAIL", theme.Head)
@@ -146,13 +146,13 @@ func (e *Explain) boxes(ctx *screenapi.Context, c canvas.Canvas, steps []jobstat
 		inside.Put(16, i+1, string(step.Result), resultStyle(step.Result))
 		inside.Fit(27, i+1, inside.W-27, step.Detail, theme.Plain)
 	}
-	helps := e.helps(ctx)
+	helps := e.listSuggestions(ctx)
 	below := min(max(len(helps), 1)+2, max(c.H/2, 3))
 	tally, c := c.Cut(min(max(len(e.nodes.Rows()), 1)+3, c.H-below))
-	e.nodes.Draw(ctx, widget.Box(tally, ctx.Theme, "Nodes, by the first reason why each is excluded", strings.TrimSpace(sum(e.told.Explanation())+"  enter: show nodes")), e.noNodes())
-	part, _ = c.Cut(len(wrapped(helps, c.W-6)) + 2)
-	inside = widget.Box(part, ctx.Theme, "Each of these changes would start it", "simulated by the scheduler; no guarantee")
-	drawHelps(inside, helps)
+	e.nodes.Draw(ctx, widget.DrawTitledBox(tally, ctx.Theme, "Nodes, by the first reason why each is excluded", strings.TrimSpace(describeCount(e.told.Explanation())+"  enter: show nodes")), e.noNodesReason())
+	part, _ = c.Cut(len(wrapSuggestions(helps, c.W-6)) + 2)
+	inside = widget.DrawTitledBox(part, ctx.Theme, "Each of these changes would start it", "simulated by the scheduler; no guarantee")
+	drawSuggestions(inside, helps)
 }
 
 func resultStyle(result jobstatus.Result) canvas.Style {
@@ -165,18 +165,18 @@ func resultStyle(result jobstatus.Result) canvas.Style {
 	return theme.Dim
 }
 
-func (e *Explain) noNodes() string {
+func (e *Explain) noNodesReason() string {
 	if e.told.Explanation() == nil {
 		return "the scheduler provided no explanation"
 	}
 	return "no node was checked: it is blocked earlier"
 }
 
-// wrapped wraps lines. Continuation lines are indented.
-func wrapped(lines []suggestion, width int) []suggestion {
+// wrapSuggestions wraps lines. Continuation lines are indented.
+func wrapSuggestions(lines []suggestion, width int) []suggestion {
 	var all []suggestion
 	for _, line := range lines {
-		for i, part := range render.Wrap(line.text, width) {
+		for i, part := range render.WrapAtBlanks(line.text, width) {
 			if i > 0 {
 				part = "  " + part
 			}
@@ -186,11 +186,11 @@ func wrapped(lines []suggestion, width int) []suggestion {
 	return all
 }
 
-func drawHelps(c canvas.Canvas, helps []suggestion) {
+func drawSuggestions(c canvas.Canvas, helps []suggestion) {
 	if len(helps) == 0 {
 		c.Fit(0, 0, c.W, "none of the simulated changes would start it now", theme.Dim)
 	}
-	for y, line := range wrapped(helps, c.W-2) {
+	for y, line := range wrapSuggestions(helps, c.W-2) {
 		style := theme.Plain
 		if line.isHint {
 			style = theme.Dim
@@ -199,8 +199,8 @@ func drawHelps(c canvas.Canvas, helps []suggestion) {
 	}
 }
 
-// lines draws the same content for small terminals, with the steps side by side.
-func (e *Explain) lines(ctx *screenapi.Context, c canvas.Canvas, steps []jobstatus.Step) {
+// drawAsLines draws the same content for small terminals, with the steps side by side.
+func (e *Explain) drawAsLines(ctx *screenapi.Context, c canvas.Canvas, steps []jobstatus.Step) {
 	x, y := 2, 0
 	if c.H > 14 {
 		y = 1
@@ -214,11 +214,11 @@ func (e *Explain) lines(ctx *screenapi.Context, c canvas.Canvas, steps []jobstat
 		x = c.Put(x, y, string(step.Result), resultStyle(step.Result)) + 3
 	}
 	_, c = c.Cut(y + 1)
-	helps := e.helps(ctx)
-	below := min(len(wrapped(helps, c.W-4))+1, max(c.H/2, 2))
+	helps := e.listSuggestions(ctx)
+	below := min(len(wrapSuggestions(helps, c.W-4))+1, max(c.H/2, 2))
 	tally, rest := c.Cut(c.H - below)
-	widget.Rule(tally, 0, ctx.Theme, "", "")
-	e.nodes.Draw(ctx, tally.Sub(0, 1, tally.W, tally.H-1), e.noNodes())
-	widget.Rule(rest, 0, ctx.Theme, "Would start it (simulated)", "")
-	drawHelps(rest.Sub(2, 1, rest.W-3, rest.H-1), helps)
+	widget.DrawTitledRule(tally, 0, ctx.Theme, "", "")
+	e.nodes.Draw(ctx, tally.Sub(0, 1, tally.W, tally.H-1), e.noNodesReason())
+	widget.DrawTitledRule(rest, 0, ctx.Theme, "Would start it (simulated)", "")
+	drawSuggestions(rest.Sub(2, 1, rest.W-3, rest.H-1), helps)
 }

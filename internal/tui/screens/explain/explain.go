@@ -36,12 +36,12 @@ const AsJob = "#job"
 
 // New returns the screen for the job with the specified UID; if empty, it is the first waiting job.
 func New(target string) screenapi.Screen {
-	return &Explain{target: target, uid: types.UID(strings.TrimSuffix(target, Below)), nodes: groupTable()}
+	return &Explain{target: target, uid: types.UID(strings.TrimSuffix(target, Below)), nodes: newGroupTable()}
 }
 
-// Spec returns the description of the screen.
-func Spec() screenapi.Spec {
-	return screenapi.Spec{Name: screenapi.Explain, Tab: "Explain", ShortTab: "Explain", Number: "5", New: New, Keys: bindings()}
+// ScreenSpec returns the description of the screen.
+func ScreenSpec() screenapi.Spec {
+	return screenapi.Spec{Name: screenapi.Explain, Tab: "Explain", ShortTab: "Explain", Number: "5", New: New, Keys: keyBindings()}
 }
 
 // Name returns the screen's name in the table of keys.
@@ -64,14 +64,14 @@ func (e *Explain) Note(ctx *screenapi.Context) string {
 		return "the job was deleted"
 	}
 	var t jobrow.Tally
-	for _, job := range waiting(ctx) {
+	for _, job := range waitingJobs(ctx) {
 		t.Add(jobrow.Row{Job: job})
 	}
 	switch {
 	case t.Held > 0:
-		return widget.Count(t.Pending) + " pending, " + widget.Count(t.Held) + " held (n next)"
+		return widget.FormatCount(t.Pending) + " pending, " + widget.FormatCount(t.Held) + " held (n next)"
 	case t.Pending > 0:
-		return widget.Count(t.Pending) + " pending (n next)"
+		return widget.FormatCount(t.Pending) + " pending (n next)"
 	}
 	return ""
 }
@@ -80,24 +80,24 @@ func (e *Explain) Note(ctx *screenapi.Context) string {
 func (e *Explain) Update(ctx *screenapi.Context, event screenapi.Event) []screenapi.Effect {
 	switch event := event.(type) {
 	case screenapi.Refresh, screenapi.Entered:
-		e.refresh(ctx)
-		return e.want(ctx)
+		e.refreshJob(ctx)
+		return e.requestData(ctx)
 	case screenapi.Done:
-		effects := e.read.Take(ctx, event, e.job)
-		e.refresh(ctx)
+		effects := e.read.StoreResult(ctx, event, e.job)
+		e.refreshJob(ctx)
 		return effects
 	case screenapi.Mouse:
 		if _, open := e.nodes.Mouse(ctx, event); open {
-			return e.openNodes(ctx)
+			return e.openRejectingNodes(ctx)
 		}
 	}
 	return nil
 }
 
-func (e *Explain) refresh(ctx *screenapi.Context) {
+func (e *Explain) refreshJob(ctx *screenapi.Context) {
 	if e.uid == "" || e.target == "" && ctx.Snap.Job(e.uid) == nil {
 		e.uid = ""
-		if all := waiting(ctx); len(all) > 0 {
+		if all := waitingJobs(ctx); len(all) > 0 {
 			e.uid = all[0].UID
 		}
 	}
@@ -110,26 +110,26 @@ func (e *Explain) refresh(ctx *screenapi.Context) {
 	if e.job == nil {
 		return
 	}
-	e.told = e.read.Account(ctx.Snap, e.job)
+	e.told = e.read.AccountFor(ctx.Snap, e.job)
 	e.told.Zone = ctx.Now.Location() // use the same time zone in the whole frame
-	e.nodes.SetRows(ctx, groupsOf(ctx.Snap, e.job, e.told.Explanation()), false)
+	e.nodes.SetRows(ctx, groupsFromExplanation(ctx.Snap, e.job, e.told.Explanation()), false)
 }
 
-// want requests pods and events if the explanation depends on them. `vcctl job explain` uses the same rule.
-func (e *Explain) want(ctx *screenapi.Context) []screenapi.Effect {
+// requestData requests pods and events if the explanation depends on them. `vcctl job explain` uses the same rule.
+func (e *Explain) requestData(ctx *screenapi.Context) []screenapi.Effect {
 	if e.job == nil {
 		return nil
 	}
-	if _, enough := jobstatus.Alone(&e.told.Sheet); enough {
+	if _, enough := jobstatus.NewAccountWithoutPods(&e.told.Sheet); enough {
 		return nil
 	}
-	return e.read.Want(ctx, e.job)
+	return e.read.RequestIfChanged(ctx, e.job)
 }
 
-// waiting returns the pending and held jobs. The user's own jobs come first; otherwise, they are in the same order as
+// waitingJobs returns the pending and held jobs. The user's own jobs come first; otherwise, they are in the same order as
 // on the screen Jobs.
-func waiting(ctx *screenapi.Context) []*snapshot.Job {
-	return snapshot.Remember(ctx.Snap, waitingOf{ctx.Namespace, ctx.User, ctx.Mine}, func() []*snapshot.Job { return allWaiting(ctx) })
+func waitingJobs(ctx *screenapi.Context) []*snapshot.Job {
+	return snapshot.CachedValue(ctx.Snap, waitingOf{ctx.Namespace, ctx.User, ctx.Mine}, func() []*snapshot.Job { return collectWaiting(ctx) })
 }
 
 // waitingOf is the cache key of waiting.
@@ -138,29 +138,29 @@ type waitingOf struct {
 	mine            bool
 }
 
-func allWaiting(ctx *screenapi.Context) []*snapshot.Job {
+func collectWaiting(ctx *screenapi.Context) []*snapshot.Job {
 	var all []*snapshot.Job
-	for _, job := range jobrow.Keep(ctx, ctx.Snap.Jobs) {
-		if row := (jobrow.Row{Job: job}); row.Queued() {
+	for _, job := range jobrow.JobsToShow(ctx, ctx.Snap.Jobs) {
+		if row := (jobrow.Row{Job: job}); row.IsQueued() {
 			all = append(all, job)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *snapshot.Job) int {
-		return cmp.Or(mine(ctx, a)-mine(ctx, b), jobrow.Default(jobrow.Row{Job: a}, jobrow.Row{Job: b}))
+		return cmp.Or(ownJobsFirst(ctx, a)-ownJobsFirst(ctx, b), jobrow.CompareDefault(jobrow.Row{Job: a}, jobrow.Row{Job: b}))
 	})
 	return all
 }
 
-func mine(ctx *screenapi.Context, job *snapshot.Job) int {
+func ownJobsFirst(ctx *screenapi.Context, job *snapshot.Job) int {
 	if ctx.User != "" && job.User == ctx.User {
 		return 0
 	}
 	return 1
 }
 
-// next switches to the next waiting job.
-func (e *Explain) next(ctx *screenapi.Context, way int) []screenapi.Effect {
-	all := waiting(ctx)
+// openNextJob switches to the next waiting job.
+func (e *Explain) openNextJob(ctx *screenapi.Context, way int) []screenapi.Effect {
+	all := waitingJobs(ctx)
 	if len(all) == 0 {
 		return []screenapi.Effect{screenapi.Notice{Text: "no jobs are waiting"}}
 	}
@@ -174,12 +174,12 @@ func (e *Explain) next(ctx *screenapi.Context, way int) []screenapi.Effect {
 	e.uid = all[at].UID
 	e.target = string(e.uid)
 	e.nodes.Home()
-	e.refresh(ctx)
-	return e.want(ctx)
+	e.refreshJob(ctx)
+	return e.requestData(ctx)
 }
 
-// openNodes shows the nodes that reject the job for the reason under the cursor.
-func (e *Explain) openNodes(*screenapi.Context) []screenapi.Effect {
+// openRejectingNodes shows the nodes that reject the job for the reason under the cursor.
+func (e *Explain) openRejectingNodes(*screenapi.Context) []screenapi.Effect {
 	row, ok := e.nodes.Selected()
 	if !ok {
 		return nil
@@ -202,25 +202,25 @@ func (e *Explain) Twin(ctx *screenapi.Context) string {
 	return text.String()
 }
 
-func bindings() []screenapi.Binding {
+func keyBindings() []screenapi.Binding {
 	name := screenapi.Explain
-	aJob := screenapi.When(func(e *Explain, _ *screenapi.Context) string {
+	aJob := screenapi.GuardForScreen(func(e *Explain, _ *screenapi.Context) string {
 		if e.job == nil {
 			return "no jobs are waiting"
 		}
 		return ""
 	})
-	aRow := screenapi.When(func(e *Explain, _ *screenapi.Context) string {
+	aRow := screenapi.GuardForScreen(func(e *Explain, _ *screenapi.Context) string {
 		if _, ok := e.nodes.Selected(); !ok {
 			return "no nodes are listed here"
 		}
 		return ""
 	})
 	keys := []screenapi.Binding{
-		{Screen: name, Key: "n", Name: "next job", Help: "the next waiting job, your own first", Footer: 4, Do: screenapi.On(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.next(ctx, 1) })},
-		{Screen: name, Key: "N", Name: "job before", Help: "the previous waiting job", Do: screenapi.On(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.next(ctx, -1) })},
-		{Screen: name, Key: "enter", Name: "nodes", Help: "the nodes with the reason under the cursor, if known", Footer: 5, Guard: aRow, Do: screenapi.On((*Explain).openNodes)},
-		{Screen: name, Key: "o", Name: "job", Help: "the job with its pods, logs and events", Footer: 6, Guard: aJob, Do: screenapi.On(func(e *Explain, _ *screenapi.Context) []screenapi.Effect {
+		{Screen: name, Key: "n", Name: "next job", Help: "the next waiting job, your own first", Footer: 4, Do: screenapi.DoForScreen(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.openNextJob(ctx, 1) })},
+		{Screen: name, Key: "N", Name: "job before", Help: "the previous waiting job", Do: screenapi.DoForScreen(func(e *Explain, ctx *screenapi.Context) []screenapi.Effect { return e.openNextJob(ctx, -1) })},
+		{Screen: name, Key: "enter", Name: "nodes", Help: "the nodes with the reason under the cursor, if known", Footer: 5, Guard: aRow, Do: screenapi.DoForScreen((*Explain).openRejectingNodes)},
+		{Screen: name, Key: "o", Name: "job", Help: "the job with its pods, logs and events", Footer: 6, Guard: aJob, Do: screenapi.DoForScreen(func(e *Explain, _ *screenapi.Context) []screenapi.Effect {
 			target := string(e.uid)
 			if !strings.HasSuffix(e.target, Below) { // otherwise, Back returns to the job's screen
 				target += AsJob
@@ -229,12 +229,12 @@ func bindings() []screenapi.Binding {
 		})},
 	}
 	rows := func(s screenapi.Screen) widget.Rows { return &s.(*Explain).nodes }
-	for _, key := range append(widget.RowKeys(name, rows), widget.TopKey(name, rows)) {
+	for _, key := range append(widget.RowKeys(name, rows), widget.FirstRowKey(name, rows)) {
 		if key.Key != "s" && key.Key != "S" && key.Key != "c" {
 			keys = append(keys, key)
 		}
 	}
-	return append(keys, jobactions.Keys(name, func(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
+	return append(keys, jobactions.BindingsFor(name, func(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
 		if e := s.(*Explain); e.job != nil && !e.gone {
 			return []*snapshot.Job{e.job}
 		}

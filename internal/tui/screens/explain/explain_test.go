@@ -9,5 +9,5 @@ import (
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
-	tuitest.Frames(t, "explain", tuitest.Always(screens.All()), tuitest.Keys("5"), "normal", "empty", "loading", "disconnected", "many", "various")
+	tuitest.CompareFrames(t, "explain", tuitest.SameSpecsAlways(screens.AllScreenSpecs()), tuitest.KeyPresser("5"), "normal", "empty", "loading", "disconnected", "many", "various")
 }

@@ -30,8 +30,8 @@ type group struct {
 	nodes []string
 }
 
-// groupTable returns the table of nodes, grouped by the first reason for which each node rejects the job.
-func groupTable() widget.Table[group] {
+// newGroupTable returns the table of nodes, grouped by the first reason for which each node rejects the job.
+func newGroupTable() widget.Table[group] {
 	text := func(of func(group) string) func(*screenapi.Context, group) (string, canvas.Style) {
 		return func(_ *screenapi.Context, g group) (string, canvas.Style) { return of(g), theme.Plain }
 	}
@@ -40,9 +40,9 @@ func groupTable() widget.Table[group] {
 		Columns: []widget.Column[group]{
 			{Key: "nodes", Title: "NODES", Width: 6, Right: true, Cell: func(_ *screenapi.Context, g group) (string, canvas.Style) {
 				if g.code == "" {
-					return widget.Count(int(g.count)), theme.Good
+					return widget.FormatCount(int(g.count)), theme.Good
 				}
-				return widget.Count(int(g.count)), theme.Pending
+				return widget.FormatCount(int(g.count)), theme.Pending
 			}},
 			{Key: "reason", Title: "REASON", Width: 30, Flex: true, Cell: text(func(g group) string { return g.reason })},
 			{Key: "examples", Title: "EXAMPLES", Width: 18, From: 80, Cell: text(func(g group) string { return hostlist.Compress(g.nodes[:min(len(g.nodes), 4)]) })},
@@ -51,8 +51,8 @@ func groupTable() widget.Table[group] {
 	}
 }
 
-// groupsOf returns the groups of an explanation and the nodes that, judging by the snapshot, belong to them.
-func groupsOf(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.Explanation) []group {
+// groupsFromExplanation returns the groups of an explanation and the nodes that, judging by the snapshot, belong to them.
+func groupsFromExplanation(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.Explanation) []group {
 	if e == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func groupsOf(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.E
 		all = append(all, group{count: rest, reason: fit})
 	}
 	for _, node := range snap.Nodes {
-		code, detail := fails(node, job, codes)
+		code, detail := firstRejection(node, job, codes)
 		for i := range all {
 			if all[i].code == code && (detail == "" || all[i].detail == detail) {
 				all[i].nodes = append(all[i].nodes, node.Name)
@@ -95,9 +95,9 @@ func groupsOf(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.E
 	return all
 }
 
-// fails returns the first of the reported reasons for which, judging by the snapshot, a node rejects the job's pods.
+// firstRejection returns the first of the reported reasons for which, judging by the snapshot, a node rejects the job's pods.
 // It returns "" if there is no such reason.
-func fails(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, detail string) {
+func firstRejection(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, detail string) {
 	switch {
 	case !node.Ready:
 		return string(reason.NodeNotReady), ""
@@ -112,7 +112,7 @@ func fails(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, 
 	}
 	if told[string(reason.UntoleratedTaint)] {
 		for i := range tasks {
-			if taint := untolerated(node, &tasks[i].Template.Spec); taint != "" {
+			if taint := untoleratedTaint(node, &tasks[i].Template.Spec); taint != "" {
 				return string(reason.UntoleratedTaint), taint
 			}
 		}
@@ -120,10 +120,10 @@ func fails(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, 
 	if node.Unknown {
 		return "?", ""
 	}
-	if unseen(told) {
+	if hasUnseenReasons(told) {
 		return "?", ""
 	}
-	if lacks := lacking(node, job); lacks != "" {
+	if lacks := lackingResource(node, job); lacks != "" {
 		return string(reason.InsufficientResource), lacks
 	}
 	return "", ""
@@ -141,9 +141,9 @@ func missingLabels(node *snapshot.Node, pod *corev1.PodSpec) string {
 	return strings.Join(missing, ",")
 }
 
-// untolerated returns the first taint that prevents a pod from running on a node, in the form key=value:effect, or
+// untoleratedTaint returns the first taint that prevents a pod from running on a node, in the form key=value:effect, or
 // "". It ignores PreferNoSchedule taints.
-func untolerated(node *snapshot.Node, pod *corev1.PodSpec) string {
+func untoleratedTaint(node *snapshot.Node, pod *corev1.PodSpec) string {
 	for _, text := range node.Taints {
 		at := max(strings.LastIndex(text, ":"), 0)
 		key, value, _ := strings.Cut(text[:at], "=")
@@ -156,8 +156,8 @@ func untolerated(node *snapshot.Node, pod *corev1.PodSpec) string {
 	return ""
 }
 
-// unseen reports whether nodes may fail for reasons that cannot be verified in the snapshot.
-func unseen(told map[string]bool) bool {
+// hasUnseenReasons reports whether nodes may fail for reasons that cannot be verified in the snapshot.
+func hasUnseenReasons(told map[string]bool) bool {
 	seen := []string{string(reason.NodeNotReady), string(reason.NodeUnschedulable), string(reason.UntoleratedTaint), string(reason.NodeSelectorMismatch), string(reason.InsufficientResource)}
 	for code := range told {
 		if !slices.Contains(seen, code) {
@@ -167,8 +167,8 @@ func unseen(told map[string]bool) bool {
 	return false
 }
 
-// lacking returns a resource of which less is idle on the node than the job's largest pod requests, or "".
-func lacking(node *snapshot.Node, job *snapshot.Job) string {
+// lackingResource returns a resource of which less is idle on the node than the job's largest pod requests, or "".
+func lackingResource(node *snapshot.Node, job *snapshot.Job) string {
 	for i := range job.Object.Spec.Tasks {
 		asks := map[corev1.ResourceName]int64{}
 		for _, container := range job.Object.Spec.Tasks[i].Template.Spec.Containers {
@@ -195,8 +195,8 @@ func lacking(node *snapshot.Node, job *snapshot.Job) string {
 	return ""
 }
 
-// sum describes the number of nodes.
-func sum(e *schedulingv1beta1.Explanation) string {
+// describeCount describes the number of nodes.
+func describeCount(e *schedulingv1beta1.Explanation) string {
 	if e == nil || e.NodeCount == 0 {
 		return ""
 	}

@@ -21,7 +21,7 @@ func nodesTold(t *testing.T, first schedulingv1beta1.ExplainedNodes, pod corev1.
 	}
 	job := &snapshot.Job{Object: &batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Template: corev1.PodTemplateSpec{Spec: pod}}}}}}
 	told := &schedulingv1beta1.Explanation{NodeCount: int32(len(nodes)), Nodes: []schedulingv1beta1.ExplainedNodes{first}}
-	return groupsOf(board.Freeze(tuitest.Now, snapshot.Facts{}), job, told)[0].nodes
+	return groupsFromExplanation(board.TakeSnapshot(tuitest.Now, snapshot.Facts{}), job, told)[0].nodes
 }
 
 func tainted(name string, taints ...corev1.Taint) *corev1.Node {

@@ -19,7 +19,7 @@ func TestAFrameHasOneClockAndTheTextForOthersUTC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap, err := tuitest.World("various")
+	snap, err := tuitest.SnapshotOfWorld("various")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,23 +22,23 @@ const (
 // Draw draws the open page.
 func (j *Job) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if j.job == nil {
-		c.Fit(2, 1, c.W-2, ctx.Nothing("this job does not exist (any more); esc goes back"), theme.Dim)
+		c.Fit(2, 1, c.W-2, ctx.EmptyTableText("this job does not exist (any more); esc goes back"), theme.Dim)
 		return
 	}
-	j.log.take(ctx.Logs, j.keep())
+	j.log.selectLines(ctx.Logs, j.podSelector())
 	switch j.page {
 	case podList:
 		j.drawPods(ctx, c)
 	case events:
-		widget.Rule(c, 0, ctx.Theme, "Events", "")
+		widget.DrawTitledRule(c, 0, ctx.Theme, "Events", "")
 		_, rest := c.Cut(1)
-		j.lines.draw(rest.Sub(1, 0, rest.W-2, rest.H), j.eventLines(ctx), j.noEvents(ctx, " (events are kept for an hour)"))
+		j.lines.draw(rest.Sub(1, 0, rest.W-2, rest.H), j.eventLines(ctx), j.noEventsReason(ctx, " (events are kept for an hour)"))
 	case logs:
-		widget.Rule(c, 0, ctx.Theme, "Logs  "+j.streamed(), j.log.note(ctx.Logs, j.failed))
+		widget.DrawTitledRule(c, 0, ctx.Theme, "Logs  "+j.describeStreams(), j.log.describeView(ctx.Logs, j.failed))
 		_, rest := c.Cut(1)
-		j.log.draw(ctx, rest, j.job, j.noLog(ctx))
+		j.log.draw(ctx, rest, j.job, j.noLogReason(ctx))
 	case manifest:
-		widget.Rule(c, 0, ctx.Theme, "Job as stored in the cluster", "y copies")
+		widget.DrawTitledRule(c, 0, ctx.Theme, "Job as stored in the cluster", "y copies")
 		_, rest := c.Cut(1)
 		empty := "reading the job ..."
 		if !j.asked {
@@ -58,8 +58,8 @@ func (j *Job) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 }
 
-// counts returns the numbers of the job's pods by state.
-func (j *Job) counts() string {
+// describePodCounts returns the numbers of the job's pods by state.
+func (j *Job) describePodCounts() string {
 	text := fmt.Sprintf("%d of %d running, %d waiting, %d failed", j.job.Running, j.job.Replicas, j.job.Waiting, j.job.Failed)
 	if j.job.Succeeded > 0 {
 		text += fmt.Sprintf(", %d succeeded", j.job.Succeeded)
@@ -67,29 +67,29 @@ func (j *Job) counts() string {
 	return text
 }
 
-func (j *Job) podNote() string {
+func (j *Job) podsBoxNote() string {
 	if j.failed {
 		return "f: all pods"
 	}
 	return "f: failed only"
 }
 
-func (j *Job) noPods() string {
+func (j *Job) noPodsReason() string {
 	switch {
 	case j.failed:
 		return "no failed or blocked pods (f shows all)"
 	case j.filter != "":
 		return "no pods match the filter (esc clears it)"
-	case jobstatus.Finished(j.job.Phase):
+	case jobstatus.IsFinishedPhase(j.job.Phase):
 		return "its pods were deleted"
-	case clusterops.Suspended(j.job.Phase):
+	case clusterops.IsSuspended(j.job.Phase):
 		return "its pods were stopped"
 	}
 	return "no pods yet: they are created when the job is admitted to its queue"
 }
 
-// noLog returns the reason why there are no log lines.
-func (j *Job) noLog(ctx *screenapi.Context) string {
+// noLogReason returns the reason why there are no log lines.
+func (j *Job) noLogReason(ctx *screenapi.Context) string {
 	switch {
 	case len(j.followed) == 0:
 		return "no pod has started: there are no logs yet"
@@ -99,7 +99,7 @@ func (j *Job) noLog(ctx *screenapi.Context) string {
 	if ctx.Logs != nil {
 		for _, p := range j.job.Pods {
 			if why := ctx.Logs.Streams[p.Name]; why != "" {
-				return short(j.job, p.Name) + ": " + why
+				return podShortName(j.job, p.Name) + ": " + why
 			}
 		}
 	}
@@ -107,17 +107,17 @@ func (j *Job) noLog(ctx *screenapi.Context) string {
 }
 
 func (j *Job) drawPods(ctx *screenapi.Context, c canvas.Canvas) {
-	widget.Rule(c, 0, ctx.Theme, "Pods  "+j.counts(), j.podNote())
+	widget.DrawTitledRule(c, 0, ctx.Theme, "Pods  "+j.describePodCounts(), j.podsBoxNote())
 	_, rest := c.Cut(1)
-	j.pods.Draw(ctx, rest, j.noPods())
+	j.pods.Draw(ctx, rest, j.noPodsReason())
 }
 
 // drawBoxes draws the summary as boxes.
 func (j *Job) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
-	facts, way := facts(ctx, j.job), timelineLines(ctx, j.job)
+	facts, way := listJobFacts(ctx, j.job), timelineLines(ctx, j.job)
 	head, rest := c.Cut(min(max(len(facts), len(way))+2, 11))
 	left := head.W * 61 / 120
-	fact := widget.Box(head.Sub(0, 0, left, head.H), ctx.Theme, "Job", "")
+	fact := widget.DrawTitledBox(head.Sub(0, 0, left, head.H), ctx.Theme, "Job", "")
 	for y, line := range facts {
 		fact.Put(0, y, line.Name, theme.Dim)
 		style := theme.Plain
@@ -126,23 +126,23 @@ func (j *Job) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 		}
 		fact.Fit(11, y, fact.W-11, line.Text, style)
 	}
-	drawTimeline(widget.Box(head.Sub(left, 0, head.W-left, head.H), ctx.Theme, "Timeline", ""), way)
+	drawTimeline(widget.DrawTitledBox(head.Sub(left, 0, head.W-left, head.H), ctx.Theme, "Timeline", ""), way)
 
 	below := rest.H / 3
 	pods, rest := rest.Cut(rest.H - below)
-	j.pods.Draw(ctx, widget.Box(pods, ctx.Theme, "Pods  "+j.counts(), j.podNote()), j.noPods())
+	j.pods.Draw(ctx, widget.DrawTitledBox(pods, ctx.Theme, "Pods  "+j.describePodCounts(), j.podsBoxNote()), j.noPodsReason())
 	lines, told := rest.Cut(below - max(below*2/5, 4))
-	title := "Logs  " + j.streamed()
+	title := "Logs  " + j.describeStreams()
 	if j.inLogs {
 		title = "> " + title
 	}
-	j.log.draw(ctx, widget.Box(lines, ctx.Theme, title, j.log.note(ctx.Logs, j.failed)), j.job, j.noLog(ctx))
-	j.lastEvents(ctx, widget.Box(told, ctx.Theme, "Events", "e all"))
+	j.log.draw(ctx, widget.DrawTitledBox(lines, ctx.Theme, title, j.log.describeView(ctx.Logs, j.failed)), j.job, j.noLogReason(ctx))
+	j.drawLastEvents(ctx, widget.DrawTitledBox(told, ctx.Theme, "Events", "e all"))
 }
 
 // drawLines draws the summary for small terminals.
 func (j *Job) drawLines(ctx *screenapi.Context, c canvas.Canvas) {
-	head := brief(ctx, j.job)
+	head := briefFacts(ctx, j.job)
 	if c.H < 16 {
 		head = head[:min(len(head), 2)]
 	}
@@ -159,26 +159,26 @@ func (j *Job) drawLines(ctx *screenapi.Context, c canvas.Canvas) {
 		logLines, toldLines = 3, 0
 	}
 	pods, rest := rest.Cut(rest.H - logLines - toldLines)
-	widget.Rule(pods, 0, ctx.Theme, "", "")
-	j.pods.Draw(ctx, pods.Sub(0, 1, pods.W, pods.H-1), j.noPods())
+	widget.DrawTitledRule(pods, 0, ctx.Theme, "", "")
+	j.pods.Draw(ctx, pods.Sub(0, 1, pods.W, pods.H-1), j.noPodsReason())
 	lines, told := rest.Cut(logLines)
 	title := ""
 	if j.inLogs {
 		title = "Logs"
 	}
-	widget.Rule(lines, 0, ctx.Theme, title, "")
-	j.log.draw(ctx, lines.Sub(1, 1, lines.W-1, lines.H-1), j.job, j.noLog(ctx))
+	widget.DrawTitledRule(lines, 0, ctx.Theme, title, "")
+	j.log.draw(ctx, lines.Sub(1, 1, lines.W-1, lines.H-1), j.job, j.noLogReason(ctx))
 	if toldLines > 0 {
-		widget.Rule(told, 0, ctx.Theme, "", "")
-		j.lastEvents(ctx, told.Sub(1, 1, told.W-1, told.H-1))
+		widget.DrawTitledRule(told, 0, ctx.Theme, "", "")
+		j.drawLastEvents(ctx, told.Sub(1, 1, told.W-1, told.H-1))
 	}
 }
 
-// lastEvents draws the last events.
-func (j *Job) lastEvents(ctx *screenapi.Context, c canvas.Canvas) {
+// drawLastEvents draws the last events.
+func (j *Job) drawLastEvents(ctx *screenapi.Context, c canvas.Canvas) {
 	lines := j.eventLines(ctx)
 	if len(lines) == 0 {
-		c.Fit(0, 0, c.W, j.noEvents(ctx, ""), theme.Dim)
+		c.Fit(0, 0, c.W, j.noEventsReason(ctx, ""), theme.Dim)
 	}
 	lines = lines[max(len(lines)-c.H, 0):]
 	for y, line := range lines {
@@ -186,15 +186,15 @@ func (j *Job) lastEvents(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 }
 
-// noEvents returns the reason why there are no events. If no reason is known, the text includes more.
-func (j *Job) noEvents(ctx *screenapi.Context, more string) string {
+// noEventsReason returns the reason why there are no events. If no reason is known, the text includes more.
+func (j *Job) noEventsReason(ctx *screenapi.Context, more string) string {
 	if problem := j.told.Problem(); problem != "" {
 		return "the events could not be read: " + problem
 	}
-	if j.told.Pending(j.job) {
+	if j.told.IsFirstReading(j.job) {
 		return "reading the events ..."
 	}
-	if unseen := ctx.Unseen("events"); unseen != "" {
+	if unseen := ctx.UnseenReason("events"); unseen != "" {
 		return unseen
 	}
 	return "no events" + more
@@ -204,7 +204,7 @@ func (j *Job) noEvents(ctx *screenapi.Context, more string) string {
 func (j *Job) eventLines(ctx *screenapi.Context) []string {
 	job := j.job
 	var lines []string
-	for _, e := range j.told.Events(ctx.Snap, job) {
+	for _, e := range j.told.ReadAndLiveEvents(ctx.Snap, job) {
 		about := e.Kind
 		switch {
 		case e.Of == job.UID:
@@ -212,7 +212,7 @@ func (j *Job) eventLines(ctx *screenapi.Context) []string {
 		case e.Kind == "PodGroup":
 			about = "pod group"
 		case e.Kind == "Pod":
-			about = short(job, e.Name)
+			about = podShortName(job, e.Name)
 		}
 		times := ""
 		if e.Count > 1 {

@@ -16,15 +16,15 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// facts returns the lines of the job's box.
-func facts(ctx *screenapi.Context, job *snapshot.Job) []jobstatus.Fact {
+// listJobFacts returns the lines of the job's box.
+func listJobFacts(ctx *screenapi.Context, job *snapshot.Job) []jobstatus.Fact {
 	all := []jobstatus.Fact{
 		{Name: "State", Text: stateText(job)},
-		{Name: "Queue", Text: fmt.Sprintf("%-14s Priority %d%s", job.Queue, job.Priority, inBrackets(job.PriorityClass))},
-		{Name: "User", Text: fmt.Sprintf("%-14s Submitted %s%s", cmp.Or(job.User, "-"), jobrow.Moment(job.Submitted, ctx.Now), titled(job))},
-		{Name: "Request", Text: request(job)},
+		{Name: "Queue", Text: fmt.Sprintf("%-14s Priority %d%s", job.Queue, job.Priority, inParentheses(job.PriorityClass))},
+		{Name: "User", Text: fmt.Sprintf("%-14s Submitted %s%s", cmp.Or(job.User, "-"), jobrow.FormatMoment(job.Submitted, ctx.Now), titleSuffix(job))},
+		{Name: "Request", Text: requestText(job)},
 		{Name: "Gang", Text: fmt.Sprintf("%-14s Restarts %s", fmt.Sprintf("%d of %d", job.Min, job.Replicas), jobstatus.RestartsText(job.Object))},
-		{Name: "Limit", Text: fmt.Sprintf("%-14s Plugins %s", limit(job), cmp.Or(strings.Join(jobstatus.PluginNames(job.Object), " "), "none"))},
+		{Name: "Limit", Text: fmt.Sprintf("%-14s Plugins %s", timeLimitText(job), cmp.Or(strings.Join(jobstatus.PluginNames(job.Object), " "), "none"))},
 	}
 	if depends := job.Object.Annotations[keys.Dependency]; depends != "" {
 		all = append(all, jobstatus.Fact{Name: "Depends", Text: depends})
@@ -32,23 +32,23 @@ func facts(ctx *screenapi.Context, job *snapshot.Job) []jobstatus.Fact {
 	if array := jobstatus.ArrayText(job.Object); array != "" {
 		all = append(all, jobstatus.Fact{Name: "Array", Text: array})
 	}
-	if policies := policies(job.Object); policies != "" {
+	if policies := policiesText(job.Object); policies != "" {
 		all = append(all, jobstatus.Fact{Name: "Policy", Text: policies})
 	}
-	if says := says(job); says != "" {
+	if says := shortReason(job); says != "" {
 		all = append(all, jobstatus.Fact{Name: "Why", Text: says})
 	}
 	return all
 }
 
-func inBrackets(text string) string {
+func inParentheses(text string) string {
 	if text == "" {
 		return ""
 	}
 	return " (" + text + ")"
 }
 
-func titled(job *snapshot.Job) string {
+func titleSuffix(job *snapshot.Job) string {
 	if job.Title == "" || job.Title == job.Name {
 		return ""
 	}
@@ -64,23 +64,23 @@ func stateText(job *snapshot.Job) string {
 	return state.Code(job.State).Name() + " (" + objects + ")"
 }
 
-// says returns a short form of the reason why the job waits or has ended.
-func says(job *snapshot.Job) string { return job.Why().Short() }
+// shortReason returns a short form of the reason why the job waits or has ended.
+func shortReason(job *snapshot.Job) string { return job.ReasonNotRunning().CodeAndMessage() }
 
-// request returns the resources that the job requests, as shown by `vcctl job explain`.
-func request(job *snapshot.Job) string {
-	return jobstatus.Needs(job.Object)
+// requestText returns the resources that the job requests, as shown by `vcctl job explain`.
+func requestText(job *snapshot.Job) string {
+	return jobstatus.DescribeRequest(job.Object)
 }
 
-func limit(job *snapshot.Job) string {
+func timeLimitText(job *snapshot.Job) string {
 	if job.Limit == 0 {
 		return "none"
 	}
 	return state.Clock(job.Limit)
 }
 
-// policies returns the job's reactions to events, for example "head TaskCompleted -> CompleteJob".
-func policies(job *batchv1alpha1.Job) string {
+// policiesText returns the job's reactions to events, for example "head TaskCompleted -> CompleteJob".
+func policiesText(job *batchv1alpha1.Job) string {
 	var parts []string
 	add := func(whose string, all []batchv1alpha1.LifecyclePolicy) {
 		for i := range all {
@@ -107,15 +107,15 @@ type line struct{ at, text, after string }
 
 func timelineLines(ctx *screenapi.Context, job *snapshot.Job) []line {
 	var lines []line
-	for _, s := range timeline(job) {
+	for _, s := range jobTimeline(job) {
 		at := s.at.In(ctx.Now.Location())
 		format := "15:04:05"
 		if ctx.Now.Sub(at) > 20*60*60*1e9 {
 			format = "Jan 2 15:04"
 		}
-		lines = append(lines, line{at.Format(format), s.text, after(job.Submitted, s.at)})
+		lines = append(lines, line{at.Format(format), s.text, formatOffset(job.Submitted, s.at)})
 	}
-	for i, text := range ahead(job, ctx.Now) {
+	for i, text := range expectedEvents(job, ctx.Now) {
 		one := line{at: "", text: text}
 		if i == 0 && len(job.Pods) > 0 {
 			one.after = "now"
@@ -145,8 +145,8 @@ func drawTimeline(c canvas.Canvas, lines []line) {
 	}
 }
 
-// brief returns the same facts in a few lines, for small terminals.
-func brief(ctx *screenapi.Context, job *snapshot.Job) []string {
+// briefFacts returns the same facts in a few lines, for small terminals.
+func briefFacts(ctx *screenapi.Context, job *snapshot.Job) []string {
 	first := fmt.Sprintf("%s %d/%d running", state.Code(job.State).Name(), job.Running, job.Replicas)
 	if job.Waiting > 0 {
 		first += fmt.Sprintf(", %d waiting", job.Waiting)
@@ -156,22 +156,22 @@ func brief(ctx *screenapi.Context, job *snapshot.Job) []string {
 	}
 	first += fmt.Sprintf("   queue %s  prio %d  user %s", job.Queue, job.Priority, cmp.Or(job.User, "-"))
 	lines := []string{first}
-	if says := says(job); says != "" {
+	if says := shortReason(job); says != "" {
 		lines = append(lines, says)
 	}
 	restarts, most := job.Object.PolicyRestarts()
-	second := fmt.Sprintf("gang %d/%d   limit %s   restarts %d/%d", job.Min, job.Replicas, limit(job), restarts, most)
-	if policies := policies(job.Object); policies != "" {
+	second := fmt.Sprintf("gang %d/%d   limit %s   restarts %d/%d", job.Min, job.Replicas, timeLimitText(job), restarts, most)
+	if policies := policiesText(job.Object); policies != "" {
 		second += "   policy " + policies
 	}
 	lines = append(lines, second)
 	var way []string
-	for i, s := range timeline(job) {
+	for i, s := range jobTimeline(job) {
 		if i == 0 {
 			way = append(way, s.at.In(ctx.Now.Location()).Format("15:04:05")+" "+s.text)
 			continue
 		}
-		way = append(way, strings.TrimSpace(after(job.Submitted, s.at)+" "+s.text))
+		way = append(way, strings.TrimSpace(formatOffset(job.Submitted, s.at)+" "+s.text))
 	}
-	return append(lines, strings.Join(append(way, ahead(job, ctx.Now)...), " - "))
+	return append(lines, strings.Join(append(way, expectedEvents(job, ctx.Now)...), " - "))
 }

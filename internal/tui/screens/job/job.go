@@ -60,7 +60,7 @@ type Job struct {
 // logs.
 func New(target string) screenapi.Screen {
 	uid, what, _ := strings.Cut(target, "#")
-	j := &Job{target: target, uid: types.UID(uid), pods: podTable(), log: logPane{pinned: true, found: beforeAll}}
+	j := &Job{target: target, uid: types.UID(uid), pods: newPodTable(), log: logPane{pinned: true, found: beforeAll}}
 	if what == "logs" {
 		j.page = logs
 	}
@@ -102,38 +102,38 @@ func (j *Job) Tabs(*screenapi.Context) []screenapi.Tab {
 func (j *Job) Update(ctx *screenapi.Context, event screenapi.Event) []screenapi.Effect {
 	switch event := event.(type) {
 	case screenapi.Refresh, screenapi.Entered:
-		j.refresh(ctx)
-		return append(j.stream(), j.told.Want(ctx, j.job)...)
+		j.refreshJob(ctx)
+		return append(j.streamLogs(), j.told.RequestIfChanged(ctx, j.job)...)
 	case screenapi.Left:
 		j.followed = nil
 		return []screenapi.Effect{screenapi.StopLogs{}}
 	case screenapi.Done:
-		j.fetched(event)
-		return j.told.Take(ctx, event, j.job)
+		j.storeManifest(event)
+		return j.told.StoreResult(ctx, event, j.job)
 	case screenapi.Mouse:
-		j.mouse(ctx, event)
+		j.handleMouse(ctx, event)
 	}
 	return nil
 }
 
-func (j *Job) refresh(ctx *screenapi.Context) {
+func (j *Job) refreshJob(ctx *screenapi.Context) {
 	if now := ctx.Snap.Job(j.uid); now != nil {
 		j.job, j.gone = now, false
 	} else {
 		j.gone = j.job != nil
 	}
-	j.fill(ctx)
+	j.selectPods(ctx)
 }
 
-// fill selects the pods to show.
-func (j *Job) fill(ctx *screenapi.Context) {
+// selectPods selects the pods to show.
+func (j *Job) selectPods(ctx *screenapi.Context) {
 	if j.job == nil {
 		return
 	}
 	var shown []pod
 	wanted := strings.ToLower(j.filter)
 	for _, p := range j.job.Pods {
-		if j.failed && !bad(p) {
+		if j.failed && !hasPodProblem(p) {
 			continue
 		}
 		if strings.Contains(strings.ToLower(p.Name+" "+p.Node+" "+p.State), wanted) {
@@ -143,8 +143,8 @@ func (j *Job) fill(ctx *screenapi.Context) {
 	j.pods.SetRows(ctx, shown, !j.failed && wanted == "")
 }
 
-// stream requests the logs of all started pods if the set of these pods has changed.
-func (j *Job) stream() []screenapi.Effect {
+// streamLogs requests the logs of all started pods if the set of these pods has changed.
+func (j *Job) streamLogs() []screenapi.Effect {
 	if j.job == nil {
 		return nil
 	}
@@ -164,20 +164,20 @@ func (j *Job) stream() []screenapi.Effect {
 	return []screenapi.Effect{screenapi.StreamLogs{Pods: wanted}}
 }
 
-// keep returns a function that selects the pods whose lines are shown; nil selects all pods.
-func (j *Job) keep() func(string) bool {
+// podSelector returns a function that selects the pods whose lines are shown; nil selects all pods.
+func (j *Job) podSelector() func(string) bool {
 	if !j.failed {
 		return nil
 	}
 	failed := map[string]bool{}
 	for _, p := range j.job.Pods {
-		failed[p.Name] = bad(p)
+		failed[p.Name] = hasPodProblem(p)
 	}
 	return func(name string) bool { return failed[name] }
 }
 
-// fetch requests the object in text form.
-func (j *Job) fetch(ctx *screenapi.Context) []screenapi.Effect {
+// fetchManifest requests the object in text form.
+func (j *Job) fetchManifest(ctx *screenapi.Context) []screenapi.Effect {
 	if ctx.Actions == nil || j.job == nil {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (j *Job) fetch(ctx *screenapi.Context) []screenapi.Effect {
 
 const manifestName = "read the job"
 
-func (j *Job) fetched(done screenapi.Done) {
+func (j *Job) storeManifest(done screenapi.Done) {
 	if done.Name != manifestName {
 		return
 	}
@@ -203,45 +203,45 @@ func (j *Job) fetched(done screenapi.Done) {
 // searches the lines.
 func (j *Job) SetFilter(ctx *screenapi.Context, text string) error {
 	switch {
-	case j.searches():
+	case j.searchesLogs():
 		j.log.search, j.log.found = text, behindAll
 		if text != "" && j.job != nil {
-			j.log.take(ctx.Logs, j.keep())
-			j.log.find(false)
+			j.log.selectLines(ctx.Logs, j.podSelector())
+			j.log.moveToMatch(false)
 		}
 	case j.page == summary || j.page == podList:
 		j.filter = text
-		j.fill(ctx)
+		j.selectPods(ctx)
 	default:
 		j.lines.search = text
-		j.lines.next(true)
+		j.lines.moveToMatch(true)
 	}
 	return nil
 }
 
-// searches reports whether a search applies to the logs.
-func (j *Job) searches() bool { return j.page == logs || j.page == summary && j.inLogs }
+// searchesLogs reports whether a search applies to the logs.
+func (j *Job) searchesLogs() bool { return j.page == logs || j.page == summary && j.inLogs }
 
 // Matches returns the number of matching rows or lines, and the total number.
 func (j *Job) Matches(*screenapi.Context) (shown, all int) {
 	switch {
 	case j.job == nil:
 		return 0, 0
-	case j.searches():
-		return j.log.matches(), len(j.log.shown)
+	case j.searchesLogs():
+		return j.log.countMatches(), len(j.log.shown)
 	case j.page == summary || j.page == podList:
 		return len(j.pods.Rows()), len(j.job.Pods)
 	}
-	return j.lines.matches(), len(j.lines.text)
+	return j.lines.countMatches(), len(j.lines.text)
 }
 
-// next moves to the next match of a search.
-func (j *Job) next(ctx *screenapi.Context, down bool) []screenapi.Effect {
+// moveToNextMatch moves to the next match of a search.
+func (j *Job) moveToNextMatch(ctx *screenapi.Context, down bool) []screenapi.Effect {
 	found := false
-	if j.searches() {
-		found = j.log.find(down)
+	if j.searchesLogs() {
+		found = j.log.moveToMatch(down)
 	} else {
-		found = j.lines.next(down)
+		found = j.lines.moveToMatch(down)
 	}
 	if !found {
 		return []screenapi.Effect{screenapi.Notice{Text: "no more matches " + map[bool]string{true: "below", false: "above"}[down]}}
@@ -259,8 +259,8 @@ func (j *Job) Escape() bool {
 	return false
 }
 
-// rows returns the table or text to which the movement keys apply.
-func (j *Job) rows() widget.Rows {
+// activeRows returns the table or text to which the movement keys apply.
+func (j *Job) activeRows() widget.Rows {
 	switch {
 	case j.page == logs, j.page == summary && j.inLogs:
 		return &j.log
@@ -270,7 +270,7 @@ func (j *Job) rows() widget.Rows {
 	return &j.lines
 }
 
-func (j *Job) mouse(ctx *screenapi.Context, m screenapi.Mouse) {
+func (j *Job) handleMouse(ctx *screenapi.Context, m screenapi.Mouse) {
 	if j.page == summary {
 		if taken, _ := j.log.Mouse(ctx, m); taken {
 			j.inLogs = true
@@ -281,57 +281,57 @@ func (j *Job) mouse(ctx *screenapi.Context, m screenapi.Mouse) {
 		}
 		return
 	}
-	j.rows().Mouse(ctx, m)
+	j.activeRows().Mouse(ctx, m)
 }
 
-// show opens a page.
-func (j *Job) show(to page) func(*Job, *screenapi.Context) []screenapi.Effect {
+// showPage opens a page.
+func (j *Job) showPage(to page) func(*Job, *screenapi.Context) []screenapi.Effect {
 	return func(j *Job, ctx *screenapi.Context) []screenapi.Effect {
 		j.page = to
-		effects := j.unfilter(ctx)
+		effects := j.clearFilter(ctx)
 		if to == logs && j.only != nil {
 			j.only = nil
-			return append(effects, j.stream()...)
+			return append(effects, j.streamLogs()...)
 		}
 		if to == manifest {
-			return append(effects, j.fetch(ctx)...)
+			return append(effects, j.fetchManifest(ctx)...)
 		}
 		return effects
 	}
 }
 
-// unfilter clears the filter or the search of the previous page.
-func (j *Job) unfilter(ctx *screenapi.Context) []screenapi.Effect {
+// clearFilter clears the filter or the search of the previous page.
+func (j *Job) clearFilter(ctx *screenapi.Context) []screenapi.Effect {
 	typed := j.filter != "" || j.log.search != "" || j.lines.search != ""
 	j.filter, j.log.search, j.lines = "", "", pager{at: -1}
-	j.fill(ctx)
+	j.selectPods(ctx)
 	if !typed {
 		return nil
 	}
 	return []screenapi.Effect{screenapi.SetFilter{}}
 }
 
-// openPods shows the logs of the marked pods, or of the pod under the cursor if none is marked.
-func (j *Job) openPods(ctx *screenapi.Context) []screenapi.Effect {
+// openPodLogs shows the logs of the marked pods, or of the pod under the cursor if none is marked.
+func (j *Job) openPodLogs(ctx *screenapi.Context) []screenapi.Effect {
 	j.only = map[string]bool{}
 	for _, p := range j.pods.Targets() {
 		j.only[p.Name] = true
 	}
 	j.page = logs
-	return append(j.unfilter(ctx), j.stream()...)
+	return append(j.clearFilter(ctx), j.streamLogs()...)
 }
 
-// attach opens a shell in the pod under the cursor.
-func (j *Job) attach(ctx *screenapi.Context) []screenapi.Effect {
+// openPodShell opens a shell in the pod under the cursor.
+func (j *Job) openPodShell(ctx *screenapi.Context) []screenapi.Effect {
 	p, ok := j.pods.Selected()
 	if !ok || ctx.Actions == nil {
 		return nil
 	}
-	return []screenapi.Effect{shell(ctx.Actions, p)}
+	return []screenapi.Effect{shellEffect(ctx.Actions, p)}
 }
 
-// canAttach returns the reason why no shell can be opened, or "".
-func (j *Job) canAttach(*screenapi.Context) string {
+// attachRefusal returns the reason why no shell can be opened, or "".
+func (j *Job) attachRefusal(*screenapi.Context) string {
 	p, ok := j.pods.Selected()
 	switch {
 	case !ok:
@@ -346,21 +346,21 @@ func (j *Job) canAttach(*screenapi.Context) string {
 
 var errNoJob = errors.New("no job")
 
-// here returns an error if no action on the job is possible because the job does not exist.
-func (j *Job) here() error {
+// checkExists returns an error if no action on the job is possible because the job does not exist.
+func (j *Job) checkExists() error {
 	if j.job == nil || j.gone {
 		return errNoJob
 	}
 	return nil
 }
 
-// streamed describes the pods whose logs are being followed.
-func (j *Job) streamed() string {
+// describeStreams describes the pods whose logs are being followed.
+func (j *Job) describeStreams() string {
 	switch {
 	case len(j.followed) == 0:
 		return "no pod has logs yet"
 	case len(j.only) == 1:
-		return short(j.job, j.followed[0].Name)
+		return podShortName(j.job, j.followed[0].Name)
 	case len(j.only) > maxStreams:
 		return fmt.Sprintf("%d of %d marked pods (limit reached)", len(j.followed), len(j.only))
 	case j.only != nil:

@@ -11,7 +11,7 @@ import (
 
 // of returns a dashboard that shows one job.
 func of(target string) []screenapi.Spec {
-	spec := job.Spec()
+	spec := job.ScreenSpec()
 	spec.Number, spec.Tab, spec.ShortTab = "2", "Job", "Job"
 	spec.New = func(string) screenapi.Screen { return job.New(target) }
 	return []screenapi.Spec{spec}
@@ -28,7 +28,7 @@ func shows(world string) []screenapi.Spec { return of(shown[world]) }
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
-	tuitest.Frames(t, "job", shows, nil, worlds()...)
+	tuitest.CompareFrames(t, "job", shows, nil, worlds()...)
 }
 
 // The pages other than the summary.
@@ -37,7 +37,7 @@ func TestFramesOfPages(t *testing.T) {
 	for page, key := range map[string]string{"pods": "P", "events": "e", "yaml": "Y"} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			tuitest.Frames(t, page, shows, tuitest.Keys(key), worlds()...)
+			tuitest.CompareFrames(t, page, shows, tuitest.KeyPresser(key), worlds()...)
 		})
 	}
 }
@@ -45,7 +45,7 @@ func TestFramesOfPages(t *testing.T) {
 func TestFramesOfLogs(t *testing.T) {
 	t.Parallel()
 	logs := func(world string) []screenapi.Spec { return of(shown[world] + "#logs") }
-	tuitest.Frames(t, "logs", logs, func(app *tui.App) {
+	tuitest.CompareFrames(t, "logs", logs, func(app *tui.App) {
 		if len(app.Context().Snap.Jobs) == 0 {
 			return
 		}

@@ -10,33 +10,35 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Spec returns the description of the screen.
-func Spec() screenapi.Spec { return screenapi.Spec{Name: screenapi.Job, New: New, Keys: bindings()} }
-
-// on converts a function that only changes the screen to a Do function.
-func on(do func(*Job)) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
-	return screenapi.On(func(j *Job, _ *screenapi.Context) []screenapi.Effect { do(j); return nil })
+// ScreenSpec returns the description of the screen.
+func ScreenSpec() screenapi.Spec {
+	return screenapi.Spec{Name: screenapi.Job, New: New, Keys: keyBindings()}
 }
 
-func bindings() []screenapi.Binding {
+// doForJobScreen converts a function that only changes the screen to a Do function.
+func doForJobScreen(do func(*Job)) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+	return screenapi.DoForScreen(func(j *Job, _ *screenapi.Context) []screenapi.Effect { do(j); return nil })
+}
+
+func keyBindings() []screenapi.Binding {
 	name := screenapi.Job
 	open := func(to page) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
-		return screenapi.On(func(j *Job, ctx *screenapi.Context) []screenapi.Effect { return j.show(to)(j, ctx) })
+		return screenapi.DoForScreen(func(j *Job, ctx *screenapi.Context) []screenapi.Effect { return j.showPage(to)(j, ctx) })
 	}
-	searched := screenapi.When(func(j *Job, _ *screenapi.Context) string {
+	searched := screenapi.GuardForScreen(func(j *Job, _ *screenapi.Context) string {
 		if j.log.search == "" && j.lines.search == "" {
 			return "no search text; / searches in logs, events and yaml"
 		}
 		return ""
 	})
-	aPod := screenapi.When(func(j *Job, _ *screenapi.Context) string {
+	aPod := screenapi.GuardForScreen(func(j *Job, _ *screenapi.Context) string {
 		if _, ok := j.pods.Selected(); !ok {
 			return "no pod is selected"
 		}
 		return ""
 	})
 	find := func(down bool) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
-		return screenapi.On(func(j *Job, ctx *screenapi.Context) []screenapi.Effect { return j.next(ctx, down) })
+		return screenapi.DoForScreen(func(j *Job, ctx *screenapi.Context) []screenapi.Effect { return j.moveToNextMatch(ctx, down) })
 	}
 	keys := []screenapi.Binding{
 		{Screen: name, Key: "s", Name: "summary", Help: "the job's state, timeline, pods, logs and events", Do: open(summary)},
@@ -44,31 +46,31 @@ func bindings() []screenapi.Binding {
 		{Screen: name, Key: "e", Name: "events", Help: "the events about the job, its pod group and its pods", Do: open(events)},
 		{Screen: name, Key: "l", Name: "logs", Help: "the logs of all pods on the whole screen", Footer: 6, Do: open(logs)},
 		{Screen: name, Key: "Y", Name: "yaml", Help: "the job as stored in the cluster", Footer: 26, Do: open(manifest)},
-		{Screen: name, Key: "w", Name: "why", Help: "why the job is waiting, its estimated start, and what would start it", Footer: 5, Do: screenapi.On(func(j *Job, _ *screenapi.Context) []screenapi.Effect {
+		{Screen: name, Key: "w", Name: "why", Help: "why the job is waiting, its estimated start, and what would start it", Footer: 5, Do: screenapi.DoForScreen(func(j *Job, _ *screenapi.Context) []screenapi.Effect {
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Explain, Target: string(j.uid) + explain.Below}}
 		})},
-		{Screen: name, Key: "tab", Name: "pane", Help: "switch between pods and logs", Footer: 4, Do: on(func(j *Job) { j.inLogs = !j.inLogs })},
-		{Screen: name, Key: "enter", Name: "pod's log", Help: "the logs of the marked pods, or of the pod under the cursor", Footer: 7, Guard: aPod, Do: screenapi.On((*Job).openPods)},
+		{Screen: name, Key: "tab", Name: "pane", Help: "switch between pods and logs", Footer: 4, Do: doForJobScreen(func(j *Job) { j.inLogs = !j.inLogs })},
+		{Screen: name, Key: "enter", Name: "pod's log", Help: "the logs of the marked pods, or of the pod under the cursor", Footer: 7, Guard: aPod, Do: screenapi.DoForScreen((*Job).openPodLogs)},
 		{Screen: name, Key: "a", Name: "attach", Help: "a shell in the pod under the cursor; exit it to return to the dashboard", Footer: 8, Writes: true,
-			Guard: screenapi.When((*Job).canAttach), Do: screenapi.On((*Job).attach)},
-		{Screen: name, Key: "o", Name: "output file", Help: "show and copy the path of an sbatch job's output file", Footer: 27, Guard: screenapi.When((*Job).noOutput), Do: screenapi.On((*Job).copyOutput)},
-		{Screen: name, Key: "f", Name: "failed only", Help: "show only failed or blocked pods and their logs, or all", Footer: 9, Do: screenapi.On(func(j *Job, ctx *screenapi.Context) []screenapi.Effect {
+			Guard: screenapi.GuardForScreen((*Job).attachRefusal), Do: screenapi.DoForScreen((*Job).openPodShell)},
+		{Screen: name, Key: "o", Name: "output file", Help: "show and copy the path of an sbatch job's output file", Footer: 27, Guard: screenapi.GuardForScreen((*Job).noOutputReason), Do: screenapi.DoForScreen((*Job).copyOutput)},
+		{Screen: name, Key: "f", Name: "failed only", Help: "show only failed or blocked pods and their logs, or all", Footer: 9, Do: screenapi.DoForScreen(func(j *Job, ctx *screenapi.Context) []screenapi.Effect {
 			j.failed = !j.failed
-			j.fill(ctx)
+			j.selectPods(ctx)
 			return nil
 		})},
-		{Screen: name, Key: "F", Name: "follow", Help: "follow the newest lines of the log, or stop following", Do: on(func(j *Job) {
+		{Screen: name, Key: "F", Name: "follow", Help: "follow the newest lines of the log, or stop following", Do: doForJobScreen(func(j *Job) {
 			if j.log.pinned {
-				j.log.stay(len(j.log.shown))
+				j.log.setLastVisible(len(j.log.shown))
 			}
 			j.log.pinned = !j.log.pinned
 		})},
-		{Screen: name, Key: "W", Name: "wrap", Help: "wrap long lines of the log, or truncate them", Do: on(func(j *Job) { j.log.wrap = !j.log.wrap })},
-		{Screen: name, Key: "T", Name: "times", Help: "show the time of each line of the log", Do: on(func(j *Job) { j.log.stamps = !j.log.stamps })},
+		{Screen: name, Key: "W", Name: "wrap", Help: "wrap long lines of the log, or truncate them", Do: doForJobScreen(func(j *Job) { j.log.wrap = !j.log.wrap })},
+		{Screen: name, Key: "T", Name: "times", Help: "show the time of each line of the log", Do: doForJobScreen(func(j *Job) { j.log.stamps = !j.log.stamps })},
 		{Screen: name, Key: "n", Name: "next match", Help: "the next line that matches the search", Guard: searched, Do: find(true)},
 		{Screen: name, Key: "N", Name: "match before", Help: "the previous line that matches the search", Guard: searched, Do: find(false)},
 	}
-	rows := func(s screenapi.Screen) widget.Rows { return s.(*Job).rows() }
+	rows := func(s screenapi.Screen) widget.Rows { return s.(*Job).activeRows() }
 	own := slices.Collect(func(yield func(string) bool) {
 		for _, key := range keys {
 			if !yield(key.Key) {
@@ -76,19 +78,19 @@ func bindings() []screenapi.Binding {
 			}
 		}
 	})
-	for _, key := range append(widget.RowKeys(name, rows), append(widget.MarkKeys(name, rows), widget.TopKey(name, rows))...) {
+	for _, key := range append(widget.RowKeys(name, rows), append(widget.MarkKeys(name, rows), widget.FirstRowKey(name, rows))...) {
 		switch {
 		case key.Key == "S": // s opens the summary
 			key.Name, key.Help = "sort", "sort the pods by the next column"
-			key.Do = screenapi.On(func(j *Job, ctx *screenapi.Context) []screenapi.Effect { j.rows().NextSort(ctx); return nil })
+			key.Do = screenapi.DoForScreen(func(j *Job, ctx *screenapi.Context) []screenapi.Effect { j.activeRows().NextSort(ctx); return nil })
 		case slices.Contains(own, key.Key):
 			continue
 		}
 		keys = append(keys, key)
 	}
-	return append(keys, jobactions.Keys(name, func(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
+	return append(keys, jobactions.BindingsFor(name, func(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
 		j := s.(*Job)
-		if j.here() != nil {
+		if j.checkExists() != nil {
 			return nil
 		}
 		return []*snapshot.Job{j.job}

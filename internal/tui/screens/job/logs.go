@@ -44,11 +44,11 @@ type spot struct {
 // The positions before and after all lines.
 var beforeAll, behindAll = spot{serial: -1}, spot{serial: 1 << 62}
 
-func spotOf(line screenapi.LogLine) spot { return spot{line.Serial, line.At} }
+func spotOfLine(line screenapi.LogLine) spot { return spot{line.Serial, line.At} }
 
-// place returns the index of a spot among the shown lines. If the line was dropped or is hidden, it returns the index
+// indexOfSpot returns the index of a spot among the shown lines. If the line was dropped or is hidden, it returns the index
 // of the last line before it.
-func (l *logPane) place(s spot) int {
+func (l *logPane) indexOfSpot(s spot) int {
 	switch s {
 	case beforeAll:
 		return -1
@@ -79,22 +79,22 @@ func plainText(text string) string {
 	return strings.ReplaceAll(text, "\t", "    ")
 }
 
-// take selects the lines to show. keep selects pods; if nil, the lines of all pods are shown.
-func (l *logPane) take(view *screenapi.LogView, keep func(pod string) bool) {
+// selectLines selects the lines to show. keep selects pods; if nil, the lines of all pods are shown.
+func (l *logPane) selectLines(view *screenapi.LogView, keep func(pod string) bool) {
 	l.shown = l.shown[:0]
 	if view == nil {
 		return
 	}
-	for _, line := range inTime(view.Lines) {
+	for _, line := range sortByTime(view.Lines) {
 		if keep == nil || keep(line.Pod) {
 			l.shown = append(l.shown, line)
 		}
 	}
 }
 
-// inTime sorts lines by time, because the earlier lines of multiple pods arrive pod by pod. Lines without a time keep
+// sortByTime sorts lines by time, because the earlier lines of multiple pods arrive pod by pod. Lines without a time keep
 // their positions.
-func inTime(lines []screenapi.LogLine) []screenapi.LogLine {
+func sortByTime(lines []screenapi.LogLine) []screenapi.LogLine {
 	earlier := func(a, b screenapi.LogLine) int {
 		if a.At.IsZero() || b.At.IsZero() {
 			return 0
@@ -109,26 +109,26 @@ func inTime(lines []screenapi.LogLine) []screenapi.LogLine {
 	return lines
 }
 
-// end returns the index after the last visible line.
-func (l *logPane) end() int {
+// endOfVisible returns the index after the last visible line.
+func (l *logPane) endOfVisible() int {
 	if l.pinned {
 		return len(l.shown)
 	}
-	return min(max(l.place(l.last)+1, min(l.height, len(l.shown))), len(l.shown))
+	return min(max(l.indexOfSpot(l.last)+1, min(l.height, len(l.shown))), len(l.shown))
 }
 
 // Move scrolls by n lines. At the end, it pins the pane to the newest lines again.
 func (l *logPane) Move(n int) {
-	end := min(max(l.end()+n, min(l.height, len(l.shown))), len(l.shown))
+	end := min(max(l.endOfVisible()+n, min(l.height, len(l.shown))), len(l.shown))
 	l.pinned = end == len(l.shown)
-	l.stay(end)
+	l.setLastVisible(end)
 }
 
-// stay makes the line before the index end the last visible one.
-func (l *logPane) stay(end int) {
+// setLastVisible makes the line before the index end the last visible one.
+func (l *logPane) setLastVisible(end int) {
 	l.last = beforeAll
 	if end > 0 {
-		l.last = spotOf(l.shown[end-1])
+		l.last = spotOfLine(l.shown[end-1])
 	}
 }
 
@@ -143,7 +143,7 @@ func (l *logPane) End() { l.pinned = true }
 
 // Mouse scrolls with the wheel.
 func (l *logPane) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bool) {
-	if _, _, inside := l.drawn.Holds(m.X, m.Y); !inside {
+	if _, _, inside := l.drawn.ContainsCell(m.X, m.Y); !inside {
 		return false, false
 	}
 	switch m.Kind {
@@ -155,27 +155,27 @@ func (l *logPane) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bo
 	return true, false
 }
 
-// matches returns the number of lines that contain the search text.
-func (l *logPane) matches() int {
+// countMatches returns the number of lines that contain the search text.
+func (l *logPane) countMatches() int {
 	n := 0
 	for _, one := range l.shown {
-		if l.holds(one) {
+		if l.matchesSearch(one) {
 			n++
 		}
 	}
 	return n
 }
 
-func (l *logPane) holds(one screenapi.LogLine) bool {
+func (l *logPane) matchesSearch(one screenapi.LogLine) bool {
 	return l.search != "" && strings.Contains(strings.ToLower(one.Text), strings.ToLower(l.search))
 }
 
-// find moves from the last match to the next line, up or down, that contains the search text. It reports whether
+// moveToMatch moves from the last match to the next line, up or down, that contains the search text. It reports whether
 // there is one.
-func (l *logPane) find(down bool) bool {
-	at, was := -1, l.place(l.found)
+func (l *logPane) moveToMatch(down bool) bool {
+	at, was := -1, l.indexOfSpot(l.found)
 	for i, one := range l.shown {
-		if !l.holds(one) {
+		if !l.matchesSearch(one) {
 			continue
 		}
 		if down && i > was {
@@ -189,16 +189,16 @@ func (l *logPane) find(down bool) bool {
 	if at < 0 {
 		return false
 	}
-	l.found = spotOf(l.shown[at])
-	l.show(at)
+	l.found = spotOfLine(l.shown[at])
+	l.centerLine(at)
 	return true
 }
 
-// show scrolls so that a line is in the middle.
-func (l *logPane) show(at int) {
+// centerLine scrolls so that a line is in the middle.
+func (l *logPane) centerLine(at int) {
 	end := min(max(at+1+l.height/2, min(l.height, len(l.shown))), len(l.shown))
 	l.pinned = end == len(l.shown) && at >= len(l.shown)-l.height
-	l.stay(end)
+	l.setLastVisible(end)
 }
 
 // label is the text that precedes the lines of a pod, and its colour.
@@ -207,9 +207,9 @@ type label struct {
 	style canvas.Style
 }
 
-// name assigns labels to the pods of a job by their index, and then to other pods that have lines. A pod keeps its
+// assignPodLabels assigns labels to the pods of a job by their index, and then to other pods that have lines. A pod keeps its
 // label even after it is deleted.
-func (l *logPane) name(job *snapshot.Job) {
+func (l *logPane) assignPodLabels(job *snapshot.Job) {
 	if l.labels == nil {
 		l.labels = map[string]label{}
 	}
@@ -217,7 +217,7 @@ func (l *logPane) name(job *snapshot.Job) {
 		if _, known := l.labels[pod]; known {
 			return
 		}
-		text := short(job, pod)
+		text := podShortName(job, pod)
 		l.labels[pod] = label{text, theme.Log0 + canvas.Style(len(l.labels)%theme.Logs)}
 		l.labelWidth = min(max(l.labelWidth, canvas.Width(text)), 20)
 	}
@@ -236,10 +236,10 @@ func (l *logPane) draw(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Jo
 		c.Fit(0, 0, c.W, empty, theme.Dim)
 		return
 	}
-	l.name(job)
+	l.assignPodLabels(job)
 	var rows []func(int) // from the last line up
-	for i := l.end() - 1; i >= 0 && len(rows) < c.H; i-- {
-		lines := l.lay(ctx, c, l.shown[i])
+	for i := l.endOfVisible() - 1; i >= 0 && len(rows) < c.H; i-- {
+		lines := l.layOutLine(ctx, c, l.shown[i])
 		slices.Reverse(lines)
 		rows = append(rows, lines...)
 	}
@@ -249,8 +249,8 @@ func (l *logPane) draw(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Jo
 	}
 }
 
-// lay returns the screen rows of a line: a single row, or multiple rows if the line is wrapped.
-func (l *logPane) lay(ctx *screenapi.Context, c canvas.Canvas, one screenapi.LogLine) []func(y int) {
+// layOutLine returns the screen rows of a line: a single row, or multiple rows if the line is wrapped.
+func (l *logPane) layOutLine(ctx *screenapi.Context, c canvas.Canvas, one screenapi.LogLine) []func(y int) {
 	text := plainText(one.Text)
 	who := l.labels[one.Pod]
 	stamp := ""
@@ -260,7 +260,7 @@ func (l *logPane) lay(ctx *screenapi.Context, c canvas.Canvas, one screenapi.Log
 	from := len(stamp) + l.labelWidth + 3
 	rows := []string{text}
 	if l.wrap {
-		rows = chunks(text, max(c.W-from, 10))
+		rows = splitChunks(text, max(c.W-from, 10))
 	}
 	lines := make([]func(int), len(rows))
 	for i, row := range rows {
@@ -271,14 +271,14 @@ func (l *logPane) lay(ctx *screenapi.Context, c canvas.Canvas, one screenapi.Log
 			}
 			c.PutRune(from-2, y, '|', theme.Border)
 			c.Fit(from, y, c.W-from, row, theme.Plain)
-			l.light(c.Sub(from, y, c.W-from, 1), row, spotOf(one) == l.found)
+			l.highlightMatches(c.Sub(from, y, c.W-from, 1), row, spotOfLine(one) == l.found)
 		}
 	}
 	return lines
 }
 
-// light highlights the search text in a row.
-func (l *logPane) light(c canvas.Canvas, row string, current bool) {
+// highlightMatches highlights the search text in a row.
+func (l *logPane) highlightMatches(c canvas.Canvas, row string, current bool) {
 	if l.search == "" {
 		return
 	}
@@ -298,8 +298,8 @@ func (l *logPane) light(c canvas.Canvas, row string, current bool) {
 	}
 }
 
-// chunks splits a text into pieces that are at most width cells wide.
-func chunks(text string, width int) []string {
+// splitChunks splits a text into pieces that are at most width cells wide.
+func splitChunks(text string, width int) []string {
 	var all []string
 	from, used := 0, 0
 	for at, r := range text {
@@ -313,8 +313,8 @@ func chunks(text string, width int) []string {
 	return append(all, text[from:])
 }
 
-// note describes which part of the log is visible.
-func (l *logPane) note(view *screenapi.LogView, failed bool) string {
+// describeView describes which part of the log is visible.
+func (l *logPane) describeView(view *screenapi.LogView, failed bool) string {
 	var parts []string
 	if failed {
 		parts = append(parts, "failed pods")
@@ -329,10 +329,10 @@ func (l *logPane) note(view *screenapi.LogView, failed bool) string {
 		parts = append(parts, "wrap")
 	}
 	if l.search != "" {
-		parts = append(parts, fmt.Sprintf("/%s: %d", l.search, l.matches()))
+		parts = append(parts, fmt.Sprintf("/%s: %d", l.search, l.countMatches()))
 	}
 	if view != nil && view.Dropped > 0 {
-		parts = append(parts, widget.Count(view.Dropped)+" older lines dropped")
+		parts = append(parts, widget.FormatCount(view.Dropped)+" older lines dropped")
 	}
 	return strings.Join(parts, ", ")
 }

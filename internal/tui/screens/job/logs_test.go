@@ -21,14 +21,14 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func drawn(l *logPane, width, height int) []string {
 	look, _ := theme.New("mono", theme.NoColor, false)
 	c := canvas.New(width, height, false)
-	l.draw(&screenapi.Context{Now: noon, Theme: look, Snap: snapshot.Empty(noon)}, c, &snapshot.Job{Name: "train"}, "nothing")
+	l.draw(&screenapi.Context{Now: noon, Theme: look, Snap: snapshot.EmptySnapshot(noon)}, c, &snapshot.Job{Name: "train"}, "nothing")
 	return strings.Split(strings.TrimSpace(c.Text()), "\n")
 }
 
 func TestLinesOfSeveralPodsStandInTheOrderOfTheirTimes(t *testing.T) {
 	t.Parallel()
 	l := &logPane{pinned: true}
-	l.take(&screenapi.LogView{Lines: []screenapi.LogLine{
+	l.selectLines(&screenapi.LogView{Lines: []screenapi.LogLine{
 		{Pod: "train-a", At: noon, Text: "one"}, {Pod: "train-a", At: noon.Add(2 * time.Second), Text: "three"}, {Pod: "train-b", At: noon.Add(time.Second), Text: "two"},
 	}}, nil)
 	if diff := cmp.Diff([]string{"a | one", "b | two", "a | three"}, drawn(l, 20, 5)); diff != "" {
@@ -44,12 +44,12 @@ func TestALineThatArrivesLateDoesNotMoveWhatOneReads(t *testing.T) {
 	for i := range 20 {
 		view.Lines = append(view.Lines, screenapi.LogLine{Pod: "train-a", At: noon.Add(time.Duration(i) * time.Second), Text: fmt.Sprintf("line %d", i), Serial: i + 1})
 	}
-	l.take(view, nil)
+	l.selectLines(view, nil)
 	drawn(l, 20, 3)
 	l.Move(-10)
 	l.search = "line 8"
 	l.found = behindAll
-	before, found := drawn(l, 20, 3), l.find(false)
+	before, found := drawn(l, 20, 3), l.moveToMatch(false)
 	if !found {
 		t.Fatal("line 8 is not found")
 	}
@@ -57,16 +57,16 @@ func TestALineThatArrivesLateDoesNotMoveWhatOneReads(t *testing.T) {
 	for i := range 6 {
 		view.Lines = append(view.Lines, screenapi.LogLine{Pod: "train-b", At: noon.Add(time.Duration(i)*time.Second + time.Millisecond), Text: "late", Serial: 21 + i})
 	}
-	l.take(view, nil)
+	l.selectLines(view, nil)
 	if diff := cmp.Diff(reading, drawn(l, 20, 3)); diff != "" {
 		t.Errorf("what one reads jumped (%v before):\n%s", before, diff)
 	}
 	view = &screenapi.LogView{Dropped: 3, Lines: view.Lines[3:]}
-	l.take(view, nil)
+	l.selectLines(view, nil)
 	if diff := cmp.Diff(reading, drawn(l, 20, 3)); diff != "" {
 		t.Errorf("when lines are dropped it jumps:\n%s", diff)
 	}
-	if at := l.place(l.found); l.shown[at].Text != "line 8" {
+	if at := l.indexOfSpot(l.found); l.shown[at].Text != "line 8" {
 		t.Errorf("what was found is %q now", l.shown[at].Text)
 	}
 }
@@ -98,7 +98,7 @@ func TestAPinnedLogShowsTheNewestLine(t *testing.T) {
 			for range rapid.IntRange(0, 5).Draw(t, "lines") {
 				view.Lines = append(view.Lines, screenapi.LogLine{Pod: "train-0", Serial: len(view.Lines) + 1, Text: fmt.Sprintf("line %d; %s", len(view.Lines), strings.Repeat("x", rapid.IntRange(0, 60).Draw(t, "long")))})
 			}
-			l.take(view, nil)
+			l.selectLines(view, nil)
 			before := drawn(l, 40, height)
 			l.Move(rapid.IntRange(-20, 20).Draw(t, "scroll"))
 			if rapid.Bool().Draw(t, "to the end") {

@@ -5,9 +5,9 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// output returns the name of the output file of a job submitted with sbatch, or "". For an array, it returns the
+// outputFile returns the name of the output file of a job submitted with sbatch, or "". For an array, it returns the
 // pattern of the name, because each element has its own file.
-func (j *Job) output(ctx *screenapi.Context) string {
+func (j *Job) outputFile(ctx *screenapi.Context) string {
 	if j.job == nil {
 		return ""
 	}
@@ -21,9 +21,9 @@ func (j *Job) output(ctx *screenapi.Context) string {
 	return rows[0].File(rows[0].Asked.StdOut)
 }
 
-// noOutput returns the reason why there is no output file, or "".
-func (j *Job) noOutput(ctx *screenapi.Context) string {
-	if j.output(ctx) == "" {
+// noOutputReason returns the reason why there is no output file, or "".
+func (j *Job) noOutputReason(ctx *screenapi.Context) string {
+	if j.outputFile(ctx) == "" {
 		return "the job writes to its logs, not to a file (l shows the logs)"
 	}
 	return ""
@@ -32,6 +32,6 @@ func (j *Job) noOutput(ctx *screenapi.Context) string {
 // copyOutput copies the path of the output file. The file itself is on the nodes and login hosts, not on this
 // machine.
 func (j *Job) copyOutput(ctx *screenapi.Context) []screenapi.Effect {
-	path := j.output(ctx)
+	path := j.outputFile(ctx)
 	return []screenapi.Effect{screenapi.Copy{What: "output file " + path, Text: path + "\n"}}
 }

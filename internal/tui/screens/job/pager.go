@@ -33,7 +33,7 @@ func (p *pager) End() { p.Move(len(p.text)) }
 
 // Mouse scrolls with the wheel.
 func (p *pager) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bool) {
-	if _, _, inside := p.drawn.Holds(m.X, m.Y); !inside {
+	if _, _, inside := p.drawn.ContainsCell(m.X, m.Y); !inside {
 		return false, false
 	}
 	switch m.Kind {
@@ -45,28 +45,28 @@ func (p *pager) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bool
 	return true, false
 }
 
-func (p *pager) holds(line string) bool {
+func (p *pager) matchesSearch(line string) bool {
 	return p.search != "" && strings.Contains(strings.ToLower(line), strings.ToLower(p.search))
 }
 
-func (p *pager) matches() int {
+func (p *pager) countMatches() int {
 	n := 0
 	for _, line := range p.text {
-		if p.holds(line) {
+		if p.matchesSearch(line) {
 			n++
 		}
 	}
 	return n
 }
 
-// next moves to the next line that contains the search text. It reports whether there is one.
-func (p *pager) next(down bool) bool {
+// moveToMatch moves to the next line that contains the search text. It reports whether there is one.
+func (p *pager) moveToMatch(down bool) bool {
 	step := 1
 	if !down {
 		step = -1
 	}
 	for i := p.at + step; i >= 0 && i < len(p.text); i += step {
-		if p.holds(p.text[i]) {
+		if p.matchesSearch(p.text[i]) {
 			p.at = i
 			p.top = 0
 			p.Move(i - p.height/2)
@@ -89,7 +89,7 @@ func (p *pager) draw(c canvas.Canvas, text []string, empty string) {
 		}
 		line := text[p.top+y]
 		style := theme.Plain
-		if p.holds(line) {
+		if p.matchesSearch(line) {
 			style |= canvas.Underline
 		}
 		c.Fit(0, y, c.W, plainText(line), style)

@@ -17,8 +17,8 @@ import (
 
 type pod = *snapshot.Pod
 
-// podTable returns the table of a job's pods, sorted by task and index.
-func podTable() widget.Table[pod] {
+// newPodTable returns the table of a job's pods, sorted by task and index.
+func newPodTable() widget.Table[pod] {
 	plain := func(of func(pod) string) func(*screenapi.Context, pod) (string, canvas.Style) {
 		return func(_ *screenapi.Context, p pod) (string, canvas.Style) { return of(p), theme.Plain }
 	}
@@ -40,28 +40,28 @@ func podTable() widget.Table[pod] {
 			text("node", "NODE", 12, 0, func(p pod) string { return p.Node }),
 			text("ready", "READY", 5, 70, func(p pod) string { return p.Ready }),
 			restarts,
-			text("cpu", "CPU", 5, 70, func(p pod) string { return asked(p, "cpu") }),
-			text("mem", "MEM", 6, 70, func(p pod) string { return asked(p, "memory") }),
-			text("gpu", "GPU", 3, 110, func(p pod) string { return asked(p, "gpu") }),
+			text("cpu", "CPU", 5, 70, func(p pod) string { return requestedAmount(p, "cpu") }),
+			text("mem", "MEM", 6, 70, func(p pod) string { return requestedAmount(p, "memory") }),
+			text("gpu", "GPU", 3, 110, func(p pod) string { return requestedAmount(p, "gpu") }),
 			{Key: "age", Title: "AGE", Width: 5, From: 100, Ticks: true, Cell: func(ctx *screenapi.Context, p pod) (string, canvas.Style) {
-				return render.Age(ctx.Now, p.Created), theme.Plain
+				return render.FormatAgeSince(ctx.Now, p.Created), theme.Plain
 			},
 				Compare: func(a, b pod) int { return b.Created.Compare(a.Created) }},
-			{Key: "message", Title: "MESSAGE", Width: 8, Flex: true, Cell: plain(message)},
+			{Key: "message", Title: "MESSAGE", Width: 8, Flex: true, Cell: plain(podMessage)},
 		},
 	}
 }
 
-// asked returns the amount of a resource that a pod requests and holds until it ends.
-func asked(p pod, resource string) string {
+// requestedAmount returns the amount of a resource that a pod requests and holds until it ends.
+func requestedAmount(p pod, resource string) string {
 	if p.Asks == nil {
 		return ""
 	}
 	switch resource {
 	case "cpu":
-		return render.Cores(p.Asks.MilliCPU)
+		return render.FormatCores(p.Asks.MilliCPU)
 	case "memory":
-		return render.Memory(p.Asks.MemoryBytes)
+		return render.FormatMemory(p.Asks.MemoryBytes)
 	}
 	var sum int64
 	for name, n := range p.Asks.Devices {
@@ -72,8 +72,8 @@ func asked(p pod, resource string) string {
 	return strconv.FormatInt(sum, 10)
 }
 
-// message returns the pod's problem or, if it has ended, how it ended.
-func message(p pod) string {
+// podMessage returns the pod's problem or, if it has ended, how it ended.
+func podMessage(p pod) string {
 	switch {
 	case p.Trouble != "" && p.Trouble != p.State:
 		return strings.TrimSuffix(p.Trouble+": "+p.Message, ": ")
@@ -83,10 +83,12 @@ func message(p pod) string {
 	return p.Message
 }
 
-// bad reports whether the pod failed or has a problem.
-func bad(p pod) bool {
+// hasPodProblem reports whether the pod failed or has a problem.
+func hasPodProblem(p pod) bool {
 	return p.Phase == "Failed" || p.Trouble != "" || p.Exited && p.ExitCode != 0
 }
 
-// short returns the pod's name without the job's name.
-func short(job *snapshot.Job, name string) string { return strings.TrimPrefix(name, job.Name+"-") }
+// podShortName returns the pod's name without the job's name.
+func podShortName(job *snapshot.Job, name string) string {
+	return strings.TrimPrefix(name, job.Name+"-")
+}

@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
 
-// shell returns the effect that opens a shell in a pod.
-func shell(actions screenapi.Actions, p pod) screenapi.Effect {
+// shellEffect returns the effect that opens a shell in a pod.
+func shellEffect(actions screenapi.Actions, p pod) screenapi.Effect {
 	ref := screenapi.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID}
 	return screenapi.Shell{Name: "shell in " + p.Name, Do: func(ctx context.Context, in io.Reader, out, errOut io.Writer) error {
 		return actions.Attach(ctx, ref, in, out, errOut)

@@ -23,9 +23,9 @@ var passed = map[batchv1alpha1.JobPhase]string{
 	batchv1alpha1.Failed: "failed",
 }
 
-// timeline returns the job's history, with the oldest step first. It is derived from the job's conditions and the
+// jobTimeline returns the job's history, with the oldest step first. It is derived from the job's conditions and the
 // times of its pods.
-func timeline(job *snapshot.Job) []step {
+func jobTimeline(job *snapshot.Job) []step {
 	steps := []step{{job.Submitted, "submitted"}}
 	seen := map[batchv1alpha1.JobPhase]time.Time{}
 	for _, condition := range job.Object.Status.Conditions {
@@ -37,16 +37,16 @@ func timeline(job *snapshot.Job) []step {
 	if state := job.Object.Status.State; passed[state.Phase] != "" && !state.LastTransitionTime.IsZero() && seen[state.Phase].IsZero() {
 		steps = append(steps, step{state.LastTransitionTime.Time, passed[state.Phase]})
 	}
-	steps = append(steps, ofPods(job)...)
+	steps = append(steps, stepsFromPods(job)...)
 	slices.SortStableFunc(steps, func(a, b step) int { return a.at.Compare(b.at) })
 	return slices.DeleteFunc(steps, func(s step) bool { return s.at.IsZero() })
 }
 
-// ofPods returns the steps derived from the times of the existing pods.
-func ofPods(job *snapshot.Job) []step {
-	made := moments(job.Pods, func(p *snapshot.Pod) time.Time { return p.Created })
-	bound := moments(job.Pods, func(p *snapshot.Pod) time.Time { return p.Bound })
-	started := moments(job.Pods, func(p *snapshot.Pod) time.Time { return p.Started })
+// stepsFromPods returns the steps derived from the times of the existing pods.
+func stepsFromPods(job *snapshot.Job) []step {
+	made := sortedTimes(job.Pods, func(p *snapshot.Pod) time.Time { return p.Created })
+	bound := sortedTimes(job.Pods, func(p *snapshot.Pod) time.Time { return p.Bound })
+	started := sortedTimes(job.Pods, func(p *snapshot.Pod) time.Time { return p.Started })
 	all := len(job.Pods)
 	var steps []step
 	if len(made) > 0 {
@@ -68,8 +68,8 @@ func ofPods(job *snapshot.Job) []step {
 	return steps
 }
 
-// moments returns the nonzero times of pods in chronological order.
-func moments(pods []*snapshot.Pod, of func(*snapshot.Pod) time.Time) []time.Time {
+// sortedTimes returns the nonzero times of pods in chronological order.
+func sortedTimes(pods []*snapshot.Pod, of func(*snapshot.Pod) time.Time) []time.Time {
 	var times []time.Time
 	for _, pod := range pods {
 		if at := of(pod); !at.IsZero() {
@@ -80,29 +80,29 @@ func moments(pods []*snapshot.Pod, of func(*snapshot.Pod) time.Time) []time.Time
 	return times
 }
 
-// after formats the time between the submission and at, for example "+22s".
-func after(submitted, at time.Time) string {
+// formatOffset formats the time between the submission and at, for example "+22s".
+func formatOffset(submitted, at time.Time) string {
 	if distance := at.Sub(submitted).Truncate(time.Second); distance > 0 {
 		return "+" + distance.String()
 	}
 	return ""
 }
 
-// ahead returns the current numbers of pods and the expected events, which are the start and the time limit.
-func ahead(job *snapshot.Job, now time.Time) []string {
+// expectedEvents returns the current numbers of pods and the expected events, which are the start and the time limit.
+func expectedEvents(job *snapshot.Job, now time.Time) []string {
 	var lines []string
-	if len(job.Pods) > 0 && !(jobrow.Row{Job: job}).Ended() {
+	if len(job.Pods) > 0 && !(jobrow.Row{Job: job}).HasEnded() {
 		lines = append(lines, fmt.Sprintf("%d/%d running, %d waiting", job.Running, job.Replicas, job.Waiting))
 	}
-	if start := jobrow.Start(job, now); start != "" && start != "-" {
+	if start := jobrow.EstimatedStartText(job, now); start != "" && start != "-" {
 		lines = append(lines, "estimated start "+start)
 	}
 	switch {
 	case job.Limit == 0 || !job.Ended.IsZero():
 	case job.Started.IsZero():
-		lines = append(lines, "limit ends "+jobrow.Moment(now.Add(job.Limit), now)+" if started now")
+		lines = append(lines, "limit ends "+jobrow.FormatMoment(now.Add(job.Limit), now)+" if started now")
 	default:
-		lines = append(lines, "limit ends "+jobrow.Moment(job.Started.Add(job.Limit), now))
+		lines = append(lines, "limit ends "+jobrow.FormatMoment(job.Started.Add(job.Limit), now))
 	}
 	return lines
 }

@@ -37,8 +37,8 @@ func TestATimelineShowsWhereTheTimeWent(t *testing.T) {
 			t.Parallel()
 			job := &snapshot.Job{Submitted: noon, Object: &batchv1alpha1.Job{Status: batchv1alpha1.JobStatus{Conditions: tc.conditions}}, Pods: tc.pods}
 			var got []string
-			for _, s := range timeline(job) {
-				got = append(got, s.text+after(job.Submitted, s.at))
+			for _, s := range jobTimeline(job) {
+				got = append(got, s.text+formatOffset(job.Submitted, s.at))
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)

@@ -17,9 +17,9 @@ func (j *Job) Twin(ctx *screenapi.Context) string {
 	var text bytes.Buffer
 	switch j.page {
 	case logs:
-		j.log.take(ctx.Logs, j.keep())
+		j.log.selectLines(ctx.Logs, j.podSelector())
 		for _, one := range j.log.shown {
-			fmt.Fprintf(&text, "%s | %s\n", short(j.job, one.Pod), plainText(one.Text))
+			fmt.Fprintf(&text, "%s | %s\n", podShortName(j.job, one.Pod), plainText(one.Text))
 		}
 	case events:
 		for _, line := range j.eventLines(ctx) {
@@ -36,7 +36,7 @@ func (j *Job) Twin(ctx *screenapi.Context) string {
 // writeSheet writes the content of the summary, with all pods.
 func (j *Job) writeSheet(ctx *screenapi.Context, text *bytes.Buffer) {
 	fmt.Fprintf(text, "%s %s/%s\n", j.job.ID, j.job.Namespace, j.job.Name)
-	for _, fact := range facts(ctx, j.job) {
+	for _, fact := range listJobFacts(ctx, j.job) {
 		fmt.Fprintf(text, "  %-10s%s\n", fact.Name, strings.Join(strings.Fields(fact.Text), " "))
 	}
 	fmt.Fprintln(text, "\nTimeline:")
@@ -45,13 +45,13 @@ func (j *Job) writeSheet(ctx *screenapi.Context, text *bytes.Buffer) {
 	}
 	table := render.Table{Gap: 2, Header: []string{"POD", "STATE", "NODE", "READY", "RESTARTS", "AGE", "MESSAGE"}}
 	for _, p := range j.job.Pods {
-		table.Rows = append(table.Rows, []string{p.Name, p.State, p.Node, p.Ready, fmt.Sprint(p.Restarts), render.Age(ctx.Now, p.Created), message(p)})
+		table.Rows = append(table.Rows, []string{p.Name, p.State, p.Node, p.Ready, fmt.Sprint(p.Restarts), render.FormatAgeSince(ctx.Now, p.Created), podMessage(p)})
 	}
 	if len(table.Rows) > 0 {
 		fmt.Fprintln(text, "\nPods:")
 		_ = table.Fprint(text) // writing to a buffer cannot fail
 	}
-	if a := j.told.Account(ctx.Snap, j.job); a.Waits() {
+	if a := j.told.AccountFor(ctx.Snap, j.job); a.IsWaitingJob() {
 		fmt.Fprintln(text)
 		a.Write(text, ctx.Program, render.Style{}, ctx.Now, 0)
 	}

@@ -21,20 +21,20 @@ func (j *Jobs) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 		below = 0
 	}
 	rows, rest := c.Cut(c.H - below)
-	j.table.Draw(ctx, rows, j.nothing(ctx))
-	if marked := len(j.table.Marked()); marked > 0 && rows.H > 0 {
-		rows.PutRight(rows.W-1, rows.H-1, fmt.Sprintf("  %d marked: x cancels %s, esc unmarks", marked, both(marked)), theme.Mark)
+	j.table.Draw(ctx, rows, j.emptyReason(ctx))
+	if marked := len(j.table.MarkedRows()); marked > 0 && rows.H > 0 {
+		rows.PutRight(rows.W-1, rows.H-1, fmt.Sprintf("  %d marked: x cancels %s, esc unmarks", marked, pronounForCount(marked)), theme.Mark)
 	}
 	if below == 0 {
 		return
 	}
-	widget.Rule(rest, 0, ctx.Theme, "", "")
+	widget.DrawTitledRule(rest, 0, ctx.Theme, "", "")
 	if row, ok := j.table.Selected(); ok {
-		reason(ctx, rest.Sub(1, 1, rest.W-2, rest.H-1), row.Job)
+		drawReason(ctx, rest.Sub(1, 1, rest.W-2, rest.H-1), row.Job)
 	}
 }
 
-func both(n int) string {
+func pronounForCount(n int) string {
 	switch n {
 	case 1:
 		return "it"
@@ -44,35 +44,35 @@ func both(n int) string {
 	return "all"
 }
 
-// nothing returns the reason why there are no rows.
-func (j *Jobs) nothing(ctx *screenapi.Context) string {
-	switch unseen := ctx.Unseen("jobs"); {
+// emptyReason returns the reason why there are no rows.
+func (j *Jobs) emptyReason(ctx *screenapi.Context) string {
+	switch unseen := ctx.UnseenReason("jobs"); {
 	case j.all > 0:
 		return "no jobs match the filter (esc clears it)"
 	case unseen != "":
 		return unseen
 	case ctx.Mine:
-		return ctx.Nothing(fmt.Sprintf("no jobs of %s (M shows all users)", ctx.User))
+		return ctx.EmptyTableText(fmt.Sprintf("no jobs of %s (M shows all users)", ctx.User))
 	case ctx.Namespace != "":
-		return ctx.Nothing(fmt.Sprintf("no jobs in namespace %s (0 shows all namespaces)", ctx.Namespace))
+		return ctx.EmptyTableText(fmt.Sprintf("no jobs in namespace %s (0 shows all namespaces)", ctx.Namespace))
 	}
-	return ctx.Nothing("no jobs; submit one with sbatch or 'vcctl job run'")
+	return ctx.EmptyTableText("no jobs; submit one with sbatch or 'vcctl job run'")
 }
 
 // nameWidth is the width of the names of facts.
 const nameWidth = 10
 
-// reason draws the state of the job in words, as in `vcctl job explain`.
-func reason(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job) {
-	a := jobrow.Account(ctx.Snap, job)
+// drawReason draws the state of the job in words, as in `vcctl job explain`.
+func drawReason(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job) {
+	a := jobrow.SnapshotAccount(ctx.Snap, job)
 	title := strings.TrimSpace(job.ID + " " + a.Headline(render.Style{}, ctx.Now))
 	c.Fit(1, 0, c.W-1, title, theme.Title)
-	if room := c.W - 4 - canvas.Width(title); room > len(updated(ctx)) {
-		c.PutRight(c.W, 0, updated(ctx), theme.Dim)
+	if room := c.W - 4 - canvas.Width(title); room > len(snapshotAge(ctx)) {
+		c.PutRight(c.W, 0, snapshotAge(ctx), theme.Dim)
 	}
 	y := 1
-	facts := facts(ctx, job, a)
-	for _, line := range render.Wrap(a.Why.Message, c.W-4) {
+	facts := listJobFacts(ctx, job, a)
+	for _, line := range render.WrapAtBlanks(a.Why.Message, c.W-4) {
 		if y > 2 || line == "" || y >= c.H {
 			break
 		}
@@ -89,12 +89,12 @@ func reason(ctx *screenapi.Context, c canvas.Canvas, job *snapshot.Job) {
 	}
 }
 
-// facts returns the facts about a job. The estimated start comes first or, if the job has nodes, its nodes.
-func facts(ctx *screenapi.Context, job *snapshot.Job, a *jobstatus.Account) []jobstatus.Fact {
+// listJobFacts returns the facts about a job. The estimated start comes first or, if the job has nodes, its nodes.
+func listJobFacts(ctx *screenapi.Context, job *snapshot.Job, a *jobstatus.Account) []jobstatus.Fact {
 	all := a.Facts()
 	if job.NodeList != "" {
 		where := jobstatus.Fact{Name: "nodes", Text: job.NodeList}
-		if left := jobrow.Left(job, ctx.Now); left != "" {
+		if left := jobrow.TimeLeftText(job, ctx.Now); left != "" {
 			where.Text += ", " + left + " left of its time limit"
 		}
 		all = append([]jobstatus.Fact{where}, all...)

@@ -17,30 +17,30 @@ var groups = []struct {
 	{"queue", func(r jobrow.Row) string { return r.Job.Queue }},
 	{"user", func(r jobrow.Row) string { return r.Job.User }},
 	{"namespace", func(r jobrow.Row) string { return r.Job.Namespace }},
-	{"state", jobrow.Row.Code},
+	{"state", jobrow.Row.SlurmStateCode},
 }
 
 // nextGroup switches to the next grouping.
 func (j *Jobs) nextGroup(*screenapi.Context) []screenapi.Effect {
 	j.group = (j.group + 1) % len(groups)
-	j.table.Group(groups[j.group].of, sumUp)
+	j.table.GroupRowsBy(groups[j.group].of, groupHeading)
 	return nil
 }
 
-// sumUp returns the heading of a group: its name, the numbers of its running and waiting jobs, and their GPUs.
-func sumUp(name string, rows []jobrow.Row) string {
+// groupHeading returns the heading of a group: its name, the numbers of its running and waiting jobs, and their GPUs.
+func groupHeading(name string, rows []jobrow.Row) string {
 	var tally jobrow.Tally
 	var gpus int64
 	for _, row := range rows {
 		tally.Add(row)
-		gpus += row.GPUsHeld()
+		gpus += row.GPUsInUse()
 	}
 	if name == "" {
 		name = "-"
 	}
 	text := name + "   " + tally.Sentence()
 	if gpus > 0 {
-		text += fmt.Sprintf(", %s gpu in use", widget.Count(int(gpus)))
+		text += fmt.Sprintf(", %s gpu in use", widget.FormatCount(int(gpus)))
 	}
 	return text
 }

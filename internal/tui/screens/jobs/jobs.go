@@ -39,8 +39,8 @@ type filling struct {
 func New(string) screenapi.Screen {
 	j := &Jobs{unfolded: map[types.UID]bool{}}
 	j.table = widget.Table[jobrow.Row]{
-		Columns: jobrow.Columns(), ID: jobrow.ID, Default: jobrow.Default, DefaultSort: jobrow.DefaultSort,
-		Dim: jobrow.Row.Ended,
+		Columns: jobrow.AllColumns(), ID: jobrow.UniqueID, Default: jobrow.CompareDefault, DefaultSort: jobrow.DefaultSort,
+		Dim: jobrow.Row.HasEnded,
 	}
 	return j
 }
@@ -53,15 +53,15 @@ func (j *Jobs) Crumb(*screenapi.Context) string { return "Jobs" }
 
 // Note returns the number of rows and the sort order.
 func (j *Jobs) Note(ctx *screenapi.Context) string {
-	rows := widget.Count(j.all) + " rows"
+	rows := widget.FormatCount(j.all) + " rows"
 	if j.all == 1 {
 		rows = "1 row"
 	}
-	if only := ctx.Only("jobs"); only != "" {
+	if only := ctx.OnlyNamespaces("jobs"); only != "" {
 		rows += ", " + only
 	}
 	if j.shown != j.all {
-		rows = fmt.Sprintf("%s, %s shown", rows, widget.Count(j.shown))
+		rows = fmt.Sprintf("%s, %s shown", rows, widget.FormatCount(j.shown))
 	}
 	note := rows + "   sort: " + j.table.SortNote()
 	if g := groups[j.group]; g.name != "" {
@@ -74,34 +74,34 @@ func (j *Jobs) Note(ctx *screenapi.Context) string {
 func (j *Jobs) Update(ctx *screenapi.Context, event screenapi.Event) []screenapi.Effect {
 	switch event := event.(type) {
 	case screenapi.Refresh:
-		j.refresh(ctx)
+		j.refreshRows(ctx)
 	case screenapi.Mouse:
 		if _, open := j.table.Mouse(ctx, event); open {
-			return j.open(ctx)
+			return j.openSelectedJob(ctx)
 		}
 	}
 	return nil
 }
 
-// refresh makes the rows from the current snapshot.
-func (j *Jobs) refresh(ctx *screenapi.Context) {
+// refreshRows makes the rows from the current snapshot.
+func (j *Jobs) refreshRows(ctx *screenapi.Context) {
 	now := filling{ctx.Snap, ctx.Namespace, ctx.Mine}
 	lingering := j.filled.namespace == now.namespace && j.filled.mine == now.mine
 	j.filled = now
-	_ = j.fill(ctx, j.filter, lingering)
+	_ = j.filterAndFillRows(ctx, j.filter, lingering)
 }
 
-// fill makes the rows. If the filter is invalid, it leaves the rows unchanged.
-func (j *Jobs) fill(ctx *screenapi.Context, text string, lingering bool) error {
-	matching, err := jobrow.Fields(ctx.Snap, ctx.Now).Parse(text)
+// filterAndFillRows makes the rows. If the filter is invalid, it leaves the rows unchanged.
+func (j *Jobs) filterAndFillRows(ctx *screenapi.Context, text string, lingering bool) error {
+	matching, err := jobrow.FilterFields(ctx.Snap, ctx.Now).Parse(text)
 	if err != nil {
 		return err
 	}
 	j.filter = text
-	rows := j.rows(ctx)
+	rows := j.allJobRows(ctx)
 	j.all = len(rows)
-	if !matching.Empty() {
-		j.matching = kept(j.matching[:0], rows, matching)
+	if !matching.MatchesAll() {
+		j.matching = appendMatching(j.matching[:0], rows, matching)
 		rows = j.matching
 	}
 	j.shown = len(rows)
@@ -109,16 +109,16 @@ func (j *Jobs) fill(ctx *screenapi.Context, text string, lingering bool) error {
 	return nil
 }
 
-// rows returns all rows. The caller must not change them.
-func (j *Jobs) rows(ctx *screenapi.Context) []jobrow.Row {
+// allJobRows returns all rows. The caller must not change them.
+func (j *Jobs) allJobRows(ctx *screenapi.Context) []jobrow.Row {
 	if len(j.unfolded) == 0 {
-		return j.sorted.Rows(ctx)
+		return j.sorted.CurrentRows(ctx)
 	}
-	return jobrow.Rows(jobrow.Keep(ctx, ctx.Snap.Jobs), ctx.Now, func(job *snapshot.Job) bool { return j.unfolded[job.UID] })
+	return jobrow.RowsOfJobs(jobrow.JobsToShow(ctx, ctx.Snap.Jobs), ctx.Now, func(job *snapshot.Job) bool { return j.unfolded[job.UID] })
 }
 
-// kept appends those rows to kept that match.
-func kept(kept, rows []jobrow.Row, matching filter.Filter[jobrow.Row]) []jobrow.Row {
+// appendMatching appends those rows to kept that match.
+func appendMatching(kept, rows []jobrow.Row, matching filter.Filter[jobrow.Row]) []jobrow.Row {
 	for _, row := range rows {
 		if matching.Match(row) {
 			kept = append(kept, row)
@@ -128,7 +128,9 @@ func kept(kept, rows []jobrow.Row, matching filter.Filter[jobrow.Row]) []jobrow.
 }
 
 // SetFilter filters the rows.
-func (j *Jobs) SetFilter(ctx *screenapi.Context, text string) error { return j.fill(ctx, text, false) }
+func (j *Jobs) SetFilter(ctx *screenapi.Context, text string) error {
+	return j.filterAndFillRows(ctx, text, false)
+}
 
 // Matches returns the number of visible rows and the number of all rows.
 func (j *Jobs) Matches(*screenapi.Context) (shown, all int) { return j.shown, j.all }
@@ -136,8 +138,8 @@ func (j *Jobs) Matches(*screenapi.Context) (shown, all int) { return j.shown, j.
 // Escape clears marks.
 func (j *Jobs) Escape() bool { return j.table.Escape() }
 
-// targets returns the jobs that an action applies to. Multiple parts of an array count as one job.
-func (j *Jobs) targets(*screenapi.Context, screenapi.Screen) []*snapshot.Job {
+// actionTargets returns the jobs that an action applies to. Multiple parts of an array count as one job.
+func (j *Jobs) actionTargets(*screenapi.Context, screenapi.Screen) []*snapshot.Job {
 	var jobs []*snapshot.Job
 	seen := map[types.UID]bool{}
 	for _, row := range j.table.Targets() {
@@ -149,31 +151,31 @@ func (j *Jobs) targets(*screenapi.Context, screenapi.Screen) []*snapshot.Job {
 	return jobs
 }
 
-func (j *Jobs) open(*screenapi.Context) []screenapi.Effect {
+func (j *Jobs) openSelectedJob(*screenapi.Context) []screenapi.Effect {
 	if row, ok := j.table.Selected(); ok {
 		return []screenapi.Effect{screenapi.Open{Screen: screenapi.Job, Target: string(row.Job.UID)}}
 	}
 	return nil
 }
 
-// fold folds or unfolds the array under the cursor.
-func (j *Jobs) fold(ctx *screenapi.Context) []screenapi.Effect {
+// toggleFold folds or unfolds the array under the cursor.
+func (j *Jobs) toggleFold(ctx *screenapi.Context) []screenapi.Effect {
 	row, _ := j.table.Selected()
 	j.unfolded[row.Job.UID] = !j.unfolded[row.Job.UID]
 	if !j.unfolded[row.Job.UID] {
 		delete(j.unfolded, row.Job.UID)
 	}
-	_ = j.fill(ctx, j.filter, false)
+	_ = j.filterAndFillRows(ctx, j.filter, false)
 	for _, one := range j.table.Rows() {
 		if one.Job.UID == row.Job.UID {
-			j.table.Select(jobrow.ID(one))
+			j.table.Select(jobrow.UniqueID(one))
 			break
 		}
 	}
 	return nil
 }
 
-// updated describes the age of the snapshot in words.
-func updated(ctx *screenapi.Context) string {
+// snapshotAge describes the age of the snapshot in words.
+func snapshotAge(ctx *screenapi.Context) string {
 	return fmt.Sprintf("updated %s ago", ctx.Now.Sub(ctx.Snap.At).Truncate(time.Second))
 }

@@ -9,5 +9,5 @@ import (
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
-	tuitest.Frames(t, "jobs", tuitest.Always(screens.All()), tuitest.Keys("2"))
+	tuitest.CompareFrames(t, "jobs", tuitest.SameSpecsAlways(screens.AllScreenSpecs()), tuitest.KeyPresser("2"))
 }

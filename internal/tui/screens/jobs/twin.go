@@ -14,7 +14,7 @@ import (
 func (j *Jobs) Twin(ctx *screenapi.Context) string {
 	table := render.Table{Gap: 2}
 	var cells []func(*screenapi.Context, jobrow.Row) (string, canvas.Style)
-	for _, column := range jobrow.Columns() {
+	for _, column := range jobrow.AllColumns() {
 		if column.Hidden {
 			continue
 		}

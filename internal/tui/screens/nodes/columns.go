@@ -20,31 +20,33 @@ type column = widget.Column[*node]
 // deviceColumn is the index of the device column.
 const deviceColumn = 2
 
-func (n *Nodes) columns() []column {
+func (n *Nodes) tableColumns() []column {
 	text := func(of func(*node) string) func(*screenapi.Context, *node) (string, canvas.Style) {
 		return func(_ *screenapi.Context, row *node) (string, canvas.Style) { return of(row), theme.Plain }
 	}
 	byIdle := func(name func() corev1.ResourceName) func(a, b *node) int {
-		return func(a, b *node) int { return cmp.Compare(a.Idle.Of(name()), b.Idle.Of(name())) }
+		return func(a, b *node) int {
+			return cmp.Compare(a.Idle.AmountOfResource(name()), b.Idle.AmountOfResource(name()))
+		}
 	}
 	device := func() corev1.ResourceName { return n.device }
 	cpu := func() corev1.ResourceName { return corev1.ResourceCPU }
 	memory := func() corev1.ResourceName { return corev1.ResourceMemory }
 	return []column{
 		{Key: "NODE", Title: "NODE", Width: 8, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
-			return noderow.Short(row.Name), theme.Plain
+			return noderow.ShortNodeName(row.Name), theme.Plain
 		}, Compare: func(a, b *node) int { return cmp.Compare(n.place[a.Name], n.place[b.Name]) }},
 		{Key: "STATE", Title: "STATE", Width: 6, Narrow: 5, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
-			return noderow.State(row), noderow.StateStyle(row.State)
-		}, Compare: func(a, b *node) int { return cmp.Compare(rank(a.State), rank(b.State)) }},
+			return noderow.StateTextOf(row), noderow.StateStyle(row.State)
+		}, Compare: func(a, b *node) int { return cmp.Compare(rankState(a.State), rankState(b.State)) }},
 		{Key: "GPU", Title: "GPU", Width: 12, Draw: n.drawUse(device, 8), Descending: true, Compare: byIdle(device)},
 		{Key: "CPU", Title: "CPU", Width: 18, Narrow: 14, From: 80, Draw: n.drawUse(cpu, 10), Descending: true, Compare: byIdle(cpu)},
 		{Key: "CPUS", Title: "CPU", Width: 9, Below: 80, Right: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
-			return useText(row, corev1.ResourceCPU), theme.Plain
+			return formatCompactUse(row, corev1.ResourceCPU), theme.Plain
 		}, Compare: byIdle(cpu), Descending: true},
 		{Key: "MEM", Title: "MEM", Width: 15, Narrow: 14, From: 80, Draw: n.drawUse(memory, 8), Descending: true, Compare: byIdle(memory)},
 		{Key: "MEMORY", Title: "MEM", Width: 7, Below: 80, Right: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
-			return useText(row, corev1.ResourceMemory), theme.Plain
+			return formatCompactUse(row, corev1.ResourceMemory), theme.Plain
 		}, Compare: byIdle(memory), Descending: true},
 		{Key: "PODS", Title: "PODS", Width: 4, Right: true, Descending: true, Cell: func(_ *screenapi.Context, row *node) (string, canvas.Style) {
 			if row.Unknown {
@@ -53,8 +55,8 @@ func (n *Nodes) columns() []column {
 			return fmt.Sprint(len(row.Pods)), theme.Plain
 		}, Compare: func(a, b *node) int { return cmp.Compare(len(a.Pods), len(b.Pods)) }},
 		{Key: "IDLE", Title: "IDLE gpu/cpu/mem", Width: 22, From: 110, Cell: n.idleCell},
-		{Key: "LABELS", Title: "LABELS", Width: 14, From: 100, Cell: text(func(row *node) string { return n.labels.text(row) }),
-			Compare: func(a, b *node) int { return strings.Compare(n.labels.text(a), n.labels.text(b)) }},
+		{Key: "LABELS", Title: "LABELS", Width: 14, From: 100, Cell: text(func(row *node) string { return n.labels.labelTextOf(row) }),
+			Compare: func(a, b *node) int { return strings.Compare(n.labels.labelTextOf(a), n.labels.labelTextOf(b)) }},
 		{Key: "JOBS", Title: "JOBS", Width: 8, Flex: true, From: 80, Cell: jobsCell},
 		{Key: "RACK", Title: "RACK", Width: 10, Hidden: true, Cell: text(func(row *node) string { return row.Rack }), Compare: func(a, b *node) int { return strings.Compare(a.Rack, b.Rack) }},
 		{Key: "POOL", Title: "POOL", Width: 10, Hidden: true, Cell: text(func(row *node) string { return row.Pool }), Compare: func(a, b *node) int { return strings.Compare(a.Pool, b.Pool) }},
@@ -63,7 +65,7 @@ func (n *Nodes) columns() []column {
 		{Key: "TAINTS", Title: "TAINTS", Width: 24, Hidden: true, Cell: text(func(row *node) string { return strings.Join(row.Taints, ",") })},
 		{Key: "ADDRESS", Title: "ADDRESS", Width: 15, Hidden: true, Cell: text(func(row *node) string { return row.Address })},
 		{Key: "AGE", Title: "AGE", Width: 5, Hidden: true, Right: true, Ticks: true, Cell: func(ctx *screenapi.Context, row *node) (string, canvas.Style) {
-			return render.Age(ctx.Now, row.Created), theme.Plain
+			return render.FormatAgeSince(ctx.Now, row.Created), theme.Plain
 		}, Compare: func(a, b *node) int { return b.Created.Compare(a.Created) }},
 	}
 }
@@ -72,7 +74,7 @@ func (n *Nodes) columns() []column {
 func (n *Nodes) fitColumns() {
 	widest := 6
 	for _, row := range n.all {
-		widest = max(widest, canvas.Width(noderow.Short(row.Name)))
+		widest = max(widest, canvas.Width(noderow.ShortNodeName(row.Name)))
 	}
 	n.table.Columns[0].Width, n.table.Columns[0].Narrow = min(widest, 24), min(widest, 15)
 	column := &n.table.Columns[deviceColumn]
@@ -91,7 +93,7 @@ func (n *Nodes) fitColumns() {
 // drawUse draws how much of a resource is used, as a bar and as numbers in the form used/total.
 func (n *Nodes) drawUse(name func() corev1.ResourceName, cells int) func(*screenapi.Context, *node, canvas.Canvas) {
 	return func(ctx *screenapi.Context, row *node, c canvas.Canvas) {
-		used, has := noderow.Use(row, name())
+		used, has := noderow.UsedAmount(row, name())
 		bar := cells
 		if ctx.W < 100 && cells > 8 || name() == corev1.ResourceMemory && ctx.W < 100 {
 			bar = 6
@@ -110,31 +112,31 @@ func (n *Nodes) drawUse(name func() corev1.ResourceName, cells int) func(*screen
 		if used == 0 {
 			text = theme.Dim
 		}
-		c.FitRight(bar+1, 0, c.W-bar-1, useText(row, name()), text)
+		c.FitRight(bar+1, 0, c.W-bar-1, formatCompactUse(row, name()), text)
 	}
 }
 
-// useText returns used/total. For memory, it returns only the used amount to save space.
-func useText(row *node, name corev1.ResourceName) string {
-	used, has := noderow.Use(row, name)
+// formatCompactUse returns used/total. For memory, it returns only the used amount to save space.
+func formatCompactUse(row *node, name corev1.ResourceName) string {
+	used, has := noderow.UsedAmount(row, name)
 	switch {
 	case row.Unknown:
 		return "?"
 	case name == corev1.ResourceMemory:
-		return render.Memory(used)
+		return render.FormatMemory(used)
 	}
-	return render.Amount(name, used) + "/" + render.Amount(name, has)
+	return render.FormatAmount(name, used) + "/" + render.FormatAmount(name, has)
 }
 
 func (n *Nodes) idleCell(_ *screenapi.Context, row *node) (string, canvas.Style) {
 	if row.Unknown {
 		return "?", theme.Dim
 	}
-	text := fmt.Sprintf("%4s / %s", render.Cores(row.Idle.MilliCPU), render.Memory(row.Idle.MemoryBytes))
+	text := fmt.Sprintf("%4s / %s", render.FormatCores(row.Idle.MilliCPU), render.FormatMemory(row.Idle.MemoryBytes))
 	if n.device != "" {
-		text = fmt.Sprintf("%d / %s", row.Idle.Of(n.device), text)
+		text = fmt.Sprintf("%d / %s", row.Idle.AmountOfResource(n.device), text)
 	}
-	if !noderow.Takes(row) {
+	if !noderow.AcceptsPods(row) {
 		return text, theme.Dim
 	}
 	return text, theme.Plain
@@ -142,7 +144,7 @@ func (n *Nodes) idleCell(_ *screenapi.Context, row *node) (string, canvas.Style)
 
 // jobsCell returns the jobs on a node. If the node is down, the jobs are shown as lost.
 func jobsCell(_ *screenapi.Context, row *node) (string, canvas.Style) {
-	jobs := jobsOn(row)
+	jobs := jobsOnNode(row)
 	if len(jobs) == 0 {
 		return "", theme.Plain
 	}
@@ -172,12 +174,12 @@ func (n *Nodes) textTable(ctx *screenapi.Context) *render.Table {
 			}
 			return text
 		}
-		line := []string{row.Name, noderow.State(row), row.Status, render.Cores(row.Has.MilliCPU), idle(render.Cores(row.Idle.MilliCPU)),
-			render.Memory(row.Has.MemoryBytes), idle(render.Memory(row.Idle.MemoryBytes))}
+		line := []string{row.Name, noderow.StateTextOf(row), row.Status, render.FormatCores(row.Has.MilliCPU), idle(render.FormatCores(row.Idle.MilliCPU)),
+			render.FormatMemory(row.Has.MemoryBytes), idle(render.FormatMemory(row.Idle.MemoryBytes))}
 		for _, name := range devices {
-			line = append(line, fmt.Sprint(row.Has.Of(name)), idle(fmt.Sprint(row.Idle.Of(name))))
+			line = append(line, fmt.Sprint(row.Has.AmountOfResource(name)), idle(fmt.Sprint(row.Idle.AmountOfResource(name))))
 		}
-		table.Rows = append(table.Rows, append(line, cmp.Or(strings.Join(jobsOn(row), ","), "-")))
+		table.Rows = append(table.Rows, append(line, cmp.Or(strings.Join(jobsOnNode(row), ","), "-")))
 	}
 	return table
 }

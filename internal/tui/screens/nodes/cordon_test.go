@@ -30,13 +30,13 @@ func TestOfNodesThatAreCordonedOnlyThoseThatWereAreNamed(t *testing.T) {
 		"none": {"3 nodes cordoned: n[1-3]", ""},
 	} {
 		n := New("").(*Nodes)
-		ctx := &screenapi.Context{Snap: snapshot.Empty(tuitest.Now), Now: tuitest.Now, Actions: oneRefused{name: refused}}
+		ctx := &screenapi.Context{Snap: snapshot.EmptySnapshot(tuitest.Now), Now: tuitest.Now, Actions: oneRefused{name: refused}}
 		for _, name := range []string{"n1", "n2", "n3"} {
 			n.all = append(n.all, &node{Name: name, State: "idle"})
 		}
 		n.table.SetRows(&screenapi.Context{Now: tuitest.Now}, n.all, false)
 		n.table.MarkAll()
-		ask := n.cordon(ctx)[0].(screenapi.Ask)
+		ask := n.toggleCordon(ctx)[0].(screenapi.Ask)
 		said, err := ask.Then[0].(screenapi.Run).Do(t.Context())
 		text := ""
 		if err != nil {

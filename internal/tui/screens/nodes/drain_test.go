@@ -35,10 +35,10 @@ func TestTheQuestionOfADrainNamesWhoGoesAndWhoStays(t *testing.T) {
 		pod(of("Job", "batch.volcano.sh/v1alpha1")), pod(of("DaemonSet", "apps/v1")), pod(mirror), pod(of("ReplicaSet", "apps/v1")), pod(bare), pod(leaving), pod(ended),
 	}}
 	n := New("").(*Nodes)
-	ctx := &screenapi.Context{Snap: snapshot.Empty(tuitest.Now), Now: tuitest.Now}
+	ctx := &screenapi.Context{Snap: snapshot.EmptySnapshot(tuitest.Now), Now: tuitest.Now}
 	n.all = []*node{row}
 	n.table.SetRows(&screenapi.Context{Now: tuitest.Now}, n.all, false)
-	got := strings.Join(n.drain(ctx)[0].(screenapi.Ask).Lines, "\n")
+	got := strings.Join(n.askToDrain(ctx)[0].(screenapi.Ask).Lines, "\n")
 	for _, want := range []string{
 		"1 pod of 1 job is evicted", "2 other pods evicted, too; no controller re-creates 1 of them", "1 pod with emptyDir volumes evicted: the data in them is lost.", "2 pods of DaemonSets and of the node itself stay.",
 	} {

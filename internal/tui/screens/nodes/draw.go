@@ -36,20 +36,20 @@ func (n *Nodes) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 		if n.inPods && rest.H < c.H/2 {
 			list, rest = c.Cut(c.H / 2)
 		}
-		n.table.Draw(ctx, list, n.empty(ctx))
+		n.table.Draw(ctx, list, n.emptyReason(ctx))
 		n.setPods(ctx)
 		n.drawBoxes(ctx, rest)
 	case n.inPods:
 		list, rest := c.Cut(c.H / 3)
-		n.table.Draw(ctx, list, n.empty(ctx))
+		n.table.Draw(ctx, list, n.emptyReason(ctx))
 		n.setPods(ctx)
 		n.drawPods(ctx, rest)
 	case c.H >= narrowFacts+6:
 		list, rest := c.Cut(min(max(len(n.table.Rows())+n.groupLines()+1, 3), c.H-narrowFacts))
-		n.table.Draw(ctx, list, n.empty(ctx))
+		n.table.Draw(ctx, list, n.emptyReason(ctx))
 		n.drawNarrow(ctx, rest)
 	default:
-		n.table.Draw(ctx, c, n.empty(ctx))
+		n.table.Draw(ctx, c, n.emptyReason(ctx))
 	}
 }
 
@@ -60,14 +60,14 @@ func (n *Nodes) groupLines() int {
 	}
 	names := map[string]bool{}
 	for _, row := range n.table.Rows() {
-		names[noderow.Group(row, n.by)] = true
+		names[noderow.GroupNameOf(row, n.by)] = true
 	}
 	return len(names)
 }
 
-// empty returns the reason why there are no rows.
-func (n *Nodes) empty(ctx *screenapi.Context) string {
-	if why := ctx.Unseen("nodes"); why != "" {
+// emptyReason returns the reason why there are no rows.
+func (n *Nodes) emptyReason(ctx *screenapi.Context) string {
+	if why := ctx.UnseenReason("nodes"); why != "" {
 		return why
 	}
 	if len(n.all) > 0 {
@@ -78,22 +78,22 @@ func (n *Nodes) empty(ctx *screenapi.Context) string {
 			return "nodes are loading ..."
 		}
 	}
-	return ctx.Nothing("the cluster has no nodes")
+	return ctx.EmptyTableText("the cluster has no nodes")
 }
 
 func (n *Nodes) drawPods(ctx *screenapi.Context, c canvas.Canvas) {
-	row := n.selected()
+	row := n.selectedNode()
 	if row == nil || c.H < 2 {
 		return
 	}
-	widget.Rule(c, 0, ctx.Theme, "Pods on "+noderow.Short(row.Name), n.podsNote(ctx))
+	widget.DrawTitledRule(c, 0, ctx.Theme, "Pods on "+noderow.ShortNodeName(row.Name), n.podsNote(ctx))
 	_, rest := c.Cut(1)
-	n.pods.Draw(ctx, rest, n.noPods(ctx))
+	n.pods.Draw(ctx, rest, n.noPodsReason(ctx))
 }
 
 func (n *Nodes) podsNote(ctx *screenapi.Context) string {
 	if _, ok := ctx.Snap.HiddenKind("pods"); ok {
-		return "pods: " + cmp.Or(ctx.Only("pods"), "not shown")
+		return "pods: " + cmp.Or(ctx.OnlyNamespaces("pods"), "not shown")
 	}
 	if n.inPods {
 		return "enter opens the job, esc goes back"
@@ -101,7 +101,7 @@ func (n *Nodes) podsNote(ctx *screenapi.Context) string {
 	return "tab"
 }
 
-func (n *Nodes) noPods(ctx *screenapi.Context) string {
+func (n *Nodes) noPodsReason(ctx *screenapi.Context) string {
 	if _, hidden := ctx.Snap.HiddenKind("pods"); hidden {
 		return "no pods that you are allowed to see"
 	}
@@ -109,20 +109,20 @@ func (n *Nodes) noPods(ctx *screenapi.Context) string {
 }
 
 func (n *Nodes) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
-	row := n.selected()
+	row := n.selectedNode()
 	if row == nil {
 		return
 	}
-	facts := n.facts(ctx, row)
+	facts := n.listNodeFacts(ctx, row)
 	height := min(c.H, max(len(n.pods.Rows())+4, len(facts)+2, podsLeast))
 	left := c.W * 3 / 5
-	n.pods.Draw(ctx, widget.Box(c.Sub(0, 0, left, height), ctx.Theme, "Pods on "+noderow.Short(row.Name), n.podsNote(ctx)), n.noPods(ctx))
-	inside := widget.Box(c.Sub(left, 0, c.W-left, height), ctx.Theme, noderow.Short(row.Name), "")
+	n.pods.Draw(ctx, widget.DrawTitledBox(c.Sub(0, 0, left, height), ctx.Theme, "Pods on "+noderow.ShortNodeName(row.Name), n.podsNote(ctx)), n.noPodsReason(ctx))
+	inside := widget.DrawTitledBox(c.Sub(left, 0, c.W-left, height), ctx.Theme, noderow.ShortNodeName(row.Name), "")
 	y := 0
 	for _, one := range facts {
 		lines := []string{one.text}
 		if canvas.Width(one.text) > inside.W {
-			lines = render.Wrap(one.text, inside.W)
+			lines = render.WrapAtBlanks(one.text, inside.W)
 		}
 		for _, line := range lines {
 			inside.Fit(0, y, inside.W, line, one.style)
@@ -132,14 +132,14 @@ func (n *Nodes) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
 }
 
 func (n *Nodes) drawNarrow(ctx *screenapi.Context, c canvas.Canvas) {
-	row := n.selected()
+	row := n.selectedNode()
 	if row == nil {
 		return
 	}
-	widget.Rule(c, 0, ctx.Theme, "", "")
-	facts := n.facts(ctx, row)
+	widget.DrawTitledRule(c, 0, ctx.Theme, "", "")
+	facts := n.listNodeFacts(ctx, row)
 	if facts[0].style != theme.Failed {
-		facts[0].text = noderow.Short(row.Name) + "  " + facts[0].text
+		facts[0].text = noderow.ShortNodeName(row.Name) + "  " + facts[0].text
 	}
 	for i, one := range facts[:min(len(facts), c.H-1)] {
 		c.Fit(1, i+1, c.W-2, one.text, one.style)
@@ -152,29 +152,29 @@ type fact struct {
 	style canvas.Style
 }
 
-// facts returns information about a node, with the most important line first.
-func (n *Nodes) facts(ctx *screenapi.Context, row *node) []fact {
+// listNodeFacts returns information about a node, with the most important line first.
+func (n *Nodes) listNodeFacts(ctx *screenapi.Context, row *node) []fact {
 	var all []fact
 	add := func(style canvas.Style, text string) {
 		if text != "" {
 			all = append(all, fact{text, style})
 		}
 	}
-	has := []string{"cpu " + render.Cores(row.Has.MilliCPU), "mem " + render.Memory(row.Has.MemoryBytes)}
+	has := []string{"cpu " + render.FormatCores(row.Has.MilliCPU), "mem " + render.FormatMemory(row.Has.MemoryBytes)}
 	for _, name := range slices.Sorted(maps.Keys(row.Has.Devices)) {
 		has = append(has, fmt.Sprintf("%s %d", render.ShortResource(name), row.Has.Devices[name]))
 	}
-	if labels := n.labels.text(row); labels != "" {
+	if labels := n.labels.labelTextOf(row); labels != "" {
 		has = append(has, labels)
 	}
 	condition := "Ready"
 	if !row.Ready {
 		condition = "not ready"
-		add(theme.Failed, strings.TrimSpace(condition+since(ctx, row)+": "+row.Problem))
+		add(theme.Failed, strings.TrimSpace(condition+durationInState(ctx, row)+": "+row.Problem))
 	}
 	add(theme.Plain, strings.Join(has, "  "))
 	if row.Ready {
-		condition += since(ctx, row)
+		condition += durationInState(ctx, row)
 	}
 	cordon := "cordon: no"
 	if row.Cordoned {
@@ -185,15 +185,15 @@ func (n *Nodes) facts(ctx *screenapi.Context, row *node) []fact {
 		taints = "taints " + strings.Join(row.Taints, ", ")
 	}
 	add(theme.Plain, condition+"   "+cordon+"   "+taints)
-	add(theme.Plain, n.placeText(row))
+	add(theme.Plain, n.describeLocation(row))
 	add(theme.Dim, strings.TrimSpace(strings.Join([]string{row.Address, row.Status}, "  ")))
 	return all
 }
 
-// since returns how long a node has been in its current condition.
-func since(ctx *screenapi.Context, row *node) string {
+// durationInState returns how long a node has been in its current condition.
+func durationInState(ctx *screenapi.Context, row *node) string {
 	if row.Since.IsZero() {
 		return ""
 	}
-	return " " + render.Duration(max(ctx.Now.Sub(row.Since), time.Second))
+	return " " + render.FormatDuration(max(ctx.Now.Sub(row.Since), time.Second))
 }

@@ -18,7 +18,7 @@ func TestFiveThousandNodesFitTheScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, inRack := range map[string]int{"racks of 40": 40, "racks of 8": 8, "no racks": 0} {
-		snap, err := snapshot.Of(tuitest.Now, tuitest.Many(5000, 0)...)
+		snap, err := snapshot.SnapshotOf(tuitest.Now, tuitest.ManyNodesAndJobs(5000, 0)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,8 +42,8 @@ func TestFiveThousandNodesFitTheScreen(t *testing.T) {
 				}
 			}
 		}
-		if len(seen) != 5000 || n.heat.Skip != 0 || n.heat.Lines() > n.heat.drawn.H {
-			t.Errorf("%s: %d of 5000 nodes are seen, in %d lines of %d, %d of which are scrolled away", name, len(seen), n.heat.Lines(), n.heat.drawn.H, n.heat.Skip)
+		if len(seen) != 5000 || n.heat.Skip != 0 || n.heat.TotalLines() > n.heat.drawn.H {
+			t.Errorf("%s: %d of 5000 nodes are seen, in %d lines of %d, %d of which are scrolled away", name, len(seen), n.heat.TotalLines(), n.heat.drawn.H, n.heat.Skip)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestTheHeatMapScrollsToItsCursor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap, err := tuitest.World("many")
+	snap, err := tuitest.SnapshotOfWorld("many")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,10 +63,10 @@ func TestTheHeatMapScrollsToItsCursor(t *testing.T) {
 	n := New("").(*Nodes)
 	n.Update(ctx, screenapi.Refresh{})
 	n.enterHeat(ctx)
-	for _, move := range []func(){n.heat.End, n.heat.Home, n.heat.End, func() { n.heat.Page(-1) }, func() { n.heat.aside(1) }} {
+	for _, move := range []func(){n.heat.End, n.heat.Home, n.heat.End, func() { n.heat.Page(-1) }, func() { n.heat.moveSideways(1) }} {
 		move()
 		n.Draw(ctx, canvas.New(60, 12, true))
-		line := n.heat.Line(n.heat.Cursor) - n.heat.Skip
+		line := n.heat.LineOfCell(n.heat.Cursor) - n.heat.Skip
 		if line < 0 || line >= n.heat.drawn.H {
 			t.Errorf("the cursor is on %s in line %d of %d", n.heat.Cursor, line, n.heat.drawn.H)
 		}

@@ -21,28 +21,28 @@ type heatMap struct {
 
 var _ widget.Rows = (*heatMap)(nil)
 
-func (h *heatMap) cursor() string { return h.Cursor }
+func (h *heatMap) selectedCellID() string { return h.Cursor }
 
 // Move moves the cursor n cells down; if n is negative, it moves up.
 func (h *heatMap) Move(n int) {
 	for range max(n, -n) {
-		h.Cursor = h.Step(0, n/max(n, -n))
+		h.Cursor = h.AdjacentCell(0, n/max(n, -n))
 	}
 }
 
-// aside moves the cursor dx cells to the right; if dx is negative, it moves to the left.
-func (h *heatMap) aside(dx int) { h.Cursor = h.Step(dx, 0) }
+// moveSideways moves the cursor dx cells to the right; if dx is negative, it moves to the left.
+func (h *heatMap) moveSideways(dx int) { h.Cursor = h.AdjacentCell(dx, 0) }
 
 // Page moves the cursor by half a screen, down or up.
 func (h *heatMap) Page(n int) { h.Move(n * max(h.drawn.H/2, 1)) }
 
 // Home moves to the first cell.
-func (h *heatMap) Home() { h.end(0) }
+func (h *heatMap) Home() { h.moveToIndex(0) }
 
 // End moves to the last cell.
-func (h *heatMap) End() { h.end(-1) }
+func (h *heatMap) End() { h.moveToIndex(-1) }
 
-func (h *heatMap) end(at int) {
+func (h *heatMap) moveToIndex(at int) {
 	var ids []string
 	for _, g := range h.Groups {
 		for _, cell := range g.Cells {
@@ -65,11 +65,11 @@ func (h *heatMap) Chooser(*screenapi.Context) []screenapi.Effect { return nil }
 
 // Mouse handles a click or the wheel.
 func (h *heatMap) Mouse(_ *screenapi.Context, m screenapi.Mouse) (taken, open bool) {
-	return true, h.mouse(m)
+	return true, h.handleMouse(m)
 }
 
-func (h *heatMap) mouse(m screenapi.Mouse) (open bool) {
-	x, y, inside := h.drawn.Holds(m.X, m.Y)
+func (h *heatMap) handleMouse(m screenapi.Mouse) (open bool) {
+	x, y, inside := h.drawn.ContainsCell(m.X, m.Y)
 	switch {
 	case !inside:
 	case m.Kind == screenapi.WheelDown:
@@ -92,7 +92,7 @@ func (n *Nodes) enterHeat(*screenapi.Context) []screenapi.Effect {
 		return nil
 	}
 	h := &heatMap{Heat: widget.Heat{Dense: true}}
-	if row := n.selected(); row != nil {
+	if row := n.selectedNode(); row != nil {
 		h.Cursor = row.Name
 	}
 	n.inPods, n.heat = false, h
@@ -102,8 +102,8 @@ func (n *Nodes) enterHeat(*screenapi.Context) []screenapi.Effect {
 
 // fillHeat puts the visible nodes into the map.
 func (n *Nodes) fillHeat() {
-	n.heat.Groups = noderow.Groups(n.shown, n.heatBy(), n.resource)
-	if n.selected() == nil && len(n.shown) > 0 {
+	n.heat.Groups = noderow.HeatGroups(n.shown, n.heatGrouping(), n.resource)
+	if n.selectedNode() == nil && len(n.shown) > 0 {
 		n.heat.Cursor = n.shown[0].Name
 	}
 }
@@ -115,12 +115,12 @@ func (n *Nodes) leaveHeat() {
 	n.table.Select(at)
 }
 
-// heatBy returns the grouping of the heat map.
-func (n *Nodes) heatBy() noderow.By {
+// heatGrouping returns the grouping of the heat map.
+func (n *Nodes) heatGrouping() noderow.By {
 	if n.by != "" {
 		return n.by
 	}
-	return noderow.Offered(n.all)[0]
+	return noderow.OfferedGroupings(n.all)[0]
 }
 
 const heatFacts = 4 // lines below the map: a legend, and facts about the node under the cursor
@@ -131,11 +131,11 @@ func (n *Nodes) drawHeat(ctx *screenapi.Context, c canvas.Canvas) {
 	upper, lower := c.Cut(c.H - facts)
 	h.drawn = upper
 	if len(n.shown) == 0 {
-		upper.Fit(2, 1, upper.W-2, n.empty(ctx), theme.Dim)
+		upper.Fit(2, 1, upper.W-2, n.emptyReason(ctx), theme.Dim)
 		return
 	}
 	h.Draw(upper, ctx.Theme)
-	if skip := n.scroll(upper.H); skip != h.Skip {
+	if skip := n.scrollOffset(upper.H); skip != h.Skip {
 		h.Skip = skip
 		upper.Clear(0, 0, upper.W, upper.H)
 		h.Draw(upper, ctx.Theme)
@@ -143,32 +143,32 @@ func (n *Nodes) drawHeat(ctx *screenapi.Context, c canvas.Canvas) {
 	n.drawHeatFacts(ctx, lower)
 }
 
-// scroll returns the number of lines to scroll to make the cell under the cursor visible.
-func (n *Nodes) scroll(height int) int {
-	line, skip := n.heat.Line(n.heat.Cursor), n.heat.Skip
-	if line < 0 || n.heat.Lines() <= height {
+// scrollOffset returns the number of lines to scroll to make the cell under the cursor visible.
+func (n *Nodes) scrollOffset(height int) int {
+	line, skip := n.heat.LineOfCell(n.heat.Cursor), n.heat.Skip
+	if line < 0 || n.heat.TotalLines() <= height {
 		return 0
 	}
 	skip = min(skip, line)
-	return min(max(skip, line-height+1), max(n.heat.Lines()-height, 0))
+	return min(max(skip, line-height+1), max(n.heat.TotalLines()-height, 0))
 }
 
 func (n *Nodes) drawHeatFacts(ctx *screenapi.Context, c canvas.Canvas) {
 	resource := screenapi.ShortResource(string(n.resource))
-	c.Fit(1, 0, c.W-2, noderow.Legend(resource, ctx.Theme.Glyphs), theme.Dim)
-	row := n.selected()
+	c.Fit(1, 0, c.W-2, noderow.HeatLegend(resource, ctx.Theme.Glyphs), theme.Dim)
+	row := n.selectedNode()
 	if row == nil {
 		return
 	}
-	x := c.Put(1, 1, noderow.Short(row.Name)+"  ", theme.Title)
-	x = c.Put(x, 1, noderow.State(row), noderow.StateStyle(row.State))
+	x := c.Put(1, 1, noderow.ShortNodeName(row.Name)+"  ", theme.Title)
+	x = c.Put(x, 1, noderow.StateTextOf(row), noderow.StateStyle(row.State))
 	for _, name := range ctx.Snap.Resources {
-		x = c.Put(x, 1, fmt.Sprintf("  %s %s", screenapi.ShortResource(string(name)), fullText(row, name)), theme.Plain)
+		x = c.Put(x, 1, fmt.Sprintf("  %s %s", screenapi.ShortResource(string(name)), formatUsedOfTotal(row, name)), theme.Plain)
 	}
-	c.Put(x, 1, "  "+n.placeText(row), theme.Dim)
+	c.Put(x, 1, "  "+n.describeLocation(row), theme.Dim)
 	said := "no jobs"
-	if jobs := jobsOn(row); len(jobs) > 0 {
-		said = plural(len(jobs), "job") + ": " + strings.Join(jobs, ", ")
+	if jobs := jobsOnNode(row); len(jobs) > 0 {
+		said = countWithNoun(len(jobs), "job") + ": " + strings.Join(jobs, ", ")
 	}
 	if row.Problem != "" {
 		said = row.Problem + "   " + said
@@ -176,17 +176,17 @@ func (n *Nodes) drawHeatFacts(ctx *screenapi.Context, c canvas.Canvas) {
 	c.Fit(1, 2, c.W-2, said, theme.Plain)
 }
 
-// fullText returns the used and the total amount in the form used/total.
-func fullText(row *node, name corev1.ResourceName) string {
-	used, has := noderow.Use(row, name)
+// formatUsedOfTotal returns the used and the total amount in the form used/total.
+func formatUsedOfTotal(row *node, name corev1.ResourceName) string {
+	used, has := noderow.UsedAmount(row, name)
 	if row.Unknown {
 		return "?/" + renderAmount(name, has)
 	}
 	return renderAmount(name, used) + "/" + renderAmount(name, has)
 }
 
-// placeText returns the location of a node: its hypernodes, rack and pool.
-func (n *Nodes) placeText(row *node) string {
+// describeLocation returns the location of a node: its hypernodes, rack and pool.
+func (n *Nodes) describeLocation(row *node) string {
 	var parts []string
 	if len(row.HyperNodes) > 0 {
 		parts = append(parts, "hypernode "+strings.Join(row.HyperNodes, " > "))

@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// rowsIn returns the part to which the table keys apply: the heat map, the pods or the list.
-func rowsIn(s screenapi.Screen) widget.Rows {
+// activeRows returns the part to which the table keys apply: the heat map, the pods or the list.
+func activeRows(s screenapi.Screen) widget.Rows {
 	n, ok := s.(*Nodes)
 	switch {
 	case !ok:
@@ -27,37 +27,37 @@ func rowsIn(s screenapi.Screen) widget.Rows {
 	return &n.table
 }
 
-// keyTable returns the keys of the screen.
-func keyTable() []screenapi.Binding {
+// keyBindings returns the keys of the screen.
+func keyBindings() []screenapi.Binding {
 	name := screenapi.Nodes
 	aside := func(dx int) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
-		return screenapi.On(func(n *Nodes, _ *screenapi.Context) []screenapi.Effect {
+		return screenapi.DoForScreen(func(n *Nodes, _ *screenapi.Context) []screenapi.Effect {
 			if n.heat != nil {
-				n.heat.aside(dx)
+				n.heat.moveSideways(dx)
 			}
 			return nil
 		})
 	}
 	own := []screenapi.Binding{
-		{Screen: name, Key: "enter", Name: "pods", Help: "go to the pods on the node; on a pod, open its job", Footer: 10, Do: screenapi.On((*Nodes).enter)},
+		{Screen: name, Key: "enter", Name: "pods", Help: "go to the pods on the node; on a pod, open its job", Footer: 10, Do: screenapi.DoForScreen((*Nodes).openSelected)},
 		{Screen: name, Key: "C", Name: "cordon", Help: "keep new pods off the node, or allow them again; asks first", Footer: 20, Writes: true,
-			Guard: screenapi.When((*Nodes).cannotCordon), Do: screenapi.On((*Nodes).cordon)},
+			Guard: screenapi.GuardForScreen((*Nodes).cordonRefusal), Do: screenapi.DoForScreen((*Nodes).toggleCordon)},
 		{Screen: name, Key: "D", Name: "drain", Help: "cordon the node and evict the pods on it; asks for its name", Footer: 21, Writes: true,
-			Guard: screenapi.When((*Nodes).cannotDrain), Do: screenapi.On((*Nodes).drain)},
-		{Screen: name, Key: "H", Name: "heat map", Help: "a full-screen map with one cell per node; press again for the list", Footer: 22, Do: screenapi.On((*Nodes).enterHeat)},
-		{Screen: name, Key: "g", Name: "group", Help: "group nodes by HyperNode, rack or pool, or do not group", Footer: 23, Do: screenapi.On((*Nodes).nextGroup)},
+			Guard: screenapi.GuardForScreen((*Nodes).drainRefusal), Do: screenapi.DoForScreen((*Nodes).askToDrain)},
+		{Screen: name, Key: "H", Name: "heat map", Help: "a full-screen map with one cell per node; press again for the list", Footer: 22, Do: screenapi.DoForScreen((*Nodes).enterHeat)},
+		{Screen: name, Key: "g", Name: "group", Help: "group nodes by HyperNode, rack or pool, or do not group", Footer: 23, Do: screenapi.DoForScreen((*Nodes).nextGroup)},
 		{Screen: name, Key: "m", Name: "metric", Help: "show the next resource, here and in the bars of queues", Footer: 24,
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
-		{Screen: name, Key: "tab", Name: "pane", Help: "switch between the nodes and the pods on the node under the cursor", Do: screenapi.On((*Nodes).nextPane)},
+		{Screen: name, Key: "tab", Name: "pane", Help: "switch between the nodes and the pods on the node under the cursor", Do: screenapi.DoForScreen((*Nodes).nextPane)},
 		{Screen: name, Key: "left", Name: "left", Help: "the cell to the left, in the heat map", Do: aside(-1)},
 		{Screen: name, Key: "right", Name: "right", Help: "the cell to the right, in the heat map", Do: aside(1)},
 	}
-	return append(append(own, widget.RowKeys(name, rowsIn)...), widget.MarkKeys(name, rowsIn)...)
+	return append(append(own, widget.RowKeys(name, activeRows)...), widget.MarkKeys(name, activeRows)...)
 }
 
-func (n *Nodes) enter(ctx *screenapi.Context) []screenapi.Effect {
+func (n *Nodes) openSelected(ctx *screenapi.Context) []screenapi.Effect {
 	switch {
 	case n.heat != nil:
 		n.leaveHeat()
@@ -83,25 +83,25 @@ func (n *Nodes) nextPane(ctx *screenapi.Context) []screenapi.Effect {
 }
 
 func (n *Nodes) nextGroup(ctx *screenapi.Context) []screenapi.Effect {
-	offered := noderow.Offered(n.all)
+	offered := noderow.OfferedGroupings(n.all)
 	at := slices.Index(offered, n.by)
 	if n.heat != nil && n.by == "" {
-		at = slices.Index(offered, n.heatBy())
+		at = slices.Index(offered, n.heatGrouping())
 	}
 	n.by = offered[(at+1)%len(offered)]
 	if n.heat != nil {
 		n.fillHeat()
 	}
 	if n.by == noderow.Flat {
-		n.table.Group(nil, nil)
+		n.table.GroupRowsBy(nil, nil)
 		return nil
 	}
-	n.table.Group(func(row *node) string { return sortable(noderow.Group(row, n.by)) }, func(_ string, rows []*node) string { return n.heading(ctx, rows) })
+	n.table.GroupRowsBy(func(row *node) string { return naturalSortKey(noderow.GroupNameOf(row, n.by)) }, func(_ string, rows []*node) string { return n.groupHeading(ctx, rows) })
 	return nil
 }
 
-// sortable returns a sort key that sorts names in natural order: numbers by value, and the empty name last.
-func sortable(name string) string {
+// naturalSortKey returns a sort key that sorts names in natural order: numbers by value, and the empty name last.
+func naturalSortKey(name string) string {
 	if name == "" {
 		return "\uffff"
 	}
@@ -124,14 +124,14 @@ func sortable(name string) string {
 	return key.String()
 }
 
-// heading returns the line above a group, with its name, the states of its nodes, and its idle resources.
-func (n *Nodes) heading(_ *screenapi.Context, rows []*node) string {
-	name := noderow.Group(rows[0], n.by)
+// groupHeading returns the line above a group, with its name, the states of its nodes, and its idle resources.
+func (n *Nodes) groupHeading(_ *screenapi.Context, rows []*node) string {
+	name := noderow.GroupNameOf(rows[0], n.by)
 	if name == "" {
 		name = "no " + string(n.by)
 	}
-	counts := noderow.Count(rows)
-	text := fmt.Sprintf("%s  %s", name, plural(len(rows), "node"))
+	counts := noderow.CountByState(rows)
+	text := fmt.Sprintf("%s  %s", name, countWithNoun(len(rows), "node"))
 	for _, one := range []struct {
 		n    int
 		word string
@@ -140,28 +140,28 @@ func (n *Nodes) heading(_ *screenapi.Context, rows []*node) string {
 			text += fmt.Sprintf("  %d %s", one.n, one.word)
 		}
 	}
-	has, idle := noderow.Totals(rows)
-	left := renderAmount(n.resource, idle.Of(n.resource))
+	has, idle := noderow.TotalAmounts(rows)
+	left := renderAmount(n.resource, idle.AmountOfResource(n.resource))
 	if counts.Unknown > 0 {
 		left = "?"
 	}
-	return text + fmt.Sprintf("   idle %s/%s %s", left, renderAmount(n.resource, has.Of(n.resource)), screenapi.ShortResource(string(n.resource)))
+	return text + fmt.Sprintf("   idle %s/%s %s", left, renderAmount(n.resource, has.AmountOfResource(n.resource)), screenapi.ShortResource(string(n.resource)))
 }
 
-// targets returns the nodes that an action applies to.
-func (n *Nodes) targets() []*node {
+// actionTargets returns the nodes that an action applies to.
+func (n *Nodes) actionTargets() []*node {
 	if n.heat == nil {
 		return n.table.Targets()
 	}
-	if row := n.selected(); row != nil {
+	if row := n.selectedNode(); row != nil {
 		return []*node{row}
 	}
 	return nil
 }
 
-func (n *Nodes) cannotCordon(ctx *screenapi.Context) string {
+func (n *Nodes) cordonRefusal(ctx *screenapi.Context) string {
 	switch {
-	case len(n.targets()) == 0:
+	case len(n.actionTargets()) == 0:
 		return "there is no node under the cursor"
 	case ctx.Actions == nil:
 		return "not connected: nothing can be changed"
@@ -169,20 +169,20 @@ func (n *Nodes) cannotCordon(ctx *screenapi.Context) string {
 	return ""
 }
 
-func (n *Nodes) cannotDrain(ctx *screenapi.Context) string {
-	if why := n.cannotCordon(ctx); why != "" {
+func (n *Nodes) drainRefusal(ctx *screenapi.Context) string {
+	if why := n.cordonRefusal(ctx); why != "" {
 		return why
 	}
-	if count := len(n.targets()); count > 1 {
+	if count := len(n.actionTargets()); count > 1 {
 		return fmt.Sprintf("%d nodes are marked, but only one can be drained at a time; esc clears the marks", count)
 	}
 	return ""
 }
 
-// cordon cordons those of the nodes that are not cordoned. If all of them are cordoned, it uncordons them.
-func (n *Nodes) cordon(ctx *screenapi.Context) []screenapi.Effect {
+// toggleCordon cordons those of the nodes that are not cordoned. If all of them are cordoned, it uncordons them.
+func (n *Nodes) toggleCordon(ctx *screenapi.Context) []screenapi.Effect {
 	verb, word := screenapi.Uncordon, "Uncordon"
-	targets := n.targets()
+	targets := n.actionTargets()
 	if open := slices.DeleteFunc(slices.Clone(targets), func(row *node) bool { return row.Cordoned }); len(open) > 0 {
 		verb, word, targets = screenapi.Cordon, "Cordon", open
 	}
@@ -197,7 +197,7 @@ func (n *Nodes) cordon(ctx *screenapi.Context) []screenapi.Effect {
 	}
 	line := "New pods are allowed again."
 	if verb == screenapi.Cordon {
-		line = "No new pods are placed; " + n.stay(targets)
+		line = "No new pods are placed; " + n.describeRemaining(targets)
 	}
 	actions := ctx.Actions
 	return []screenapi.Effect{screenapi.Ask{Question: question, Lines: []string{line}, Then: []screenapi.Effect{screenapi.Run{
@@ -217,13 +217,13 @@ func (n *Nodes) cordon(ctx *screenapi.Context) []screenapi.Effect {
 			if len(done) > 1 {
 				said = fmt.Sprintf("%d nodes %sed: %s", len(done), verb, hostlist.Compress(done))
 			}
-			return said, together(problems)
+			return said, joinProblems(problems)
 		},
 	}}}}
 }
 
-// together returns the first error, with the number of the others, or nil if there are no errors.
-func together(problems []error) error {
+// joinProblems returns the first error, with the number of the others, or nil if there are no errors.
+func joinProblems(problems []error) error {
 	switch len(problems) {
 	case 0:
 		return nil
@@ -233,32 +233,32 @@ func together(problems []error) error {
 	return fmt.Errorf("%w (and %d more)", problems[0], len(problems)-1)
 }
 
-// stay describes the pods that remain on cordoned nodes.
-func (n *Nodes) stay(targets []*node) string {
-	pods, jobs := held(targets)
+// describeRemaining describes the pods that remain on cordoned nodes.
+func (n *Nodes) describeRemaining(targets []*node) string {
+	pods, jobs := countJobPods(targets)
 	switch {
-	case slices.ContainsFunc(targets, unseen):
+	case slices.ContainsFunc(targets, hasUnknownPods):
 		return "running pods stay; they are not visible from here (yet)."
 	case pods == 0:
 		return "there are no pods of jobs."
 	case pods == 1:
 		return "1 pod of 1 job stays."
 	}
-	return fmt.Sprintf("%d pods of %s stay.", pods, plural(len(jobs), "job"))
+	return fmt.Sprintf("%d pods of %s stay.", pods, countWithNoun(len(jobs), "job"))
 }
 
-// unseen reports whether the pods of a node are unknown because they may not be listed or have not been read yet.
-func unseen(row *node) bool { return row.Unknown }
+// hasUnknownPods reports whether the pods of a node are unknown because they may not be listed or have not been read yet.
+func hasUnknownPods(row *node) bool { return row.Unknown }
 
-// held returns the number of pods of jobs on the nodes, and the names of these jobs.
-func held(targets []*node) (pods int, jobs []string) {
+// countJobPods returns the number of pods of jobs on the nodes, and the names of these jobs.
+func countJobPods(targets []*node) (pods int, jobs []string) {
 	for _, row := range targets {
 		for _, p := range row.Pods {
-			if p.Job != "" && leaves(p) {
+			if p.Job != "" && wouldEvict(p) {
 				pods++
 			}
 		}
-		for _, name := range jobsOn(row) {
+		for _, name := range jobsOnNode(row) {
 			if !slices.Contains(jobs, name) {
 				jobs = append(jobs, name)
 			}
@@ -267,25 +267,25 @@ func held(targets []*node) (pods int, jobs []string) {
 	return pods, jobs
 }
 
-// leaves reports whether a drain would evict a pod.
-func leaves(p *snapshot.Pod) bool { return !p.Stays && !p.Terminating }
+// wouldEvict reports whether a drain would evict a pod.
+func wouldEvict(p *snapshot.Pod) bool { return !p.Stays && !p.Terminating }
 
-// drain asks the user to type the node's name, because a drain stops all work on the node.
-func (n *Nodes) drain(ctx *screenapi.Context) []screenapi.Effect {
-	row, actions := n.targets()[0], ctx.Actions
+// askToDrain asks the user to type the node's name, because a drain stops all work on the node.
+func (n *Nodes) askToDrain(ctx *screenapi.Context) []screenapi.Effect {
+	row, actions := n.actionTargets()[0], ctx.Actions
 	lines := []string{"No new pods are placed, and the node has no pods of jobs."}
-	if pods, jobs := held([]*node{row}); pods > 0 {
+	if pods, jobs := countJobPods([]*node{row}); pods > 0 {
 		lines = []string{
-			fmt.Sprintf("No new pods are placed, and %s of %s are evicted:", plural(pods, "pod"), plural(len(jobs), "job")),
-			strings.Join(titles(ctx, row), ", "),
+			fmt.Sprintf("No new pods are placed, and %s of %s are evicted:", countWithNoun(pods, "pod"), countWithNoun(len(jobs), "job")),
+			strings.Join(titlesOfJobsOn(ctx, row), ", "),
 			"The jobs continue according to their policies for evicted pods.",
 		}
 		if pods == 1 {
 			lines[0] = "No new pods are placed, and 1 pod of 1 job is evicted:"
 		}
 	}
-	lines = append(lines, others(row)...)
-	if unseen(row) {
+	lines = append(lines, describeOtherPods(row)...)
+	if hasUnknownPods(row) {
 		lines = []string{"No new pods are placed, and all pods except those of DaemonSets are evicted.", "They are not visible from here (yet)."}
 	}
 	return []screenapi.Effect{screenapi.Ask{Question: "Drain node " + row.Name + "?", Lines: lines, Expect: row.Name, Then: []screenapi.Effect{screenapi.Run{
@@ -293,8 +293,8 @@ func (n *Nodes) drain(ctx *screenapi.Context) []screenapi.Effect {
 	}}}}
 }
 
-// others describes how a drain affects the pods on the node that do not belong to a job.
-func others(row *node) (lines []string) {
+// describeOtherPods describes how a drain affects the pods on the node that do not belong to a job.
+func describeOtherPods(row *node) (lines []string) {
 	going, alone, staying := 0, 0, 0
 	for _, p := range row.Pods {
 		switch {
@@ -309,34 +309,34 @@ func others(row *node) (lines []string) {
 		}
 	}
 	if going > 0 {
-		line := plural(going, "other pod") + " evicted, too"
+		line := countWithNoun(going, "other pod") + " evicted, too"
 		if alone > 0 {
 			line += fmt.Sprintf("; no controller re-creates %d of them", alone)
 		}
 		lines = append(lines, line+".")
 	}
-	if data := lostData(row); data > 0 {
-		lines = append(lines, plural(data, "pod")+" with emptyDir volumes evicted: the data in them is lost.")
+	if data := countDataLoss(row); data > 0 {
+		lines = append(lines, countWithNoun(data, "pod")+" with emptyDir volumes evicted: the data in them is lost.")
 	}
 	if staying > 0 {
-		lines = append(lines, plural(staying, "pod")+" of DaemonSets and of the node itself stay.")
+		lines = append(lines, countWithNoun(staying, "pod")+" of DaemonSets and of the node itself stay.")
 	}
 	return lines
 }
 
-// lostData returns the number of pods on a node that lose data when they are evicted.
-func lostData(row *node) int {
+// countDataLoss returns the number of pods on a node that lose data when they are evicted.
+func countDataLoss(row *node) int {
 	pods := 0
 	for _, p := range row.Pods {
-		if leaves(p) && p.KeepsData {
+		if wouldEvict(p) && p.KeepsData {
 			pods++
 		}
 	}
 	return pods
 }
 
-// titles returns the number and name of each job on a node.
-func titles(ctx *screenapi.Context, row *node) []string {
+// titlesOfJobsOn returns the number and name of each job on a node.
+func titlesOfJobsOn(ctx *screenapi.Context, row *node) []string {
 	var all []string
 	for _, p := range row.Pods {
 		if p.Job == "" {

@@ -21,8 +21,8 @@ const (
 // silent lists the prefixes of labels that are shown elsewhere or are not of interest.
 var silent = []string{"kubernetes.io/hostname", "topology.", "rack", "zone", "beta.kubernetes.io/", "kubernetes.io/os", "kubernetes.io/arch", "failure-domain."}
 
-// learn evaluates the labels of all nodes.
-func (l *labeller) learn(nodes []*node) {
+// evaluateLabels evaluates the labels of all nodes.
+func (l *labeller) evaluateLabels(nodes []*node) {
 	values := map[string]map[string]int{}
 	for _, n := range nodes {
 		for name, value := range n.Labels {
@@ -39,12 +39,12 @@ func (l *labeller) learn(nodes []*node) {
 	}
 	l.names, l.texts = nil, map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		several := len(values[name]) > 1 || len(values[name]) == 1 && total(values[name]) < len(nodes)
+		several := len(values[name]) > 1 || len(values[name]) == 1 && sumOfValues(values[name]) < len(nodes)
 		if several && len(values[name]) <= mostValues && (len(values[name]) < len(nodes) || len(nodes) <= 2) {
 			l.names = append(l.names, name)
 		}
 	}
-	slices.SortStableFunc(l.names, func(a, b string) int { return cmp.Compare(interest(a), interest(b)) })
+	slices.SortStableFunc(l.names, func(a, b string) int { return cmp.Compare(rankLabelName(a), rankLabelName(b)) })
 	l.names = l.names[:min(len(l.names), mostLabels)]
 	for _, n := range nodes {
 		var words []string
@@ -57,15 +57,15 @@ func (l *labeller) learn(nodes []*node) {
 	}
 }
 
-func total(values map[string]int) (sum int) {
+func sumOfValues(values map[string]int) (sum int) {
 	for _, n := range values {
 		sum += n
 	}
 	return sum
 }
 
-// interest ranks labels: device names first, then pools, then all others.
-func interest(name string) int {
+// rankLabelName ranks labels: device names first, then pools, then all others.
+func rankLabelName(name string) int {
 	switch {
 	case strings.Contains(name, "gpu"), strings.Contains(name, "accelerator"):
 		return 0
@@ -75,4 +75,4 @@ func interest(name string) int {
 	return 2
 }
 
-func (l *labeller) text(n *node) string { return l.texts[n.Name] }
+func (l *labeller) labelTextOf(n *node) string { return l.texts[n.Name] }

@@ -41,17 +41,17 @@ type Nodes struct {
 	place    map[string]int // position of each name in natural order
 }
 
-// Spec returns the description of the screen.
-func Spec() screenapi.Spec {
-	return screenapi.Spec{Name: screenapi.Nodes, Tab: "Nodes", ShortTab: "Nodes", Number: "4", New: New, Keys: keyTable()}
+// ScreenSpec returns the description of the screen.
+func ScreenSpec() screenapi.Spec {
+	return screenapi.Spec{Name: screenapi.Nodes, Tab: "Nodes", ShortTab: "Nodes", Number: "4", New: New, Keys: keyBindings()}
 }
 
 // New returns the screen; target is the node to select at the start.
 func New(target string) screenapi.Screen {
 	n := &Nodes{target: target}
 	n.table = widget.Table[*node]{
-		Columns: n.columns(), ID: func(row *node) string { return row.Name },
-		Default: n.byRoom, DefaultSort: "idle",
+		Columns: n.tableColumns(), ID: func(row *node) string { return row.Name },
+		Default: n.compareByIdle, DefaultSort: "idle",
 	}
 	n.pods = widget.Table[*snapshot.Pod]{Columns: podColumns(), ID: func(p *snapshot.Pod) string { return string(p.UID) }, DefaultSort: "name"}
 	return n
@@ -70,7 +70,7 @@ func (n *Nodes) Crumb(*screenapi.Context) string {
 
 // Note returns the number of nodes, and how they are sorted and grouped.
 func (n *Nodes) Note(ctx *screenapi.Context) string {
-	note := widget.Count(len(n.all)) + " nodes"
+	note := widget.FormatCount(len(n.all)) + " nodes"
 	order := n.table.SortNote()
 	if order == "idle" {
 		order += " " + screenapi.ShortResource(ctx.ShownResource())
@@ -79,9 +79,9 @@ func (n *Nodes) Note(ctx *screenapi.Context) string {
 	case ctx.W < 100:
 		return note
 	case n.heat != nil && ctx.W < 150:
-		return screenapi.ShortResource(ctx.ShownResource()) + " (m)   " + string(n.heatBy()) + " (g)"
+		return screenapi.ShortResource(ctx.ShownResource()) + " (m)   " + string(n.heatGrouping()) + " (g)"
 	case n.heat != nil:
-		return note + "   metric: " + screenapi.ShortResource(ctx.ShownResource()) + " (m)   group: " + string(n.heatBy()) + " (g)"
+		return note + "   metric: " + screenapi.ShortResource(ctx.ShownResource()) + " (m)   group: " + string(n.heatGrouping()) + " (g)"
 	case n.by == "":
 		return note + "   sort: " + order
 	}
@@ -92,41 +92,41 @@ func (n *Nodes) Note(ctx *screenapi.Context) string {
 func (n *Nodes) Update(ctx *screenapi.Context, e screenapi.Event) []screenapi.Effect {
 	switch e := e.(type) {
 	case screenapi.Refresh:
-		n.refresh(ctx, true)
+		n.refreshRows(ctx, true)
 	case screenapi.Mouse:
-		return n.mouse(ctx, e)
+		return n.handleMouse(ctx, e)
 	}
 	return nil
 }
 
-func (n *Nodes) mouse(ctx *screenapi.Context, m screenapi.Mouse) []screenapi.Effect {
+func (n *Nodes) handleMouse(ctx *screenapi.Context, m screenapi.Mouse) []screenapi.Effect {
 	if n.heat != nil {
-		if n.heat.mouse(m) {
-			return n.enter(ctx)
+		if n.heat.handleMouse(m) {
+			return n.openSelected(ctx)
 		}
 		return nil
 	}
 	if taken, open := n.pods.Mouse(ctx, m); taken {
 		n.inPods = true
 		if open {
-			return n.enter(ctx)
+			return n.openSelected(ctx)
 		}
 		return nil
 	}
 	if taken, open := n.table.Mouse(ctx, m); taken {
 		n.inPods = false
 		if open {
-			return n.enter(ctx)
+			return n.openSelected(ctx)
 		}
 	}
 	return nil
 }
 
-func (n *Nodes) refresh(ctx *screenapi.Context, lingering bool) {
+func (n *Nodes) refreshRows(ctx *screenapi.Context, lingering bool) {
 	n.all = ctx.Snap.Nodes
-	n.measure(ctx)
+	n.measureColumns(ctx)
 	n.shown = n.all
-	if !n.filter.Empty() {
+	if !n.filter.MatchesAll() {
 		n.shown = nil
 		for _, row := range n.all {
 			if n.filter.Match(row) {
@@ -135,7 +135,7 @@ func (n *Nodes) refresh(ctx *screenapi.Context, lingering bool) {
 		}
 	}
 	n.table.SetRows(ctx, n.shown, lingering)
-	if n.target != "" && (n.table.Select(n.target) || len(n.all) > 0 && ctx.Snap.Complete("nodes")) {
+	if n.target != "" && (n.table.Select(n.target) || len(n.all) > 0 && ctx.Snap.IsComplete("nodes")) {
 		n.target = "" // a node with that name that appears later is not the intended one
 	}
 	n.setPods(ctx)
@@ -144,8 +144,8 @@ func (n *Nodes) refresh(ctx *screenapi.Context, lingering bool) {
 	}
 }
 
-// measure determines what the columns show: the resource, the device, the widths and the labels.
-func (n *Nodes) measure(ctx *screenapi.Context) {
+// measureColumns determines what the columns show: the resource, the device, the widths and the labels.
+func (n *Nodes) measureColumns(ctx *screenapi.Context) {
 	n.resource, n.device = corev1.ResourceName(ctx.ShownResource()), ""
 	for _, name := range ctx.Snap.Resources {
 		if name == corev1.ResourceCPU || name == corev1.ResourceMemory {
@@ -155,7 +155,7 @@ func (n *Nodes) measure(ctx *screenapi.Context) {
 			n.device = name
 		}
 	}
-	if len(n.place) != len(n.all) || len(n.all) > 0 && n.missing() {
+	if len(n.place) != len(n.all) || len(n.all) > 0 && n.hasUnplaced() {
 		names := make([]string, len(n.all))
 		for i, row := range n.all {
 			names[i] = row.Name
@@ -165,18 +165,18 @@ func (n *Nodes) measure(ctx *screenapi.Context) {
 		for i, name := range names {
 			n.place[name] = i
 		}
-		n.labels.learn(n.all)
+		n.labels.evaluateLabels(n.all)
 	}
 	n.fitColumns()
 }
 
-// missing reports whether a node has no position yet.
-func (n *Nodes) missing() bool {
+// hasUnplaced reports whether a node has no position yet.
+func (n *Nodes) hasUnplaced() bool {
 	return slices.ContainsFunc(n.all, func(row *node) bool { _, known := n.place[row.Name]; return !known })
 }
 
-// rank returns the sort key of a state. Nodes on which a job is most likely to start come first, unusable ones last.
-func rank(state nodecapacity.State) int {
+// rankState returns the sort key of a state. Nodes on which a job is most likely to start come first, unusable ones last.
+func rankState(state nodecapacity.State) int {
 	switch state {
 	case nodecapacity.StateIdle:
 		return 0
@@ -190,35 +190,35 @@ func rank(state nodecapacity.State) int {
 	return 4
 }
 
-// byRoom compares nodes by state, by the idle amount of the shown resource, and by name.
-func (n *Nodes) byRoom(a, b *node) int {
-	return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), cmp.Compare(n.idle(b), n.idle(a)), cmp.Compare(n.place[a.Name], n.place[b.Name]))
+// compareByIdle compares nodes by state, by the idle amount of the shown resource, and by name.
+func (n *Nodes) compareByIdle(a, b *node) int {
+	return cmp.Or(cmp.Compare(rankState(a.State), rankState(b.State)), cmp.Compare(n.idleAmount(b), n.idleAmount(a)), cmp.Compare(n.place[a.Name], n.place[b.Name]))
 }
 
-func (n *Nodes) idle(row *node) int64 {
-	used, has := noderow.Use(row, n.resource)
+func (n *Nodes) idleAmount(row *node) int64 {
+	used, has := noderow.UsedAmount(row, n.resource)
 	return has - used
 }
 
 func (n *Nodes) setPods(ctx *screenapi.Context) {
 	var pods []*snapshot.Pod
-	if row := n.selected(); row != nil {
+	if row := n.selectedNode(); row != nil {
 		pods = row.Pods
 	}
 	n.pods.SetRows(ctx, pods, false)
 }
 
-// selected returns the node under the cursor, or nil.
-func (n *Nodes) selected() *node {
+// selectedNode returns the node under the cursor, or nil.
+func (n *Nodes) selectedNode() *node {
 	if n.heat != nil {
 		for _, row := range n.shown {
-			if row.Name == n.heat.cursor() {
+			if row.Name == n.heat.selectedCellID() {
 				return row
 			}
 		}
 		return nil
 	}
-	if row, ok := n.table.Selected(); ok && !n.table.Gone(row) {
+	if row, ok := n.table.Selected(); ok && !n.table.IsLingering(row) {
 		return row
 	}
 	return nil
@@ -231,12 +231,12 @@ func (n *Nodes) SetFilter(ctx *screenapi.Context, text string) error {
 		return err
 	}
 	n.text, n.filter = text, parsed
-	n.refresh(ctx, false)
+	n.refreshRows(ctx, false)
 	return nil
 }
 
 // FilterKeys returns the filter keys of nodes, for the documentation.
-func FilterKeys() []string { return fields.Keys() }
+func FilterKeys() []string { return fields.FilterKeys() }
 
 // Matches returns the number of visible nodes and the number of all nodes.
 func (n *Nodes) Matches(*screenapi.Context) (shown, all int) { return len(n.shown), len(n.all) }
@@ -245,11 +245,11 @@ func (n *Nodes) Matches(*screenapi.Context) (shown, all int) { return len(n.show
 var fields = filter.Fields[*node]{
 	Words: []filter.Word[*node]{
 		{Key: "node", Also: []string{"name"}, Of: func(r *node) []string { return []string{r.Name} }},
-		{Key: "st", Also: []string{"state"}, Of: func(r *node) []string { return []string{noderow.State(r)} }},
+		{Key: "st", Also: []string{"state"}, Of: func(r *node) []string { return []string{noderow.StateTextOf(r)} }},
 		{Key: "rack", Of: func(r *node) []string { return []string{r.Rack} }},
 		{Key: "pool", Of: func(r *node) []string { return []string{r.Pool} }},
 		{Key: "hypernode", Also: []string{"hn"}, Of: func(r *node) []string { return r.HyperNodes }},
-		{Key: "job", Of: jobsOn},
+		{Key: "job", Of: jobsOnNode},
 		{Key: "taint", Of: func(r *node) []string { return r.Taints }},
 		{Key: "label", Of: func(r *node) []string {
 			var all []string
@@ -260,18 +260,18 @@ var fields = filter.Fields[*node]{
 		}},
 	},
 	Numbers: []filter.Number[*node]{
-		{Key: "gpu", Of: func(r *node) float64 { return devicesIdle(r) }},
+		{Key: "gpu", Of: func(r *node) float64 { return idleDevices(r) }},
 		{Key: "cpu", Of: func(r *node) float64 { return float64(r.Idle.MilliCPU) / 1000 }},
 		{Key: "mem", Also: []string{"memory"}, Of: func(r *node) float64 { return float64(r.Idle.MemoryBytes) / (1 << 30) }},
 		{Key: "pods", Of: func(r *node) float64 { return float64(len(r.Pods)) }},
 	},
 	Text: func(r *node, to []string) []string {
-		return append(append(to, r.Name, noderow.State(r), r.Rack, r.Pool), r.HyperNodes...)
+		return append(append(to, r.Name, noderow.StateTextOf(r), r.Rack, r.Pool), r.HyperNodes...)
 	},
 }
 
-// devicesIdle returns the number of idle devices of a node.
-func devicesIdle(r *node) float64 {
+// idleDevices returns the number of idle devices of a node.
+func idleDevices(r *node) float64 {
 	sum := int64(0)
 	for _, amount := range r.Idle.Devices {
 		sum += amount
@@ -301,8 +301,8 @@ func (n *Nodes) Twin(ctx *screenapi.Context) string {
 	return text.String()
 }
 
-// jobsOn returns the jobs that have pods on a node, by number, or by name if they have no number.
-func jobsOn(row *node) []string {
+// jobsOnNode returns the jobs that have pods on a node, by number, or by name if they have no number.
+func jobsOnNode(row *node) []string {
 	var jobs []string
 	for _, p := range row.Pods {
 		if p.Job == "" {
@@ -315,9 +315,9 @@ func jobsOn(row *node) []string {
 	return jobs
 }
 
-func plural(n int, noun string) string {
+func countWithNoun(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%s %ss", widget.Count(n), noun)
+	return fmt.Sprintf("%s %ss", widget.FormatCount(n), noun)
 }

@@ -22,30 +22,30 @@ func (j *job) Draw(_ *screenapi.Context, c canvas.Canvas)                  { c.P
 func (*job) Twin(*screenapi.Context) string                                { return "" }
 
 func specs() []screenapi.Spec {
-	return []screenapi.Spec{nodes.Spec(), {Name: screenapi.Job, New: func(target string) screenapi.Screen { return &job{target} }}}
+	return []screenapi.Spec{nodes.ScreenSpec(), {Name: screenapi.Job, New: func(target string) screenapi.Screen { return &job{target} }}}
 }
 
 func TestFrames(t *testing.T) {
-	tuitest.Frames(t, "nodes", tuitest.Always(screens.All()), tuitest.Keys("4"))
+	tuitest.CompareFrames(t, "nodes", tuitest.SameSpecsAlways(screens.AllScreenSpecs()), tuitest.KeyPresser("4"))
 }
 
 func TestHeatMapFrames(t *testing.T) {
-	tuitest.Frames(t, "heat", tuitest.Always(screens.All()), tuitest.Keys("4", "H"))
+	tuitest.CompareFrames(t, "heat", tuitest.SameSpecsAlways(screens.AllScreenSpecs()), tuitest.KeyPresser("4", "H"))
 }
 
-func TestScripts(t *testing.T) { tuitest.Scripts(t, "testdata/scripts/*.txt", specs()) }
+func TestScripts(t *testing.T) { tuitest.RunScripts(t, "testdata/scripts/*.txt", specs()) }
 
 func TestANodeThatComesAfterTheScreenWasOpenedForItTakesNoCursor(t *testing.T) {
-	spec := nodes.Spec()
+	spec := nodes.ScreenSpec()
 	spec.New = func(string) screenapi.Screen { return nodes.New("r02n04") }
 	app := tuitest.Start(t, []screenapi.Spec{spec}, "few", tuitest.Size{W: 120, H: 40})
 	app.Draw()
-	later, err := tuitest.World("normal")
+	later, err := tuitest.SnapshotOfWorld("normal")
 	if err != nil {
 		t.Fatal(err)
 	}
 	app.SetSnapshot(later)
-	if at := app.Top().(widget.Tabled).Tables()[0].Place(); at.ID == "r02n04" {
+	if at := app.VisibleScreen().(widget.Tabled).Tables()[0].Place(); at.ID == "r02n04" {
 		t.Errorf("the cursor went to %+v", at)
 	}
 }

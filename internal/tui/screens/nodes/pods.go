@@ -15,7 +15,9 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-func renderAmount(name corev1.ResourceName, amount int64) string { return render.Amount(name, amount) }
+func renderAmount(name corev1.ResourceName, amount int64) string {
+	return render.FormatAmount(name, amount)
+}
 
 // podColumns returns the columns of the pods on a node.
 func podColumns() []widget.Column[*snapshot.Pod] {
@@ -28,7 +30,7 @@ func podColumns() []widget.Column[*snapshot.Pod] {
 			if p.Asks == nil {
 				return "-"
 			}
-			return render.Amount(name, p.Asks.Of(name))
+			return render.FormatAmount(name, p.Asks.AmountOfResource(name))
 		}
 	}
 	return []widget.Column[pod]{
@@ -51,7 +53,7 @@ func podColumns() []widget.Column[*snapshot.Pod] {
 		{Key: "MEM", Title: "MEM", Width: 6, Right: true, Cell: plain(asks(corev1.ResourceMemory))},
 		{Key: "STATE", Title: "STATE", Width: 9, Cell: func(_ *screenapi.Context, p pod) (string, canvas.Style) { return p.State, podStyle(p) }},
 		{Key: "AGE", Title: "AGE", Width: 4, Right: true, Ticks: true, Cell: func(ctx *screenapi.Context, p pod) (string, canvas.Style) {
-			return render.Age(ctx.Now, p.Created), theme.Dim
+			return render.FormatAgeSince(ctx.Now, p.Created), theme.Dim
 		}},
 	}
 }

@@ -27,7 +27,7 @@ type block struct {
 func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	if o.events {
 		block := o.eventBlock(ctx, c.H)
-		block.draw(frame(ctx, c, block, ctx.W >= 100))
+		block.draw(drawBlockFrame(ctx, c, block, ctx.W >= 100))
 		return
 	}
 	boxes := ctx.W >= 100 && c.H >= 24
@@ -63,20 +63,20 @@ func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 			height = b.want
 		}
 		part, rest := c.Cut(height)
-		b.draw(frame(ctx, part, b, boxes))
+		b.draw(drawBlockFrame(ctx, part, b, boxes))
 		c = rest
 	}
 }
 
-// frame draws the box or rule of a block and returns the inside. Without boxes, the nodes do not have a rule, either.
-func frame(ctx *screenapi.Context, c canvas.Canvas, b block, box bool) canvas.Canvas {
+// drawBlockFrame draws the box or rule of a block and returns the inside. Without boxes, the nodes do not have a rule, either.
+func drawBlockFrame(ctx *screenapi.Context, c canvas.Canvas, b block, box bool) canvas.Canvas {
 	if box {
-		return widget.Box(c, ctx.Theme, b.title, b.note)
+		return widget.DrawTitledBox(c, ctx.Theme, b.title, b.note)
 	}
 	if b.short == "" {
 		return c.Sub(1, 0, c.W-2, c.H)
 	}
-	widget.Rule(c, 0, ctx.Theme, b.short, "")
+	widget.DrawTitledRule(c, 0, ctx.Theme, b.short, "")
 	if b.head != nil {
 		b.head(c.Sub(0, 0, c.W, 1))
 	}
@@ -88,24 +88,24 @@ func (o *Overview) jobBlock(ctx *screenapi.Context) block {
 	if ctx.Mine {
 		mine = "(only mine: M)"
 	}
-	if only := ctx.Only("jobs"); only != "" {
+	if only := ctx.OnlyNamespaces("jobs"); only != "" {
 		mine = only + "  " + mine
 	}
-	counts, short := o.tally.Text(), fmt.Sprintf("%s R %s PD", widget.Count(o.tally.Running), widget.Count(o.tally.Pending))
-	if ctx.Unseen("jobs") != "" {
+	counts, short := o.tally.Text(), fmt.Sprintf("%s R %s PD", widget.FormatCount(o.tally.Running), widget.FormatCount(o.tally.Pending))
+	if ctx.UnseenReason("jobs") != "" {
 		counts, short = "running ?  pending ?", "? R ? PD"
 	}
 	b := block{
 		title: fmt.Sprintf("Jobs  %s  %s", counts, mine), short: "JOBS " + short,
 		note: "2 to open", want: 8, least: 4,
 	}
-	b.draw = func(c canvas.Canvas) { o.jobs.Draw(ctx, c, o.empty(ctx)) }
+	b.draw = func(c canvas.Canvas) { o.jobs.Draw(ctx, c, o.emptyReason(ctx)) }
 	return b
 }
 
-// empty returns the reason why there are no jobs.
-func (o *Overview) empty(ctx *screenapi.Context) string {
-	switch unseen := ctx.Unseen("jobs"); {
+// emptyReason returns the reason why there are no jobs.
+func (o *Overview) emptyReason(ctx *screenapi.Context) string {
+	switch unseen := ctx.UnseenReason("jobs"); {
 	case unseen != "":
 		return unseen
 	case o.text != "":
@@ -115,7 +115,7 @@ func (o *Overview) empty(ctx *screenapi.Context) string {
 	case ctx.Namespace != "":
 		return "no running or waiting jobs in " + ctx.Namespace + "; 0 shows all namespaces"
 	}
-	return ctx.Nothing("no running or waiting jobs; submit one with: " + ctx.Program + " job run hello --image busybox -- echo hello")
+	return ctx.EmptyTableText("no running or waiting jobs; submit one with: " + ctx.Program + " job run hello --image busybox -- echo hello")
 }
 
 func (o *Overview) eventBlock(ctx *screenapi.Context, lines int) block {
@@ -123,13 +123,13 @@ func (o *Overview) eventBlock(ctx *screenapi.Context, lines int) block {
 	if o.events {
 		b.note = "e to close"
 	}
-	if only := ctx.Only("events"); only != "" {
+	if only := ctx.OnlyNamespaces("events"); only != "" {
 		b.note = only + "  " + b.note
 	}
 	b.draw = func(c canvas.Canvas) {
 		events := ctx.Snap.Events
 		if len(events) == 0 {
-			c.Fit(0, 0, c.W, cmp.Or(ctx.Unseen("events"), "no events yet"), theme.Dim)
+			c.Fit(0, 0, c.W, cmp.Or(ctx.UnseenReason("events"), "no events yet"), theme.Dim)
 		}
 		for y := range min(c.H, len(events)) {
 			e := events[len(events)-1-y]
@@ -150,8 +150,8 @@ func (o *Overview) Twin(ctx *screenapi.Context) string {
 	wide := *ctx
 	wide.W = 160
 	var text strings.Builder
-	has, idle := sums(ctx)
-	fmt.Fprintf(&text, "Nodes: %s\n", cmp.Or(ctx.Unseen("nodes"), counted(ctx)))
+	has, idle := sumAmounts(ctx)
+	fmt.Fprintf(&text, "Nodes: %s\n", cmp.Or(ctx.UnseenReason("nodes"), describeCounts(ctx)))
 	for i := range has {
 		fmt.Fprintf(&text, "  %-16s allocatable %-10s idle %-10s %s\n", has[i].name, has[i].text, idle[i].text, idle[i].percent)
 	}
@@ -159,9 +159,9 @@ func (o *Overview) Twin(ctx *screenapi.Context) string {
 	c := canvas.New(118, len(shownQueues(ctx.Snap))+1, ctx.Theme.Glyphs.ASCII)
 	queues.draw(c)
 	text.WriteString("\nQueues:\n" + c.Text())
-	if why := ctx.Unseen("jobs"); why != "" {
+	if why := ctx.UnseenReason("jobs"); why != "" {
 		return text.String() + "\n" + why + "\n"
 	}
-	fmt.Fprintf(&text, "\nJobs: %s\n", strings.TrimSuffix(o.tally.Sentence()+", "+ctx.Only("jobs"), ", "))
+	fmt.Fprintf(&text, "\nJobs: %s\n", strings.TrimSuffix(o.tally.Sentence()+", "+ctx.OnlyNamespaces("jobs"), ", "))
 	return text.String() + o.jobs.Text(ctx, 156, "none")
 }

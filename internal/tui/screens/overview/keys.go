@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-// Keys returns the screen's key table.
-func Keys() []screenapi.Binding {
+// KeyBindings returns the screen's key table.
+func KeyBindings() []screenapi.Binding {
 	name := screenapi.Overview
 	jobs := func(s screenapi.Screen) widget.Rows {
 		if o, ok := s.(*Overview); ok {
@@ -17,15 +17,15 @@ func Keys() []screenapi.Binding {
 		return nil
 	}
 	keys := append(widget.RowKeys(name, jobs), widget.MarkKeys(name, jobs)...)
-	keys = append(keys, jobactions.Keys(name, targets)...)
-	selected := screenapi.When(func(o *Overview, _ *screenapi.Context) string {
+	keys = append(keys, jobactions.BindingsFor(name, actionTargets)...)
+	selected := screenapi.GuardForScreen(func(o *Overview, _ *screenapi.Context) string {
 		if _, ok := o.jobs.Selected(); !ok {
 			return "no job is selected"
 		}
 		return ""
 	})
 	to := func(target, page string) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
-		return screenapi.On(func(o *Overview, _ *screenapi.Context) []screenapi.Effect {
+		return screenapi.DoForScreen(func(o *Overview, _ *screenapi.Context) []screenapi.Effect {
 			row, _ := o.jobs.Selected()
 			return []screenapi.Effect{screenapi.Open{Screen: target, Target: string(row.Job.UID) + page}}
 		})
@@ -34,20 +34,20 @@ func Keys() []screenapi.Binding {
 		screenapi.Binding{Screen: name, Key: "enter", Name: "open", Help: "open the job under the cursor", Footer: 9, Guard: selected, Do: to(screenapi.Job, "")},
 		screenapi.Binding{Screen: name, Key: "l", Name: "logs", Help: "the logs of the job's pods", Footer: 11, Guard: selected, Do: to(screenapi.Job, "#logs")},
 		screenapi.Binding{Screen: name, Key: "w", Name: "why", Help: "why the job is waiting, its estimated start, and what would start it", Footer: 12, Guard: selected, Do: to(screenapi.Explain, "")},
-		widget.TopKey(name, jobs),
+		widget.FirstRowKey(name, jobs),
 		screenapi.Binding{Screen: name, Key: "m", Name: "resource", Help: "show the next resource in the heat map and in the queue bars", Footer: 60,
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
-		screenapi.Binding{Screen: name, Key: "e", Name: "events", Help: "show all events instead of the jobs, or go back", Do: screenapi.On(func(o *Overview, _ *screenapi.Context) []screenapi.Effect {
+		screenapi.Binding{Screen: name, Key: "e", Name: "events", Help: "show all events instead of the jobs, or go back", Do: screenapi.DoForScreen(func(o *Overview, _ *screenapi.Context) []screenapi.Effect {
 			o.events = !o.events
 			return nil
 		})},
 	)
 }
 
-// targets returns the jobs that an action applies to: the marked jobs, or the one under the cursor if none is marked.
-func targets(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
+// actionTargets returns the jobs that an action applies to: the marked jobs, or the one under the cursor if none is marked.
+func actionTargets(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
 	o, ok := s.(*Overview)
 	if !ok {
 		return nil

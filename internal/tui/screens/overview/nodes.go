@@ -27,31 +27,31 @@ type amount struct{ name, text, percent string }
 // memo is the cache key for values that are computed from all nodes only once per snapshot instead of once per frame.
 type memo string
 
-func count(snap *snapshot.Snapshot) noderow.Counts {
-	return snapshot.Remember(snap, memo("counts"), func() noderow.Counts { return noderow.Count(snap.Nodes) })
+func countNodes(snap *snapshot.Snapshot) noderow.Counts {
+	return snapshot.CachedValue(snap, memo("counts"), func() noderow.Counts { return noderow.CountByState(snap.Nodes) })
 }
 
-func freeNodes(snap *snapshot.Snapshot) string {
-	return snapshot.Remember(snap, memo("free"), func() string { return noderow.Free(snap.Nodes) })
+func cachedFreeNodes(snap *snapshot.Snapshot) string {
+	return snapshot.CachedValue(snap, memo("free"), func() string { return noderow.FoldedFreeNames(snap.Nodes) })
 }
 
-// sums returns the total allocatable and idle amounts of each resource over all nodes.
-func sums(ctx *screenapi.Context) (has, idle []amount) {
-	total := snapshot.Remember(ctx.Snap, memo("totals"), func() [2]nodecapacity.Amounts {
-		all, left := noderow.Totals(ctx.Snap.Nodes)
+// sumAmounts returns the total allocatable and idle amounts of each resource over all nodes.
+func sumAmounts(ctx *screenapi.Context) (has, idle []amount) {
+	total := snapshot.CachedValue(ctx.Snap, memo("totals"), func() [2]nodecapacity.Amounts {
+		all, left := noderow.TotalAmounts(ctx.Snap.Nodes)
 		return [2]nodecapacity.Amounts{all, left}
 	})
 	all, left := total[0], total[1]
 	for _, name := range ctx.Snap.Resources {
-		a := amount{name: string(name), text: render.Amount(name, all.Of(name))}
+		a := amount{name: string(name), text: render.FormatAmount(name, all.AmountOfResource(name))}
 		switch name {
 		case corev1.ResourceMemory:
 			a.name = "mem"
 		case corev1.ResourceCPU:
 			a.name = "cpu"
 		}
-		i := amount{name: a.name, text: render.Amount(name, left.Of(name)), percent: percent(left.Of(name), all.Of(name))}
-		if unknown(ctx) {
+		i := amount{name: a.name, text: render.FormatAmount(name, left.AmountOfResource(name)), percent: formatPercent(left.AmountOfResource(name), all.AmountOfResource(name))}
+		if idleUnknown(ctx) {
 			i.text, i.percent = "?", ""
 		}
 		has, idle = append(has, a), append(idle, i)
@@ -59,19 +59,19 @@ func sums(ctx *screenapi.Context) (has, idle []amount) {
 	return has, idle
 }
 
-// unknown reports whether the idle amounts are unknown.
-func unknown(ctx *screenapi.Context) bool {
+// idleUnknown reports whether the idle amounts are unknown.
+func idleUnknown(ctx *screenapi.Context) bool {
 	return len(ctx.Snap.Nodes) > 0 && ctx.Snap.Nodes[0].Unknown
 }
 
-// counted returns the number of nodes in each state in text form.
-func counted(ctx *screenapi.Context) string {
-	parts := states(count(ctx.Snap))
+// describeCounts returns the number of nodes in each state in text form.
+func describeCounts(ctx *screenapi.Context) string {
+	parts := stateCounts(countNodes(ctx.Snap))
 	return parts[0] + ": " + strings.Join(parts[1:], "  ")
 }
 
-// states returns the total number of nodes and the number in each state.
-func states(n noderow.Counts) []string {
+// stateCounts returns the total number of nodes and the number in each state.
+func stateCounts(n noderow.Counts) []string {
 	parts := []string{fmt.Sprintf("%d full", n.Full), fmt.Sprintf("%d mixed", n.Mixed), fmt.Sprintf("%d idle", n.Idle)}
 	if n.Unknown > 0 {
 		parts = []string{"? full", "? mixed", "? idle"}
@@ -82,46 +82,46 @@ func states(n noderow.Counts) []string {
 	if n.Down > 0 {
 		parts = append(parts, fmt.Sprintf("%d down", n.Down))
 	}
-	return append([]string{widget.Count(n.All)}, parts...)
+	return append([]string{widget.FormatCount(n.All)}, parts...)
 }
 
-// nodesGone returns the reason why no nodes are visible, or "".
-func nodesGone(ctx *screenapi.Context) string {
-	if why := ctx.Unseen("nodes"); why != "" {
+// noNodesReason returns the reason why no nodes are visible, or "".
+func noNodesReason(ctx *screenapi.Context) string {
+	if why := ctx.UnseenReason("nodes"); why != "" {
 		return why
 	}
 	if len(ctx.Snap.Nodes) > 0 {
 		return ""
 	}
-	return ctx.Nothing("the cluster has no nodes")
+	return ctx.EmptyTableText("the cluster has no nodes")
 }
 
 func (o *Overview) nodeBlock(ctx *screenapi.Context, c canvas.Canvas) block {
 	b := block{title: "Nodes (allocatable / idle)", note: "4 to open", want: 1, least: 1}
 	wide := ctx.W >= 100
-	if why := nodesGone(ctx); why != "" {
+	if why := noNodesReason(ctx); why != "" {
 		b.draw = func(c canvas.Canvas) { c.Fit(0, 0, c.W, why, theme.Dim) }
 		return b
 	}
 	if _, ok := ctx.Snap.HiddenKind("pods"); ok {
-		b.note = "pods: " + cmp.Or(ctx.Only("pods"), "not shown")
+		b.note = "pods: " + cmp.Or(ctx.OnlyNamespaces("pods"), "not shown")
 	}
 	if len(ctx.Snap.Nodes) <= fewNodes {
 		b.want, b.least = 2*len(ctx.Snap.Resources)+2, 4
 		if !wide {
 			b.want = len(ctx.Snap.Nodes) + 2
 		}
-		b.draw = func(c canvas.Canvas) { o.matrix(ctx, c) }
+		b.draw = func(c canvas.Canvas) { o.drawMatrix(ctx, c) }
 		return b
 	}
 	// The heat map gets as many lines as its groups need, but at most a third of the screen.
-	groups := snapshot.Remember(ctx.Snap, memo("groups by "+resourceName(ctx)), func() []widget.HeatGroup {
-		return noderow.Groups(ctx.Snap.Nodes, noderow.Offered(ctx.Snap.Nodes)[0], resourceName(ctx))
+	groups := snapshot.CachedValue(ctx.Snap, memo("groups by "+resourceName(ctx)), func() []widget.HeatGroup {
+		return noderow.HeatGroups(ctx.Snap.Nodes, noderow.OfferedGroupings(ctx.Snap.Nodes)[0], resourceName(ctx))
 	})
 	o.heat.Groups, o.heat.Dense = groups, true
 	most := max(c.H/3, 2)
 	o.heat.Draw(canvas.New(c.W-4, most, ctx.Theme.Glyphs.ASCII), ctx.Theme)
-	lines := min(o.heat.Lines(), most)
+	lines := min(o.heat.TotalLines(), most)
 	head := 3
 	if wide {
 		head = 4
@@ -130,16 +130,16 @@ func (o *Overview) nodeBlock(ctx *screenapi.Context, c canvas.Canvas) block {
 	if !wide {
 		b.want, head = 2+lines, 2
 	}
-	b.draw = func(c canvas.Canvas) { o.many(ctx, c, head) }
+	b.draw = func(c canvas.Canvas) { o.drawManyNodes(ctx, c, head) }
 	return b
 }
 
-// many draws sums and the heat map.
-func (o *Overview) many(ctx *screenapi.Context, c canvas.Canvas, head int) {
+// drawManyNodes draws sums and the heat map.
+func (o *Overview) drawManyNodes(ctx *screenapi.Context, c canvas.Canvas, head int) {
 	if head == 2 {
-		o.sumsNarrow(ctx, c)
+		o.drawSumsNarrow(ctx, c)
 	} else {
-		sumsWide(ctx, c)
+		drawSumsWide(ctx, c)
 	}
 	legend := 1
 	if head == 2 || c.H-head < 2 {
@@ -149,20 +149,20 @@ func (o *Overview) many(ctx *screenapi.Context, c canvas.Canvas, head int) {
 	hidden := o.heat.Draw(o.heatAt, ctx.Theme)
 	if legend == 0 {
 		if hidden > 0 {
-			c.PutRight(c.W, 1, fmt.Sprintf("  %s nodes more on screen 4", widget.Count(hidden)), theme.Dim)
+			c.PutRight(c.W, 1, fmt.Sprintf("  %s nodes more on screen 4", widget.FormatCount(hidden)), theme.Dim)
 		}
 		return
 	}
-	text := noderow.Legend(screenapi.ShortResource(ctx.ShownResource()), ctx.Theme.Glyphs) + "      m: next resource"
+	text := noderow.HeatLegend(screenapi.ShortResource(ctx.ShownResource()), ctx.Theme.Glyphs) + "      m: next resource"
 	if hidden > 0 {
-		text = fmt.Sprintf("%s nodes more on screen 4      %s", widget.Count(hidden), text)
+		text = fmt.Sprintf("%s nodes more on screen 4      %s", widget.FormatCount(hidden), text)
 	}
 	c.Fit(0, c.H-1, c.W, text, theme.Dim)
 }
 
-// sumsWide draws one column per resource, with the allocatable and the idle amount.
-func sumsWide(ctx *screenapi.Context, c canvas.Canvas) {
-	has, idle := sums(ctx)
+// drawSumsWide draws one column per resource, with the allocatable and the idle amount.
+func drawSumsWide(ctx *screenapi.Context, c canvas.Canvas) {
+	has, idle := sumAmounts(ctx)
 	c.Put(0, 1, "Allocatable", theme.Head)
 	c.Put(0, 2, "Idle", theme.Head)
 	x := 12
@@ -177,15 +177,15 @@ func sumsWide(ctx *screenapi.Context, c canvas.Canvas) {
 		c.Put(x+w+1, 2, idle[i].percent, theme.Dim)
 		x += w + 8
 	}
-	c.Fit(x, 0, c.W-x, "nodes "+counted(ctx), theme.Plain)
-	if free := freeNodes(ctx.Snap); free != "" {
-		c.Fit(x, 2, c.W-x, fmt.Sprintf("whole nodes free: %d (%s)", count(ctx.Snap).Idle, free), theme.Plain)
+	c.Fit(x, 0, c.W-x, "nodes "+describeCounts(ctx), theme.Plain)
+	if free := cachedFreeNodes(ctx.Snap); free != "" {
+		c.Fit(x, 2, c.W-x, fmt.Sprintf("whole nodes free: %d (%s)", countNodes(ctx.Snap).Idle, free), theme.Plain)
 	}
 }
 
-// sumsNarrow draws the same amounts in two lines.
-func (o *Overview) sumsNarrow(ctx *screenapi.Context, c canvas.Canvas) {
-	has, idle := sums(ctx)
+// drawSumsNarrow draws the same amounts in two lines.
+func (o *Overview) drawSumsNarrow(ctx *screenapi.Context, c canvas.Canvas) {
+	has, idle := sumAmounts(ctx)
 	name := resourceName(ctx)
 	var rest []string
 	end := c.W
@@ -201,10 +201,10 @@ func (o *Overview) sumsNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 		}
 		rest = append(rest, text)
 	}
-	first := "NODES " + counted(ctx)
+	first := "NODES " + describeCounts(ctx)
 	if canvas.Width(first) > end-2 {
-		n := count(ctx.Snap)
-		parts := states(n)
+		n := countNodes(ctx.Snap)
+		parts := stateCounts(n)
 		first = "NODES " + parts[0] + ": " + strings.Join(parts[1:4], " ")
 		if out := n.Drain + n.Down; out > 0 {
 			first += fmt.Sprintf(" %d out", out)
@@ -213,22 +213,22 @@ func (o *Overview) sumsNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 	c.Fit(0, 0, end-2, first, theme.Title)
 	second := "idle " + strings.Join(rest, "  ")
-	if free := freeNodes(ctx.Snap); free != "" {
-		second += fmt.Sprintf("  whole nodes free %d: %s", count(ctx.Snap).Idle, free)
+	if free := cachedFreeNodes(ctx.Snap); free != "" {
+		second += fmt.Sprintf("  whole nodes free %d: %s", countNodes(ctx.Snap).Idle, free)
 	}
 	c.Fit(0, 1, c.W, second, theme.Plain)
 }
 
-// matrix draws a small number of nodes in one column each or, on a narrow screen, in one line each.
-func (o *Overview) matrix(ctx *screenapi.Context, c canvas.Canvas) {
+// drawMatrix draws a small number of nodes in one column each or, on a narrow screen, in one line each.
+func (o *Overview) drawMatrix(ctx *screenapi.Context, c canvas.Canvas) {
 	nodes, resources := ctx.Snap.Nodes, ctx.Snap.Resources
 	if ctx.W < 100 {
-		o.matrixNarrow(ctx, c)
+		o.drawMatrixNarrow(ctx, c)
 		return
 	}
 	w := 0
 	for _, n := range nodes {
-		w = max(w, canvas.Width(noderow.Short(n.Name))+2)
+		w = max(w, canvas.Width(noderow.ShortNodeName(n.Name))+2)
 	}
 	w = max(min(w, (c.W-24)/len(nodes)), 9)
 	c.Put(0, 1, "Allocatable", theme.Head)
@@ -241,55 +241,57 @@ func (o *Overview) matrix(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 	for i, n := range nodes {
 		x := 23 + i*w
-		c.FitRight(x, 0, w-1, noderow.Short(n.Name), theme.Head)
+		c.FitRight(x, 0, w-1, noderow.ShortNodeName(n.Name), theme.Head)
 		for r, name := range resources {
-			widget.FitNumber(c, x, 1+r, w-1, render.Amount(name, n.Has.Of(name)), theme.Plain)
-			text, style := idleOf(n, name)
+			widget.FitNumber(c, x, 1+r, w-1, render.FormatAmount(name, n.Has.AmountOfResource(name)), theme.Plain)
+			text, style := idleAmountOf(n, name)
 			widget.FitNumber(c, x, 1+len(resources)+r, w-1, text, style)
 		}
-		c.FitRight(x, 1+2*len(resources), w-1, noderow.State(n), noderow.StateStyle(n.State))
+		c.FitRight(x, 1+2*len(resources), w-1, noderow.StateTextOf(n), noderow.StateStyle(n.State))
 	}
 }
 
-func (o *Overview) matrixNarrow(ctx *screenapi.Context, c canvas.Canvas) {
+func (o *Overview) drawMatrixNarrow(ctx *screenapi.Context, c canvas.Canvas) {
 	// Show as many resources as fit, starting with the chosen one.
 	resources := slices.Clone(ctx.Snap.Resources)
-	slices.SortStableFunc(resources, func(a, b corev1.ResourceName) int { return first(a, resourceName(ctx)) - first(b, resourceName(ctx)) })
+	slices.SortStableFunc(resources, func(a, b corev1.ResourceName) int {
+		return preferWanted(a, resourceName(ctx)) - preferWanted(b, resourceName(ctx))
+	})
 	resources = resources[:min(len(resources), max((c.W-24+2)/17, 1))]
-	c.Fit(0, 0, c.W, "NODES "+counted(ctx), theme.Title)
+	c.Fit(0, 0, c.W, "NODES "+describeCounts(ctx), theme.Title)
 	c.Put(0, 1, "NAME", theme.Head)
 	c.Put(18, 1, "STATE", theme.Head)
 	for i, n := range ctx.Snap.Nodes {
-		c.Fit(0, 2+i, 17, noderow.Short(n.Name), theme.Plain)
-		c.Fit(18, 2+i, 5, noderow.State(n), noderow.StateStyle(n.State))
+		c.Fit(0, 2+i, 17, noderow.ShortNodeName(n.Name), theme.Plain)
+		c.Fit(18, 2+i, 5, noderow.StateTextOf(n), noderow.StateStyle(n.State))
 		for r, name := range resources {
 			x := 24 + r*17
 			if i == 0 {
 				c.FitRight(x, 1, 15, "idle "+screenapi.ShortResource(string(name)), theme.Head)
 			}
-			text, style := idleOf(n, name)
-			c.FitRight(x, 2+i, 15, text+"/"+render.Amount(name, n.Has.Of(name)), style)
+			text, style := idleAmountOf(n, name)
+			c.FitRight(x, 2+i, 15, text+"/"+render.FormatAmount(name, n.Has.AmountOfResource(name)), style)
 		}
 	}
 }
 
-func first(name, wanted corev1.ResourceName) int {
+func preferWanted(name, wanted corev1.ResourceName) int {
 	if name == wanted {
 		return 0
 	}
 	return 1
 }
 
-// idleOf returns the idle amount of a resource on a node.
-func idleOf(n *snapshot.Node, name corev1.ResourceName) (string, canvas.Style) {
-	switch idle := n.Idle.Of(name); {
+// idleAmountOf returns the idle amount of a resource on a node.
+func idleAmountOf(n *snapshot.Node, name corev1.ResourceName) (string, canvas.Style) {
+	switch idle := n.Idle.AmountOfResource(name); {
 	case n.Unknown:
 		return "?", theme.Dim
-	case !noderow.Takes(n):
-		return render.Amount(name, idle), theme.Dim
+	case !noderow.AcceptsPods(n):
+		return render.FormatAmount(name, idle), theme.Dim
 	case idle <= 0:
-		return render.Amount(name, idle), theme.Dim
+		return render.FormatAmount(name, idle), theme.Dim
 	default:
-		return render.Amount(name, idle), theme.Good
+		return render.FormatAmount(name, idle), theme.Good
 	}
 }

@@ -31,21 +31,21 @@ type Overview struct {
 	events bool // only the events are shown
 }
 
-// Spec returns the description of the screen.
-func Spec() screenapi.Spec {
-	return screenapi.Spec{Name: screenapi.Overview, Tab: "Overview", ShortTab: "Ovw", Number: "1", New: func(string) screenapi.Screen { return New() }, Keys: Keys()}
+// ScreenSpec returns the description of the screen.
+func ScreenSpec() screenapi.Spec {
+	return screenapi.Spec{Name: screenapi.Overview, Tab: "Overview", ShortTab: "Ovw", Number: "1", New: func(string) screenapi.Screen { return New() }, Keys: KeyBindings()}
 }
 
 // New returns the screen in its initial state.
 func New() *Overview {
-	return &Overview{jobs: widget.Table[jobrow.Row]{Columns: columnsOfJobs(), ID: jobrow.ID, Default: jobrow.Default, DefaultSort: jobrow.DefaultSort}}
+	return &Overview{jobs: widget.Table[jobrow.Row]{Columns: columnsOfJobs(), ID: jobrow.UniqueID, Default: jobrow.CompareDefault, DefaultSort: jobrow.DefaultSort}}
 }
 
 // columnsOfJobs returns the columns of the screen Jobs, but with other priorities on narrow terminals: the remaining
 // run time is more important here than the namespace.
 func columnsOfJobs() []jobrow.Column {
 	from := map[string]int{"namespace": 150, "prio": 150, "start": 150, "left": 110, "counts": 110}
-	all := jobrow.Columns()
+	all := jobrow.AllColumns()
 	for i := range all {
 		if width, ok := from[all[i].Key]; ok {
 			all[i].From = width
@@ -65,12 +65,12 @@ func (o *Overview) Note(*screenapi.Context) string { return "" }
 
 // SetFilter filters the jobs.
 func (o *Overview) SetFilter(ctx *screenapi.Context, text string) error {
-	parsed, err := jobrow.Fields(ctx.Snap, ctx.Now).Parse(text)
+	parsed, err := jobrow.FilterFields(ctx.Snap, ctx.Now).Parse(text)
 	if err != nil {
 		return err
 	}
 	o.filter, o.text = parsed, text
-	o.refresh(ctx, false)
+	o.refreshRows(ctx, false)
 	return nil
 }
 
@@ -86,17 +86,17 @@ func (o *Overview) Escape() bool {
 	return o.jobs.Escape()
 }
 
-// refresh makes the rows from the current snapshot.
-func (o *Overview) refresh(ctx *screenapi.Context, lingering bool) {
+// refreshRows makes the rows from the current snapshot.
+func (o *Overview) refreshRows(ctx *screenapi.Context, lingering bool) {
 	if o.text != "" { // filters may depend on the time
-		if parsed, err := jobrow.Fields(ctx.Snap, ctx.Now).Parse(o.text); err == nil {
+		if parsed, err := jobrow.FilterFields(ctx.Snap, ctx.Now).Parse(o.text); err == nil {
 			o.filter = parsed
 		}
 	}
 	o.tally, o.all, o.matching = jobrow.Tally{}, 0, o.matching[:0]
-	for _, row := range o.sorted.Rows(ctx) {
+	for _, row := range o.sorted.CurrentRows(ctx) {
 		o.tally.Add(row)
-		if row.Ended() { // ended jobs are shown on the screen Jobs
+		if row.HasEnded() { // ended jobs are shown on the screen Jobs
 			continue
 		}
 		o.all++
@@ -111,22 +111,22 @@ func (o *Overview) refresh(ctx *screenapi.Context, lingering bool) {
 func (o *Overview) Update(ctx *screenapi.Context, event screenapi.Event) []screenapi.Effect {
 	switch e := event.(type) {
 	case screenapi.Refresh:
-		o.refresh(ctx, true)
+		o.refreshRows(ctx, true)
 	case screenapi.Mouse:
-		return o.mouse(ctx, e)
+		return o.handleMouse(ctx, e)
 	}
 	return nil
 }
 
-func (o *Overview) mouse(ctx *screenapi.Context, m screenapi.Mouse) []screenapi.Effect {
+func (o *Overview) handleMouse(ctx *screenapi.Context, m screenapi.Mouse) []screenapi.Effect {
 	if taken, open := o.jobs.Mouse(ctx, m); taken {
 		if open {
-			return o.open(ctx)
+			return o.openSelectedJob(ctx)
 		}
 		return nil
 	}
 	if m.Kind == screenapi.Click || m.Kind == screenapi.DoubleClick {
-		x, y, ok := o.heatAt.Holds(m.X, m.Y)
+		x, y, ok := o.heatAt.ContainsCell(m.X, m.Y)
 		if name := o.heat.At(x, y); ok && name != "" {
 			return []screenapi.Effect{screenapi.Open{Screen: screenapi.Nodes, Target: name}}
 		}
@@ -134,8 +134,8 @@ func (o *Overview) mouse(ctx *screenapi.Context, m screenapi.Mouse) []screenapi.
 	return nil
 }
 
-// open opens the job under the cursor.
-func (o *Overview) open(*screenapi.Context) []screenapi.Effect {
+// openSelectedJob opens the job under the cursor.
+func (o *Overview) openSelectedJob(*screenapi.Context) []screenapi.Effect {
 	row, ok := o.jobs.Selected()
 	if !ok {
 		return nil
@@ -158,8 +158,8 @@ func shownQueues(snap *snapshot.Snapshot) []*snapshot.Queue {
 	return shown
 }
 
-// pathOf returns the path of a queue and its parent, for example root/research.
-func pathOf(snap *snapshot.Snapshot, q *snapshot.Queue) string {
+// queuePathText returns the path of a queue and its parent, for example root/research.
+func queuePathText(snap *snapshot.Snapshot, q *snapshot.Queue) string {
 	if q.Parent == "" || snap.Queue(q.Parent) == nil {
 		return q.Name
 	}
@@ -185,8 +185,8 @@ func eventText(e *snapshot.Event) string {
 	return text
 }
 
-// percent returns the rounded percentage that part is of whole.
-func percent(part, whole int64) string {
+// formatPercent returns the rounded percentage that part is of whole.
+func formatPercent(part, whole int64) string {
 	if whole <= 0 {
 		return ""
 	}

@@ -9,5 +9,5 @@ import (
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
-	tuitest.Frames(t, "overview", tuitest.Always(screens.All()), tuitest.Keys("1"))
+	tuitest.CompareFrames(t, "overview", tuitest.SameSpecsAlways(screens.AllScreenSpecs()), tuitest.KeyPresser("1"))
 }

@@ -18,7 +18,7 @@ func (o *Overview) queueBlock(ctx *screenapi.Context) block {
 	resource := screenapi.ShortResource(ctx.ShownResource())
 	b := block{
 		title: "Queues", note: "3 to open", want: len(shown) + 1, least: min(len(shown), 2) + 1,
-		short: fmt.Sprintf("QUEUES (%s)  %s", resource, queuerow.Legend(ctx.Theme.Glyphs, false)),
+		short: fmt.Sprintf("QUEUES (%s)  %s", resource, queuerow.BarLegendText(ctx.Theme.Glyphs, false)),
 	}
 	if ctx.Snap.Policy != "" {
 		b.title = "Queues (" + ctx.Snap.Policy + ")"
@@ -34,15 +34,15 @@ func (o *Overview) queueBlock(ctx *screenapi.Context) block {
 	}
 	if ctx.W < 100 {
 		b.want, b.least = len(shown), min(len(shown), 2)
-		b.head = func(c canvas.Canvas) { columns(c, 0, narrowBar(c.W).to, false, theme.Head, heads...) }
-		b.draw = func(c canvas.Canvas) { drawQueues(ctx, c, shown, narrowBar(c.W)) }
+		b.head = func(c canvas.Canvas) { drawColumns(c, 0, drawNarrowBar(c.W).to, false, theme.Head, heads...) }
+		b.draw = func(c canvas.Canvas) { drawQueues(ctx, c, shown, drawNarrowBar(c.W)) }
 		return b
 	}
 	b.draw = func(c canvas.Canvas) {
-		at := wideBar(c.W)
-		columns(c, 0, at.to, true, theme.Head, heads...)
+		at := drawWideBar(c.W)
+		drawColumns(c, 0, at.to, true, theme.Head, heads...)
 		c.Put(0, 0, "QUEUE", theme.Head)
-		c.Fit(at.from, 0, at.to-at.from, resource+" "+queuerow.Legend(ctx.Theme.Glyphs, true), theme.Dim)
+		c.Fit(at.from, 0, at.to-at.from, resource+" "+queuerow.BarLegendText(ctx.Theme.Glyphs, true), theme.Dim)
 		drawQueues(ctx, c.Sub(0, 1, c.W, c.H-1), shown, at)
 	}
 	return b
@@ -57,17 +57,17 @@ type place struct {
 	wide           bool
 }
 
-func wideBar(w int) place   { return place{0, 15, max(w-55, 19), true} }
-func narrowBar(w int) place { return place{1, 10, max(w-29, 14), false} }
+func drawWideBar(w int) place   { return place{0, 15, max(w-55, 19), true} }
+func drawNarrowBar(w int) place { return place{1, 10, max(w-29, 14), false} }
 
 // drawQueues draws one line per queue.
 func drawQueues(ctx *screenapi.Context, c canvas.Canvas, shown []*snapshot.Queue, at place) {
 	if len(shown) == 0 {
-		c.Fit(at.name, 0, c.W, ctx.Nothing("there are no queues"), theme.Dim)
+		c.Fit(at.name, 0, c.W, ctx.EmptyTableText("there are no queues"), theme.Dim)
 		return
 	}
 	name := resourceName(ctx)
-	scale := queuerow.Scale(ctx.Snap, shown, name)
+	scale := queuerow.FullBarAmount(ctx.Snap, shown, name)
 	for y, q := range shown[:min(len(shown), c.H)] {
 		if y == c.H-1 && len(shown) > c.H {
 			c.Fit(at.name, y, c.W, fmt.Sprintf("%c %d more below (3)", ctx.Theme.Glyphs.More, len(shown)-y), theme.Dim)
@@ -75,30 +75,30 @@ func drawQueues(ctx *screenapi.Context, c canvas.Canvas, shown []*snapshot.Queue
 		}
 		title := q.Name
 		if at.wide {
-			title = pathOf(ctx.Snap, q)
+			title = queuePathText(ctx.Snap, q)
 		}
 		c.Fit(at.name, y, at.from-at.name-1, title, theme.Plain)
-		n := queuerow.NumbersOf(q, name)
-		queuerow.Bar(n, scale).Draw(c, at.from, y, at.to-at.from, ctx.Theme)
-		columns(c, y, at.to, at.wide, theme.Plain, queuerow.Text(name, n.Allocated), queuerow.Text(name, n.Deserved), queuerow.Text(name, n.Capability),
-			fmt.Sprint(q.Running), fmt.Sprint(q.Waiting), headWait(ctx, q), cmp.Or(string(q.State), "-"))
+		n := queuerow.NumbersOfQueue(q, name)
+		queuerow.NewUsageBar(n, scale).Draw(c, at.from, y, at.to-at.from, ctx.Theme)
+		drawColumns(c, y, at.to, at.wide, theme.Plain, queuerow.FormatAmount(name, n.Allocated), queuerow.FormatAmount(name, n.Deserved), queuerow.FormatAmount(name, n.Capability),
+			fmt.Sprint(q.Running), fmt.Sprint(q.Waiting), firstWaitTime(ctx, q), cmp.Or(string(q.State), "-"))
 	}
 }
 
-// headWait returns the waiting time of the first job in a queue. If the user sees only some of the jobs, it is a
+// firstWaitTime returns the waiting time of the first job in a queue. If the user sees only some of the jobs, it is a
 // lower bound.
-func headWait(ctx *screenapi.Context, q *snapshot.Queue) string {
+func firstWaitTime(ctx *screenapi.Context, q *snapshot.Queue) string {
 	_, hidden := ctx.Snap.HiddenKind("jobs")
-	first := snapshot.Remember(ctx.Snap, memo("first in "+q.Name), func() *snapshot.Job { return firstPending(ctx.Snap, q.Name) })
+	first := snapshot.CachedValue(ctx.Snap, memo("first in "+q.Name), func() *snapshot.Job { return firstPending(ctx.Snap, q.Name) })
 	switch {
 	case first == nil && hidden && q.Waiting > 0:
 		return "?"
 	case first == nil:
 		return "-"
 	case hidden:
-		return ">" + widget.Short(ctx.Now.Sub(first.Submitted))
+		return ">" + widget.FormatDuration(ctx.Now.Sub(first.Submitted))
 	}
-	return widget.Short(ctx.Now.Sub(first.Submitted))
+	return widget.FormatDuration(ctx.Now.Sub(first.Submitted))
 }
 
 // firstPending returns the job that has waited longest in a queue or its descendants, or nil. It ignores jobs that
@@ -127,8 +127,8 @@ func firstPending(snap *snapshot.Snapshot, name string) *snapshot.Job {
 	return first
 }
 
-// columns draws the numbers of a line to the right of x. The last two are drawn only on wide terminals.
-func columns(c canvas.Canvas, y, x int, wide bool, style canvas.Style, texts ...string) {
+// drawColumns draws the numbers of a line to the right of x. The last two are drawn only on wide terminals.
+func drawColumns(c canvas.Canvas, y, x int, wide bool, style canvas.Style, texts ...string) {
 	widths := []int{6, 5, 5, 5, 5}
 	if wide {
 		widths = []int{8, 8, 8, 6, 6, 10}

@@ -8,16 +8,18 @@ import (
 	"github.com/vc-batch/vc/internal/tui/queuerow"
 )
 
-// numbersOf returns the numbers of a queue.
-func numbersOf(q *snapshot.Queue, name corev1.ResourceName) queuerow.Numbers {
-	return queuerow.NumbersOf(q, name)
+// queueNumbers returns the numbers of a queue.
+func queueNumbers(q *snapshot.Queue, name corev1.ResourceName) queuerow.Numbers {
+	return queuerow.NumbersOfQueue(q, name)
 }
 
-// text formats an amount; an unset amount is formatted as "-".
-func text(name corev1.ResourceName, amount int64) string { return queuerow.Text(name, amount) }
+// formatAmount formats an amount; an unset amount is formatted as "-".
+func formatAmount(name corev1.ResourceName, amount int64) string {
+	return queuerow.FormatAmount(name, amount)
+}
 
-// gpusOf returns the total number of GPUs of any vendor in a list.
-func gpusOf(list corev1.ResourceList) float64 {
+// sumGPUs returns the total number of GPUs of any vendor in a list.
+func sumGPUs(list corev1.ResourceList) float64 {
 	sum := 0.0
 	for name, amount := range list {
 		if render.IsGPU(name) {
@@ -27,8 +29,8 @@ func gpusOf(list corev1.ResourceList) float64 {
 	return sum
 }
 
-// left returns how much more a queue may use before it reaches its capability. ok is false if it has no capability.
-func left(n queuerow.Numbers) (amount int64, ok bool) {
+// leftToCapability returns how much more a queue may use before it reaches its capability. ok is false if it has no capability.
+func leftToCapability(n queuerow.Numbers) (amount int64, ok bool) {
 	if n.Capability < 0 {
 		return 0, false
 	}

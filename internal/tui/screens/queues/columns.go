@@ -15,29 +15,29 @@ import (
 
 type column = widget.Column[*row]
 
-// columns returns the columns of the tree. Amounts are those of the shown resource.
-func (q *Queues) columns() []column {
+// tableColumns returns the columns of the tree. Amounts are those of the shown resource.
+func (q *Queues) tableColumns() []column {
 	amount := func(title string, width, from int, of func(queuerow.Numbers) int64) column {
 		return column{Key: title, Title: title, Width: width, Narrow: width - 1, From: from, Right: true, Descending: true,
 			Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) {
-				return number(text(q.resource, of(numbersOf(r.Queue, q.resource))))
+				return numberCell(formatAmount(q.resource, of(queueNumbers(r.Queue, q.resource))))
 			},
 			Compare: func(a, b *row) int {
-				return cmp.Compare(of(numbersOf(a.Queue, q.resource)), of(numbersOf(b.Queue, q.resource)))
+				return cmp.Compare(of(queueNumbers(a.Queue, q.resource)), of(queueNumbers(b.Queue, q.resource)))
 			}}
 	}
 	count := func(title string, width, narrow int, of func(*row) int) column {
 		return column{Key: title, Title: title, Width: width, Narrow: narrow, Right: true, Descending: true,
-			Cell:    func(_ *screenapi.Context, r *row) (string, canvas.Style) { return number(fmt.Sprint(of(r))) },
+			Cell:    func(_ *screenapi.Context, r *row) (string, canvas.Style) { return numberCell(fmt.Sprint(of(r))) },
 			Compare: func(a, b *row) int { return cmp.Compare(of(a), of(b)) }}
 	}
 	return []column{
 		{Key: "QUEUE", Title: "QUEUE", Width: 20, Narrow: 12, Cell: q.nameCell, Compare: func(a, b *row) int { return strings.Compare(a.Name, b.Name) }},
-		{Key: "STATE", Title: "STATE", Width: 8, From: 100, Cell: stateCell(8), Compare: byState},
-		{Key: "ST", Title: "ST", Width: 2, Below: 100, Cell: stateCell(2), Compare: byState},
+		{Key: "STATE", Title: "STATE", Width: 8, From: 100, Cell: stateCell(8), Compare: compareByState},
+		{Key: "ST", Title: "ST", Width: 2, Below: 100, Cell: stateCell(2), Compare: compareByState},
 		{Key: "SHARE", Title: "SHARE", Width: 5, From: 80, Right: true, Descending: true, Cell: q.shareCell, Compare: func(a, b *row) int {
-			x, _ := numbersOf(a.Queue, q.resource).Share()
-			y, _ := numbersOf(b.Queue, q.resource).Share()
+			x, _ := queueNumbers(a.Queue, q.resource).DeservedShare()
+			y, _ := queueNumbers(b.Queue, q.resource).DeservedShare()
 			return cmp.Compare(x, y)
 		}},
 		{Key: "BAR", Title: "", Width: 8, Flex: true, Draw: q.drawBar},
@@ -54,16 +54,16 @@ func (q *Queues) columns() []column {
 			return "yes", theme.Dim
 		}},
 		{Key: "WEIGHT", Title: "WEIGHT", Width: 6, From: 150, Right: true, Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) {
-			return number(fmt.Sprint(r.Object.Spec.Weight))
+			return numberCell(fmt.Sprint(r.Object.Spec.Weight))
 		}, Compare: func(a, b *row) int { return cmp.Compare(a.Object.Spec.Weight, b.Object.Spec.Weight) }},
 		{Key: "PRIO", Title: "PRIO", Width: 5, From: 150, Right: true, Cell: func(_ *screenapi.Context, r *row) (string, canvas.Style) {
-			return number(fmt.Sprint(r.Object.Spec.Priority))
+			return numberCell(fmt.Sprint(r.Object.Spec.Priority))
 		}, Compare: func(a, b *row) int { return cmp.Compare(a.Object.Spec.Priority, b.Object.Spec.Priority) }},
 	}
 }
 
-// number returns a number as a table cell; zero and "-" are dimmed.
-func number(text string) (string, canvas.Style) {
+// numberCell returns a number as a table cell; zero and "-" are dimmed.
+func numberCell(text string) (string, canvas.Style) {
 	if text == "0" || text == "-" {
 		return text, theme.Dim
 	}
@@ -103,7 +103,7 @@ func (q *Queues) nameCell(ctx *screenapi.Context, r *row) (string, canvas.Style)
 	return name.String() + r.Name, style
 }
 
-func byState(a, b *row) int { return cmp.Compare(a.State, b.State) }
+func compareByState(a, b *row) int { return cmp.Compare(a.State, b.State) }
 
 func stateCell(width int) func(*screenapi.Context, *row) (string, canvas.Style) {
 	return func(_ *screenapi.Context, r *row) (string, canvas.Style) {
@@ -120,7 +120,7 @@ func stateCell(width int) func(*screenapi.Context, *row) (string, canvas.Style) 
 }
 
 func (q *Queues) shareCell(_ *screenapi.Context, r *row) (string, canvas.Style) {
-	part, ok := numbersOf(r.Queue, q.resource).Share()
+	part, ok := queueNumbers(r.Queue, q.resource).DeservedShare()
 	switch {
 	case !ok:
 		return "-", theme.Dim
@@ -145,7 +145,7 @@ func shareText(part float64) string {
 
 // drawBar draws the allocated and the admitted amount of the shown resource, with signs that mark the bounds.
 func (q *Queues) drawBar(ctx *screenapi.Context, r *row, c canvas.Canvas) {
-	n := numbersOf(r.Queue, q.resource)
-	bar := queuerow.Bar(n, q.scale)
+	n := queueNumbers(r.Queue, q.resource)
+	bar := queuerow.NewUsageBar(n, q.scale)
 	bar.Draw(c, 0, 0, c.W, ctx.Theme)
 }

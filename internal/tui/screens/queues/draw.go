@@ -39,26 +39,26 @@ func (q *Queues) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 }
 
-// measure updates the scale of the bars if it may have changed, and the legend for this width.
-func (q *Queues) measure(ctx *screenapi.Context) {
+// updateScale updates the scale of the bars if it may have changed, and the legend for this width.
+func (q *Queues) updateScale(ctx *screenapi.Context) {
 	name := corev1.ResourceName(ctx.ShownResource())
 	if q.resource != name || q.serial != ctx.Snap.Serial || q.scale == 0 {
-		q.resource, q.serial, q.scale = name, ctx.Snap.Serial, queuerow.Scale(ctx.Snap, ctx.Snap.Queues, name)
+		q.resource, q.serial, q.scale = name, ctx.Snap.Serial, queuerow.FullBarAmount(ctx.Snap, ctx.Snap.Queues, name)
 	}
 	for i := range q.table.Columns {
 		if column := &q.table.Columns[i]; column.Key == "BAR" {
-			column.Title = queuerow.Legend(ctx.Theme.Glyphs, ctx.W >= 100)
+			column.Title = queuerow.BarLegendText(ctx.Theme.Glyphs, ctx.W >= 100)
 		}
 	}
 }
 
 func (q *Queues) drawTree(ctx *screenapi.Context, c canvas.Canvas) {
-	q.table.Draw(ctx, c, q.empty(ctx))
+	q.table.Draw(ctx, c, q.emptyReason(ctx))
 }
 
-// empty returns the reason why there are no rows.
-func (q *Queues) empty(ctx *screenapi.Context) string {
-	if why := ctx.Unseen("queues"); why != "" {
+// emptyReason returns the reason why there are no rows.
+func (q *Queues) emptyReason(ctx *screenapi.Context) string {
+	if why := ctx.UnseenReason("queues"); why != "" {
 		return why
 	}
 	for _, l := range ctx.Snap.Loading {
@@ -69,37 +69,37 @@ func (q *Queues) empty(ctx *screenapi.Context) string {
 	if len(q.all) > 0 {
 		return "no queue matches " + q.text + "   (esc clears)"
 	}
-	return ctx.Nothing("no queues: " + ctx.Program + " queue create creates one")
+	return ctx.EmptyTableText("no queues: " + ctx.Program + " queue create creates one")
 }
 
 func (q *Queues) drawBoxes(ctx *screenapi.Context, c canvas.Canvas) {
-	r := q.selected()
+	r := q.selectedQueue()
 	if r == nil {
 		return
 	}
-	boxes := min(max(len(q.waitingIn(r))+3, boxHeight), c.H-historyHeight)
+	boxes := min(max(len(q.pendingInTree(r))+3, boxHeight), c.H-historyHeight)
 	upper, lower := c.Cut(boxes)
 	half := c.W / 2
-	left := widget.Box(upper.Sub(0, 0, half, boxes), ctx.Theme, r.Name, "")
-	for y, one := range q.facts(ctx, r, left.W, left.H) {
+	left := widget.DrawTitledBox(upper.Sub(0, 0, half, boxes), ctx.Theme, r.Name, "")
+	for y, one := range q.queueFacts(ctx, r, left.W, left.H) {
 		left.Fit(0, y, left.W, one.text, one.style)
 	}
-	q.drawPending(ctx, widget.Box(upper.Sub(half, 0, c.W-half, boxes), ctx.Theme, "Pending jobs (in scheduling order)", ""), r)
-	inside := widget.Box(lower.Sub(0, 0, c.W, historyHeight), ctx.Theme, r.Name+" over time", "")
+	q.drawPending(ctx, widget.DrawTitledBox(upper.Sub(half, 0, c.W-half, boxes), ctx.Theme, "Pending jobs (in scheduling order)", ""), r)
+	inside := widget.DrawTitledBox(lower.Sub(0, 0, c.W, historyHeight), ctx.Theme, r.Name+" over time", "")
 	q.drawHistory(ctx, inside, r)
 }
 
 func (q *Queues) drawHistory(ctx *screenapi.Context, c canvas.Canvas, r *row) {
-	allocated, waiting := q.history.of(r.Name, q.resource, ctx.Now)
-	n := numbersOf(r.Queue, q.resource)
+	allocated, waiting := q.history.historyOfQueue(r.Name, q.resource, ctx.Now)
+	n := queueNumbers(r.Queue, q.resource)
 	draw := func(y int, label string, values []float64, style canvas.Style, last string) int {
 		x := c.Put(0, y, label, theme.Dim)
-		x = widget.Spark(c, x, y, max(c.W-x-40, 10), values, style, ctx.Theme)
+		x = widget.DrawSparkline(c, x, y, max(c.W-x-40, 10), values, style, ctx.Theme)
 		return c.Put(x+2, y, last, theme.Plain)
 	}
-	draw(0, "alloc  ", allocated, theme.Running, text(q.resource, n.Allocated))
-	x := draw(1, "pend   ", waiting, theme.Pending, widget.Count(r.Waiting))
-	said := fmt.Sprintf("(since this screen opened, 1 cell = %s)", short(q.history.step))
+	draw(0, "alloc  ", allocated, theme.Running, formatAmount(q.resource, n.Allocated))
+	x := draw(1, "pend   ", waiting, theme.Pending, widget.FormatCount(r.Waiting))
+	said := fmt.Sprintf("(since this screen opened, 1 cell = %s)", formatDuration(q.history.step))
 	if x+2+canvas.Width(said) <= c.W {
 		c.PutRight(c.W, 1, said, theme.Dim)
 	}
@@ -107,13 +107,13 @@ func (q *Queues) drawHistory(ctx *screenapi.Context, c canvas.Canvas, r *row) {
 
 // drawPending draws the pending jobs in order.
 func (q *Queues) drawPending(ctx *screenapi.Context, c canvas.Canvas, r *row) {
-	waiting := q.waitingIn(r)
+	waiting := q.pendingInTree(r)
 	if len(waiting) == 0 {
 		text := "no waiting jobs"
-		if only := ctx.Only("jobs"); only != "" {
+		if only := ctx.OnlyNamespaces("jobs"); only != "" {
 			text += " (jobs: " + only + ")"
 		}
-		c.Fit(0, 0, c.W, cmp.Or(ctx.Unseen("jobs"), text), theme.Dim)
+		c.Fit(0, 0, c.W, cmp.Or(ctx.UnseenReason("jobs"), text), theme.Dim)
 		return
 	}
 	name := max(c.W-44, 8)
@@ -132,49 +132,49 @@ func (q *Queues) drawPending(ctx *screenapi.Context, c canvas.Canvas, r *row) {
 		room--
 	}
 	for i, j := range waiting[:min(room, len(waiting))] {
-		line(i+1, fmt.Sprint(i+1), j.ID, j.Title, fmt.Sprint(j.Priority), waited(ctx, j), needs(j), blockedBy(j), theme.Plain)
+		line(i+1, fmt.Sprint(i+1), j.ID, j.Title, fmt.Sprint(j.Priority), waitedText(ctx, j), scarcestRequest(j), blockingReasonOf(j), theme.Plain)
 	}
 	if more := len(waiting) - room; more > 0 {
-		c.Fit(0, c.H-1, c.W, fmt.Sprintf("%c  %s more (enter)", ctx.Theme.Glyphs.More, widget.Count(more)), theme.Dim)
+		c.Fit(0, c.H-1, c.W, fmt.Sprintf("%c  %s more (enter)", ctx.Theme.Glyphs.More, widget.FormatCount(more)), theme.Dim)
 	}
 }
 
 // drawNarrow draws facts, pending jobs and history in a few lines, with the most important first.
 func (q *Queues) drawNarrow(ctx *screenapi.Context, c canvas.Canvas) {
-	r := q.selected()
+	r := q.selectedQueue()
 	if r == nil {
 		return
 	}
-	widget.Rule(c, 0, ctx.Theme, "", "")
-	n := numbersOf(r.Queue, q.resource)
+	widget.DrawTitledRule(c, 0, ctx.Theme, "", "")
+	n := queueNumbers(r.Queue, q.resource)
 	facts := fmt.Sprintf("%s  weight %d  guar %s  desv %s  cap %s  alloc %s", r.Name, r.Object.Spec.Weight,
-		text(q.resource, n.Guarantee), text(q.resource, n.Deserved), text(q.resource, n.Capability), text(q.resource, n.Allocated))
-	if left, ok := left(n); ok {
-		facts += "  free " + text(q.resource, left)
+		formatAmount(q.resource, n.Guarantee), formatAmount(q.resource, n.Deserved), formatAmount(q.resource, n.Capability), formatAmount(q.resource, n.Allocated))
+	if left, ok := leftToCapability(n); ok {
+		facts += "  free " + formatAmount(q.resource, left)
 	}
 	c.Fit(1, 1, c.W-2, facts, theme.Plain)
 	y := 2
-	if notes := q.notes(r); len(notes) > 0 {
+	if notes := q.queueNotes(r); len(notes) > 0 {
 		c.Fit(1, y, c.W-2, notes[0], theme.Warn)
 		y++
 	}
-	waiting := q.waitingIn(r)
+	waiting := q.pendingInTree(r)
 	for i, j := range waiting[:min(len(waiting), max(c.H-y-1, 1))] {
 		lead := "      "
 		if i == 0 {
 			lead = "next: "
 		}
-		c.Fit(1, y, c.W-2, fmt.Sprintf("%s%d) %-6s %-16s %8s  %s", lead, i+1, j.ID, c.Shorten(j.Title, 16), needs(j), blockedBy(j)), theme.Plain)
+		c.Fit(1, y, c.W-2, fmt.Sprintf("%s%d) %-6s %-16s %8s  %s", lead, i+1, j.ID, c.Shorten(j.Title, 16), scarcestRequest(j), blockingReasonOf(j)), theme.Plain)
 		y++
 	}
 	if y < c.H {
-		allocated, pending := q.history.of(r.Name, q.resource, ctx.Now)
+		allocated, pending := q.history.historyOfQueue(r.Name, q.resource, ctx.Now)
 		cells := max((c.W-34)/2, 4)
 		x := c.Put(1, y, "alloc ", theme.Dim)
-		x = widget.Spark(c, x, y, cells, allocated, theme.Running, ctx.Theme)
-		x = c.Put(x+1, y, text(q.resource, n.Allocated), theme.Plain)
+		x = widget.DrawSparkline(c, x, y, cells, allocated, theme.Running, ctx.Theme)
+		x = c.Put(x+1, y, formatAmount(q.resource, n.Allocated), theme.Plain)
 		x = c.Put(x+4, y, "pend ", theme.Dim)
-		x = widget.Spark(c, x, y, cells, pending, theme.Pending, ctx.Theme)
-		c.Put(x+1, y, widget.Count(r.Waiting), theme.Plain)
+		x = widget.DrawSparkline(c, x, y, cells, pending, theme.Pending, ctx.Theme)
+		c.Put(x+1, y, widget.FormatCount(r.Waiting), theme.Plain)
 	}
 }

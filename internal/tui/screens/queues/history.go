@@ -27,13 +27,13 @@ type line struct {
 	waiting   []float64
 }
 
-// note records the current numbers.
-func (h *history) note(now time.Time, snap *snapshot.Snapshot) {
+// recordNumbers records the current numbers.
+func (h *history) recordNumbers(now time.Time, snap *snapshot.Snapshot) {
 	if h.lines == nil {
 		h.began, h.step, h.lines = now, firstStep, map[string]*line{}
 	}
 	for int(now.Sub(h.began)/h.step) >= historyCells {
-		h.fold()
+		h.mergeCells()
 	}
 	cell := int(max(now.Sub(h.began), 0) / h.step)
 	for _, q := range snap.Queues {
@@ -42,20 +42,20 @@ func (h *history) note(now time.Time, snap *snapshot.Snapshot) {
 			l = &line{allocated: map[corev1.ResourceName][]float64{}}
 			h.lines[q.Name] = l
 		}
-		l.waiting = put(l.waiting, cell, float64(q.Waiting))
+		l.waiting = writeCellValue(l.waiting, cell, float64(q.Waiting))
 		for name := range q.Object.Status.Allocated {
 			if _, ok := l.allocated[name]; !ok {
 				l.allocated[name] = nil
 			}
 		}
 		for name, values := range l.allocated {
-			l.allocated[name] = put(values, cell, float64(numbersOf(q, name).Allocated))
+			l.allocated[name] = writeCellValue(values, cell, float64(queueNumbers(q, name).Allocated))
 		}
 	}
 }
 
-// put writes a value to a cell. The cells before it that have no value yet repeat the last value.
-func put(values []float64, cell int, value float64) []float64 {
+// writeCellValue writes a value to a cell. The cells before it that have no value yet repeat the last value.
+func writeCellValue(values []float64, cell int, value float64) []float64 {
 	for len(values) <= cell {
 		last := value
 		if len(values) > 0 {
@@ -67,8 +67,8 @@ func put(values []float64, cell int, value float64) []float64 {
 	return values
 }
 
-// fold merges each pair of cells and keeps the later value.
-func (h *history) fold() {
+// mergeCells merges each pair of cells and keeps the later value.
+func (h *history) mergeCells() {
 	h.step *= 2
 	half := func(values []float64) []float64 {
 		var kept []float64
@@ -85,8 +85,8 @@ func (h *history) fold() {
 	}
 }
 
-// of returns the histories of a queue up to the time now.
-func (h *history) of(queue string, name corev1.ResourceName, now time.Time) (allocated, waiting []float64) {
+// historyOfQueue returns the histories of a queue up to the time now.
+func (h *history) historyOfQueue(queue string, name corev1.ResourceName, now time.Time) (allocated, waiting []float64) {
 	l := h.lines[queue]
 	if l == nil {
 		return nil, nil
@@ -96,7 +96,7 @@ func (h *history) of(queue string, name corev1.ResourceName, now time.Time) (all
 		if len(values) == 0 {
 			return nil
 		}
-		return put(append([]float64(nil), values...), max(cell, len(values)-1), values[len(values)-1])
+		return writeCellValue(append([]float64(nil), values...), max(cell, len(values)-1), values[len(values)-1])
 	}
 	return till(l.allocated[name]), till(l.waiting)
 }

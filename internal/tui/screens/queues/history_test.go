@@ -20,9 +20,9 @@ func TestAHistoryGoesOnWithWhatWasThereBefore(t *testing.T) {
 	t.Parallel()
 	var h history
 	began := time.Unix(1000, 0)
-	h.note(began, seen(1))
-	h.note(began.Add(3*firstStep), seen(4))
-	_, waiting := h.of("q", "cpu", began.Add(5*firstStep))
+	h.recordNumbers(began, seen(1))
+	h.recordNumbers(began.Add(3*firstStep), seen(4))
+	_, waiting := h.historyOfQueue("q", "cpu", began.Add(5*firstStep))
 	if diff := cmp.Diff([]float64{1, 1, 1, 4, 4, 4}, waiting); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -37,8 +37,8 @@ func TestAHistoryIsBounded(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "times") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "later")))
 			value := rapid.IntRange(0, 9).Draw(t, "waiting")
-			h.note(now, seen(value))
-			_, waiting := h.of("q", "cpu", now)
+			h.recordNumbers(now, seen(value))
+			_, waiting := h.historyOfQueue("q", "cpu", now)
 			if len(waiting) > historyCells || waiting[len(waiting)-1] != float64(value) {
 				t.Fatalf("%d cells, the last %v; want at most %d, and %d", len(waiting), waiting[len(waiting)-1], historyCells, value)
 			}

@@ -14,43 +14,43 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
-func rowsIn(s screenapi.Screen) widget.Rows {
+func tableRows(s screenapi.Screen) widget.Rows {
 	if q, ok := s.(*Queues); ok {
 		return &q.table
 	}
 	return nil
 }
 
-// keyTable returns the keys of the screen.
-func keyTable() []screenapi.Binding {
+// keyBindings returns the keys of the screen.
+func keyBindings() []screenapi.Binding {
 	name := screenapi.Queues
 	own := []screenapi.Binding{
-		{Screen: name, Key: "enter", Name: "jobs", Help: "the jobs of the queue and its child queues", Footer: 10, Do: screenapi.On((*Queues).jobs)},
+		{Screen: name, Key: "enter", Name: "jobs", Help: "the jobs of the queue and its child queues", Footer: 10, Do: screenapi.DoForScreen((*Queues).openJobsOfQueue)},
 		{Screen: name, Key: "o", Name: "open", Help: "open the queue, so that it accepts jobs again; asks first", Footer: 20, Writes: true,
-			Guard: screenapi.When((*Queues).cannotOpen), Do: screenapi.On((*Queues).open)},
+			Guard: screenapi.GuardForScreen((*Queues).openRefusal), Do: screenapi.DoForScreen((*Queues).confirmOpen)},
 		{Screen: name, Key: "C", Name: "close", Help: "close the queue and its child queues, so that they accept no new jobs; asks first", Footer: 21, Writes: true,
-			Guard: screenapi.When((*Queues).cannotClose), Do: screenapi.On((*Queues).close)},
+			Guard: screenapi.GuardForScreen((*Queues).closeRefusal), Do: screenapi.DoForScreen((*Queues).confirmClose)},
 		{Screen: name, Key: "e", Name: "edit", Help: "change weight, guarantee, deserved and capability of the queue; asks first", Footer: 22, Writes: true,
-			Guard: screenapi.When((*Queues).cannotEdit), Do: screenapi.On((*Queues).edit)},
+			Guard: screenapi.GuardForScreen((*Queues).editRefusal), Do: screenapi.DoForScreen((*Queues).editLimits)},
 		{Screen: name, Key: "m", Name: "resource", Help: "show the next resource, here and in the heat maps", Footer: 23,
 			Do: func(ctx *screenapi.Context, _ screenapi.Screen) []screenapi.Effect {
 				return []screenapi.Effect{screenapi.SetResource{Resource: ctx.NextResource()}}
 			}},
 	}
-	return append(append(own, widget.RowKeys(name, rowsIn)...), widget.TopKey(name, rowsIn))
+	return append(append(own, widget.RowKeys(name, tableRows)...), widget.FirstRowKey(name, tableRows))
 }
 
-// family returns the names of a queue and its descendants.
-func (q *Queues) family(r *row) []string {
+// namesBelow returns the names of a queue and its descendants.
+func (q *Queues) namesBelow(r *row) []string {
 	names := []string{r.Name}
-	for _, below := range q.forest.Below(r.Name) {
+	for _, below := range q.forest.DescendantsOf(r.Name) {
 		names = append(names, below.Name)
 	}
 	return names
 }
 
-func (q *Queues) jobs(*screenapi.Context) []screenapi.Effect {
-	r := q.selected()
+func (q *Queues) openJobsOfQueue(*screenapi.Context) []screenapi.Effect {
+	r := q.selectedQueue()
 	if r == nil {
 		return nil
 	}
@@ -65,10 +65,10 @@ const (
 	nobodyToAsk     = "not connected: nothing can be changed"
 )
 
-// cannot returns the reason why no action is possible on the queue under the cursor, or "".
-func (q *Queues) cannot(ctx *screenapi.Context) string {
+// actionRefusal returns the reason why no action is possible on the queue under the cursor, or "".
+func (q *Queues) actionRefusal(ctx *screenapi.Context) string {
 	switch {
-	case q.selected() == nil:
+	case q.selectedQueue() == nil:
 		return nothingSelected
 	case ctx.Actions == nil:
 		return nobodyToAsk
@@ -76,20 +76,20 @@ func (q *Queues) cannot(ctx *screenapi.Context) string {
 	return ""
 }
 
-func (q *Queues) cannotOpen(ctx *screenapi.Context) string {
-	if why := q.cannot(ctx); why != "" {
+func (q *Queues) openRefusal(ctx *screenapi.Context) string {
+	if why := q.actionRefusal(ctx); why != "" {
 		return why
 	}
-	r := q.selected()
+	r := q.selectedQueue()
 	if r.State == schedulingv1beta1.QueueStateOpen {
 		return fmt.Sprintf("queue %s is open", r.Name)
 	}
-	return refused(ctx, r, true)
+	return switchRefused(ctx, r, true)
 }
 
-// refused returns the reason why the queue controller would reject opening or closing a queue, or "". The command
+// switchRefused returns the reason why the queue controller would reject opening or closing a queue, or "". The command
 // line uses the same rule.
-func refused(ctx *screenapi.Context, r *row, open bool) string {
+func switchRefused(ctx *screenapi.Context, r *row, open bool) string {
 	var parent *schedulingv1beta1.Queue
 	if above := ctx.Snap.Queue(r.Parent); above != nil {
 		parent = above.Object
@@ -100,58 +100,58 @@ func refused(ctx *screenapi.Context, r *row, open bool) string {
 	return ""
 }
 
-func (q *Queues) cannotClose(ctx *screenapi.Context) string {
-	if why := q.cannot(ctx); why != "" {
+func (q *Queues) closeRefusal(ctx *screenapi.Context) string {
+	if why := q.actionRefusal(ctx); why != "" {
 		return why
 	}
-	r := q.selected()
+	r := q.selectedQueue()
 	if r.State == schedulingv1beta1.QueueStateClosed || r.State == schedulingv1beta1.QueueStateClosing {
 		return fmt.Sprintf("queue %s is %s", r.Name, r.State)
 	}
-	return refused(ctx, r, false)
+	return switchRefused(ctx, r, false)
 }
 
-func (q *Queues) cannotEdit(ctx *screenapi.Context) string { return q.cannot(ctx) }
+func (q *Queues) editRefusal(ctx *screenapi.Context) string { return q.actionRefusal(ctx) }
 
-func (q *Queues) open(ctx *screenapi.Context) []screenapi.Effect {
-	r := q.selected()
-	return q.ask(ctx, r, screenapi.OpenIt, fmt.Sprintf("Open queue %s?", r.Name), []string{"It accepts jobs again."})
+func (q *Queues) confirmOpen(ctx *screenapi.Context) []screenapi.Effect {
+	r := q.selectedQueue()
+	return q.confirmSwitch(ctx, r, screenapi.OpenIt, fmt.Sprintf("Open queue %s?", r.Name), []string{"It accepts jobs again."})
 }
 
-func (q *Queues) close(ctx *screenapi.Context) []screenapi.Effect {
-	r := q.selected()
+func (q *Queues) confirmClose(ctx *screenapi.Context) []screenapi.Effect {
+	r := q.selectedQueue()
 	question := fmt.Sprintf("Close queue %s?", r.Name)
-	if below := q.family(r)[1:]; len(below) > 0 {
-		question = fmt.Sprintf("Close queue %s and its %s (%s)?", r.Name, plural(len(below), "child queue"), strings.Join(below, ", "))
+	if below := q.namesBelow(r)[1:]; len(below) > 0 {
+		question = fmt.Sprintf("Close queue %s and its %s (%s)?", r.Name, countWithNoun(len(below), "child queue"), strings.Join(below, ", "))
 	}
 	fate := "New jobs are rejected."
-	if who := occupants(r); who != "" {
+	if who := describeJobs(r); who != "" {
 		fate = who + ": they stay. New jobs are rejected."
 	}
-	return q.ask(ctx, r, screenapi.CloseIt, question, []string{fate, "The queue is Closing until the last of its jobs has ended."})
+	return q.confirmSwitch(ctx, r, screenapi.CloseIt, question, []string{fate, "The queue is Closing until the last of its jobs has ended."})
 }
 
-// occupants describes the jobs in a queue, for example "31 running jobs and 1 waiting job". It returns "" if there
+// describeJobs describes the jobs in a queue, for example "31 running jobs and 1 waiting job". It returns "" if there
 // are none.
-func occupants(r *row) string {
+func describeJobs(r *row) string {
 	var parts []string
 	if r.Running > 0 {
-		parts = append(parts, plural(r.Running, "running job"))
+		parts = append(parts, countWithNoun(r.Running, "running job"))
 	}
 	if r.Waiting > 0 {
-		parts = append(parts, plural(r.Waiting, "waiting job"))
+		parts = append(parts, countWithNoun(r.Waiting, "waiting job"))
 	}
 	return strings.Join(parts, " and ")
 }
 
-func plural(n int, noun string) string {
+func countWithNoun(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return widget.Count(n) + " " + noun + "s"
+	return widget.FormatCount(n) + " " + noun + "s"
 }
 
-func (q *Queues) ask(ctx *screenapi.Context, r *row, verb screenapi.Verb, question string, lines []string) []screenapi.Effect {
+func (q *Queues) confirmSwitch(ctx *screenapi.Context, r *row, verb screenapi.Verb, question string, lines []string) []screenapi.Effect {
 	actions, name := ctx.Actions, r.Name
 	return []screenapi.Effect{screenapi.Ask{Question: question, Lines: lines, Then: []screenapi.Effect{screenapi.Run{
 		Name: string(verb) + " queue " + name,
@@ -159,13 +159,13 @@ func (q *Queues) ask(ctx *screenapi.Context, r *row, verb screenapi.Verb, questi
 	}}}}
 }
 
-func (q *Queues) edit(ctx *screenapi.Context) []screenapi.Effect {
-	r := q.selected()
-	actions, name, before := ctx.Actions, r.Name, limitsOf(&r.Object.Spec)
+func (q *Queues) editLimits(ctx *screenapi.Context) []screenapi.Effect {
+	r := q.selectedQueue()
+	actions, name, before := ctx.Actions, r.Name, limitsFromSpec(&r.Object.Spec)
 	return []screenapi.Effect{screenapi.Input{
 		Question: "Limits of queue " + name,
-		Lines:    []string{"Change the weight or the limits, for example " + example(r, string(q.resource))},
-		Value:    before.text(),
+		Lines:    []string{"Change the weight or the limits, for example " + exampleLimits(r, string(q.resource))},
+		Value:    before.formatLimits(),
 		Check: func(text string) error {
 			_, err := parseLimits(text)
 			return err
@@ -175,21 +175,21 @@ func (q *Queues) edit(ctx *screenapi.Context) []screenapi.Effect {
 			if err != nil {
 				return []screenapi.Effect{screenapi.Notice{Text: err.Error(), Bad: true}}
 			}
-			edit, changes := before.change(after)
+			edit, changes := before.changesFromTo(after)
 			if len(changes) == 0 {
 				return []screenapi.Effect{screenapi.Notice{Text: "queue " + name + " was not changed"}}
 			}
 			lines := slices.Clone(changes)
-			if who := occupants(r); who != "" {
+			if who := describeJobs(r); who != "" {
 				lines = append(lines, who+" in it.")
 			}
-			return []screenapi.Effect{screenapi.Ask{Question: fmt.Sprintf("Change %s of queue %s?", plural(len(changes), "limit"), name), Lines: lines,
+			return []screenapi.Effect{screenapi.Ask{Question: fmt.Sprintf("Change %s of queue %s?", countWithNoun(len(changes), "limit"), name), Lines: lines,
 				Then: []screenapi.Effect{screenapi.Run{Name: "edit queue " + name,
 					Do: func(ctx context.Context) (string, error) { return actions.EditQueue(ctx, name, edit) }}}}}
 		},
 	}}
 }
 
-func example(r *row, resource string) string {
+func exampleLimits(r *row, resource string) string {
 	return fmt.Sprintf("deserved=%s=%d", cmp.Or(resource, "cpu"), max(1, r.Object.Spec.Weight))
 }

@@ -23,7 +23,7 @@ type limits map[string]string
 // limitNames lists the limits in the order in which they are shown for editing.
 var limitNames = []string{"weight", "guarantee", "deserved", "capability"}
 
-func limitsOf(spec *schedulingv1beta1.QueueSpec) limits {
+func limitsFromSpec(spec *schedulingv1beta1.QueueSpec) limits {
 	return limits{
 		"weight": strconv.Itoa(int(spec.Weight)), "guarantee": amountsText(spec.Guarantee.Resource),
 		"deserved": amountsText(spec.Deserved), "capability": amountsText(spec.Capability),
@@ -43,7 +43,7 @@ func amountsText(list corev1.ResourceList) string {
 	return strings.Join(parts, ",")
 }
 
-func (l limits) text() string {
+func (l limits) formatLimits() string {
 	var parts []string
 	for _, name := range limitNames {
 		parts = append(parts, name+"="+l[name])
@@ -77,8 +77,8 @@ func parseLimits(line string) (limits, error) {
 	return read, nil
 }
 
-// change returns the changes from l to after, as an edit and in words.
-func (l limits) change(after limits) (edit screenapi.QueueEdit, words []string) {
+// changesFromTo returns the changes from l to after, as an edit and in words.
+func (l limits) changesFromTo(after limits) (edit screenapi.QueueEdit, words []string) {
 	into := map[string]*string{"weight": &edit.Weight, "guarantee": &edit.Guarantee, "deserved": &edit.Deserved, "capability": &edit.Capability}
 	for _, name := range limitNames {
 		if value, named := after[name]; named && value != l[name] {

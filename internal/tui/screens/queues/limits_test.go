@@ -16,7 +16,7 @@ func TestLimitsOfALine(t *testing.T) {
 		line string
 		want screenapi.QueueEdit
 	}{
-		"what is as it was is not changed":       {before.text(), screenapi.QueueEdit{}},
+		"what is as it was is not changed":       {before.formatLimits(), screenapi.QueueEdit{}},
 		"what is not named stays":                {"weight=3", screenapi.QueueEdit{Weight: "3"}},
 		"a dash takes a limit away":              {"capability=-", screenapi.QueueEdit{Capability: "-"}},
 		"amounts may stand in any order":         {"deserved=memory=1Gi,cpu=8", screenapi.QueueEdit{Deserved: "cpu=8,memory=1Gi"}},
@@ -29,7 +29,7 @@ func TestLimitsOfALine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, words := before.change(after)
+			got, words := before.changesFromTo(after)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -47,16 +47,16 @@ type row struct {
 	asked   bool
 }
 
-// Spec returns the description of the screen.
-func Spec() screenapi.Spec {
-	return screenapi.Spec{Name: screenapi.Queues, Tab: "Queues", ShortTab: "Queues", Number: "3", New: New, Keys: keyTable()}
+// ScreenSpec returns the description of the screen.
+func ScreenSpec() screenapi.Spec {
+	return screenapi.Spec{Name: screenapi.Queues, Tab: "Queues", ShortTab: "Queues", Number: "3", New: New, Keys: keyBindings()}
 }
 
 // New returns the screen; target is the queue to select at the start.
 func New(target string) screenapi.Screen {
 	q := &Queues{target: target}
 	q.table = widget.Table[*row]{
-		Columns: q.columns(), ID: func(r *row) string { return r.Name },
+		Columns: q.tableColumns(), ID: func(r *row) string { return r.Name },
 		Default: func(a, b *row) int { return cmp.Compare(a.place, b.place) }, DefaultSort: "tree",
 		Dim: func(r *row) bool { return r.between },
 	}
@@ -73,7 +73,7 @@ func (q *Queues) Crumb(*screenapi.Context) string { return "Queues" }
 func (q *Queues) Note(ctx *screenapi.Context) string {
 	var names []string
 	shown := ctx.ShownResource()
-	for _, name := range screenapi.Resources(ctx.Snap) {
+	for _, name := range screenapi.ShownResources(ctx.Snap) {
 		short := screenapi.ShortResource(name)
 		if name == shown {
 			short = "[" + short + "]"
@@ -100,27 +100,27 @@ func (q *Queues) Note(ctx *screenapi.Context) string {
 
 // Update handles an event.
 func (q *Queues) Update(ctx *screenapi.Context, e screenapi.Event) []screenapi.Effect {
-	q.measure(ctx)
+	q.updateScale(ctx)
 	switch e := e.(type) {
 	case screenapi.Refresh:
-		q.refresh(ctx, true)
+		q.refreshRows(ctx, true)
 	case screenapi.Mouse:
 		if _, open := q.table.Mouse(ctx, e); open {
-			return q.jobs(ctx)
+			return q.openJobsOfQueue(ctx)
 		}
 	}
 	return nil
 }
 
-func (q *Queues) refresh(ctx *screenapi.Context, lingering bool) {
-	q.all = rowsOf(ctx.Snap.Queues)
+func (q *Queues) refreshRows(ctx *screenapi.Context, lingering bool) {
+	q.all = rowsInTreeOrder(ctx.Snap.Queues)
 	objects := make([]*schedulingv1beta1.Queue, len(q.all))
 	for i, r := range q.all {
 		objects[i] = r.Object
 	}
 	q.forest = queueusage.NewForest(objects)
-	q.history.note(ctx.Now, ctx.Snap)
-	rows := matching(q.all, q.filter)
+	q.history.recordNumbers(ctx.Now, ctx.Snap)
+	rows := filterRows(q.all, q.filter)
 	q.matches = 0
 	for _, r := range rows {
 		if !r.between {
@@ -128,13 +128,13 @@ func (q *Queues) refresh(ctx *screenapi.Context, lingering bool) {
 		}
 	}
 	q.table.SetRows(ctx, rows, lingering)
-	if q.target != "" && (q.table.Select(q.target) || len(q.all) > 0 && ctx.Snap.Complete("queues")) {
+	if q.target != "" && (q.table.Select(q.target) || len(q.all) > 0 && ctx.Snap.IsComplete("queues")) {
 		q.target = "" // a queue with that name that appears later is not the intended one
 	}
 }
 
-// rowsOf returns the rows of queues in tree order.
-func rowsOf(queues []*snapshot.Queue) []*row {
+// rowsInTreeOrder returns the rows of queues in tree order.
+func rowsInTreeOrder(queues []*snapshot.Queue) []*row {
 	rows := make([]*row, len(queues))
 	var path []bool
 	for i := len(queues) - 1; i >= 0; i-- { // from the bottom, where the first queue of a level is the last child
@@ -149,9 +149,9 @@ func rowsOf(queues []*snapshot.Queue) []*row {
 	return rows
 }
 
-// matching returns the rows that match a filter, together with their ancestors.
-func matching(all []*row, f filter.Filter[*row]) []*row {
-	if f.Empty() {
+// filterRows returns the rows that match a filter, together with their ancestors.
+func filterRows(all []*row, f filter.Filter[*row]) []*row {
+	if f.MatchesAll() {
 		return all
 	}
 	wanted, path := map[*row]bool{}, []*row{}
@@ -185,12 +185,12 @@ func (q *Queues) SetFilter(ctx *screenapi.Context, text string) error {
 		return err
 	}
 	q.text, q.filter = text, parsed
-	q.refresh(ctx, false)
+	q.refreshRows(ctx, false)
 	return nil
 }
 
 // FilterKeys returns the filter keys of queues, for the documentation.
-func FilterKeys() []string { return fields.Keys() }
+func FilterKeys() []string { return fields.FilterKeys() }
 
 // Matches returns the number of matching rows and the number of all rows.
 func (q *Queues) Matches(*screenapi.Context) (shown, all int) { return q.matches, len(q.all) }
@@ -205,7 +205,7 @@ var fields = filter.Fields[*row]{
 	Numbers: []filter.Number[*row]{
 		{Key: "run", Also: []string{"r"}, Of: func(r *row) float64 { return float64(r.Running) }},
 		{Key: "wait", Also: []string{"pd"}, Of: func(r *row) float64 { return float64(r.Waiting) }},
-		{Key: "gpu", Of: func(r *row) float64 { return gpusOf(r.Object.Status.Allocated) }},
+		{Key: "gpu", Of: func(r *row) float64 { return sumGPUs(r.Object.Status.Allocated) }},
 		{Key: "cpu", Of: func(r *row) float64 { return r.Object.Status.Allocated.Cpu().AsApproximateFloat64() }},
 	},
 	Text: func(r *row, to []string) []string { return append(to, r.Name, string(r.State)) },
@@ -214,9 +214,9 @@ var fields = filter.Fields[*row]{
 // Escape reports whether it cleared any marks. Queues are never marked.
 func (q *Queues) Escape() bool { return q.table.Escape() }
 
-// selected returns the queue under the cursor, or nil if the table is empty.
-func (q *Queues) selected() *row {
-	if r, ok := q.table.Selected(); ok && !q.table.Gone(r) {
+// selectedQueue returns the queue under the cursor, or nil if the table is empty.
+func (q *Queues) selectedQueue() *row {
+	if r, ok := q.table.Selected(); ok && !q.table.IsLingering(r) {
 		return r
 	}
 	return nil
@@ -225,14 +225,14 @@ func (q *Queues) selected() *row {
 // Twin returns the output of `vcctl queue tree`.
 func (q *Queues) Twin(ctx *screenapi.Context) string {
 	table := render.Table{Header: []string{"NAME", "STATE", "RUN", "WAIT", "USED", "NOTE"}}
-	signs := queueusage.BranchesFor(!ctx.Theme.Glyphs.ASCII)
+	signs := queueusage.BranchCharacters(!ctx.Theme.Glyphs.ASCII)
 	for _, b := range q.forest.Draw(func(string) bool { return true }, signs) {
 		r := ctx.Snap.Queue(b.Queue.Name)
 		if r == nil {
 			continue
 		}
 		table.Rows = append(table.Rows, []string{b.Indent + r.Name, string(r.State), fmt.Sprint(r.Running), fmt.Sprint(r.Waiting),
-			queueusage.UsedLong(r.Object, !ctx.Theme.Glyphs.ASCII), q.forest.Note(r.Object)})
+			queueusage.FormatLongUsageBar(r.Object, !ctx.Theme.Glyphs.ASCII), q.forest.Note(r.Object)})
 	}
 	var text strings.Builder
 	if err := table.Fprint(&text); err != nil || len(table.Rows) == 0 {

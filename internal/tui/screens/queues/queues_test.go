@@ -23,11 +23,11 @@ func (j *jobs) SetFilter(_ *screenapi.Context, text string) error           { j.
 func (*jobs) Matches(*screenapi.Context) (shown, all int)                   { return 0, 0 }
 
 func specs() []screenapi.Spec {
-	return []screenapi.Spec{queues.Spec(), {Name: screenapi.Jobs, Tab: "Jobs", ShortTab: "Jobs", Number: "2", New: func(string) screenapi.Screen { return &jobs{} }}}
+	return []screenapi.Spec{queues.ScreenSpec(), {Name: screenapi.Jobs, Tab: "Jobs", ShortTab: "Jobs", Number: "2", New: func(string) screenapi.Screen { return &jobs{} }}}
 }
 
 func TestFrames(t *testing.T) {
-	tuitest.Frames(t, "queues", tuitest.Always(screens.All()), tuitest.Keys("3"))
+	tuitest.CompareFrames(t, "queues", tuitest.SameSpecsAlways(screens.AllScreenSpecs()), tuitest.KeyPresser("3"))
 }
 
-func TestScripts(t *testing.T) { tuitest.Scripts(t, "testdata/scripts/*.txt", specs()) }
+func TestScripts(t *testing.T) { tuitest.RunScripts(t, "testdata/scripts/*.txt", specs()) }

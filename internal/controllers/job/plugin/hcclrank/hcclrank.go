@@ -30,9 +30,9 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	if _, given := pod.Annotations[keys.HCCLRank]; given {
 		return
 	}
-	rank := rankOf(pod)
+	rank := rankFromEnvironment(pod)
 	if rank == "" {
-		rank = p.rank(job, task, index)
+		rank = p.rankInJob(job, task, index)
 	}
 	if rank == "" {
 		return
@@ -43,8 +43,8 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	pod.Annotations[keys.HCCLRank] = rank
 }
 
-// rankOf returns the value of the last RANK variable of a container, because that value takes effect.
-func rankOf(pod *corev1.Pod) string {
+// rankFromEnvironment returns the value of the last RANK variable of a container, because that value takes effect.
+func rankFromEnvironment(pod *corev1.Pod) string {
 	for i := range pod.Spec.Containers {
 		env := pod.Spec.Containers[i].Env
 		for k := len(env) - 1; k >= 0; k-- {
@@ -56,12 +56,12 @@ func rankOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// rank returns the rank of a pod. Masters come first, then workers. It returns "" for pods of other tasks.
-func (p *plugin) rank(job *batch.Job, task int, index int32) string {
+// rankInJob returns the rank of a pod. Masters come first, then workers. It returns "" for pods of other tasks.
+func (p *plugin) rankInJob(job *batch.Job, task int, index int32) string {
 	switch job.Spec.Tasks[task].Name {
 	case p.master:
 	case p.worker:
-		if master := pluginapi.Task(job, p.master); master >= 0 {
+		if master := pluginapi.TaskIndex(job, p.master); master >= 0 {
 			index += job.Spec.Tasks[master].Replicas
 		}
 	default:

@@ -34,24 +34,24 @@ func New(arguments batch.PluginArguments) pluginapi.Plugin {
 
 // Pod adds the hosts and the port to a pod. It does nothing if the job has no workers.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
-	workers := pluginapi.Task(job, p.worker)
+	workers := pluginapi.TaskIndex(job, p.worker)
 	if workers < 0 {
 		return
 	}
 	if job.Spec.Tasks[task].Name == p.master {
-		p.tellHosts(pod, strings.Join(pluginapi.Addresses(job, workers), ","))
+		p.setHostVariables(pod, strings.Join(pluginapi.TaskAddresses(job, workers), ","))
 	}
-	pluginapi.OpenPorts(pod, pod.Spec.Containers, PortName, p.port)
-	pluginapi.OpenPorts(pod, pod.Spec.InitContainers, PortName, p.port)
+	pluginapi.OpenPortOfPod(pod, pod.Spec.Containers, PortName, p.port)
+	pluginapi.OpenPortOfPod(pod, pod.Spec.InitContainers, PortName, p.port)
 }
 
-// tellHosts sets the variable with the host list, unless the list is too long for an environment variable. In that
+// setHostVariables sets the variable with the host list, unless the list is too long for an environment variable. In that
 // case, a file of the svc plugin provides the list.
-func (p *plugin) tellHosts(pod *corev1.Pod, hosts string) {
+func (p *plugin) setHostVariables(pod *corev1.Pod, hosts string) {
 	if hosts == "" || len(hosts) > pluginapi.MaxEnvBytes {
 		return
 	}
-	pluginapi.EachContainer(pod, func(c *corev1.Container) { pluginapi.SetEnv(c, Hosts, hosts) })
+	pluginapi.EachContainer(pod, func(c *corev1.Container) { pluginapi.SetEnvVariable(c, Hosts, hosts) })
 }
 
 func (*plugin) Objects(*batch.Job) []pluginapi.Object { return nil }

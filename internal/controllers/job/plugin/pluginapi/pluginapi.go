@@ -18,7 +18,7 @@ import (
 
 // Plugin extends the pods of a job and defines additional objects.
 type Plugin interface {
-	// Pod changes a pod, which is about to be created with the given index in job.Spec.Tasks[task].
+	// Pod changes a pod, which is about to be created with the given index in job.ScreenSpec.Tasks[task].
 	Pod(pod *corev1.Pod, job *batch.Job, task int, index int32)
 	// Objects returns the API objects, other than pods, that the job needs for its current spec.
 	Objects(job *batch.Job) []Object
@@ -29,7 +29,7 @@ type Plugin interface {
 const MaxEnvBytes = 96 << 10
 
 // maxListedBytes is the maximum total size of the host lists of a job. Each object holds at most 1 MiB of them, and
-// ListBytes slightly overestimates.
+// MaxListBytes slightly overestimates.
 const maxListedBytes = 4 << 20
 
 // Object is an API object that a plugin needs.
@@ -45,8 +45,8 @@ type Object struct {
 	Foreign func(existing client.Object) (warning string)
 }
 
-// Create returns an Object that is created once and never changes. A user's object with the same name may replace it.
-func Create(wanted client.Object) Object {
+// CreateOnce returns an Object that is created once and never changes. A user's object with the same name may replace it.
+func CreateOnce(wanted client.Object) Object {
 	return Object{
 		Wanted: wanted,
 		Merge: func(existing client.Object, _ io.Reader) (client.Object, bool, error) {
@@ -56,21 +56,21 @@ func Create(wanted client.Object) Object {
 	}
 }
 
-// Meta returns the metadata for an object that the job owns.
-func Meta(job *batch.Job, name string) metav1.ObjectMeta {
+// ObjectMeta returns the metadata for an object that the job owns.
+func ObjectMeta(job *batch.Job, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: name, Namespace: job.Namespace,
-		OwnerReferences: []metav1.OwnerReference{Owner(job)},
+		OwnerReferences: []metav1.OwnerReference{JobOwnerReference(job)},
 	}
 }
 
-// Owner returns the controller reference to a job.
-func Owner(job *batch.Job) metav1.OwnerReference {
+// JobOwnerReference returns the controller reference to a job.
+func JobOwnerReference(job *batch.Job) metav1.OwnerReference {
 	return *metav1.NewControllerRef(job, batch.GroupVersion.WithKind("Job"))
 }
 
-// PodName returns the name of a job's pod.
-func PodName(job *batch.Job, task int, index int32) string {
+// PodNameFor returns the name of a job's pod.
+func PodNameFor(job *batch.Job, task int, index int32) string {
 	return fmt.Sprintf("%s-%s-%d", job.Name, job.Spec.Tasks[task].Name, index)
 }
 
@@ -83,31 +83,31 @@ type Host struct {
 // FQDN returns the name that other pods of the namespace can resolve.
 func (h Host) FQDN() string { return h.Name + "." + h.Subdomain }
 
-// ListBytes returns an upper bound for the length of a task's host list, including one separator per host, without
+// MaxListBytes returns an upper bound for the length of a task's host list, including one separator per host, without
 // building the list.
-func ListBytes(job *batch.Job, task int) int64 {
+func MaxListBytes(job *batch.Job, task int) int64 {
 	spec := &job.Spec.Tasks[task]
 	perHost := int64(len(job.Name) + len(spec.Template.Spec.Subdomain) + 2)
 	if fixed := spec.Template.Spec.Hostname; fixed != "" {
 		return perHost + int64(len(fixed))
 	}
-	return int64(spec.Replicas) * (perHost + int64(len(PodName(job, task, spec.Replicas))))
+	return int64(spec.Replicas) * (perHost + int64(len(PodNameFor(job, task, spec.Replicas))))
 }
 
-// Listable reports whether the host lists of all tasks are small enough to be built. A job may have more replicas
+// IsListable reports whether the host lists of all tasks are small enough to be built. A job may have more replicas
 // than fit into memory.
-func Listable(job *batch.Job) bool {
+func IsListable(job *batch.Job) bool {
 	var total int64
 	for i := range job.Spec.Tasks {
-		total += ListBytes(job, i)
+		total += MaxListBytes(job, i)
 	}
 	return total <= maxListedBytes
 }
 
-// Hosts returns the hosts of a task, one per index. If the template has a fixed host name, there is only one host.
-// The result is empty if the job is not Listable.
-func Hosts(job *batch.Job, task int) []Host {
-	if !Listable(job) {
+// HostsOfTask returns the hosts of a task, one per index. If the template has a fixed host name, there is only one host.
+// The result is empty if the job is not listable.
+func HostsOfTask(job *batch.Job, task int) []Host {
+	if !IsListable(job) {
 		return nil
 	}
 	return FirstHosts(job, task, job.Spec.Tasks[task].Replicas)
@@ -126,14 +126,14 @@ func FirstHosts(job *batch.Job, task int, most int32) []Host {
 	replicas := min(spec.Replicas, most)
 	hosts := make([]Host, 0, replicas)
 	for i := range replicas {
-		hosts = append(hosts, Host{Name: PodName(job, task, i), Subdomain: subdomain})
+		hosts = append(hosts, Host{Name: PodNameFor(job, task, i), Subdomain: subdomain})
 	}
 	return hosts
 }
 
-// Addresses returns the fully qualified names of a task's hosts.
-func Addresses(job *batch.Job, task int) []string {
-	hosts := Hosts(job, task)
+// TaskAddresses returns the fully qualified names of a task's hosts.
+func TaskAddresses(job *batch.Job, task int) []string {
+	hosts := HostsOfTask(job, task)
 	names := make([]string, len(hosts))
 	for i, h := range hosts {
 		names[i] = h.FQDN()
@@ -141,10 +141,10 @@ func Addresses(job *batch.Job, task int) []string {
 	return names
 }
 
-// Address returns the fully qualified name of the first pod of a task.
-func Address(job *batch.Job, task int) string {
+// FirstAddress returns the fully qualified name of the first pod of a task.
+func FirstAddress(job *batch.Job, task int) string {
 	spec := &job.Spec.Tasks[task]
-	h := Host{Name: PodName(job, task, 0), Subdomain: job.Name}
+	h := Host{Name: PodNameFor(job, task, 0), Subdomain: job.Name}
 	if fixed := spec.Template.Spec.Hostname; fixed != "" {
 		h.Name = fixed
 	}
@@ -154,8 +154,8 @@ func Address(job *batch.Job, task int) string {
 	return h.FQDN()
 }
 
-// Task returns the index of the task with the given name; -1 if none exists.
-func Task(job *batch.Job, name string) int {
+// TaskIndex returns the index of the task with the given name; -1 if none exists.
+func TaskIndex(job *batch.Job, name string) int {
 	return slices.IndexFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == name })
 }
 
@@ -169,14 +169,14 @@ func EachContainer(pod *corev1.Pod, f func(*corev1.Container)) {
 	}
 }
 
-// SetEnv appends a variable to a container. It overrides a variable with the same name in the template.
-func SetEnv(c *corev1.Container, name, value string) {
+// SetEnvVariable appends a variable to a container. It overrides a variable with the same name in the template.
+func SetEnvVariable(c *corev1.Container, name, value string) {
 	c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
 }
 
-// OpenPort adds a port to a container unless the container already lists it. The port gets no name if another port of
+// OpenContainerPort adds a port to a container unless the container already lists it. The port gets no name if another port of
 // the container has the same name.
-func OpenPort(c *corev1.Container, name string, port int32) {
+func OpenContainerPort(c *corev1.Container, name string, port int32) {
 	for i := range c.Ports {
 		if c.Ports[i].ContainerPort == port {
 			return
@@ -188,11 +188,11 @@ func OpenPort(c *corev1.Container, name string, port int32) {
 	c.Ports = append(c.Ports, corev1.ContainerPort{Name: name, ContainerPort: port, Protocol: corev1.ProtocolTCP})
 }
 
-// OpenPorts calls OpenPort for the containers of a pod. If the pod uses the host network, only the first container
+// OpenPortOfPod calls OpenContainerPort for the containers of a pod. If the pod uses the host network, only the first container
 // gets the port, because two containers cannot share it.
-func OpenPorts(pod *corev1.Pod, containers []corev1.Container, name string, port int32) {
+func OpenPortOfPod(pod *corev1.Pod, containers []corev1.Container, name string, port int32) {
 	for i := range containers {
-		OpenPort(&containers[i], name, port)
+		OpenContainerPort(&containers[i], name, port)
 		if pod.Spec.HostNetwork {
 			return
 		}

@@ -41,30 +41,30 @@ func New(arguments batch.PluginArguments) pluginapi.Plugin {
 
 // Pod sets the variables in a pod. It does nothing if the job has no master.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
-	master := pluginapi.Task(job, p.master)
+	master := pluginapi.TaskIndex(job, p.master)
 	if master < 0 {
 		return
 	}
-	world, rank := p.place(job, task, index)
+	world, rank := p.worldSizeAndRank(job, task, index)
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
-		pluginapi.SetEnv(c, MasterAddress, pluginapi.Address(job, master))
-		pluginapi.SetEnv(c, MasterPort, strconv.Itoa(int(p.port)))
-		pluginapi.SetEnv(c, WorldSize, strconv.Itoa(int(world)))
+		pluginapi.SetEnvVariable(c, MasterAddress, pluginapi.FirstAddress(job, master))
+		pluginapi.SetEnvVariable(c, MasterPort, strconv.Itoa(int(p.port)))
+		pluginapi.SetEnvVariable(c, WorldSize, strconv.Itoa(int(world)))
 		if rank >= 0 {
-			pluginapi.SetEnv(c, Rank, strconv.Itoa(int(rank)))
+			pluginapi.SetEnvVariable(c, Rank, strconv.Itoa(int(rank)))
 		}
 	}
-	pluginapi.OpenPorts(pod, pod.Spec.Containers, PortName, p.port)
+	pluginapi.OpenPortOfPod(pod, pod.Spec.Containers, PortName, p.port)
 	if p.wait && task != master && job.Spec.Tasks[task].Name == p.worker {
-		waitForMaster(pod, pluginapi.Address(job, master), p.port, p.waitSeconds, p.waitImage)
+		waitForMaster(pod, pluginapi.FirstAddress(job, master), p.port, p.waitSeconds, p.waitImage)
 	}
 }
 
-// place returns the number of processes and the rank of a pod. Masters come first, then workers. The rank of a pod in
+// worldSizeAndRank returns the number of processes and the rank of a pod. Masters come first, then workers. The rank of a pod in
 // another task is -1.
-func (p *plugin) place(job *batch.Job, task int, index int32) (world, rank int32) {
-	master, worker := pluginapi.Task(job, p.master), pluginapi.Task(job, p.worker)
+func (p *plugin) worldSizeAndRank(job *batch.Job, task int, index int32) (world, rank int32) {
+	master, worker := pluginapi.TaskIndex(job, p.master), pluginapi.TaskIndex(job, p.worker)
 	world, rank = job.Spec.Tasks[master].Replicas, -1
 	switch {
 	case task == master:

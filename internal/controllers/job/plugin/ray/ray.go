@@ -42,45 +42,45 @@ type port struct {
 	number int32
 }
 
-func (p *plugin) ports() []port {
+func (p *plugin) namedPorts() []port {
 	return []port{{GCS, p.port}, {Dashboard, p.dashboardPort}, {Client, p.clientPort}}
 }
 
 // Pod sets up a pod of the head or a worker. It does nothing if the job has no head; admission rejects such a job.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
-	head := pluginapi.Task(job, p.head)
+	head := pluginapi.TaskIndex(job, p.head)
 	if head < 0 {
 		return
 	}
 	for i := range pod.Spec.Containers {
 		switch c := &pod.Spec.Containers[i]; {
 		case task == head && c.Name == p.headContainer:
-			run(c, fmt.Sprintf("ray start --head --block --dashboard-host=0.0.0.0 --port=%d --dashboard-port=%d --ray-client-server-port=%d",
+			setCommand(c, fmt.Sprintf("ray start --head --block --dashboard-host=0.0.0.0 --port=%d --dashboard-port=%d --ray-client-server-port=%d",
 				p.port, p.dashboardPort, p.clientPort))
-			for _, port := range p.ports() {
-				pluginapi.OpenPort(c, port.name, port.number)
+			for _, port := range p.namedPorts() {
+				pluginapi.OpenContainerPort(c, port.name, port.number)
 			}
 		case job.Spec.Tasks[task].Name == p.worker && c.Name == p.workerContainer:
-			run(c, fmt.Sprintf("ray start --block --address=%s:%d", pluginapi.Address(job, head), p.port))
+			setCommand(c, fmt.Sprintf("ray start --block --address=%s:%d", pluginapi.FirstAddress(job, head), p.port))
 		}
 	}
 }
 
-// run replaces the command of a container. The container's arguments are kept, but the shell ignores them.
-func run(c *corev1.Container, line string) { c.Command = []string{"sh", "-c", line} }
+// setCommand replaces the command of a container. The container's arguments are kept, but the shell ignores them.
+func setCommand(c *corev1.Container, line string) { c.Command = []string{"sh", "-c", line} }
 
 // ServiceName returns the name of the Service that clients of the job's Ray cluster connect to.
 func ServiceName(job *batch.Job) string { return job.Name + batch.RayHeadSuffix }
 
 func (p *plugin) Objects(job *batch.Job) []pluginapi.Object {
-	service := &corev1.Service{ObjectMeta: pluginapi.Meta(job, ServiceName(job)), Spec: corev1.ServiceSpec{
+	service := &corev1.Service{ObjectMeta: pluginapi.ObjectMeta(job, ServiceName(job)), Spec: corev1.ServiceSpec{
 		Type:     corev1.ServiceTypeClusterIP,
 		Selector: map[string]string{keys.JobName: job.Name, keys.JobNamespace: job.Namespace, keys.TaskSpec: p.head},
 	}}
-	for _, port := range p.ports() {
+	for _, port := range p.namedPorts() {
 		service.Spec.Ports = append(service.Spec.Ports, corev1.ServicePort{
 			Name: port.name, Port: port.number, TargetPort: intstr.FromInt32(port.number), Protocol: corev1.ProtocolTCP,
 		})
 	}
-	return []pluginapi.Object{pluginapi.Create(service)}
+	return []pluginapi.Object{pluginapi.CreateOnce(service)}
 }

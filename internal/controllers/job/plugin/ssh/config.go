@@ -15,19 +15,19 @@ const maxConfigBytes = 900 << 10
 // hostBytes is the size of a host's entry without the host name, which occurs twice, and without the subdomain.
 const hostBytes = len("Host \n  HostName .\n  Port 65535\n")
 
-// config returns the ssh client configuration, with an entry for the short name of every host of the job. If this
+// clientConfigFor returns the ssh client configuration, with an entry for the short name of every host of the job. If this
 // would be too large for a Secret, the hosts of each task share an entry.
-func (p *plugin) config(job *batch.Job) []byte {
+func (p *plugin) clientConfigFor(job *batch.Job) []byte {
 	var b strings.Builder
 	b.WriteString("StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n")
 	hosts, size := make([][]pluginapi.Host, len(job.Spec.Tasks)), 0
 	for i := range job.Spec.Tasks {
-		if !pluginapi.Listable(job) {
+		if !pluginapi.IsListable(job) {
 			// too large anyway; two hosts are enough for a shared entry
 			hosts[i], size = pluginapi.FirstHosts(job, i, 2), maxConfigBytes+1
 			continue
 		}
-		hosts[i] = pluginapi.Hosts(job, i)
+		hosts[i] = pluginapi.HostsOfTask(job, i)
 		for _, h := range hosts[i] {
 			size += hostBytes + 2*len(h.Name) + len(h.Subdomain)
 		}
@@ -35,17 +35,17 @@ func (p *plugin) config(job *batch.Job) []byte {
 	p.writeDomains(&b, hosts)
 	for i := range hosts {
 		if size > maxConfigBytes && len(hosts[i]) > 1 {
-			p.write(&b, pluginapi.PodName(job, i, 0)[:len(pluginapi.PodName(job, i, 0))-1]+"*", "%h."+hosts[i][0].Subdomain)
+			p.writeHostEntry(&b, pluginapi.PodNameFor(job, i, 0)[:len(pluginapi.PodNameFor(job, i, 0))-1]+"*", "%h."+hosts[i][0].Subdomain)
 			continue
 		}
 		for _, h := range hosts[i] {
-			p.write(&b, h.Name, h.FQDN())
+			p.writeHostEntry(&b, h.Name, h.FQDN())
 		}
 	}
 	return []byte(b.String())
 }
 
-func (p *plugin) write(b *strings.Builder, host, name string) {
+func (p *plugin) writeHostEntry(b *strings.Builder, host, name string) {
 	fmt.Fprintf(b, "Host %s\n  HostName %s\n  Port %d\n", host, name, p.port)
 }
 

@@ -78,13 +78,13 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
 }
 
 func (p *plugin) Objects(job *batch.Job) []pluginapi.Object {
-	wanted := &corev1.Secret{ObjectMeta: pluginapi.Meta(job, SecretName(job))}
-	config := p.config(job)
+	wanted := &corev1.Secret{ObjectMeta: pluginapi.ObjectMeta(job, SecretName(job))}
+	config := p.clientConfigFor(job)
 	return []pluginapi.Object{{Wanted: wanted, Merge: func(existing client.Object, random io.Reader) (client.Object, bool, error) {
 		if there, ok := existing.(*corev1.Secret); ok && len(there.Data[PrivateKey]) > 0 {
-			return refresh(there, config)
+			return refreshConfig(there, config)
 		}
-		data, err := p.keys(random)
+		data, err := p.loadOrCreateKeys(random)
 		if err != nil {
 			return nil, false, err
 		}
@@ -98,8 +98,8 @@ func (p *plugin) Objects(job *batch.Job) []pluginapi.Object {
 	}}}
 }
 
-// refresh keeps the keys, because running pods use them, and updates the config file.
-func refresh(there *corev1.Secret, config []byte) (client.Object, bool, error) {
+// refreshConfig keeps the keys, because running pods use them, and updates the config file.
+func refreshConfig(there *corev1.Secret, config []byte) (client.Object, bool, error) {
 	if bytes.Equal(there.Data[Config], config) {
 		return there, false, nil
 	}
@@ -108,8 +108,8 @@ func refresh(there *corev1.Secret, config []byte) (client.Object, bool, error) {
 	return update, true, nil
 }
 
-// keys returns the key pair from the arguments, or a new one.
-func (p *plugin) keys(random io.Reader) (map[string][]byte, error) {
+// loadOrCreateKeys returns the key pair from the arguments, or a new one.
+func (p *plugin) loadOrCreateKeys(random io.Reader) (map[string][]byte, error) {
 	if p.privateKey != "" && p.publicKey != "" {
 		public := []byte(p.publicKey)
 		return map[string][]byte{PrivateKey: []byte(p.privateKey), PublicKey: public, AuthorizedKeys: public}, nil

@@ -56,7 +56,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
 		pod.Spec.Subdomain = job.Name
 	}
 	name := ConfigMapName(job)
-	variables := p.variables(job)
+	variables := p.environmentVariables(job)
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
 		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}},
 	}})
@@ -66,31 +66,31 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
 	})
 }
 
-// variables returns environment variables that refer to keys of the ConfigMap.
-func (p *plugin) variables(job *batch.Job) []corev1.EnvVar {
+// environmentVariables returns environment variables that refer to keys of the ConfigMap.
+func (p *plugin) environmentVariables(job *batch.Job) []corev1.EnvVar {
 	if !p.hostsEnv {
 		return nil
 	}
 	var variables []corev1.EnvVar
-	fits := fitting(job)
+	fits := fitsInEnvironment(job)
 	for i := range job.Spec.Tasks {
 		if fits[i] {
-			variables = append(variables, reference(job, hostsKey(job, i)))
+			variables = append(variables, variableFrom(job, hostsVariable(job, i)))
 		}
-		variables = append(variables, reference(job, numKey(job, i)))
+		variables = append(variables, variableFrom(job, countVariable(job, i)))
 	}
 	return variables
 }
 
-// fitting reports for each task whether its hosts are available as an environment variable in addition to the file.
+// fitsInEnvironment reports for each task whether its hosts are available as an environment variable in addition to the file.
 // The list must be short enough for an environment variable, and the ConfigMap must have space for the second copy.
-func fitting(job *batch.Job) []bool {
+func fitsInEnvironment(job *batch.Job) []bool {
 	fits, size := make([]bool, len(job.Spec.Tasks)), int64(0)
 	for i := range job.Spec.Tasks {
-		size += pluginapi.ListBytes(job, i)
+		size += pluginapi.MaxListBytes(job, i)
 	}
 	for i := range job.Spec.Tasks {
-		list := pluginapi.ListBytes(job, i)
+		list := pluginapi.MaxListBytes(job, i)
 		if fits[i] = list <= pluginapi.MaxEnvBytes && size+list <= maxDataBytes; fits[i] {
 			size += list
 		}
@@ -98,48 +98,48 @@ func fitting(job *batch.Job) []bool {
 	return fits
 }
 
-func reference(job *batch.Job, key string) corev1.EnvVar {
+func variableFrom(job *batch.Job, key string) corev1.EnvVar {
 	return corev1.EnvVar{Name: key, ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
 		LocalObjectReference: corev1.LocalObjectReference{Name: ConfigMapName(job)}, Key: key,
 	}}}
 }
 
-func taskKey(job *batch.Job, task int) string {
+func taskKeyPrefix(job *batch.Job, task int) string {
 	return strings.ReplaceAll(job.Spec.Tasks[task].Name, "-", "_")
 }
 
-func hostsKey(job *batch.Job, task int) string {
-	return "VC_" + strings.ToUpper(taskKey(job, task)) + "_HOSTS"
+func hostsVariable(job *batch.Job, task int) string {
+	return "VC_" + strings.ToUpper(taskKeyPrefix(job, task)) + "_HOSTS"
 }
 
-func numKey(job *batch.Job, task int) string {
-	return "VC_" + strings.ToUpper(taskKey(job, task)) + "_NUM"
+func countVariable(job *batch.Job, task int) string {
+	return "VC_" + strings.ToUpper(taskKeyPrefix(job, task)) + "_NUM"
 }
 
-// Data returns the data of the job's ConfigMap.
-func Data(job *batch.Job) map[string]string {
-	data, fits := map[string]string{}, fitting(job)
+// ConfigMapData returns the data of the job's ConfigMap.
+func ConfigMapData(job *batch.Job) map[string]string {
+	data, fits := map[string]string{}, fitsInEnvironment(job)
 	for i := range job.Spec.Tasks {
-		names := pluginapi.Addresses(job, i)
-		data[taskKey(job, i)+".host"] = strings.Join(names, "\n")
-		data[numKey(job, i)] = strconv.Itoa(len(names))
+		names := pluginapi.TaskAddresses(job, i)
+		data[taskKeyPrefix(job, i)+".host"] = strings.Join(names, "\n")
+		data[countVariable(job, i)] = strconv.Itoa(len(names))
 		if fits[i] {
-			data[hostsKey(job, i)] = strings.Join(names, ",")
+			data[hostsVariable(job, i)] = strings.Join(names, ",")
 		}
 	}
 	return data
 }
 
 func (p *plugin) Objects(job *batch.Job) []pluginapi.Object {
-	objects := []pluginapi.Object{configMap(job), p.serviceObject(job)}
+	objects := []pluginapi.Object{configMapObject(job), p.serviceObject(job)}
 	if !p.noNetworkPolicy {
-		objects = append(objects, pluginapi.Create(networkPolicy(job)))
+		objects = append(objects, pluginapi.CreateOnce(networkPolicy(job)))
 	}
 	return objects
 }
 
-func configMap(job *batch.Job) pluginapi.Object {
-	wanted := &corev1.ConfigMap{ObjectMeta: pluginapi.Meta(job, ConfigMapName(job)), Data: Data(job)}
+func configMapObject(job *batch.Job) pluginapi.Object {
+	wanted := &corev1.ConfigMap{ObjectMeta: pluginapi.ObjectMeta(job, ConfigMapName(job)), Data: ConfigMapData(job)}
 	return pluginapi.Object{Wanted: wanted, Merge: func(existing client.Object, _ io.Reader) (client.Object, bool, error) {
 		there, ok := existing.(*corev1.ConfigMap)
 		if !ok {
@@ -154,17 +154,17 @@ func configMap(job *batch.Job) pluginapi.Object {
 	}}
 }
 
-// selector returns the labels that select the pods of the job.
-func selector(job *batch.Job) map[string]string {
+// podSelectorLabels returns the labels that select the pods of the job.
+func podSelectorLabels(job *batch.Job) map[string]string {
 	return map[string]string{keys.JobName: job.Name, keys.JobNamespace: job.Namespace}
 }
 
 // serviceObject returns the Service. A user's headless Service that selects the job's pods may replace it.
 func (p *plugin) serviceObject(job *batch.Job) pluginapi.Object {
-	o := pluginapi.Create(p.service(job))
+	o := pluginapi.CreateOnce(p.newService(job))
 	o.Foreign = func(existing client.Object) string {
 		there, ok := existing.(*corev1.Service)
-		if ok && there.Spec.ClusterIP == corev1.ClusterIPNone && maps.Equal(there.Spec.Selector, selector(job)) {
+		if ok && there.Spec.ClusterIP == corev1.ClusterIPNone && maps.Equal(there.Spec.Selector, podSelectorLabels(job)) {
 			return ""
 		}
 		return "the names of the job's pods do not resolve, since it is not headless or does not select them"
@@ -172,16 +172,16 @@ func (p *plugin) serviceObject(job *batch.Job) pluginapi.Object {
 	return o
 }
 
-func (p *plugin) service(job *batch.Job) *corev1.Service {
-	return &corev1.Service{ObjectMeta: pluginapi.Meta(job, job.Name), Spec: corev1.ServiceSpec{
-		ClusterIP: corev1.ClusterIPNone, Selector: selector(job), PublishNotReadyAddresses: p.publishes(job),
+func (p *plugin) newService(job *batch.Job) *corev1.Service {
+	return &corev1.Service{ObjectMeta: pluginapi.ObjectMeta(job, job.Name), Spec: corev1.ServiceSpec{
+		ClusterIP: corev1.ClusterIPNone, Selector: podSelectorLabels(job), PublishNotReadyAddresses: p.publishesNotReady(job),
 	}}
 }
 
-// publishes reports whether names can be resolved before the pods are ready. Frameworks whose pods connect to each
+// publishesNotReady reports whether names can be resolved before the pods are ready. Frameworks whose pods connect to each
 // other at startup need this: a worker that becomes ready only after it has reached the master would otherwise wait
 // forever.
-func (p *plugin) publishes(job *batch.Job) bool {
+func (p *plugin) publishesNotReady(job *batch.Job) bool {
 	if p.notReadyGiven {
 		return p.publishNotReady
 	}
@@ -194,8 +194,8 @@ func (p *plugin) publishes(job *batch.Job) bool {
 }
 
 func networkPolicy(job *batch.Job) *networkingv1.NetworkPolicy {
-	own := metav1.LabelSelector{MatchLabels: selector(job)}
-	return &networkingv1.NetworkPolicy{ObjectMeta: pluginapi.Meta(job, job.Name), Spec: networkingv1.NetworkPolicySpec{
+	own := metav1.LabelSelector{MatchLabels: podSelectorLabels(job)}
+	return &networkingv1.NetworkPolicy{ObjectMeta: pluginapi.ObjectMeta(job, job.Name), Spec: networkingv1.NetworkPolicySpec{
 		PodSelector: own,
 		Ingress:     []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{{PodSelector: &own}}}},
 		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},

@@ -56,32 +56,32 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 		return
 	}
 	text, err := json.Marshal(config{
-		Cluster: cluster{PS: p.addresses(job, p.ps), Worker: p.addresses(job, p.worker), Chief: p.addresses(job, p.chief), Evaluator: p.addresses(job, p.evaluator)},
-		Task:    place{Type: p.role(job.Spec.Tasks[task].Name), Index: index},
+		Cluster: cluster{PS: p.roleAddresses(job, p.ps), Worker: p.roleAddresses(job, p.worker), Chief: p.roleAddresses(job, p.chief), Evaluator: p.roleAddresses(job, p.evaluator)},
+		Task:    place{Type: p.tensorFlowRole(job.Spec.Tasks[task].Name), Index: index},
 	})
 	if err != nil {
 		return // marshaling strings and numbers never fails
 	}
 	for i := range pod.Spec.Containers {
-		pluginapi.SetEnv(&pod.Spec.Containers[i], Variable, string(text))
+		pluginapi.SetEnvVariable(&pod.Spec.Containers[i], Variable, string(text))
 	}
 }
 
-// addresses returns host:port for each pod of a role; nil if the job has no such task.
-func (p *plugin) addresses(job *batch.Job, name string) []string {
-	task := pluginapi.Task(job, name)
+// roleAddresses returns host:port for each pod of a role; nil if the job has no such task.
+func (p *plugin) roleAddresses(job *batch.Job, name string) []string {
+	task := pluginapi.TaskIndex(job, name)
 	if task < 0 {
 		return nil
 	}
-	addresses := pluginapi.Addresses(job, task)
+	addresses := pluginapi.TaskAddresses(job, task)
 	for i := range addresses {
 		addresses[i] = fmt.Sprintf("%s:%d", addresses[i], p.port)
 	}
 	return addresses
 }
 
-// role returns the TensorFlow role of a task. A task without a role keeps its name.
-func (p *plugin) role(task string) string {
+// tensorFlowRole returns the TensorFlow role of a task. A task without a role keeps its name.
+func (p *plugin) tensorFlowRole(task string) string {
 	switch task {
 	case p.ps:
 		return "ps"
