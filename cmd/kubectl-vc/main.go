@@ -13,5 +13,5 @@ import (
 )
 
 func main() {
-	os.Exit(root.Main(context.Background(), os.Args[0], os.Args[1:], iostreams.System(), dashboard.AddToFactory))
+	os.Exit(root.Main(context.Background(), os.Args[0], os.Args[1:], iostreams.SystemStreams(), dashboard.AddToFactory))
 }

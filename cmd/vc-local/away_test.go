@@ -24,7 +24,7 @@ func vcctl(t *testing.T, export string, args ...string) (lines <-chan string, co
 		}
 		close(printed)
 	}()
-	streams, _, _ := iostreams.Test("", 0)
+	streams, _, _ := iostreams.TestStreams("", 0)
 	streams.Out, streams.Err = writer, writer
 	go func() {
 		ended <- root.Main(t.Context(), "vcctl", append([]string{"--kubeconfig", kubeconfig}, args...), streams)

@@ -51,7 +51,7 @@ func wireFromEnvironment() *wireReporter {
 	return &wireReporter{pipe: os.NewFile(progressDescriptor, "progress")}
 }
 
-func (w *wireReporter) send(e wireEvent) {
+func (w *wireReporter) sendEvent(e wireEvent) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pipe != nil {
@@ -59,7 +59,7 @@ func (w *wireReporter) send(e wireEvent) {
 	}
 }
 
-func (w *wireReporter) close() {
+func (w *wireReporter) closePipe() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pipe != nil {
@@ -69,36 +69,36 @@ func (w *wireReporter) close() {
 }
 
 func (w *wireReporter) Ready(part string, took time.Duration) {
-	w.send(wireEvent{Part: part, Seconds: took.Seconds()})
+	w.sendEvent(wireEvent{Part: part, Seconds: took.Seconds()})
 }
 
-func (w *wireReporter) Note(line string) { w.send(wireEvent{Note: line}) }
+func (w *wireReporter) Note(line string) { w.sendEvent(wireEvent{Note: line}) }
 
-func (w *wireReporter) Warn(line string) { w.send(wireEvent{Warning: line}) }
+func (w *wireReporter) Warn(line string) { w.sendEvent(wireEvent{Warning: line}) }
 
 func (w *wireReporter) Up(record local.Record) {
-	w.send(wireEvent{Up: &record})
-	w.close()
+	w.sendEvent(wireEvent{Up: &record})
+	w.closePipe()
 	go settleMemory()
 }
 
-// end reports err, which may be nil, to the waiting process, if there is one, and returns err.
-func (w *wireReporter) end(err error) error {
+// reportEnd reports err, which may be nil, to the waiting process, if there is one, and returns err.
+func (w *wireReporter) reportEnd(err error) error {
 	if err != nil {
 		e := wireEvent{Error: err.Error()}
 		var human *local.Error
 		if errors.As(err, &human) {
 			e.Error, e.Hint = human.What, human.Hint
 		}
-		w.send(e)
+		w.sendEvent(e)
 	}
-	w.close()
+	w.closePipe()
 	return err
 }
 
-// detach starts this command again in its own session. It returns when the cluster is ready, or with the reason why
-// it did not become ready.
-func detach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
+// startAndDetach starts this command again in its own session. It returns when the cluster is ready, or with the reason
+// why it did not become ready.
+func startAndDetach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
 	child, pipe, err := startDetached(dir)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func detach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
 	if ctx.Err() != nil {
 		return errInterrupted
 	}
-	return &local.Error{What: fmt.Sprintf("the cluster exited during startup: %s%s", endOf(state, err), lastLines(dir.ProcessLog())), Hint: "see " + dir.ProcessLog() + " and " + dir.ControlPlaneLog()}
+	return &local.Error{What: fmt.Sprintf("the cluster exited during startup: %s%s", describeEnd(state, err), lastLines(dir.ProcessLog())), Hint: "see " + dir.ProcessLog() + " and " + dir.ControlPlaneLog()}
 }
 
 // startDetached starts the process and redirects its output to its log.
@@ -177,7 +177,7 @@ func startDetached(dir local.Dir) (*os.Process, *os.File, error) {
 	return cmd.Process, reader, nil
 }
 
-func endOf(state *os.ProcessState, err error) string {
+func describeEnd(state *os.ProcessState, err error) string {
 	if err != nil {
 		return err.Error()
 	}

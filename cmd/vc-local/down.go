@@ -26,7 +26,7 @@ PodFailed: RestartJob says otherwise. Pods that wait go on waiting, and
 simulated pods go on where they were.`,
 		Example: `  vc-local down
   vc-local down --purge`,
-		Args: noArgs,
+		Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := local.RunningDir(path)
 			if err != nil {
@@ -40,7 +40,7 @@ simulated pods go on where they were.`,
 			return nil
 		},
 	}
-	runningDirFlag(cmd, &path)
+	addRunningDirFlag(cmd, &path)
 	cmd.Flags().BoolVar(&purge, "purge", false, "remove the cluster's state too")
 	return cmd
 }

@@ -31,13 +31,13 @@ func main() {
 	processnode.ShimMain()
 	tuneMemory(gcPercentStarting)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := runCommand(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// run runs the program with the given arguments and returns its exit code.
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+// runCommand runs the program with the given arguments and returns its exit code.
+func runCommand(ctx context.Context, args []string, out, errOut io.Writer) int {
 	root := newRoot(out, errOut)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return exitInterrupted
 	}
 	if err != nil {
-		report(errOut, err)
+		printError(errOut, err)
 		return exitError
 	}
 	return exitOK
@@ -87,7 +87,7 @@ func usageError(cmd *cobra.Command, err error) error {
 
 // flagError describes an invalid flag, with an example and a hint that refers to the help.
 func flagError(cmd *cobra.Command, err error) error {
-	what, example, ok := flagerrors.Of(err)
+	what, example, ok := flagerrors.DescribeError(err)
 	if !ok {
 		return usageError(cmd, err)
 	}
@@ -98,16 +98,16 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &local.Error{What: what, Hint: hint, Err: err}
 }
 
-// noArgs rejects arguments and names the first one.
-func noArgs(cmd *cobra.Command, args []string) error {
+// rejectArguments rejects arguments and names the first one.
+func rejectArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usageError(cmd, fmt.Errorf("unknown argument %q", args[0]))
 	}
 	return nil
 }
 
-// report prints an error and its hint.
-func report(errOut io.Writer, err error) {
+// printError prints an error and its hint.
+func printError(errOut io.Writer, err error) {
 	var human *local.Error
 	if !errors.As(err, &human) {
 		human = &local.Error{What: err.Error()}

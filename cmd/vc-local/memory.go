@@ -43,7 +43,7 @@ func settleMemory() {
 	for range time.Tick(paceLook) {
 		metrics.Read(seen)
 		before := p.percent
-		if p = p.next(seen[0].Value.Uint64(), seen[1].Value.Uint64()); p.percent == before {
+		if p = p.nextPace(seen[0].Value.Uint64(), seen[1].Value.Uint64()); p.percent == before {
 			continue
 		}
 		tuneMemory(p.percent)
@@ -67,9 +67,9 @@ type pace struct {
 	percent     int
 }
 
-// next returns the pace after a check, based on the number of collections since the process started and the live
+// nextPace returns the pace after a check, based on the number of collections since the process started and the live
 // bytes.
-func (p pace) next(collections, live uint64) pace {
+func (p pace) nextPace(collections, live uint64) pace {
 	if collections > p.collections {
 		p.with, p.without = p.with+1, 0
 	} else {

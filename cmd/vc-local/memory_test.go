@@ -12,7 +12,7 @@ func TestTheHeapGrowsWithTheWork(t *testing.T) {
 	look := func(seconds int, each uint64) {
 		for range seconds {
 			collections += each
-			p = p.next(collections, live)
+			p = p.nextPace(collections, live)
 		}
 	}
 	for _, step := range []struct {

@@ -16,8 +16,8 @@ type nodeFlags struct {
 	taints            []string
 }
 
-// spec returns the node spec for the flags. prefix is the common prefix of the nodes' names.
-func (f nodeFlags) spec(prefix, kind string, count int) (nodespec.Spec, error) {
+// nodeSpec returns the node spec for the flags. prefix is the common prefix of the nodes' names.
+func (f nodeFlags) nodeSpec(prefix, kind string, count int) (nodespec.Spec, error) {
 	spec := nodespec.Spec{Kind: kind, Count: &count, CPU: f.cpu, Memory: f.memory, Taints: f.taints}
 	for _, quantity := range []struct{ flag, text string }{{"cpu", f.cpu}, {"memory", f.memory}} {
 		if _, err := nodespec.ParseQuantity(quantity.text); err != nil && quantity.text != "" {
@@ -38,7 +38,7 @@ func newNodes() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "nodes",
 		Short: "Add, remove and list the nodes of a running cluster",
-		Args:  noArgs,
+		Args:  rejectArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newNodesAdd(), newNodesRemove(), newNodesList())
@@ -55,13 +55,13 @@ func newNodesAdd() *cobra.Command {
 		Example: `  vc-local nodes add --process 1 --cpu 2 --memory 4Gi
   vc-local nodes add --simulated 100 --cpu 8 --memory 32Gi --resource nvidia.com/gpu=4
   vc-local nodes add --process 1 --name big --label zone=a`,
-		Args: noArgs,
+		Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			specs, err := specsToAdd(cmd, file, name, process, simulated, node)
+			specs, err := readSpecsToAdd(cmd, file, name, process, simulated, node)
 			if err != nil {
 				return err
 			}
-			client, err := clientFor(path)
+			client, err := newClientFor(path)
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func newNodesAdd() *cobra.Command {
 			return nil
 		},
 	}
-	runningDirFlag(cmd, &path)
+	addRunningDirFlag(cmd, &path)
 	flags := cmd.Flags()
 	flags.IntVar(&process, "process", 0, "`number` of process nodes")
 	flags.IntVar(&simulated, "simulated", 0, "`number` of simulated nodes")
@@ -87,7 +87,7 @@ func newNodesAdd() *cobra.Command {
 	return cmd
 }
 
-func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, node nodeFlags) ([]nodespec.Spec, error) {
+func readSpecsToAdd(cmd *cobra.Command, file, name string, process, simulated int, node nodeFlags) ([]nodespec.Spec, error) {
 	if process < 0 || simulated < 0 {
 		return nil, usageError(cmd, fmt.Errorf("the number of nodes is negative"))
 	}
@@ -108,7 +108,7 @@ func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, n
 		if counted.count == 0 {
 			continue
 		}
-		spec, err := node.spec("--", counted.kind, counted.count)
+		spec, err := node.nodeSpec("--", counted.kind, counted.count)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, n
 	if len(specs) == 0 {
 		return nil, usageError(cmd, fmt.Errorf("no nodes are requested: specify --process N, --simulated N or --nodes-file FILE"))
 	}
-	if _, err := nodespec.Expand(specs, nil); err != nil {
+	if _, err := nodespec.ExpandSpecs(specs, nil); err != nil {
 		return nil, usageError(cmd, err)
 	}
 	return specs, nil
@@ -130,12 +130,12 @@ func newNodesList() *cobra.Command {
 		Use:     "list",
 		Short:   "List the nodes",
 		Example: `  vc-local nodes list -o json`,
-		Args:    noArgs,
+		Args:    rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkFormat(format); err != nil {
 				return err
 			}
-			client, err := clientFor(path)
+			client, err := newClientFor(path)
 			if err != nil {
 				return err
 			}
@@ -149,13 +149,13 @@ func newNodesList() *cobra.Command {
 			return printNodes(cmd.OutOrStdout(), status.Nodes)
 		},
 	}
-	runningDirFlag(cmd, &path)
-	formatFlag(cmd, &format)
+	addRunningDirFlag(cmd, &path)
+	addFormatFlag(cmd, &format)
 	return cmd
 }
 
-// clientFor returns a client of the process that runs the cluster in a directory.
-func clientFor(path string) (*local.Client, error) {
+// newClientFor returns a client of the process that runs the cluster in a directory.
+func newClientFor(path string) (*local.Client, error) {
 	dir, err := local.RunningDir(path)
 	if err != nil {
 		return nil, err

@@ -36,21 +36,21 @@ keep the others: it is reported at the end.`,
 			for _, arg := range args {
 				wanted.names = append(wanted.names, strings.TrimPrefix(arg, "node/"))
 			}
-			if err := wanted.check(); err != nil {
+			if err := wanted.checkArguments(); err != nil {
 				return usageError(cmd, err)
 			}
-			client, err := clientFor(path)
+			client, err := newClientFor(path)
 			if err != nil {
 				return err
 			}
-			names, err := wanted.list(cmd.Context(), client)
+			names, err := wanted.nodesToRemove(cmd.Context(), client)
 			if err != nil {
 				return err
 			}
 			return removeNodes(cmd.Context(), cmd.OutOrStdout(), names, client.RemoveNode)
 		},
 	}
-	runningDirFlag(cmd, &path)
+	addRunningDirFlag(cmd, &path)
 	cmd.Flags().StringVar(&process, "process", "", "`number` of process nodes, or all")
 	cmd.Flags().StringVar(&simulated, "simulated", "", "`number` of simulated nodes, or all")
 	return cmd
@@ -62,8 +62,8 @@ type removal struct {
 	process, simulated string // a number, "all", or ""
 }
 
-// check validates the arguments before any node is removed.
-func (r removal) check() error {
+// checkArguments validates the arguments before any node is removed.
+func (r removal) checkArguments() error {
 	if len(r.names) == 0 && r.process == "" && r.simulated == "" {
 		return errors.New("no node is specified: use NAME..., --process N|all or --simulated N|all")
 	}
@@ -78,21 +78,21 @@ func (r removal) check() error {
 	return nil
 }
 
-// list returns the names of the nodes to remove, without duplicates.
-func (r removal) list(ctx context.Context, client *local.Client) ([]string, error) {
+// nodesToRemove returns the names of the nodes to remove, without duplicates.
+func (r removal) nodesToRemove(ctx context.Context, client *local.Client) ([]string, error) {
 	if r.process == "" && r.simulated == "" {
-		return r.pick(nil)
+		return r.pickNodes(nil)
 	}
 	status, err := client.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return r.pick(status.Nodes)
+	return r.pickNodes(status.Nodes)
 }
 
-// pick selects the names of existing nodes. For a number of nodes, it selects those with the highest numbers that are
-// not specified by name.
-func (r removal) pick(nodes []local.NodeStatus) ([]string, error) {
+// pickNodes selects the names of existing nodes. For a number of nodes, it selects those with the highest numbers that
+// are not specified by name.
+func (r removal) pickNodes(nodes []local.NodeStatus) ([]string, error) {
 	var picked []string
 	for _, name := range r.names {
 		if !slices.Contains(picked, name) {

@@ -31,7 +31,7 @@ func TestNodesToRemoveAreNamedOrCounted(t *testing.T) {
 		"more than there are":          {removal{process: "3"}, "", "3 process nodes are to be removed, but there are 2"},
 		"one of them is named already": {removal{names: []string{"node-1"}, process: "2"}, "", "but there are 1"},
 	} {
-		got, err := c.wanted.pick(nodes)
+		got, err := c.wanted.pickNodes(nodes)
 		if c.refused != "" {
 			if err == nil || !strings.Contains(err.Error(), c.refused) {
 				t.Errorf("%s: got %v", name, err)
@@ -45,7 +45,7 @@ func TestNodesToRemoveAreNamedOrCounted(t *testing.T) {
 	for name, wrong := range map[string]removal{
 		"nothing": {}, "no number": {process: "x"}, "none": {simulated: "0"}, "less than none": {process: "-1"}, "an empty name": {names: []string{""}},
 	} {
-		if wrong.check() == nil {
+		if wrong.checkArguments() == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

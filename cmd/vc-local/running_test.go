@@ -39,7 +39,7 @@ func TestUpNamesTheFlagsThatARunningClusterIgnores(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var out, errOut bytes.Buffer
-			code := run(t.Context(), append([]string{"up", "--dir", string(dir)}, strings.Fields(c.args)...), &out, &errOut)
+			code := runCommand(t.Context(), append([]string{"up", "--dir", string(dir)}, strings.Fields(c.args)...), &out, &errOut)
 			note, warning, _ := strings.Cut(errOut.String(), "\n")
 			if code != exitOK || out.String() != "export KUBECONFIG=/kc\n" || !strings.Contains(note, "is already running") {
 				t.Errorf("exit %d\nstdout %q\nstderr %q", code, out.String(), errOut.String())
@@ -53,11 +53,11 @@ func TestUpNamesTheFlagsThatARunningClusterIgnores(t *testing.T) {
 
 func TestNodesToAddAreInOneOrder(t *testing.T) {
 	for range 50 {
-		specs, err := specsToAdd(newNodesAdd(), "", "", 1, 2, nodeFlags{})
+		specs, err := readSpecsToAdd(newNodesAdd(), "", "", 1, 2, nodeFlags{})
 		if err != nil || len(specs) != 2 || specs[0].Kind != nodespec.KindProcess || specs[1].Kind != nodespec.KindSimulated {
 			t.Fatalf("%+v, %v", specs, err)
 		}
-		_, err = specsToAdd(newNodesAdd(), "", "", 1, 0, nodeFlags{cpu: "many", memory: "much"})
+		_, err = readSpecsToAdd(newNodesAdd(), "", "", 1, 0, nodeFlags{cpu: "many", memory: "much"})
 		if err == nil || !strings.HasPrefix(err.Error(), "--cpu: ") {
 			t.Fatalf("of two bad quantities: %v", err)
 		}

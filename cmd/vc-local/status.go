@@ -26,7 +26,7 @@ func newStatus() *cobra.Command {
 		Short: "Show whether the cluster runs, its parts and its nodes",
 		Example: `  vc-local status
   vc-local status -o json`,
-		Args: noArgs,
+		Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkFormat(format); err != nil {
 				return err
@@ -45,12 +45,12 @@ func newStatus() *cobra.Command {
 			return printStatus(cmd.OutOrStdout(), status)
 		},
 	}
-	runningDirFlag(cmd, &path)
-	formatFlag(cmd, &format)
+	addRunningDirFlag(cmd, &path)
+	addFormatFlag(cmd, &format)
 	return cmd
 }
 
-func formatFlag(cmd *cobra.Command, format *string) {
+func addFormatFlag(cmd *cobra.Command, format *string) {
 	cmd.Flags().StringVarP(format, "output", "o", "", "`format`: json, or nothing for people")
 }
 
@@ -105,7 +105,7 @@ func printNodes(out io.Writer, nodes []local.NodeStatus) error {
 	table := render.Table{Header: []string{"NODE", "KIND", "READY", "CPU", "MEMORY", "PODS"}}
 	nodes = slices.SortedFunc(slices.Values(nodes), func(a, b local.NodeStatus) int { return compareNumbered(a.Name, b.Name) })
 	for _, node := range nodes[:min(len(nodes), mostRows)] {
-		table.Rows = append(table.Rows, []string{node.Name, node.Kind, yesNo(node.Ready), amount(corev1.ResourceCPU, node.CPU), amount(corev1.ResourceMemory, node.Memory), fmt.Sprint(node.Pods)})
+		table.Rows = append(table.Rows, []string{node.Name, node.Kind, yesNo(node.Ready), formatAmount(corev1.ResourceCPU, node.CPU), formatAmount(corev1.ResourceMemory, node.Memory), fmt.Sprint(node.Pods)})
 	}
 	if err := table.Fprint(out); err != nil {
 		return err
@@ -116,8 +116,8 @@ func printNodes(out io.Writer, nodes []local.NodeStatus) error {
 	return nil
 }
 
-// amount formats a quantity for users.
-func amount(name corev1.ResourceName, text string) string {
+// formatAmount formats a quantity for users.
+func formatAmount(name corev1.ResourceName, text string) string {
 	quantity, err := resource.ParseQuantity(text)
 	switch {
 	case err != nil:

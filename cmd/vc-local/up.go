@@ -58,7 +58,7 @@ A file for --nodes-file is a YAML list:
   vc-local up --process-nodes 4 --node-cpu 3920m --node-memory 6265300Ki
   vc-local up --ephemeral --process-nodes 0 --simulated-nodes 1000 --node-resource nvidia.com/gpu=8
   vc-local up --components api     # control plane and nodes only: bring your own scheduler`,
-		Args: noArgs,
+		Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.changed = func(flag string) bool { return cmd.Flags().Changed(flag) }
 			cmd.Flags().Visit(func(flag *pflag.Flag) { o.given = append(o.given, flag.Name) })
@@ -67,7 +67,7 @@ A file for --nodes-file is a YAML list:
 		},
 	}
 	flags := cmd.Flags()
-	dirFlag(cmd, &o.dir)
+	addDirFlag(cmd, &o.dir)
 	flags.IntVar(&o.port, "port", 0, "`port` of the API server on 127.0.0.1; 0: the last one, or a free one")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "additional `file` for the kubeconfig; your own kubeconfig is not changed")
 	flags.IntVar(&o.processNodes, "process-nodes", 1, "`number` of nodes that run pods as processes")
@@ -85,13 +85,13 @@ A file for --nodes-file is a YAML list:
 	return cmd
 }
 
-// runningDirFlag adds --dir to a command that acts on a cluster that may be running.
-func runningDirFlag(cmd *cobra.Command, dir *string) {
+// addRunningDirFlag adds --dir to a command that acts on a cluster that may be running.
+func addRunningDirFlag(cmd *cobra.Command, dir *string) {
 	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default that of the cluster in $KUBECONFIG, else $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
 }
 
-// dirFlag adds --dir to the command that starts a cluster.
-func dirFlag(cmd *cobra.Command, dir *string) {
+// addDirFlag adds --dir to the command that starts a cluster.
+func addDirFlag(cmd *cobra.Command, dir *string) {
 	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
 }
 
@@ -101,39 +101,39 @@ func runUp(ctx context.Context, o *upOptions) error {
 	if err != nil {
 		return err
 	}
-	progress := o.reporter()
-	err = o.up(ctx, dir, progress)
+	progress := o.newReporter()
+	err = o.startCluster(ctx, dir, progress)
 	if wire, ok := progress.(*wireReporter); ok {
-		return wire.end(err)
+		return wire.reportEnd(err)
 	}
 	return err
 }
 
-func (o *upOptions) up(ctx context.Context, dir local.Dir, progress reporter) error {
+func (o *upOptions) startCluster(ctx context.Context, dir local.Dir, progress reporter) error {
 	if err := dir.Check(); err != nil {
 		return err
 	}
 	if record, running, err := local.FindRecord(dir); err != nil {
 		return err
 	} else if running {
-		return o.alreadyRunning(ctx, dir, record, progress)
+		return o.waitForRunning(ctx, dir, record, progress)
 	}
-	settings, err := o.settings(dir)
+	settings, err := o.loadSettings(dir)
 	if err != nil {
 		return err
 	}
 	if o.detach {
-		return detach(ctx, dir, o.out, o.errOut)
+		return startAndDetach(ctx, dir, o.out, o.errOut)
 	}
 	err = local.Run(ctx, settings, progress)
 	if errors.Is(err, local.ErrRunning) {
-		return o.alreadyRunning(ctx, dir, local.Record{}, progress)
+		return o.waitForRunning(ctx, dir, local.Record{}, progress)
 	}
 	return err
 }
 
-// settings returns the settings of the last run with the changes that the flags specify.
-func (o *upOptions) settings(dir local.Dir) (local.Settings, error) {
+// loadSettings returns the settings of the last run with the changes that the flags specify.
+func (o *upOptions) loadSettings(dir local.Dir) (local.Settings, error) {
 	s, again, err := local.LoadSettings(dir)
 	if err != nil {
 		return s, err
@@ -149,10 +149,10 @@ func (o *upOptions) settings(dir local.Dir) (local.Settings, error) {
 			return s, err
 		}
 	}
-	if s.SimulatedStart, err = o.start(s.SimulatedStart); err != nil {
+	if s.SimulatedStart, err = o.simulatedStartTime(s.SimulatedStart); err != nil {
 		return s, err
 	}
-	if err := o.setFiles(&s); err != nil {
+	if err := o.checkFiles(&s); err != nil {
 		return s, err
 	}
 	if o.changed("components") {
@@ -161,13 +161,13 @@ func (o *upOptions) settings(dir local.Dir) (local.Settings, error) {
 	if s.Components != local.ComponentsAll && s.Components != local.ComponentsAPI {
 		return s, &local.Error{What: fmt.Sprintf("--components %q is neither all nor api", s.Components), Hint: "all runs vc's scheduler, controllers and admission; api runs none of them"}
 	}
-	if !again || o.nodesNamed() {
-		s.Nodes, err = o.nodes()
+	if !again || o.areNodesNamed() {
+		s.Nodes, err = o.readNodes()
 	}
 	return s, err
 }
 
-func (o *upOptions) start(last time.Duration) (time.Duration, error) {
+func (o *upOptions) simulatedStartTime(last time.Duration) (time.Duration, error) {
 	if !o.changed("simulated-start") {
 		return last, nil
 	}
@@ -178,8 +178,8 @@ func (o *upOptions) start(last time.Duration) (time.Duration, error) {
 	return start, nil
 }
 
-// setFiles checks the files that are specified by flags and makes their paths absolute.
-func (o *upOptions) setFiles(s *local.Settings) error {
+// checkFiles checks the files that are specified by flags and makes their paths absolute.
+func (o *upOptions) checkFiles(s *local.Settings) error {
 	var err error
 	if o.changed("kubeconfig") {
 		s.Kubeconfig = ""
@@ -210,7 +210,7 @@ func (o *upOptions) setFiles(s *local.Settings) error {
 	return err
 }
 
-func (o *upOptions) nodesNamed() bool {
+func (o *upOptions) areNodesNamed() bool {
 	for _, flag := range []string{"process-nodes", "simulated-nodes", "node-cpu", "node-memory", "node-resource", "node-label", "nodes-file"} {
 		if o.changed(flag) {
 			return true
@@ -219,8 +219,8 @@ func (o *upOptions) nodesNamed() bool {
 	return false
 }
 
-// nodes returns the nodes specified by the nodes file and by the flags.
-func (o *upOptions) nodes() ([]nodespec.Node, error) {
+// readNodes returns the nodes specified by the nodes file and by the flags.
+func (o *upOptions) readNodes() ([]nodespec.Node, error) {
 	specs := []nodespec.Spec{}
 	if o.nodesFile != "" {
 		var err error
@@ -239,22 +239,22 @@ func (o *upOptions) nodes() ([]nodespec.Node, error) {
 			return nil, &local.Error{What: fmt.Sprintf("--%s %d is negative", counted.flag, counted.count), Hint: "use 0 for none"}
 		}
 		if counted.count > 0 {
-			spec, err := o.node.spec("--node-", counted.kind, counted.count)
+			spec, err := o.node.nodeSpec("--node-", counted.kind, counted.count)
 			if err != nil {
 				return nil, err
 			}
 			specs = append(specs, spec)
 		}
 	}
-	nodes, err := nodespec.Expand(specs, nil)
+	nodes, err := nodespec.ExpandSpecs(specs, nil)
 	if err != nil {
 		return nil, &local.Error{What: err.Error(), Hint: "see vc-local up --help", Err: err}
 	}
 	return append([]nodespec.Node{}, nodes...), nil
 }
 
-// alreadyRunning waits until the running cluster is ready, and then reports that it is running.
-func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record local.Record, progress reporter) error {
+// waitForRunning waits until the running cluster is ready, and then reports that it is running.
+func (o *upOptions) waitForRunning(ctx context.Context, dir local.Dir, record local.Record, progress reporter) error {
 	for !record.Ready {
 		select {
 		case <-time.After(100 * time.Millisecond):
@@ -270,15 +270,15 @@ func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record lo
 		}
 	}
 	progress.Note(fmt.Sprintf("the cluster in %s is already running (process %d, for %s)", dir, record.PID, duration.HumanDuration(time.Since(record.Started))))
-	if warning := o.withoutEffect(); warning != "" {
+	if warning := o.ineffectiveFlags(); warning != "" {
 		progress.Warn(warning)
 	}
 	progress.Up(record)
 	return nil
 }
 
-// withoutEffect lists the specified flags that do not affect a running cluster. It returns "" if none exist.
-func (o *upOptions) withoutEffect() string {
+// ineffectiveFlags lists the specified flags that do not affect a running cluster. It returns "" if none exist.
+func (o *upOptions) ineffectiveFlags() string {
 	var flags []string
 	for _, flag := range o.given {
 		if flag != "dir" && flag != "detach" {
@@ -288,7 +288,7 @@ func (o *upOptions) withoutEffect() string {
 	switch {
 	case len(flags) == 0:
 		return ""
-	case o.nodesNamed():
+	case o.areNodesNamed():
 		return "no effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down, or change its nodes with vc-local nodes)"
 	}
 	return "no effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down)"
@@ -301,9 +301,9 @@ type reporter interface {
 	Warn(line string)
 }
 
-// reporter returns a reporter that prints to the user or, in a detached process, reports to the process that waits
+// newReporter returns a reporter that prints to the user or, in a detached process, reports to the process that waits
 // for it.
-func (o *upOptions) reporter() reporter {
+func (o *upOptions) newReporter() reporter {
 	if wire := wireFromEnvironment(); wire != nil {
 		return wire
 	}

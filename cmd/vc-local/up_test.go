@@ -127,7 +127,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var out, errOut bytes.Buffer
-			code := run(t.Context(), strings.Fields(c.args), &out, &errOut)
+			code := runCommand(t.Context(), strings.Fields(c.args), &out, &errOut)
 			if code != exitError || !strings.HasPrefix(errOut.String(), c.want) || !strings.Contains(errOut.String(), "\nhint:  ") || out.Len() > 0 {
 				t.Errorf("exit %d\nstdout %q\nstderr %q\nwant   %q", code, out.String(), errOut.String(), c.want)
 			}
@@ -137,7 +137,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 
 func TestDownWhereNothingIs(t *testing.T) {
 	var out, errOut bytes.Buffer
-	code := run(t.Context(), []string{"down", "--purge", "--dir", filepath.Join(t.TempDir(), "none")}, &out, &errOut)
+	code := runCommand(t.Context(), []string{"down", "--purge", "--dir", filepath.Join(t.TempDir(), "none")}, &out, &errOut)
 	if code != exitOK || !strings.HasPrefix(out.String(), "nothing was running in ") {
 		t.Errorf("exit %d, %q, %q", code, out.String(), errOut.String())
 	}
@@ -162,7 +162,7 @@ func settingsOf(t *testing.T, dir local.Dir, args ...string) (local.Settings, er
 	var got local.Settings
 	cmd := newUp(func(_ context.Context, o *upOptions) error {
 		var err error
-		got, err = o.settings(dir)
+		got, err = o.loadSettings(dir)
 		return err
 	})
 	cmd.SetErr(io.Discard)

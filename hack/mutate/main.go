@@ -52,14 +52,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "mutate: name one package, for example ./internal/daemon")
 		os.Exit(2)
 	}
-	if err := mutate(flag.Arg(0), o); err != nil {
+	if err := testMutants(flag.Arg(0), o); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-// mutate tests the mutants of a package and prints the outcome of each.
-func mutate(pkg string, o options) error {
+// testMutants tests the mutants of a package and prints the outcome of each.
+func testMutants(pkg string, o options) error {
 	out, err := exec.Command("go", "list", "-f", "{{.Dir}}\n{{range .GoFiles}}{{.}}\n{{end}}", pkg).Output()
 	if err != nil {
 		return fmt.Errorf("package %s: %w", pkg, err)
@@ -85,11 +85,11 @@ func mutate(pkg string, o options) error {
 	}
 	draw := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // the same seed must draw the same mutants
 	draw.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return try(all, pkg, o)
+	return tryMutants(all, pkg, o)
 }
 
-// try runs the tests against one mutant after another until the time limit is reached.
-func try(all []mutant, pkg string, o options) error {
+// tryMutants runs the tests against one mutant after another until the time limit is reached.
+func tryMutants(all []mutant, pkg string, o options) error {
 	scratch, err := os.MkdirTemp("", "vc-mutate-")
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func try(all []mutant, pkg string, o options) error {
 	if o.tests != "" {
 		t.packages = append(t.packages, strings.Split(o.tests, ",")...)
 	}
-	if outcome, text, err := t.test(mutant{}); err != nil || outcome != killed && outcome != survived {
+	if outcome, text, err := t.runTests(mutant{}); err != nil || outcome != killed && outcome != survived {
 		return fmt.Errorf("unchanged, the tests: %s %w\n%s", outcome, err, text)
 	} else if outcome == killed {
 		return fmt.Errorf("unchanged, the tests fail:\n%s", text)
@@ -109,7 +109,7 @@ func try(all []mutant, pkg string, o options) error {
 		if time.Since(began) > o.time {
 			break
 		}
-		outcome, _, err := t.test(m)
+		outcome, _, err := t.runTests(m)
 		if err != nil {
 			return err
 		}
@@ -129,8 +129,8 @@ type tester struct {
 	options
 }
 
-// test runs the tests against a mutant. The zero mutant stands for the unchanged package.
-func (t *tester) test(m mutant) (outcome, text string, err error) {
+// runTests runs the tests against a mutant. The zero mutant stands for the unchanged package.
+func (t *tester) runTests(m mutant) (outcome, text string, err error) {
 	overlay := map[string]map[string]string{"Replace": {}}
 	if m.file != "" {
 		changed := filepath.Join(t.scratch, "mutant.go")

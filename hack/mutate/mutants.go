@@ -52,41 +52,41 @@ func mutantsIn(file string, source []byte) ([]mutant, error) {
 	}
 	for _, declaration := range parsed.Decls {
 		if function, ok := declaration.(*ast.FuncDecl); ok && function.Body != nil {
-			ast.Inspect(function.Body, c.visit)
+			ast.Inspect(function.Body, c.visitNode)
 		}
 	}
 	return c.found, nil
 }
 
-// visit adds the mutants of one node.
-func (c *collector) visit(n ast.Node) bool {
+// visitNode adds the mutants of one node.
+func (c *collector) visitNode(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
-		c.operator(n)
+		c.replaceOperator(n)
 	case *ast.IfStmt:
-		c.negate(n.Cond)
+		c.negateCondition(n.Cond)
 	case *ast.UnaryExpr:
 		if n.Op == token.NOT {
-			c.replace(n.OpPos, n.OpPos+1, "", "drop !")
+			c.addMutant(n.OpPos, n.OpPos+1, "", "drop !")
 		}
 	case *ast.BasicLit:
-		c.offByOne(n)
+		c.addOne(n)
 	case *ast.BlockStmt:
-		c.drop(n.List)
+		c.dropStatements(n.List)
 	case *ast.CaseClause:
-		c.drop(n.Body)
+		c.dropStatements(n.Body)
 	case *ast.CommClause:
-		c.drop(n.Body)
+		c.dropStatements(n.Body)
 	case *ast.ReturnStmt:
-		c.result(n)
+		c.invertResult(n)
 	}
 	return true
 }
 
-// operator replaces a comparison, a logical operator, plus or minus.
-func (c *collector) operator(n *ast.BinaryExpr) {
+// replaceOperator replaces a comparison, a logical operator, plus or minus.
+func (c *collector) replaceOperator(n *ast.BinaryExpr) {
 	if other, ok := flips[n.Op]; ok && !isText(n.X) && !isText(n.Y) {
-		c.replace(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String(), fmt.Sprintf("%s to %s", n.Op, other))
+		c.addMutant(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String(), fmt.Sprintf("%s to %s", n.Op, other))
 	}
 }
 
@@ -100,28 +100,28 @@ func isText(e ast.Expr) bool {
 	return false
 }
 
-// negate inverts a condition, unless another mutant replaces its operator.
-func (c *collector) negate(condition ast.Expr) {
+// negateCondition inverts a condition, unless another mutant replaces its operator.
+func (c *collector) negateCondition(condition ast.Expr) {
 	if binary, ok := condition.(*ast.BinaryExpr); ok && (binary.Op == token.EQL || binary.Op == token.NEQ) {
 		return
 	}
-	text := c.text(condition.Pos(), condition.End())
-	c.replace(condition.Pos(), condition.End(), "!("+text+")", "negate "+short(text))
+	text := c.sourceText(condition.Pos(), condition.End())
+	c.addMutant(condition.Pos(), condition.End(), "!("+text+")", "negate "+shortenText(text))
 }
 
-// offByOne adds one to an integer.
-func (c *collector) offByOne(n *ast.BasicLit) {
+// addOne adds one to an integer.
+func (c *collector) addOne(n *ast.BasicLit) {
 	if value, err := strconv.ParseInt(n.Value, 10, 32); n.Kind == token.INT && err == nil {
-		c.replace(n.Pos(), n.End(), strconv.FormatInt(value+1, 10), fmt.Sprintf("%d to %d", value, value+1))
+		c.addMutant(n.Pos(), n.End(), strconv.FormatInt(value+1, 10), fmt.Sprintf("%d to %d", value, value+1))
 	}
 }
 
 // logs matches statements that write log lines. Tests need not detect changes to these.
 var logs = regexp.MustCompile(`\b[lL]og(\.V\(\d\))?\.(Info|Error)\(`)
 
-// drop removes statements without which the code still compiles: calls, assignments to existing variables, and if
-// statements without else.
-func (c *collector) drop(statements []ast.Stmt) {
+// dropStatements removes statements without which the code still compiles: calls, assignments to existing variables,
+// and if statements without else.
+func (c *collector) dropStatements(statements []ast.Stmt) {
 	for _, s := range statements {
 		switch s := s.(type) {
 		case *ast.ExprStmt, *ast.DeferStmt, *ast.IncDecStmt, *ast.SendStmt:
@@ -137,9 +137,9 @@ func (c *collector) drop(statements []ast.Stmt) {
 		default:
 			continue
 		}
-		text := c.text(s.Pos(), s.End())
+		text := c.sourceText(s.Pos(), s.End())
 		if !logs.MatchString(text) {
-			c.replace(s.Pos(), s.End(), keepLines(text), "drop "+short(text))
+			c.addMutant(s.Pos(), s.End(), keepLines(text), "drop "+shortenText(text))
 		}
 	}
 }
@@ -153,22 +153,22 @@ func isBlank(s *ast.AssignStmt) bool {
 	return true
 }
 
-// result inverts a constant boolean result.
-func (c *collector) result(n *ast.ReturnStmt) {
+// invertResult inverts a constant boolean result.
+func (c *collector) invertResult(n *ast.ReturnStmt) {
 	for _, r := range n.Results {
 		if name, ok := r.(*ast.Ident); ok && (name.Name == "true" || name.Name == "false") {
 			other := strconv.FormatBool(name.Name == "false")
-			c.replace(name.Pos(), name.End(), other, "return "+other)
+			c.addMutant(name.Pos(), name.End(), other, "return "+other)
 		}
 	}
 }
 
-func (c *collector) text(from, to token.Pos) string {
+func (c *collector) sourceText(from, to token.Pos) string {
 	return string(c.source[c.set.Position(from).Offset:c.set.Position(to).Offset])
 }
 
-// replace adds a mutant in which a part of the source is replaced by text.
-func (c *collector) replace(from, to token.Pos, text, what string) {
+// addMutant adds a mutant in which a part of the source is replaced by text.
+func (c *collector) addMutant(from, to token.Pos, text, what string) {
 	start, end := c.set.Position(from), c.set.Position(to)
 	changed := make([]byte, 0, len(c.source)+len(text))
 	changed = append(changed, c.source[:start.Offset]...)
@@ -180,8 +180,8 @@ func (c *collector) replace(from, to token.Pos, text, what string) {
 // keepLines returns as many newlines as text contains, so that line numbers do not change.
 func keepLines(text string) string { return strings.Repeat("\n", strings.Count(text, "\n")) }
 
-// short returns a text as one line of at most 70 characters.
-func short(text string) string {
+// shortenText returns a text as one line of at most 70 characters.
+func shortenText(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > 70 {
 		return string(runes[:70]) + "…"

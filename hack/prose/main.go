@@ -52,9 +52,9 @@ func main() {
 	}
 	var err error
 	if *count > 0 {
-		err = sample(os.Stdout, directories, *kind, *count, *seed)
+		err = printSample(os.Stdout, directories, *kind, *count, *seed)
 	} else {
-		err = report(os.Stdout, directories, *list, *byPackage)
+		err = reportMeasures(os.Stdout, directories, *list, *byPackage)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "prose:", err)
@@ -62,8 +62,8 @@ func main() {
 	}
 }
 
-// report measures the directories and prints the tables.
-func report(w io.Writer, directories []string, list, byPackage bool) error {
+// reportMeasures measures the directories and prints the tables.
+func reportMeasures(w io.Writer, directories []string, list, byPackage bool) error {
 	packages := map[string]*measure{}
 	for _, directory := range directories {
 		if err := measureBelow(directory, packages); err != nil {
@@ -73,7 +73,7 @@ func report(w io.Writer, directories []string, list, byPackage bool) error {
 	total := newMeasure()
 	names := make([]string, 0, len(packages))
 	for name, m := range packages {
-		total.add(m)
+		total.addMeasure(m)
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -96,17 +96,17 @@ func report(w io.Writer, directories []string, list, byPackage bool) error {
 func printHabits(w io.Writer, m *measure) {
 	fmt.Fprintf(w, "%d comment lines\n", m.commentLines)
 	for i, h := range habits {
-		fmt.Fprintf(w, "  %-46s %6.1f in 1,000   peers up to %.1f\n", h.name, m.rate(i), h.peers)
+		fmt.Fprintf(w, "  %-46s %6.1f in 1,000   peers up to %.1f\n", h.name, m.habitRate(i), h.peers)
 	}
 }
 
 // printCode prints the figures of the code.
 func printCode(w io.Writer, m *measure) {
 	fmt.Fprintf(w, "%d lines, %d of code, %d functions\n", m.lines, m.codeLines, m.functions)
-	fmt.Fprintf(w, "  %-46s %6.1f            aim 14 to 16\n", "branches in 100 lines of code", per(m.branches, m.codeLines, 100))
-	fmt.Fprintf(w, "  %-46s %6.2f in 1,000   aim under 0.5\n", "lines with three or more && or ||", per(m.denseLines, m.codeLines, 1000))
-	fmt.Fprintf(w, "  %-46s %6.1f %%          aim under 30\n", "functions with a one-word name", per(m.oneWord, m.functions, 100))
-	fmt.Fprintf(w, "  %-46s %6.1f            aim over 11\n", "mean length of a function name", per(m.nameLetters, m.functions, 1))
+	fmt.Fprintf(w, "  %-46s %6.1f            aim 14 to 16\n", "branches in 100 lines of code", ratePer(m.branches, m.codeLines, 100))
+	fmt.Fprintf(w, "  %-46s %6.2f in 1,000   aim under 0.5\n", "lines with three or more && or ||", ratePer(m.denseLines, m.codeLines, 1000))
+	fmt.Fprintf(w, "  %-46s %6.1f %%          aim under 30\n", "functions with a one-word name", ratePer(m.oneWord, m.functions, 100))
+	fmt.Fprintf(w, "  %-46s %6.1f            aim over 11\n", "mean length of a function name", ratePer(m.nameLetters, m.functions, 1))
 }
 
 // printPackages prints one row for each package, with those figures that vary most between packages.
@@ -118,13 +118,13 @@ func printPackages(w io.Writer, names []string, packages map[string]*measure) {
 		for _, n := range m.habits {
 			found += n
 		}
-		fmt.Fprintf(w, "%-44s %7d %8.1f %8.1f %6.2f %8.1f %6.1f\n", name, m.lines, per(found, m.commentLines, 1000),
-			per(m.branches, m.codeLines, 100), per(m.denseLines, m.codeLines, 1000), per(m.oneWord, m.functions, 100), per(m.nameLetters, m.functions, 1))
+		fmt.Fprintf(w, "%-44s %7d %8.1f %8.1f %6.2f %8.1f %6.1f\n", name, m.lines, ratePer(found, m.commentLines, 1000),
+			ratePer(m.branches, m.codeLines, 100), ratePer(m.denseLines, m.codeLines, 1000), ratePer(m.oneWord, m.functions, 100), ratePer(m.nameLetters, m.functions, 1))
 	}
 }
 
-// per returns count per unit of total, or 0 if total is 0.
-func per(count, total, unit int) float64 {
+// ratePer returns count per unit of total, or 0 if total is 0.
+func ratePer(count, total, unit int) float64 {
 	if total == 0 {
 		return 0
 	}

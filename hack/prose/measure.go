@@ -31,8 +31,8 @@ type measure struct {
 
 func newMeasure() *measure { return &measure{habits: make([]int, len(habits))} }
 
-// add adds the counts of another measure. It does not copy findings.
-func (m *measure) add(o *measure) {
+// addMeasure adds the counts of another measure. It does not copy findings.
+func (m *measure) addMeasure(o *measure) {
 	m.lines += o.lines
 	m.codeLines += o.codeLines
 	m.commentLines += o.commentLines
@@ -46,8 +46,8 @@ func (m *measure) add(o *measure) {
 	m.nameLetters += o.nameLetters
 }
 
-// rate returns the number of comment lines per 1,000 that have habit i.
-func (m *measure) rate(i int) float64 { return per(m.habits[i], m.commentLines, 1000) }
+// habitRate returns the number of comment lines per 1,000 that have habit i.
+func (m *measure) habitRate(i int) float64 { return ratePer(m.habits[i], m.commentLines, 1000) }
 
 // measureBelow measures the Go files below a directory, by package directory.
 func measureBelow(root string, packages map[string]*measure) error {

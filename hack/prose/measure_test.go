@@ -124,14 +124,14 @@ func f() { g("short", "a-b c_d e/f g", "%s of %s") }
 		kindStrings:  "1. p.go:4\nthe queue has no free capacity\n\n",
 	} {
 		var out strings.Builder
-		if err := sample(&out, []string{root}, kind, 10, 1); err != nil {
+		if err := printSample(&out, []string{root}, kind, 10, 1); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, strings.ReplaceAll(out.String(), root+"/", "")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", kind, diff)
 		}
 	}
-	if err := sample(io.Discard, []string{root}, "words", 10, 1); err == nil {
+	if err := printSample(io.Discard, []string{root}, "words", 10, 1); err == nil {
 		t.Error("an unknown kind is accepted")
 	}
 }

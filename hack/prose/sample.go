@@ -29,9 +29,9 @@ const (
 // minimumWords is the minimum number of words in a string that is assumed to be text for users.
 const minimumWords = 4
 
-// sample prints passages of one kind for a reader to rate. The passages are drawn at random, as determined by the
+// printSample prints passages of one kind for a reader to rate. The passages are drawn at random, as determined by the
 // seed.
-func sample(w io.Writer, directories []string, kind string, count int, seed uint64) error {
+func printSample(w io.Writer, directories []string, kind string, count int, seed uint64) error {
 	if kind != kindComments && kind != kindStrings {
 		return errors.New("-of: " + kind + ": use " + kindComments + " or " + kindStrings)
 	}

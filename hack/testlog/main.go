@@ -40,9 +40,9 @@ func main() {
 		os.Exit(2)
 	}
 	s := newSummary(os.Stdout)
-	s.read(out)
+	s.readEvents(out)
 	err = cmd.Wait()
-	s.finish(time.Since(start), err == nil)
+	s.printResult(time.Since(start), err == nil)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -68,8 +68,8 @@ func newSummary(out io.Writer) *summary {
 	return &summary{out: out, output: map[string]*strings.Builder{}, skips: map[string]int{}}
 }
 
-// read handles events until the stream ends.
-func (s *summary) read(in io.Reader) {
+// readEvents handles events until the stream ends.
+func (s *summary) readEvents(in io.Reader) {
 	d := json.NewDecoder(in)
 	for {
 		var e event
@@ -77,35 +77,35 @@ func (s *summary) read(in io.Reader) {
 			return // the stream ended, or go test itself failed, which its exit code indicates
 		}
 		if e.Test != "" {
-			s.testEvent(e)
+			s.handleTestEvent(e)
 		} else {
-			s.packageEvent(e)
+			s.handlePackageEvent(e)
 		}
 	}
 }
 
-func (s *summary) testEvent(e event) {
+func (s *summary) handleTestEvent(e event) {
 	key := e.Package + " " + e.Test
 	switch e.Action {
 	case "output":
-		s.write(key, e.Output)
+		s.storeOutput(key, e.Output)
 	case "fail":
-		s.failures = append(s.failures, s.take(key))
+		s.failures = append(s.failures, s.takeOutput(key))
 	case "skip":
-		s.skips[skipReason(s.take(key))]++
+		s.skips[skipReason(s.takeOutput(key))]++
 	case "pass":
 		delete(s.output, key)
 	}
 }
 
-func (s *summary) packageEvent(e event) {
+func (s *summary) handlePackageEvent(e event) {
 	switch e.Action {
 	case "output":
-		s.write(e.Package+" ", e.Output)
+		s.storeOutput(e.Package+" ", e.Output)
 	case "build-output":
-		s.write(e.ImportPath+" ", e.Output)
+		s.storeOutput(e.ImportPath+" ", e.Output)
 	case "build-fail":
-		s.failures = append(s.failures, s.take(e.ImportPath+" "))
+		s.failures = append(s.failures, s.takeOutput(e.ImportPath+" "))
 	case "pass", "fail", "skip":
 		s.packageEnd(e)
 	}
@@ -114,7 +114,7 @@ func (s *summary) packageEvent(e event) {
 // packageEnd prints the line of a package. If the package's tests were aborted by a panic or a timeout, the output of
 // unfinished tests counts as failures.
 func (s *summary) packageEnd(e event) {
-	own := s.take(e.Package + " ")
+	own := s.takeOutput(e.Package + " ")
 	if e.Action == "skip" || strings.Contains(own, "[no test files]") {
 		return
 	}
@@ -127,14 +127,14 @@ func (s *summary) packageEnd(e event) {
 	fmt.Fprintf(s.out, "FAIL\t%s\t%.3fs\n", e.Package, e.Elapsed)
 	for _, key := range slices.Sorted(maps.Keys(s.output)) {
 		if strings.HasPrefix(key, e.Package+" ") {
-			s.failures = append(s.failures, s.take(key))
+			s.failures = append(s.failures, s.takeOutput(key))
 		}
 	}
 	s.failures = append(s.failures, own)
 }
 
-// finish prints the skipped tests, the failures and the result.
-func (s *summary) finish(took time.Duration, passed bool) {
+// printResult prints the skipped tests, the failures and the result.
+func (s *summary) printResult(took time.Duration, passed bool) {
 	for _, reason := range slices.Sorted(maps.Keys(s.skips)) {
 		fmt.Fprintf(s.out, "skipped %4d: %s\n", s.skips[reason], reason)
 	}
@@ -151,15 +151,15 @@ func (s *summary) finish(took time.Duration, passed bool) {
 	fmt.Fprintf(s.out, "%s\t%s\t%.3fs\n", word, module, took.Seconds())
 }
 
-func (s *summary) write(key, text string) {
+func (s *summary) storeOutput(key, text string) {
 	if s.output[key] == nil {
 		s.output[key] = &strings.Builder{}
 	}
 	s.output[key].WriteString(text)
 }
 
-// take returns the output stored under key and removes it.
-func (s *summary) take(key string) string {
+// takeOutput returns the output stored under key and removes it.
+func (s *summary) takeOutput(key string) string {
 	kept := s.output[key]
 	delete(s.output, key)
 	if kept == nil {

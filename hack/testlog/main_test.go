@@ -28,8 +28,8 @@ func TestSummaryPrintsALineAPackageAndFailuresLast(t *testing.T) {
 `
 	var out strings.Builder
 	s := newSummary(&out)
-	s.read(strings.NewReader(stream))
-	s.finish(2*time.Second, false)
+	s.readEvents(strings.NewReader(stream))
+	s.printResult(2*time.Second, false)
 	want := []string{
 		"FAIL github.com/vc-batch/vc/a 1.500s",
 		"ok github.com/vc-batch/vc/c 0.250s",

@@ -251,9 +251,9 @@ func serveWebhooks(ctx context.Context, s *service) error {
 	return group.Wait()
 }
 
-// maintainWebhooks installs the webhooks, reports that they are ready, renews their certificate in time, and repairs their
-// configurations after a change by another client: a wrong configuration would leave jobs unchecked or prevent their
-// creation.
+// maintainWebhooks installs the webhooks, reports that they are ready, renews their certificate in time, and repairs
+// their configurations after a change by another client: a wrong configuration would leave jobs unchecked or prevent
+// their creation.
 func (s *service) maintainWebhooks(ctx context.Context, changed <-chan struct{}) error {
 	log := klog.FromContext(ctx).WithName("admission")
 	if !s.queues.waitForSync(ctx) {
@@ -301,8 +301,8 @@ type target struct {
 	serviceNamespace, serviceName string
 }
 
-// webhookEndpoint returns the address at which the API server reaches the listener, and the hosts that the certificate must be
-// valid for.
+// webhookEndpoint returns the address at which the API server reaches the listener, and the hosts that the certificate
+// must be valid for.
 func webhookEndpoint(options Options, address net.Addr) (target, []string, error) {
 	if options.ServiceName != "" {
 		name, namespace := options.ServiceName, options.ServiceNamespace

@@ -51,8 +51,8 @@ func (b *bounds) limitBodies(next http.Handler) http.Handler {
 	})
 }
 
-// limitObjects limits the memory of the objects that webhooks process. A defaulting webhook allows an object that is too
-// large: the schema checks it next, and the controllers fill in missing defaults.
+// limitObjects limits the memory of the objects that webhooks process. A defaulting webhook allows an object that is
+// too large: the schema checks it next, and the controllers fill in missing defaults.
 func (b *bounds) limitObjects(handle admission.HandlerFunc, defaults bool) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		need := estimateMemory(request.Object.Raw) + estimateMemory(request.OldObject.Raw)

@@ -32,8 +32,8 @@ type certificates struct {
 	Key      []byte
 }
 
-// issueCertificates creates an authority and a serving certificate for hosts (DNS names or addresses). The authority's key is not
-// stored: the next rotation creates another authority.
+// issueCertificates creates an authority and a serving certificate for hosts (DNS names or addresses). The authority's
+// key is not stored: the next rotation creates another authority.
 func issueCertificates(now time.Time, hosts []string) (certificates, error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -127,8 +127,8 @@ func (c certificates) keyPair() (tls.Certificate, error) {
 	return pair, nil
 }
 
-// withPreviousCAs returns next with the valid authorities of c added to its bundle, newest first, so that replicas that serve
-// the old certificate are trusted until they load the new one.
+// withPreviousCAs returns next with the valid authorities of c added to its bundle, newest first, so that replicas that
+// serve the old certificate are trusted until they load the new one.
 func (c certificates) withPreviousCAs(next certificates, now time.Time) certificates {
 	bundle := append([]byte(nil), next.CABundle...)
 	const keep = 2

@@ -60,8 +60,8 @@ func (s *classSpec) collectClasses(named map[string]*field.Path, at *field.Path)
 	}
 }
 
-// classesNamedBy returns the PriorityClasses that an object names, each with the path of the first field that names it, and
-// whether the object has a controller.
+// classesNamedBy returns the PriorityClasses that an object names, each with the path of the first field that names it,
+// and whether the object has a controller.
 func classesNamedBy(raw []byte) (named map[string]*field.Path, hasController bool) {
 	var object classHolder
 	if len(raw) == 0 || json.Unmarshal(raw, &object) != nil {
@@ -77,9 +77,9 @@ func classesNamedBy(raw []byte) (named map[string]*field.Path, hasController boo
 	return named, metav1.GetControllerOf(&object.ObjectMeta) != nil
 }
 
-// rejectForbiddenClasses rejects an object that names PriorityClasses which its author may not use, if that permission is
-// required. Objects created by the controllers are exempt, because their sources were checked when users created them.
-// An owner reference alone is no proof of that, since every user can write one.
+// rejectForbiddenClasses rejects an object that names PriorityClasses which its author may not use, if that permission
+// is required. Objects created by the controllers are exempt, because their sources were checked when users created
+// them. An owner reference alone is no proof of that, since every user can write one.
 func (h *hooks) rejectForbiddenClasses(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
 	if !h.requireClassUse {
 		return nil, nil

@@ -45,8 +45,8 @@ func (c *clients) readAuthorities() error {
 	return nil
 }
 
-// requireClientCert returns a TLS configuration that requires a client certificate. It reads the file again for each connection,
-// so that authorities can be replaced; if that fails, the last authorities stay valid.
+// requireClientCert returns a TLS configuration that requires a client certificate. It reads the file again for each
+// connection, so that authorities can be replaced; if that fails, the last authorities stay valid.
 func (c *clients) requireClientCert(config *tls.Config) *tls.Config {
 	if c.path == "" {
 		return config

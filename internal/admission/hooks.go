@@ -138,8 +138,8 @@ func decodeObjects[T any](request admission.Request) (object, old *T, err error)
 	return object, old, nil
 }
 
-// responseWithPatch returns the patch for the changes that change makes. The patch is computed between two encodings of the Go
-// type, so that it does not affect fields unknown to the type.
+// responseWithPatch returns the patch for the changes that change makes. The patch is computed between two encodings of
+// the Go type, so that it does not affect fields unknown to the type.
 func responseWithPatch[T any](request admission.Request, change func(*T)) admission.Response {
 	object, errs := check.Decode[T](request.Object.Raw)
 	if len(errs) > 0 {

@@ -82,9 +82,9 @@ func (l *jobLookup) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 	return job
 }
 
-// annotateNamespaces stores in an annotation of a job the other namespaces in which it may wait for jobs: the namespaces of
-// the jobs that its dependency names and that its author may read. It replaces a value set by the user. While the
-// dependency does not change, neither does the annotation.
+// annotateNamespaces stores in an annotation of a job the other namespaces in which it may wait for jobs: the
+// namespaces of the jobs that its dependency names and that its author may read. It replaces a value set by the user.
+// While the dependency does not change, neither does the annotation.
 func (h *hooks) annotateNamespaces(ctx context.Context, request *admission.Request, job *batchv1alpha1.Job) {
 	if len(request.OldObject.Raw) > 0 {
 		if _, old, err := decodeObjects[batchv1alpha1.Job](*request); err == nil && old.Annotations[keys.Dependency] == job.Annotations[keys.Dependency] {

@@ -16,8 +16,9 @@ type JobIDs interface {
 	Take(ctx context.Context, n int) (int64, error)
 }
 
-// assignNumber assigns a number to a new job and keeps the number of an existing one. It removes a number in the manifest of
-// a new job, because it was copied from another job. If no number is available, the controller assigns one later.
+// assignNumber assigns a number to a new job and keeps the number of an existing one. It removes a number in the
+// manifest of a new job, because it was copied from another job. If no number is available, the controller assigns one
+// later.
 func (h *hooks) assignNumber(ctx context.Context, request admission.Request, job *batchv1alpha1.Job) {
 	switch request.Operation {
 	case admissionv1.Create:

@@ -57,8 +57,8 @@ type identity struct {
 	} `json:"spec"`
 }
 
-// rejectHoldRelease rejects an update that removes an administrator's hold from a job, unless its author may update the job's
-// queue.
+// rejectHoldRelease rejects an update that removes an administrator's hold from a job, unless its author may update the
+// job's queue.
 func (h *hooks) rejectHoldRelease(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
 	if request.Operation != admissionv1.Update {
 		return nil, nil
@@ -112,8 +112,8 @@ func (l *jobLookup) isReadable(namespace, name string) bool {
 	return l.known[key]
 }
 
-// rejectUnreadable rejects a job that names a job of another namespace that its author may not read, whether or not that job
-// exists. A job number that its author may not read is treated as unknown.
+// rejectUnreadable rejects a job that names a job of another namespace that its author may not read, whether or not
+// that job exists. A job number that its author may not read is treated as unknown.
 func (l *jobLookup) rejectUnreadable(raw []byte) field.ErrorList {
 	var object identity
 	if json.Unmarshal(raw, &object) != nil {
@@ -137,8 +137,8 @@ func (l *jobLookup) rejectUnreadable(raw []byte) field.ErrorList {
 	return errs
 }
 
-// rejectUnannotated rejects a job that may wait for jobs of another namespace but lacks the annotation for it: the controllers
-// would treat these jobs as missing.
+// rejectUnannotated rejects a job that may wait for jobs of another namespace but lacks the annotation for it: the
+// controllers would treat these jobs as missing.
 func (l *jobLookup) rejectUnannotated(object *metav1.ObjectMeta) field.ErrorList {
 	job := &batchv1alpha1.Job{ObjectMeta: *object}
 	job.Namespace = l.namespace

@@ -1,5 +1,5 @@
-// Package backpressure applies back-pressure to the writes of one process: while the API server is under pressure, writes
-// that only inform are delayed in favor of writes that others wait for.
+// Package backpressure applies back-pressure to the writes of one process: while the API server is under pressure,
+// writes that only inform are delayed in favor of writes that others wait for.
 //
 //	In:   the duration of each write
 //	Out:  whether a remark may be written now, or when
@@ -123,8 +123,8 @@ func (g *Governor) ReserveSlot(now time.Time, longest time.Duration) (wait time.
 	return wait
 }
 
-// slotFollowing returns the slot that follows place or, if place has passed, now. The distance between two slots is the time for
-// Share writes.
+// slotFollowing returns the slot that follows place or, if place has passed, now. The distance between two slots is the
+// time for Share writes.
 func (g *Governor) slotFollowing(place, now time.Time) time.Time {
 	if place.Before(now) {
 		place = now

@@ -6,9 +6,9 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 )
 
-// Cells formats the values of a table row as single-line texts. Line breaks become spaces, and other control
+// FormatCells formats the values of a table row as single-line texts. Line breaks become spaces, and other control
 // characters become visible escapes.
-func Cells(values []any) []any {
+func FormatCells(values []any) []any {
 	cells := make([]any, len(values))
 	for i, value := range values {
 		cells[i] = printable.EscapeLine(fmt.Sprint(value))

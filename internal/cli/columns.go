@@ -32,7 +32,7 @@ type Column[T any] struct {
 	Compare func(a, b T) int
 }
 
-// customColumns prints objects in the format -o custom-columns=TITLE:path,…. It collects all rows until Flush is
+// customColumns prints objects in the format -o custom-columns=TITLE:path,…. It collects all rows until PrintTable is
 // called, so that it can align the columns.
 type customColumns struct {
 	table render.Table
@@ -56,12 +56,12 @@ func newCustomColumns(spec string, noHeaders bool) (*customColumns, error) {
 	return c, nil
 }
 
-// columnsOfFile reads kubectl's custom-columns-file format: a line of titles, followed by a line with one path per
+// readColumnsFile reads kubectl's custom-columns-file format: a line of titles, followed by a line with one path per
 // title.
-func columnsOfFile(file string) (string, error) {
+func readColumnsFile(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", Errorf(otherFile(file), "custom-columns-file: file %q: %v", file, errors.Unwrap(err))
+		return "", Errorf(suggestFile(file), "custom-columns-file: file %q: %v", file, errors.Unwrap(err))
 	}
 	titles, rest, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	names, paths := strings.Fields(titles), strings.Fields(rest)
@@ -102,8 +102,8 @@ func (c *customColumns) PrintObj(object runtime.Object, _ io.Writer) error {
 	return nil
 }
 
-// Flush prints the rows.
-func (c *customColumns) Flush(out io.Writer) error { return c.table.Fprint(out) }
+// PrintTable prints the rows.
+func (c *customColumns) PrintTable(out io.Writer) error { return c.table.Fprint(out) }
 
 func pathText(path *jsonpath.JSONPath, object any) string {
 	var text strings.Builder
@@ -124,7 +124,7 @@ func sortRows[T client.Object](items []T, columns []Column[T], by string) error 
 				if column.Compare != nil {
 					return column.Compare(a, b)
 				}
-				return natural(column.Text(a), column.Text(b))
+				return compareNatural(column.Text(a), column.Text(b))
 			})
 			return nil
 		}
@@ -135,7 +135,7 @@ func sortRows[T client.Object](items []T, columns []Column[T], by string) error 
 			titles[i] = strings.ToLower(column.Title)
 		}
 		hint := "columns: " + strings.Join(titles, ", ") + "; or a JSONPath such as {.metadata.name}"
-		if near := Nearest(strings.ToLower(by), titles); near != "" {
+		if near := FindNearest(strings.ToLower(by), titles); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 		}
 		return Errorf(hint, "--sort-by: no column %q", by)
@@ -156,14 +156,15 @@ func sortByPath[T client.Object](items []T, by string) error {
 		}
 		keys[objectKey(item)] = pathText(path, plain)
 	}
-	slices.SortStableFunc(items, func(a, b T) int { return natural(keys[objectKey(a)], keys[objectKey(b)]) })
+	slices.SortStableFunc(items, func(a, b T) int { return compareNatural(keys[objectKey(a)], keys[objectKey(b)]) })
 	return nil
 }
 
 func objectKey(object client.Object) string { return object.GetNamespace() + "/" + object.GetName() }
 
-// natural compares two texts. If both are numbers, it compares them as numbers, and otherwise with render.CompareNatural.
-func natural(a, b string) int {
+// compareNatural compares two texts. If both are numbers, it compares them as numbers, and otherwise with
+// render.CompareNatural.
+func compareNatural(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	if errX == nil && errY == nil {
@@ -172,8 +173,8 @@ func natural(a, b string) int {
 	return render.CompareNatural(a, b)
 }
 
-// sortNames sorts objects by namespace and name. Digits within names are compared as numbers.
-func sortNames[T client.Object](items []T) {
+// sortByName sorts objects by namespace and name. Digits within names are compared as numbers.
+func sortByName[T client.Object](items []T) {
 	slices.SortStableFunc(items, func(a, b T) int {
 		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), render.CompareNatural(a.GetName(), b.GetName()))
 	})

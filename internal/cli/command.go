@@ -15,17 +15,17 @@ import (
 // HelpWidth is the width of help texts in columns, also if the output is not a terminal.
 const HelpWidth = 80
 
-// Text removes the indentation and the surrounding blank lines from a help text that is written as a raw string. It
-// rewraps paragraphs of plain prose if their lines exceed HelpWidth.
-func Text(raw string) string {
-	paragraphs := strings.Split(unindented(raw), "\n\n")
+// FormatHelp removes the indentation and the surrounding blank lines from a help text that is written as a raw string.
+// It rewraps paragraphs of plain prose if their lines exceed HelpWidth.
+func FormatHelp(raw string) string {
+	paragraphs := strings.Split(removeIndentation(raw), "\n\n")
 	for i, paragraph := range paragraphs {
-		paragraphs[i] = broken(paragraph)
+		paragraphs[i] = wrapParagraph(paragraph)
 	}
 	return strings.Join(paragraphs, "\n\n")
 }
 
-func unindented(raw string) string {
+func removeIndentation(raw string) string {
 	lines := strings.Split(strings.Trim(raw, "\n"), "\n")
 	indent := -1
 	for _, line := range lines {
@@ -41,8 +41,8 @@ func unindented(raw string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// broken rewraps a paragraph that is too wide, unless the paragraph contains aligned columns.
-func broken(paragraph string) string {
+// wrapParagraph rewraps a paragraph that is too wide, unless the paragraph contains aligned columns.
+func wrapParagraph(paragraph string) string {
 	tooWide := slices.ContainsFunc(strings.Split(paragraph, "\n"), func(line string) bool { return render.Width(line) > HelpWidth })
 	if !tooWide || strings.Contains(paragraph, "  ") {
 		return paragraph
@@ -50,22 +50,22 @@ func broken(paragraph string) string {
 	return strings.Join(render.WrapAtBlanks(paragraph, HelpWidth), "\n")
 }
 
-// Examples formats comments and commands for help. It indents them by two spaces and replaces "vcctl" with the
+// FormatExamples formats comments and commands for help. It indents them by two spaces and replaces "vcctl" with the
 // program name that the user typed. If a line is wider than HelpWidth, it continues on the next line; commands are
 // continued with a backslash, so that users can copy them.
-func (f *Factory) Examples(raw string) string {
-	lines := strings.Split(render.ReplaceProgramName(unindented(raw), f.Program), "\n")
+func (f *Factory) FormatExamples(raw string) string {
+	lines := strings.Split(render.ReplaceProgramName(removeIndentation(raw), f.Program), "\n")
 	for i, line := range lines {
 		if line != "" {
-			lines[i] = "  " + strings.Join(exampleLines(line, HelpWidth-2), "\n  ")
+			lines[i] = "  " + strings.Join(breakExampleLine(line, HelpWidth-2), "\n  ")
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// exampleLines breaks an example line that is too wide. It breaks a comment between words, and a command outside of
+// breakExampleLine breaks an example line that is too wide. It breaks a comment between words, and a command outside of
 // quotes.
-func exampleLines(line string, width int) []string {
+func breakExampleLine(line string, width int) []string {
 	if render.Width(line) <= width {
 		return []string{line}
 	}
@@ -97,14 +97,14 @@ func exampleLines(line string, width int) []string {
 	case flag > width/2: // a flag and its value stay together
 		at = flag
 	}
-	return append([]string{line[:at] + onward}, exampleLines("    "+line[at+1:], width)...)
+	return append([]string{line[:at] + onward}, breakExampleLine("    "+line[at+1:], width)...)
 }
 
-// Group creates a command that only has subcommands. Without arguments, the command shows its help; an unknown
-// subcommand is an error.
-func Group(f *Factory, use, short, long string, aliases ...string) *cobra.Command {
+// NewCommandGroup creates a command that only has subcommands. Without arguments, the command shows its help; an
+// unknown subcommand is an error.
+func NewCommandGroup(f *Factory, use, short, long string, aliases ...string) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Aliases: aliases, Short: short, Long: Text(long),
+		Use: use, Aliases: aliases, Short: short, Long: FormatHelp(long),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -123,15 +123,15 @@ func UnknownCommand(f *Factory, parent *cobra.Command, word string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	hint := fmt.Sprintf("see '%s --help'", Path(f, parent))
-	if near := Nearest(word, names); near != "" {
+	hint := fmt.Sprintf("see '%s --help'", CommandPath(f, parent))
+	if near := FindNearest(word, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-	} else if other := elsewhere(parent, word); other != "" {
+	} else if other := suggestOtherCommand(parent, word); other != "" {
 		hint = fmt.Sprintf("did you mean '%s %s'? %s", f.Program, other, hint)
 	} else if len(names) > 0 && parent.HasParent() {
 		hint = fmt.Sprintf("commands: %s; %s", strings.Join(names, ", "), hint)
 	}
-	return Errorf(hint, "unknown command %q for %q", word, Path(f, parent))
+	return Errorf(hint, "unknown command %q for %q", word, CommandPath(f, parent))
 }
 
 // otherWords maps verbs of kubectl and other batch systems to equivalent vcctl commands.
@@ -141,9 +141,9 @@ var otherWords = map[string]string{
 	"why": "job explain NAME", "drain": "node drain NODE", "cordon": "node cordon NODE", "uncordon": "node uncordon NODE", "hypernodes": "node hypernodes",
 }
 
-// elsewhere returns the command that the user probably meant by a word at the root level: a job verb, or the
+// suggestOtherCommand returns the command that the user probably meant by a word at the root level: a job verb, or the
 // equivalent of another tool's verb. It returns "" if none exists.
-func elsewhere(parent *cobra.Command, word string) string {
+func suggestOtherCommand(parent *cobra.Command, word string) string {
 	if parent.HasParent() {
 		return ""
 	}
@@ -166,7 +166,7 @@ func NoArgs(f *Factory) cobra.PositionalArgs {
 		if len(args) == 0 {
 			return nil
 		}
-		return UsageError(f, cmd, "%s takes no arguments, but got %q", Path(f, cmd), args[0])
+		return UsageError(f, cmd, "%s takes no arguments, but got %q", CommandPath(f, cmd), args[0])
 	}
 }
 
@@ -176,12 +176,12 @@ func NoFileArgs(f *Factory) cobra.PositionalArgs {
 		if len(args) == 0 {
 			return nil
 		}
-		return Errorf(fmt.Sprintf("specify a file with -f: %s -f %s", Path(f, cmd), args[0]), "unexpected argument %q", args[0])
+		return Errorf(fmt.Sprintf("specify a file with -f: %s -f %s", CommandPath(f, cmd), args[0]), "unexpected argument %q", args[0])
 	}
 }
 
-// Path returns the command path as the user types it.
-func Path(f *Factory, cmd *cobra.Command) string {
+// CommandPath returns the command path as the user types it.
+func CommandPath(f *Factory, cmd *cobra.Command) string {
 	path := cmd.CommandPath()
 	if f.OldProgram != "" {
 		return path
@@ -194,7 +194,7 @@ func Path(f *Factory, cmd *cobra.Command) string {
 
 // UsageError returns an error about flags or arguments, with a hint that names the command's help.
 func UsageError(f *Factory, cmd *cobra.Command, format string, args ...any) *Error {
-	return Errorf(fmt.Sprintf("see '%s --help'", Path(f, cmd)), format, args...)
+	return Errorf(fmt.Sprintf("see '%s --help'", CommandPath(f, cmd)), format, args...)
 }
 
 // Selection holds the objects on which a command acts: objects given by name, by a label selector, or all objects of
@@ -216,59 +216,59 @@ type Selection struct {
 func (s *Selection) AddFlags(cmd *cobra.Command, kind string) {
 	cmd.Flags().StringVarP(&s.Selector, "selector", "l", "", "Label selector, for example team=nlp,stage!=test")
 	cmd.Flags().BoolVar(&s.All, "all", false, "All "+kind+" in the namespace")
-	s.AddOldName(cmd, kind)
+	s.AddOldNameFlag(cmd, kind)
 }
 
-// AddAllNamespaces adds -A.
-func (s *Selection) AddAllNamespaces(cmd *cobra.Command, usage string) {
+// AddAllNamespacesFlag adds -A.
+func (s *Selection) AddAllNamespacesFlag(cmd *cobra.Command, usage string) {
 	cmd.Flags().BoolVarP(&s.AllNamespaces, "all-namespaces", "A", false, usage)
-	Apart(cmd, "the files or -n specify the namespace of each object", "all-namespaces", "filename", "file", "kustomize")
+	RejectTogether(cmd, "the files or -n specify the namespace of each object", "all-namespaces", "filename", "file", "kustomize")
 }
 
-// AddOldName adds only the hidden flag -N of Volcano's vcctl. kinds is the plural of the kind; names may have the
+// AddOldNameFlag adds only the hidden flag -N of Volcano's vcctl. kinds is the plural of the kind; names may have the
 // form KIND/NAME.
-func (s *Selection) AddOldName(cmd *cobra.Command, kinds string) {
+func (s *Selection) AddOldNameFlag(cmd *cobra.Command, kinds string) {
 	s.kinds = kinds
 	cmd.Flags().StringVarP(&s.OldName, "name", "N", "", "Name of the object")
 	cmd.Flags().Lookup("name").Hidden = true
-	NotNamed(cmd, "--name is the old spelling of a name argument", "name")
+	RejectWithNames(cmd, "--name is the old spelling of a name argument", "name")
 }
 
-// Complete adds the arguments to Names and warns about old flags.
-func (s *Selection) Complete(f *Factory, args []string) {
+// AddArguments adds the arguments to ListNames and warns about old flags.
+func (s *Selection) AddArguments(f *Factory, args []string) {
 	for _, arg := range args {
 		s.Names = append(s.Names, BareName(arg, s.kinds))
 	}
 	if s.OldName != "" {
-		f.Deprecated("--name (-N)", "the name as an argument")
+		f.WarnDeprecated("--name (-N)", "the name as an argument")
 		s.Names = append(s.Names, s.OldName)
 	}
 }
 
-// Old reports whether the command was called with Volcano's -N.
-func (s *Selection) Old() bool { return s.OldName != "" }
+// UsesOldName reports whether the command was called with Volcano's -N.
+func (s *Selection) UsesOldName() bool { return s.OldName != "" }
 
-// Wide reports whether the selection uses --all or a label selector.
-func (s *Selection) Wide() bool { return s.All || s.Selector != "" }
+// SelectsMany reports whether the selection uses --all or a label selector.
+func (s *Selection) SelectsMany() bool { return s.All || s.Selector != "" }
 
-// Need returns an error if the command selects nothing, or combines names with --all or a selector. missing is the
-// error text for an empty selection.
-func (s *Selection) Need(f *Factory, cmd *cobra.Command, missing string) error {
+// RequireSelection returns an error if the command selects nothing, or combines names with --all or a selector. missing
+// is the error text for an empty selection.
+func (s *Selection) RequireSelection(f *Factory, cmd *cobra.Command, missing string) error {
 	switch {
-	case len(s.Names) == 0 && !s.Wide():
-		return Errorf(fmt.Sprintf("%s NAME, -l SELECTOR or --all; see '%s --help'", Path(f, cmd), Path(f, cmd)), "%s", missing)
+	case len(s.Names) == 0 && !s.SelectsMany():
+		return Errorf(fmt.Sprintf("%s NAME, -l SELECTOR or --all; see '%s --help'", CommandPath(f, cmd), CommandPath(f, cmd)), "%s", missing)
 	case s.All && s.Selector != "":
 		return UsageError(f, cmd, "--all and --selector cannot be combined: remove one of them")
-	case len(s.Names) > 0 && s.Wide():
+	case len(s.Names) > 0 && s.SelectsMany():
 		return UsageError(f, cmd, "names cannot be combined with --selector or --all: remove one of them")
-	case s.AllNamespaces && !s.Wide():
+	case s.AllNamespaces && !s.SelectsMany():
 		return UsageError(f, cmd, "--all-namespaces cannot be combined with names: specify the namespace of the name with -n")
 	}
 	return nil
 }
 
-// Labels returns the parsed selector.
-func (s *Selection) Labels() (client.ListOption, error) { return ParseSelector(s.Selector) }
+// ParseLabels returns the parsed selector.
+func (s *Selection) ParseLabels() (client.ListOption, error) { return ParseSelector(s.Selector) }
 
 // ParseSelector parses a label selector. An empty selector selects everything.
 func ParseSelector(text string) (client.ListOption, error) {
@@ -286,14 +286,14 @@ func ParseSelector(text string) (client.ListOption, error) {
 // kind. It returns any other argument unchanged, so that looking up the name fails.
 func BareName(arg, kinds string) string {
 	kind, name, found := strings.Cut(arg, "/")
-	if found && oneKind(kind) == oneKind(kinds) {
+	if found && normalizeKind(kind) == normalizeKind(kinds) {
 		return name
 	}
 	return arg
 }
 
-// oneKind normalizes the spelling of a kind, so that jobs.batch.volcano.sh, vj and job are equal.
-func oneKind(word string) string {
+// normalizeKind normalizes the spelling of a kind, so that jobs.batch.volcano.sh, vj and job are equal.
+func normalizeKind(word string) string {
 	word, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(word, " ", "")), ".")
 	short := map[string]string{"vj": "job", "vcjob": "job", "j": "job", "q": "queue", "pg": "podgroup", "jf": "jobflow", "jt": "jobtemplate", "po": "pod", "no": "node", "cj": "cronjob"}
 	word = strings.TrimSuffix(word, "s")
@@ -303,9 +303,9 @@ func oneKind(word string) string {
 	return word
 }
 
-// Deprecated prints a warning about an old flag. It prints nothing in Volcano's short programs, which have only old
+// WarnDeprecated prints a warning about an old flag. It prints nothing in Volcano's short programs, which have only old
 // flags.
-func (f *Factory) Deprecated(old, instead string) {
+func (f *Factory) WarnDeprecated(old, instead string) {
 	if f.OldProgram != "" {
 		return
 	}

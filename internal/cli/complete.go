@@ -44,7 +44,7 @@ func (f *Factory) CompleteLeafQueues() Completer {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
 		defer cancel()
-		queues := f.Queues(ctx)
+		queues := f.ReadQueues(ctx)
 		parents := map[string]bool{keys.RootQueue: true}
 		for _, queue := range queues {
 			parents[queue.ParentName()] = true
@@ -55,7 +55,7 @@ func (f *Factory) CompleteLeafQueues() Completer {
 				names = append(names, queue.Name)
 			}
 		}
-		return offer(names, args, prefix)
+		return offerNames(names, args, prefix)
 	}
 }
 
@@ -107,7 +107,7 @@ func (f *Factory) completeFromNodes(nodes client.ObjectList, words func() []stri
 		if err := c.List(ctx, nodes, client.Limit(completionNames)); err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return offer(words(), nil, prefix)
+		return offerNames(words(), nil, prefix)
 	}
 }
 
@@ -142,12 +142,12 @@ func (f *Factory) completeConfig(names func(clientcmdapi.Config) []string) Compl
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return offer(names(raw), nil, prefix)
+		return offerNames(names(raw), nil, prefix)
 	}
 }
 
-// Either offers the words of both completers, starting with those of the first.
-func Either(first, second Completer) Completer {
+// CompleteEither offers the words of both completers, starting with those of the first.
+func CompleteEither(first, second Completer) Completer {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		words, _ := first(cmd, args, prefix)
 		more, directive := second(cmd, args, prefix)
@@ -155,14 +155,14 @@ func Either(first, second Completer) Completer {
 	}
 }
 
-// Values offers a fixed set of words.
-func Values(words ...string) Completer {
+// CompleteValues offers a fixed set of words.
+func CompleteValues(words ...string) Completer {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return offer(words, nil, prefix)
+		return offerNames(words, nil, prefix)
 	}
 }
 
-func offer(names, taken []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func offerNames(names, taken []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	kept := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return !strings.HasPrefix(name, prefix) || slices.Contains(taken, name)
 	})
@@ -176,11 +176,11 @@ func (f *Factory) CompleteKind(gvk schema.GroupVersionKind, namespaced bool) Com
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
 		defer cancel()
-		names, err := f.Names(ctx, gvk, namespaced)
+		names, err := f.ListNames(ctx, gvk, namespaced)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return offer(names, args, prefix)
+		return offerNames(names, args, prefix)
 	}
 }
 
@@ -191,23 +191,23 @@ func (f *Factory) WarnUnknown(ctx context.Context, flag, called string, gvk sche
 	if len(wanted) == 0 {
 		return
 	}
-	names, err := f.Names(ctx, gvk, false)
+	names, err := f.ListNames(ctx, gvk, false)
 	if err != nil || len(names) == completionNames {
 		return
 	}
 	for _, name := range wanted {
 		if name = BareName(name, called+"s"); !slices.Contains(names, name) {
-			missing := NotFound(called, name, "", names)
+			missing := NotFoundError(called, name, "", names)
 			f.Warnf("%s: %s", flag, strings.TrimSuffix(missing.What+"; "+missing.Hint, "; "))
 		}
 	}
 }
 
-// Suggest returns a function for List.Suggest, which returns the names of a kind, or an empty slice if there is an
+// SuggestNames returns a function for List.Suggest, which returns the names of a kind, or an empty slice if there is an
 // error.
-func (f *Factory) Suggest(gvk schema.GroupVersionKind, namespaced bool) func(context.Context) []string {
+func (f *Factory) SuggestNames(gvk schema.GroupVersionKind, namespaced bool) func(context.Context) []string {
 	return func(ctx context.Context) []string {
-		names, err := f.Names(ctx, gvk, namespaced)
+		names, err := f.ListNames(ctx, gvk, namespaced)
 		if err != nil {
 			return []string{}
 		}
@@ -215,9 +215,9 @@ func (f *Factory) Suggest(gvk schema.GroupVersionKind, namespaced bool) func(con
 	}
 }
 
-// Names returns up to completionNames names of objects of a kind, reading only metadata. For pods, it returns only
+// ListNames returns up to completionNames names of objects of a kind, reading only metadata. For pods, it returns only
 // pods of jobs.
-func (f *Factory) Names(ctx context.Context, gvk schema.GroupVersionKind, namespaced bool) ([]string, error) {
+func (f *Factory) ListNames(ctx context.Context, gvk schema.GroupVersionKind, namespaced bool) ([]string, error) {
 	c, err := f.Client()
 	if err != nil {
 		return nil, err

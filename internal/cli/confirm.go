@@ -24,16 +24,16 @@ func (c *Confirm) AddFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&c.Yes, "yes", "y", false, "Skip the confirmation prompt")
 }
 
-// Ask shows the effects of an action and asks the user for confirmation. If there is no terminal and --yes is
+// AskUser shows the effects of an action and asks the user for confirmation. If there is no terminal and --yes is
 // missing, it returns an error immediately, so that scripts never hang. Ask also returns when ctx is done, even if
 // the user has not pressed Enter.
-func (c *Confirm) Ask(ctx context.Context, f *Factory, what string, effects []string) error {
+func (c *Confirm) AskUser(ctx context.Context, f *Factory, what string, effects []string) error {
 	if c.Yes {
 		return nil
 	}
 	s := f.Streams
 	if !s.InTTY {
-		return Errorf("add --yes to confirm; this would affect: "+summary(effects),
+		return Errorf("add --yes to confirm; this would affect: "+summarizeEffects(effects),
 			"%s: not confirmed, and there is no terminal to prompt on", what)
 	}
 	fmt.Fprintf(s.Err, "%s:\n", what)
@@ -76,8 +76,8 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 	}
 }
 
-// summary shortens a list of effects to a single line.
-func summary(effects []string) string {
+// summarizeEffects shortens a list of effects to a single line.
+func summarizeEffects(effects []string) string {
 	const most = 5
 	if len(effects) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(effects[:most], ", "), len(effects)-most)

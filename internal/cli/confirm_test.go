@@ -12,13 +12,13 @@ import (
 
 func TestAQuestionEndsWithoutEnterWhenItIsInterrupted(t *testing.T) {
 	t.Parallel()
-	streams, _, errOut := iostreams.Test("", 80)
+	streams, _, errOut := iostreams.TestStreams("", 80)
 	typed, hand := io.Pipe()
 	defer func() { _ = hand.Close() }()
 	streams.In, streams.InTTY = typed, true
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	err := (&cli.Confirm{}).Ask(ctx, cli.NewFactory("vcctl", &streams), "delete 2 jobs", []string{"a", "b"})
+	err := (&cli.Confirm{}).AskUser(ctx, cli.NewFactory("vcctl", &streams), "delete 2 jobs", []string{"a", "b"})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, after %q", err, errOut)
 	}

@@ -44,8 +44,8 @@ const (
 	ErrorsExitWithTwo = "2"
 )
 
-// ErrorCode returns the exit code of a command that failed with err. code is the exit code that Report returned for
-// err.
+// ErrorCode returns the exit code of a command that failed with err. code is the exit code that ReportError returned
+// for err.
 func ErrorCode(cmd *cobra.Command, err error, code int) int {
 	var status ExitStatus
 	if code == ExitError && !errors.As(err, &status) && cmd.Annotations[ErrorsExitWith] == ErrorsExitWithTwo {
@@ -77,16 +77,16 @@ func Errorf(hint, format string, args ...any) *Error {
 	return &Error{What: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Hinted sets the hint of each *Error in err, including joined errors, to the result of hint, unless it already has
+// AddHints sets the hint of each *Error in err, including joined errors, to the result of hint, unless it already has
 // one.
-func Hinted(err error, hint func(*Error) string) error {
+func AddHints(err error, hint func(*Error) string) error {
 	if err == nil {
 		return nil
 	}
 	if many, joined := err.(interface{ Unwrap() []error }); joined {
 		var all []error
 		for _, one := range many.Unwrap() {
-			all = append(all, Hinted(one, hint))
+			all = append(all, AddHints(one, hint))
 		}
 		return errors.Join(all...)
 	}
@@ -116,33 +116,33 @@ type ExitStatus int
 
 func (e ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// Report prints err as error and hint lines and returns the exit code. Joined errors are printed one by one; the exit
-// code is that of the first.
-func Report(out io.Writer, err error, where Connection) int {
+// ReportError prints err as error and hint lines and returns the exit code. Joined errors are printed one by one; the
+// exit code is that of the first.
+func ReportError(out io.Writer, err error, where Connection) int {
 	if err == nil {
 		return ExitOK
 	}
 	code := 0
-	for _, one := range flatten(err) {
+	for _, one := range flattenErrors(err) {
 		var status ExitStatus
 		if errors.As(one, &status) {
-			code = firstCode(code, int(status))
+			code = firstNonzeroCode(code, int(status))
 			continue
 		}
-		human := Humanize(one, where)
-		fmt.Fprintf(out, "error: %s\n", indent(printable.EscapeText(PlainWords(human.What)), "       "))
+		human := HumanizeError(one, where)
+		fmt.Fprintf(out, "error: %s\n", indentLines(printable.EscapeText(SimplifyMessage(human.What)), "       "))
 		if human.Hint != "" {
-			fmt.Fprintf(out, "hint:  %s\n", indent(printable.EscapeText(render.ReplaceProgramName(human.Hint, where.Program)), "       "))
+			fmt.Fprintf(out, "hint:  %s\n", indentLines(printable.EscapeText(render.ReplaceProgramName(human.Hint, where.Program)), "       "))
 		}
 		if human.At != "" {
 			fmt.Fprintf(out, "at:    %s\n", printable.EscapeLine(human.At))
 		}
-		code = firstCode(code, human.Code)
+		code = firstNonzeroCode(code, human.Code)
 	}
-	return firstCode(code, ExitError)
+	return firstNonzeroCode(code, ExitError)
 }
 
-func firstCode(codes ...int) int {
+func firstNonzeroCode(codes ...int) int {
 	for _, code := range codes {
 		if code != 0 {
 			return code
@@ -151,15 +151,15 @@ func firstCode(codes ...int) int {
 	return 0
 }
 
-func indent(text, by string) string {
+func indentLines(text, by string) string {
 	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+by)
 }
 
-func flatten(err error) []error {
+func flattenErrors(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error
 		for _, one := range joined.Unwrap() {
-			all = append(all, flatten(one)...)
+			all = append(all, flattenErrors(one)...)
 		}
 		return all
 	}
@@ -199,13 +199,13 @@ type Connection struct {
 	Program string
 }
 
-// Humanize converts any error to an *Error. If err already contains an *Error, Humanize returns that.
-func Humanize(err error, where Connection) *Error {
+// HumanizeError converts any error to an *Error. If err already contains an *Error, HumanizeError returns that.
+func HumanizeError(err error, where Connection) *Error {
 	var human *Error
 	if errors.As(err, &human) {
 		if human.Code == 0 {
 			with := *human
-			with.Code = codeOf(err)
+			with.Code = exitCodeFor(err)
 			return &with
 		}
 		return human
@@ -220,8 +220,8 @@ func Humanize(err error, where Connection) *Error {
 	return humanizeTransport(err, where)
 }
 
-// codeOf returns the exit code that corresponds to the cause of err.
-func codeOf(err error) int {
+// exitCodeFor returns the exit code that corresponds to the cause of err.
+func exitCodeFor(err error) int {
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		return ExitForbidden
 	}
@@ -234,40 +234,40 @@ func humanizeStatus(err error, where Connection) *Error {
 	switch {
 	case apierrors.IsUnauthorized(err):
 		human.Code = ExitForbidden
-		human.What = fmt.Sprintf("not authenticated at %s%s (401)", where.Server, where.inContext())
+		human.What = fmt.Sprintf("not authenticated at %s%s (401)", where.Server, where.contextText())
 		human.Hint = "the credentials are missing, wrong or expired; log in again, or choose another --context"
 	case apierrors.IsForbidden(err):
 		human.Code = ExitForbidden
-		if denied := DeniedBy(err); denied != "" {
-			human.What, human.Hint, human.Code = message, deniedHint(denied), ExitError
+		if denied := RejectingWebhook(err); denied != "" {
+			human.What, human.Hint, human.Code = message, webhookHint(denied), ExitError
 			break
 		}
-		human.What, human.Hint = forbidden(message)
+		human.What, human.Hint = explainForbidden(message)
 	case IsUnknownKind(err):
-		human.What = fmt.Sprintf("the cluster %s%s does not know this kind of object", where.Server, where.inContext())
+		human.What = fmt.Sprintf("the cluster %s%s does not know this kind of object", where.Server, where.contextText())
 		human.Hint = "vc is not installed there: kubectl apply -f deploy/install.yaml, or start a local cluster with `vc-local up`"
 	case apierrors.IsTooManyRequests(err):
 		human.Hint = "the API server is busy; try again in a moment"
 	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err):
 		human.Hint = "the API server did not respond in time; try again, or raise --request-timeout"
 	default:
-		human.Hint = refusedHint(err, message)
+		human.Hint = rejectedHint(err, message)
 	}
 	return human
 }
 
-// deniedHint returns the hint for an object that was rejected by an admission webhook.
-func deniedHint(webhook string) string {
+// webhookHint returns the hint for an object that was rejected by an admission webhook.
+func webhookHint(webhook string) string {
 	return fmt.Sprintf("the admission webhook %q rejects the object: change the fields in its message and try again", webhook)
 }
 
-// refusedHint returns the hint for a server error that has nothing to do with the user's permissions.
-func refusedHint(err error, message string) string {
+// rejectedHint returns the hint for a server error that has nothing to do with the user's permissions.
+func rejectedHint(err error, message string) string {
 	switch {
 	case strings.Contains(message, "failed calling webhook"):
 		return "an admission webhook does not respond; if it belongs to vc, check that vcd is running: kubectl get pods -n volcano-system"
-	case DeniedBy(err) != "":
-		return deniedHint(DeniedBy(err))
+	case RejectingWebhook(err) != "":
+		return webhookHint(RejectingWebhook(err))
 	case apierrors.IsAlreadyExists(err):
 		return "delete it first, or choose another name"
 	case apierrors.IsRequestEntityTooLargeError(err), strings.Contains(message, "Request entity too large"), strings.Contains(message, "request is too large"):
@@ -299,8 +299,8 @@ func missingNamespace(err error) string {
 // cannot matches the message by which the API server denies a request because of RBAC.
 var cannot = regexp.MustCompile(`User "([^"]*)" cannot (\w+) resource "([^"]*)" in API group "([^"]*)" (?:at the cluster scope|in the namespace "([^"]*)")`)
 
-// forbidden reduces the API server's RBAC message to the user, the verb, the resource and the namespace.
-func forbidden(message string) (what, hint string) {
+// explainForbidden reduces the API server's RBAC message to the user, the verb, the resource and the namespace.
+func explainForbidden(message string) (what, hint string) {
 	parts := cannot.FindStringSubmatch(message)
 	if parts == nil {
 		return "forbidden: " + message + " (403)", "ask for a RoleBinding that allows this, or choose another namespace (-n) or --context"
@@ -330,8 +330,8 @@ func statusMessage(err error) string {
 	return message
 }
 
-// DeniedBy returns the name of the admission webhook that rejected the request, or "".
-func DeniedBy(err error) string {
+// RejectingWebhook returns the name of the admission webhook that rejected the request, or "".
+func RejectingWebhook(err error) string {
 	rest, found := strings.CutPrefix(err.Error(), "admission webhook \"")
 	if !found {
 		return ""
@@ -340,7 +340,7 @@ func DeniedBy(err error) string {
 	return name
 }
 
-func (c Connection) inContext() string {
+func (c Connection) contextText() string {
 	if c.Context == "" {
 		return ""
 	}
@@ -368,7 +368,7 @@ func humanizeTransport(err error, where Connection) *Error {
 	case clientcmd.IsContextNotFound(err), strings.Contains(err.Error(), "does not exist") && strings.Contains(err.Error(), "context"):
 		human.Hint = "kubectl config get-contexts lists the available contexts"
 	case errors.As(err, &dial), errors.As(err, &request), os.IsTimeout(err), errors.Is(err, context.DeadlineExceeded):
-		human.What = fmt.Sprintf("cannot reach the API server %s%s: %s", where.Server, where.inContext(), rootCause(err))
+		human.What = fmt.Sprintf("cannot reach the API server %s%s: %s", where.Server, where.contextText(), rootCause(err))
 		human.Hint = "is it running, and is this the right cluster? try: kubectl cluster-info" + where.contextFlag()
 		if strings.Contains(err.Error(), "x509:") {
 			human.Hint = "the server's certificate is not signed by the CA of this kubeconfig; is it the kubeconfig of this cluster?"
@@ -377,23 +377,23 @@ func humanizeTransport(err error, where Connection) *Error {
 		human.What = "kubeconfig: " + err.Error()
 		human.Hint = "set KUBECONFIG or --kubeconfig to a file that exists, or start a cluster on this machine with `vc-local up`"
 	case meta.IsNoMatchError(err):
-		human.Hint = unknownKind(err)
+		human.Hint = unknownKindHint(err)
 	case strings.HasPrefix(err.Error(), "invalid resource name "):
 		human.Hint = "in KIND/NAME, the kind must be the one that the command works with"
 	}
 	return human
 }
 
-// unknownKind returns the hint for a kind that the cluster does not serve. The hint is to correct apiVersion, or to
+// unknownKindHint returns the hint for a kind that the cluster does not serve. The hint is to correct apiVersion, or to
 // install vc or, for kinds of others, the definition of the kind.
-func unknownKind(err error) string {
+func unknownKindHint(err error) string {
 	var none *meta.NoKindMatchError
 	if !errors.As(err, &none) {
 		return "the cluster does not know this kind: is apiVersion right?"
 	}
 	for kind := range Scheme().AllKnownTypes() {
 		switch {
-		case kind.Kind != none.GroupKind.Kind || !isOurGroup(kind.Group):
+		case kind.Kind != none.GroupKind.Kind || !isRegisteredGroup(kind.Group):
 		case kind.Group == none.GroupKind.Group && !slices.Contains(none.SearchedVersions, kind.Version) && len(none.SearchedVersions) > 0:
 			return fmt.Sprintf("did you mean apiVersion: %s?", kind.GroupVersion())
 		case kind.Group == none.GroupKind.Group:
@@ -402,32 +402,32 @@ func unknownKind(err error) string {
 			return fmt.Sprintf("did you mean apiVersion: %s?", kind.GroupVersion())
 		}
 	}
-	if near := Nearest(none.GroupKind.Kind, ourKinds(none.GroupKind.Group)); near != "" {
+	if near := FindNearest(none.GroupKind.Kind, registeredKinds(none.GroupKind.Group)); near != "" {
 		return fmt.Sprintf("did you mean kind: %s?", near)
 	}
 	return "the cluster does not know this kind: its definition is not installed there, or apiVersion is wrong"
 }
 
-// isOurGroup reports whether vc defines the kinds of an API group.
-func isOurGroup(group string) bool {
+// isRegisteredGroup reports whether vc defines the kinds of an API group.
+func isRegisteredGroup(group string) bool {
 	return strings.HasSuffix(group, "volcano.sh") || strings.HasSuffix(group, "vc-batch.dev")
 }
 
-// ourKinds returns the registered kinds of an API group; nil if vc does not define the group.
-func ourKinds(group string) []string {
+// registeredKinds returns the registered kinds of an API group; nil if vc does not define the group.
+func registeredKinds(group string) []string {
 	var kinds []string
 	for kind := range Scheme().AllKnownTypes() {
-		if kind.Group == group && isOurGroup(group) && !slices.Contains(kinds, kind.Kind) {
+		if kind.Group == group && isRegisteredGroup(group) && !slices.Contains(kinds, kind.Kind) {
 			kinds = append(kinds, kind.Kind)
 		}
 	}
 	return kinds
 }
 
-// isUnknownKindOfOurs reports whether vc defines the API group but not this version or kind. It does not contact the
+// isUndefinedKind reports whether vc defines the API group but not this version or kind. It does not contact the
 // server.
-func isUnknownKindOfOurs(kind schema.GroupVersionKind) bool {
-	return isOurGroup(kind.Group) && Scheme().IsGroupRegistered(kind.Group) && !Scheme().Recognizes(kind)
+func isUndefinedKind(kind schema.GroupVersionKind) bool {
+	return isRegisteredGroup(kind.Group) && Scheme().IsGroupRegistered(kind.Group) && !Scheme().Recognizes(kind)
 }
 
 func rootCause(err error) string {
@@ -445,13 +445,13 @@ func rootCause(err error) string {
 	return err.Error()
 }
 
-// Nearest returns the candidate that is most similar to word. The candidate must be at most two edits away, and more
-// than half of the letters of word must be unchanged. Nearest returns "" if there is no such candidate.
-func Nearest(word string, candidates []string) string {
+// FindNearest returns the candidate that is most similar to word. The candidate must be at most two edits away, and
+// more than half of the letters of word must be unchanged. Nearest returns "" if there is no such candidate.
+func FindNearest(word string, candidates []string) string {
 	best, bestDistance, letters := "", 3, len([]rune(word))
 	sorted := slices.Sorted(slices.Values(candidates))
 	for _, candidate := range sorted {
-		d := distance(word, candidate)
+		d := editDistance(word, candidate)
 		isOneSlip := d == 1 && letters > 1
 		isClose := isOneSlip || 2*d < letters
 		if isClose && d < bestDistance {
@@ -461,8 +461,9 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance returns the number of insertions, deletions, substitutions and swaps of adjacent letters between a and b.
-func distance(a, b string) int {
+// editDistance returns the number of insertions, deletions, substitutions and swaps of adjacent letters between a and
+// b.
+func editDistance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	rows := make([][]int, len(x)+1)
 	for i := range rows {

@@ -21,7 +21,7 @@ func TestNearest(t *testing.T) {
 	for word, want := range map[string]string{
 		"reserch": "research", "researhc": "research", "defaul": "default", "infre": "infer", "production": "", "x": "", "-": "", "pre": "", "prd": "prod", "": "", "research": "research",
 	} {
-		if got := Nearest(word, words); got != want {
+		if got := FindNearest(word, words); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
 		}
 	}
@@ -32,13 +32,13 @@ func TestDistanceIsADistance(t *testing.T) {
 	letters := rapid.StringOfN(rapid.RuneFrom([]rune("abc")), 0, 6, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := letters.Draw(t, "a"), letters.Draw(t, "b")
-		if (distance(a, b) == 0) != (a == b) {
-			t.Fatalf("distance(%q, %q) = %d", a, b, distance(a, b))
+		if (editDistance(a, b) == 0) != (a == b) {
+			t.Fatalf("distance(%q, %q) = %d", a, b, editDistance(a, b))
 		}
-		if distance(a, b) != distance(b, a) {
+		if editDistance(a, b) != editDistance(b, a) {
 			t.Fatalf("distance(%q, %q) is not symmetric", a, b)
 		}
-		if d := distance(a, b); d > max(len(a), len(b)) {
+		if d := editDistance(a, b); d > max(len(a), len(b)) {
 			t.Fatalf("distance(%q, %q) = %d is more than either length", a, b, d)
 		}
 	})
@@ -64,7 +64,7 @@ func TestReport(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			code := Report(&out, tc.err, Connection{})
+			code := ReportError(&out, tc.err, Connection{})
 			if diff := cmp.Diff(tc.want, out.String()); diff != "" || code != tc.code {
 				t.Errorf("code %d, want %d; text (-want +got):\n%s", code, tc.code, diff)
 			}
@@ -74,7 +74,7 @@ func TestReport(t *testing.T) {
 
 func TestText(t *testing.T) {
 	t.Parallel()
-	got := Text(`
+	got := FormatHelp(`
 		One
 		  two
 
@@ -85,7 +85,7 @@ func TestText(t *testing.T) {
 	}
 	long, columns := strings.Repeat("word ", 20), strings.Repeat("a   b   ", 20)
 	want := strings.TrimSpace(strings.Repeat("word ", 16)) + "\nword word word word\n\n" + strings.TrimSpace(columns)
-	if diff := cmp.Diff(want, Text(long+"\n\n"+columns)); diff != "" {
+	if diff := cmp.Diff(want, FormatHelp(long+"\n\n"+columns)); diff != "" {
 		t.Errorf("a paragraph of words is broken anew, columns are not (-want +got):\n%s", diff)
 	}
 }
@@ -98,7 +98,7 @@ func TestUnknownKindsHaveAHint(t *testing.T) {
 		{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"}:        "the cluster does not know this kind: its definition is not installed there, or apiVersion is wrong",
 	} {
 		err := &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
-		if got := Humanize(err, Connection{}).Hint; got != want {
+		if got := HumanizeError(err, Connection{}).Hint; got != want {
 			t.Errorf("%s: hint %q, want %q", kind, got, want)
 		}
 	}
@@ -128,7 +128,7 @@ func TestEveryAnswerOfTheServerHasAHint(t *testing.T) {
 		"something else":                     {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 503, Message: "down"}}, "-v=6"},
 	}
 	for name, tc := range cases {
-		if got := Humanize(tc.err, Connection{}).Hint; !strings.Contains(got, tc.want) {
+		if got := HumanizeError(tc.err, Connection{}).Hint; !strings.Contains(got, tc.want) {
 			t.Errorf("%s: hint %q, want %q", name, got, tc.want)
 		}
 	}
@@ -142,8 +142,8 @@ func TestEveryAnswerOfTheServerHasAHint(t *testing.T) {
 
 func TestAnnotationsThatAreNoTextHaveAHint(t *testing.T) {
 	t.Parallel()
-	err := fileError(errors.New("unable to decode \"a.yaml\": json: cannot unmarshal number into Go struct field ObjectMeta.metadata.annotations of type string"))
-	if got, want := Humanize(err, Connection{}).Hint, `values of annotations are strings: write a number in quotes, for example "2" or "true"`; got != want {
+	err := convertFileError(errors.New("unable to decode \"a.yaml\": json: cannot unmarshal number into Go struct field ObjectMeta.metadata.annotations of type string"))
+	if got, want := HumanizeError(err, Connection{}).Hint, `values of annotations are strings: write a number in quotes, for example "2" or "true"`; got != want {
 		t.Errorf("hint %q, want %q", got, want)
 	}
 }
@@ -159,7 +159,7 @@ func TestErrorsSpeakNoGo(t *testing.T) {
 		"nothing of this kind": "nothing of this kind",
 	}
 	for text, want := range cases {
-		if got := PlainWords(text); got != want {
+		if got := SimplifyMessage(text); got != want {
 			t.Errorf("%s\nbecomes %s\nwant    %s", text, got, want)
 		}
 	}
@@ -181,7 +181,7 @@ func TestHintsNameTheRemedy(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Humanize(tc.err, Connection{}).Hint; !strings.Contains(got, tc.want) {
+			if got := HumanizeError(tc.err, Connection{}).Hint; !strings.Contains(got, tc.want) {
 				t.Errorf("the hint is %q, want %q in it", got, tc.want)
 			}
 		})

@@ -12,8 +12,8 @@ import (
 // MaxEvents is the maximum number of events in a view, which shows the latest ones.
 const MaxEvents = 20
 
-// EventTable returns a table of the last MaxEvents events. object formats the object that an event is about.
-func EventTable(events []corev1.Event, now time.Time, object func(*corev1.Event) string) render.Table {
+// NewEventTable returns a table of the last MaxEvents events. object formats the object that an event is about.
+func NewEventTable(events []corev1.Event, now time.Time, object func(*corev1.Event) string) render.Table {
 	table := render.Table{Header: []string{"AGE", "TYPE", "REASON", "OBJECT", "MESSAGE"}, FreeText: true}
 	table.SetSpareColumns("OBJECT", "TYPE")
 	events = events[max(0, len(events)-MaxEvents):]

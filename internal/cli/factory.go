@@ -85,7 +85,7 @@ func NewFactory(program string, streams *iostreams.Streams) *Factory {
 		Now:     time.Now,
 		Program: program,
 	}
-	f.Config.WithWrapConfigFn(f.tune)
+	f.Config.WithWrapConfigFn(f.tuneConfig)
 	f.Config.WithWarningPrinter(f.ioStreams())
 	return f
 }
@@ -94,9 +94,9 @@ func (f *Factory) ioStreams() genericiooptions.IOStreams {
 	return genericiooptions.IOStreams{In: f.Streams.In, Out: f.Streams.Out, ErrOut: f.Streams.Err}
 }
 
-func (f *Factory) tune(config *rest.Config) *rest.Config {
+func (f *Factory) tuneConfig(config *rest.Config) *rest.Config {
 	config.QPS, config.Burst = clientQPS, clientBurst
-	config.DisableCompression = onThisMachine(config.Host)
+	config.DisableCompression = isLocalServer(config.Host)
 	config.UserAgent = "vcctl " + rest.DefaultKubernetesUserAgent()
 	if config.Dial == nil {
 		config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
@@ -105,9 +105,9 @@ func (f *Factory) tune(config *rest.Config) *rest.Config {
 	return config
 }
 
-// onThisMachine reports whether the server runs on this machine. Compression of long lists would then cost the server
+// isLocalServer reports whether the server runs on this machine. Compression of long lists would then cost the server
 // and the client more time than it saves.
-func onThisMachine(server string) bool {
+func isLocalServer(server string) bool {
 	u, err := url.Parse(server)
 	if err != nil {
 		return false
@@ -150,10 +150,10 @@ func (w warningLines) Write(line []byte) (int, error) {
 func (f *Factory) Warnf(format string, args ...any) {
 	f.notes.Lock()
 	defer f.notes.Unlock()
-	f.note("warning: ", format, args...)
+	f.printNote("warning: ", format, args...)
 }
 
-func (f *Factory) note(before, format string, args ...any) {
+func (f *Factory) printNote(before, format string, args ...any) {
 	fmt.Fprintln(f.Streams.Err, before+printable.EscapeText(fmt.Sprintf(format, args...)))
 }
 
@@ -215,15 +215,15 @@ func (m lazyMapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*me
 // Mapper maps kinds to resources. It sends a request to the cluster only for kinds that vcctl does not know.
 func (f *Factory) Mapper() meta.RESTMapper { return lazyMapper{RESTMapper: knownKinds(), f: f} }
 
-func (f *Factory) connect() {
+func (f *Factory) connectClient() {
 	f.rest, f.clientErr = f.Config.ToRESTConfig()
 	if clientcmd.IsEmptyConfig(f.clientErr) {
-		f.clientErr = f.unconfigured()
+		f.clientErr = f.missingConfigError()
 	}
 	if f.clientErr != nil {
 		return
 	}
-	if f.clientErr = f.configured(); f.clientErr != nil {
+	if f.clientErr = f.checkConfigured(); f.clientErr != nil {
 		return
 	}
 	f.client, f.clientErr = client.NewWithWatch(f.rest, client.Options{
@@ -231,20 +231,21 @@ func (f *Factory) connect() {
 	})
 }
 
-// configured rejects client-go's default server, http://localhost:8080, which is hardly ever what a user without a
+// checkConfigured rejects client-go's default server, http://localhost:8080, which is hardly ever what a user without a
 // kubeconfig wants.
-func (f *Factory) configured() error {
+func (f *Factory) checkConfigured() error {
 	if f.rest.Host != "http://localhost:8080" && f.rest.Host != "localhost:8080" || *f.Config.APIServer != "" {
 		return nil
 	}
 	if raw, err := f.Config.ToRawKubeConfigLoader().RawConfig(); err != nil || len(raw.Clusters) > 0 {
 		return err
 	}
-	return f.unconfigured()
+	return f.missingConfigError()
 }
 
-// unconfigured returns the error for a missing cluster configuration. It lists the kubeconfig files that were tried.
-func (f *Factory) unconfigured() error {
+// missingConfigError returns the error for a missing cluster configuration. It lists the kubeconfig files that were
+// tried.
+func (f *Factory) missingConfigError() error {
 	source, files := "--kubeconfig", []string{*f.Config.KubeConfig}
 	if files[0] == "" {
 		source, files = "KUBECONFIG", filepath.SplitList(f.Streams.Env("KUBECONFIG"))
@@ -269,13 +270,13 @@ func (f *Factory) unconfigured() error {
 
 // Client returns the typed client for vc's kinds and the kinds of knownKinds.
 func (f *Factory) Client() (client.WithWatch, error) {
-	f.once.Do(f.connect)
+	f.once.Do(f.connectClient)
 	return f.client, f.clientErr
 }
 
 // RESTConfig returns the connection settings of the cluster.
 func (f *Factory) RESTConfig() (*rest.Config, error) {
-	f.once.Do(f.connect)
+	f.once.Do(f.connectClient)
 	return f.rest, f.clientErr
 }
 
@@ -299,8 +300,8 @@ func (f *Factory) NamespaceGiven() bool {
 	return f.Config.Namespace != nil && *f.Config.Namespace != ""
 }
 
-// Typed returns a vcctl command as the user would type it, including -n if the user has used it.
-func (f *Factory) Typed(command string) string {
+// CommandText returns a vcctl command as the user would type it, including -n if the user has used it.
+func (f *Factory) CommandText(command string) string {
 	text := f.Program + " " + command
 	if f.NamespaceGiven() {
 		text += " -n " + *f.Config.Namespace
@@ -311,8 +312,8 @@ func (f *Factory) Typed(command string) string {
 // Builder returns a builder that reads files, directories, URLs and standard input.
 func (f *Factory) Builder() *resource.Builder { return resource.NewBuilder(f.Config) }
 
-// Where describes the connection, for error messages. It never fails.
-func (f *Factory) Where() Connection {
+// DescribeConnection describes the connection, for error messages. It never fails.
+func (f *Factory) DescribeConnection() Connection {
 	where := Connection{Program: f.Program}
 	if f.rest != nil {
 		where.Server = f.rest.Host

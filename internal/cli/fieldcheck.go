@@ -25,7 +25,7 @@ type FieldValidation struct {
 func (v *FieldValidation) AddFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&v.Mode, "validate", "strict", "How to handle fields that the server does not know: strict (reject), warn, or ignore")
 	cmd.Flags().Lookup("validate").NoOptDefVal = "strict"
-	_ = cmd.RegisterFlagCompletionFunc("validate", Values("strict", "warn", "ignore"))
+	_ = cmd.RegisterFlagCompletionFunc("validate", CompleteValues("strict", "warn", "ignore"))
 }
 
 // Validate rejects unknown modes, and converts true and false to strict and ignore.
@@ -42,22 +42,22 @@ func (v *FieldValidation) Validate() error {
 	return nil
 }
 
-// Check checks an object of a vc kind for unknown fields. Depending on Mode, it returns an error, prints a warning or
-// ignores them.
-func (v *FieldValidation) Check(f *Factory, object FileObject) error {
+// CheckFields checks an object of a vc kind for unknown fields. Depending on Mode, it returns an error, prints a
+// warning or ignores them.
+func (v *FieldValidation) CheckFields(f *Factory, object FileObject) error {
 	kind := object.Object.GroupVersionKind()
 	if !check.Judges(kind) {
 		return nil
 	}
 	text, err := object.Object.MarshalJSON()
 	if err != nil {
-		return InFile(err, object)
+		return AddFileSource(err, object)
 	}
 	unknown := check.UnknownFields(kind, text)
 	switch {
 	case len(unknown) == 0:
 	case v.Mode == "strict":
-		return InFile(UnknownFields(object.Object, fmt.Errorf("strict decoding error: %s", strings.Join(unknown, ", "))), object)
+		return AddFileSource(UnknownFields(object.Object, fmt.Errorf("strict decoding error: %s", strings.Join(unknown, ", "))), object)
 	case v.Mode == "warn":
 		for _, one := range unknown {
 			f.Warnf("%s %q: %s", strings.ToLower(kind.Kind), object.Object.GetName(), one)
@@ -66,8 +66,8 @@ func (v *FieldValidation) Check(f *Factory, object FileObject) error {
 	return nil
 }
 
-// Client returns a client that validates every write as Mode requires.
-func (v *FieldValidation) Client(c client.Client) client.Client {
+// WrapClient returns a client that validates every write as Mode requires.
+func (v *FieldValidation) WrapClient(c client.Client) client.Client {
 	return client.WithFieldValidation(c, client.FieldValidation(strings.ToUpper(v.Mode[:1])+v.Mode[1:]))
 }
 
@@ -110,12 +110,12 @@ func nearestField(object *unstructured.Unstructured, path string) string {
 	parts := strings.Split(path, ".")
 	for _, part := range parts[:len(parts)-1] {
 		name, index, _ := strings.Cut(part, "[")
-		next, found := fieldsOf(at)[name]
+		next, found := fieldsByJSONName(at)[name]
 		if !found {
 			return ""
 		}
 		if at = next; index != "" {
-			at = bare(at)
+			at = dereferenceType(at)
 			if at.Kind() != reflect.Slice && at.Kind() != reflect.Map {
 				return ""
 			}
@@ -123,7 +123,7 @@ func nearestField(object *unstructured.Unstructured, path string) string {
 		}
 	}
 	names := []string{}
-	for name := range fieldsOf(at) {
+	for name := range fieldsByJSONName(at) {
 		names = append(names, name)
 	}
 	last := parts[len(parts)-1]
@@ -131,20 +131,20 @@ func nearestField(object *unstructured.Unstructured, path string) string {
 	if same := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, last) }); same >= 0 {
 		return names[same]
 	}
-	return Nearest(last, names)
+	return FindNearest(last, names)
 }
 
-// bare returns the type to which a pointer type points, following nested pointers.
-func bare(t reflect.Type) reflect.Type {
+// dereferenceType returns the type to which a pointer type points, following nested pointers.
+func dereferenceType(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	return t
 }
 
-// fieldsOf returns the fields of a struct by JSON name, including the fields of inlined structs.
-func fieldsOf(t reflect.Type) map[string]reflect.Type {
-	t = bare(t)
+// fieldsByJSONName returns the fields of a struct by JSON name, including the fields of inlined structs.
+func fieldsByJSONName(t reflect.Type) map[string]reflect.Type {
+	t = dereferenceType(t)
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
@@ -154,7 +154,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 		name, _, _ := strings.Cut(one.Tag.Get("json"), ",")
 		switch {
 		case name == "" && one.Anonymous:
-			for inner, kind := range fieldsOf(one.Type) {
+			for inner, kind := range fieldsByJSONName(one.Type) {
 				all[inner] = kind
 			}
 		case name != "" && name != "-":

@@ -28,20 +28,20 @@ type Files struct {
 
 // AddFlags adds -f, -R, -k and their long names.
 func (s *Files) AddFlags(f *Factory, cmd *cobra.Command) {
-	s.AddSources(f, cmd)
+	s.AddSourceFlags(f, cmd)
 	cmd.Flags().BoolVarP(&s.Recursive, "recursive", "R", false, "Recurse into subdirectories")
-	Needs(cmd, "it applies only to directories given with -f, and none was given", "recursive", "filename", "file")
+	RequireAny(cmd, "it applies only to directories given with -f, and none was given", "recursive", "filename", "file")
 }
 
-// AddSources adds -f and -k.
-func (s *Files) AddSources(f *Factory, cmd *cobra.Command) {
+// AddSourceFlags adds -f and -k.
+func (s *Files) AddSourceFlags(f *Factory, cmd *cobra.Command) {
 	cmd.Flags().StringSliceVarP(&s.Names, "filename", "f", nil, "File, directory or URL with YAML or JSON; - means standard input; may be repeated")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
-	s.addKustomize(f, cmd)
+	s.addKustomizeFlag(f, cmd)
 }
 
-// Where returns the names of the files, for use in messages.
-func (s *Files) Where() string {
+// DescribeSources returns the names of the files, for use in messages.
+func (s *Files) DescribeSources() string {
 	if s.Kustomization != "" {
 		return s.Kustomization
 	}
@@ -54,11 +54,11 @@ func (s *Files) Where() string {
 	return strings.Join(names, ", ")
 }
 
-// Given reports whether the user has specified a file or a kustomization.
-func (s *Files) Given() bool { return len(s.Names) > 0 || s.Kustomization != "" }
+// HasSources reports whether the user has specified a file or a kustomization.
+func (s *Files) HasSources() bool { return len(s.Names) > 0 || s.Kustomization != "" }
 
-// Flag returns the flag that specified the files, for messages.
-func (s *Files) Flag() string {
+// FlagName returns the flag that specified the files, for messages.
+func (s *Files) FlagName() string {
 	if s.Kustomization != "" {
 		return "-k"
 	}
@@ -80,15 +80,15 @@ type FileObject struct {
 // standardInput is the source name of -.
 const standardInput = "standard input"
 
-// Read reads all objects from all files, in order. It sends nothing to the cluster.
-func (s *Files) Read(f *Factory) ([]FileObject, error) {
+// ReadObjects reads all objects from all files, in order. It sends nothing to the cluster.
+func (s *Files) ReadObjects(f *Factory) ([]FileObject, error) {
 	var problems []error
 	for _, name := range s.Names {
 		if isURL(name) || name == "-" {
 			continue
 		}
 		if _, err := os.Stat(name); err != nil && !strings.ContainsAny(name, "*?[") {
-			problems = append(problems, Errorf(otherFile(name), "file %q: %v", name, errors.Unwrap(err)))
+			problems = append(problems, Errorf(suggestFile(name), "file %q: %v", name, errors.Unwrap(err)))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -117,10 +117,10 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 	}
 	infos, err := builder.Do().Infos()
 	if err != nil {
-		return nil, fileError(err)
+		return nil, convertFileError(err)
 	}
 	if len(infos) == 0 {
-		return nil, Errorf("a file must contain YAML or JSON; in a directory, only .yaml, .yml and .json files are read", "no objects in %s", s.Where())
+		return nil, Errorf("a file must contain YAML or JSON; in a directory, only .yaml, .yml and .json files are read", "no objects in %s", s.DescribeSources())
 	}
 	return fileObjects(infos, stdin)
 }
@@ -142,8 +142,8 @@ func fileObjects(infos []*resource.Info, stdin []byte) ([]FileObject, error) {
 	return objects, nil
 }
 
-// otherFile returns a hint for a file that cannot be read. It suggests a file with a similar name, if there is one.
-func otherFile(name string) string {
+// suggestFile returns a hint for a file that cannot be read. It suggests a file with a similar name, if there is one.
+func suggestFile(name string) string {
 	directory, base := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Clean(directory))
 	if err != nil {
@@ -153,7 +153,7 @@ func otherFile(name string) string {
 	for i, entry := range entries {
 		names[i] = entry.Name()
 	}
-	if near := Nearest(base, names); near != "" {
+	if near := FindNearest(base, names); near != "" {
 		return fmt.Sprintf("did you mean %q?", directory+near)
 	}
 	return "-f takes a file, a directory, a URL, or - for standard input"
@@ -166,8 +166,8 @@ func isURL(name string) bool {
 // notText matches the decoder's message about an annotation or label whose value is not a string.
 var notText = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field \S*metadata\.(annotations|labels) of type string`)
 
-// fileError converts the builder's aggregate error to joined errors with hints.
-func fileError(err error) error {
+// convertFileError converts the builder's aggregate error to joined errors with hints.
+func convertFileError(err error) error {
 	list, ok := err.(interface{ Errors() []error })
 	if !ok {
 		hint := "is it valid YAML or JSON with apiVersion and kind?"
@@ -185,27 +185,27 @@ func fileError(err error) error {
 	}
 	var problems []error
 	for _, one := range list.Errors() {
-		problems = append(problems, fileError(one))
+		problems = append(problems, convertFileError(one))
 	}
 	return errors.Join(problems...)
 }
 
-// InFile adds the object's source to an error.
-func InFile(err error, object FileObject) error { return InFileAt(err, object, "") }
+// AddFileSource adds the object's source to an error.
+func AddFileSource(err error, object FileObject) error { return AddFilePosition(err, object, "") }
 
-// InFileAt adds the position of the field to an error about that field.
-func InFileAt(err error, object FileObject, field string) error {
+// AddFilePosition adds the position of the field to an error about that field.
+func AddFilePosition(err error, object FileObject, field string) error {
 	if err == nil || object.Source == "" {
 		return err
 	}
-	human := *Humanize(err, Connection{})
+	human := *HumanizeError(err, Connection{})
 	human.At = object.Source
 	text, readErr := object.text, error(nil)
 	if text == nil {
 		text, readErr = os.ReadFile(object.Source)
 	}
 	if readErr == nil {
-		if line := LineOf(text, object.Object.GetKind(), object.Object.GetName(), field); line > 0 {
+		if line := FindFieldLine(text, object.Object.GetKind(), object.Object.GetName(), field); line > 0 {
 			human.At += fmt.Sprintf(":%d", line)
 		}
 	}
@@ -216,9 +216,10 @@ func InFileAt(err error, object FileObject, field string) error {
 	return &human
 }
 
-// Place sets the namespace of every namespaced object without one to the command's namespace. It returns an error for
-// objects whose namespace differs from the -n flag. If ask is true, Place looks up unknown kinds on the cluster.
-func Place(f *Factory, objects []FileObject, ask bool) error {
+// SetNamespaces sets the namespace of every namespaced object without one to the command's namespace. It returns an
+// error for objects whose namespace differs from the -n flag. If ask is true, SetNamespaces looks up unknown kinds on
+// the cluster.
+func SetNamespaces(f *Factory, objects []FileObject, ask bool) error {
 	namespace, err := f.Namespace()
 	if err != nil {
 		return err
@@ -232,8 +233,8 @@ func Place(f *Factory, objects []FileObject, ask bool) error {
 			mapping, err = mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 		}
 		if err != nil {
-			if ask || isUnknownKindOfOurs(gvk) {
-				problems = append(problems, InFile(err, object))
+			if ask || isUndefinedKind(gvk) {
+				problems = append(problems, AddFileSource(err, object))
 			}
 			continue
 		}
@@ -248,7 +249,7 @@ func Place(f *Factory, objects []FileObject, ask bool) error {
 			if f.Streams.Env("VCCTL_NAMESPACE") == namespace {
 				said = "VCCTL_NAMESPACE"
 			}
-			problems = append(problems, InFile(Errorf("remove "+said+", or the namespace from the file",
+			problems = append(problems, AddFileSource(Errorf("remove "+said+", or the namespace from the file",
 				"namespace of the object is %q, but %s says %q", own, said, namespace), object))
 		}
 	}

@@ -16,7 +16,7 @@ type DryRun struct{ Mode string }
 func (d *DryRun) AddFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.Mode, "dry-run", "none", "none, client (send nothing) or server (the server checks the request but stores nothing)")
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = "client"
-	_ = cmd.RegisterFlagCompletionFunc("dry-run", Values("none", "client", "server"))
+	_ = cmd.RegisterFlagCompletionFunc("dry-run", CompleteValues("none", "client", "server"))
 }
 
 // Validate rejects an unknown mode.
@@ -28,21 +28,21 @@ func (d *DryRun) Validate() error {
 	return Errorf("one of: none, client, server", "--dry-run: unknown value %q", d.Mode)
 }
 
-// Client reports whether nothing is to be sent to the server.
-func (d *DryRun) Client() bool { return d.Mode == "client" }
+// IsClient reports whether nothing is to be sent to the server.
+func (d *DryRun) IsClient() bool { return d.Mode == "client" }
 
-// Server reports whether the server validates the request but stores nothing.
-func (d *DryRun) Server() bool { return d.Mode == "server" }
+// IsServer reports whether the server validates the request but stores nothing.
+func (d *DryRun) IsServer() bool { return d.Mode == "server" }
 
-// Any reports whether this is a dry run, of either kind.
-func (d *DryRun) Any() bool { return d.Client() || d.Server() }
+// IsDryRun reports whether this is a dry run, of either kind.
+func (d *DryRun) IsDryRun() bool { return d.IsClient() || d.IsServer() }
 
-// Suffix returns the end of a success message.
-func (d *DryRun) Suffix() string {
+// MessageSuffix returns the end of a success message.
+func (d *DryRun) MessageSuffix() string {
 	switch {
-	case d.Client():
+	case d.IsClient():
 		return " (dry run)"
-	case d.Server():
+	case d.IsServer():
 		return " (server dry run)"
 	}
 	return ""
@@ -50,7 +50,7 @@ func (d *DryRun) Suffix() string {
 
 // CreateOptions returns the options for create requests.
 func (d *DryRun) CreateOptions() []client.CreateOption {
-	if d.Server() {
+	if d.IsServer() {
 		return []client.CreateOption{client.DryRunAll}
 	}
 	return nil
@@ -58,7 +58,7 @@ func (d *DryRun) CreateOptions() []client.CreateOption {
 
 // PatchOptions returns the options for patch requests.
 func (d *DryRun) PatchOptions() []client.PatchOption {
-	if d.Server() {
+	if d.IsServer() {
 		return []client.PatchOption{client.DryRunAll}
 	}
 	return nil
@@ -66,7 +66,7 @@ func (d *DryRun) PatchOptions() []client.PatchOption {
 
 // DeleteOptions returns the options for delete requests.
 func (d *DryRun) DeleteOptions() []client.DeleteOption {
-	if d.Server() {
+	if d.IsServer() {
 		return []client.DeleteOption{client.DryRunAll}
 	}
 	return nil
@@ -82,24 +82,24 @@ type Wait struct {
 func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
 	cmd.Flags().BoolVar(&w.Wait, "wait", byDefault, usage)
 	cmd.Flags().DurationVar(&w.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
-	Before(cmd, func(cmd *cobra.Command, _ []string) error {
-		if !w.Wait && Said(cmd, "timeout") && !Said(cmd, "attach") {
+	AddCheck(cmd, func(cmd *cobra.Command, _ []string) error {
+		if !w.Wait && IsFlagSet(cmd, "timeout") && !IsFlagSet(cmd, "attach") {
 			return Errorf("add --wait, or remove --timeout", "--timeout limits a wait, but --wait was not given")
 		}
 		return nil
 	})
-	Idle(cmd, "a dry run changes nothing to wait for", "dry-run", "wait", "timeout", "attach")
+	WarnIneffective(cmd, "a dry run changes nothing to wait for", "dry-run", "wait", "timeout", "attach")
 }
 
-// Limit returns a context for the wait. The context is done after --timeout, if that was given.
-func (w *Wait) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
+// LimitContext returns a context for the wait. The context is done after --timeout, if that was given.
+func (w *Wait) LimitContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if w.Timeout <= 0 {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, w.Timeout)
 }
 
-// TimedOut returns the error for a wait that was ended by its timeout.
-func (w *Wait) TimedOut(what, state string) *Error {
+// TimeoutError returns the error for a wait that was ended by its timeout.
+func (w *Wait) TimeoutError(what, state string) *Error {
 	return &Error{What: fmt.Sprintf("the wait for %s ended after %s: %s", what, w.Timeout, state), Hint: "the operation continues; raise --timeout to wait longer", Code: ExitPending}
 }

@@ -16,26 +16,26 @@ import (
 // ErrGone is the error for an object that was deleted while a command followed it.
 var ErrGone = errors.New("the object was deleted")
 
-// Deleted returns the error for an object that was deleted while a command waited for it or followed it. noun is the
-// vcctl noun for objects of its kind.
-func (f *Factory) Deleted(kind, noun, name string) *Error {
-	e := Errorf("`"+f.Typed(noun+" list")+"` shows the existing ones", "%s %q was deleted in the meantime", kind, name)
+// DeletedError returns the error for an object that was deleted while a command waited for it or followed it. noun is
+// the vcctl noun for objects of its kind.
+func (f *Factory) DeletedError(kind, noun, name string) *Error {
+	e := Errorf("`"+f.CommandText(noun+" list")+"` shows the existing ones", "%s %q was deleted in the meantime", kind, name)
 	e.Err = ErrGone
 	return e
 }
 
-// Follow calls see with the current object and after every change, until see returns true. It returns ErrGone if the
-// object with the given UID is deleted. newList returns an empty list of the object's kind.
-func Follow[T client.Object](ctx context.Context, c client.WithWatch, newList func() client.ObjectList, key types.NamespacedName, uid types.UID, see func(T) (bool, error)) error {
+// FollowObject calls see with the current object and after every change, until see returns true. It returns ErrGone if
+// the object with the given UID is deleted. newList returns an empty list of the object's kind.
+func FollowObject[T client.Object](ctx context.Context, c client.WithWatch, newList func() client.ObjectList, key types.NamespacedName, uid types.UID, see func(T) (bool, error)) error {
 	for {
-		object, version, err := ReadNamed[T](ctx, c, newList(), key, uid)
+		object, version, err := ReadNamedObject[T](ctx, c, newList(), key, uid)
 		if err != nil {
 			return err
 		}
 		if enough, err := see(object); enough || err != nil {
 			return err
 		}
-		watcher, err := c.Watch(ctx, newList(), client.InNamespace(key.Namespace), Named(key.Name), Since(version))
+		watcher, err := c.Watch(ctx, newList(), client.InNamespace(key.Namespace), MatchingName(key.Name), StartingAt(version))
 		if err != nil {
 			return err
 		}
@@ -47,14 +47,14 @@ func Follow[T client.Object](ctx context.Context, c client.WithWatch, newList fu
 	}
 }
 
-// ReadNamed reads an object by means of a list. It returns the object and the list's resource version, from which to
-// watch: the server may no longer have the history since the version of an old object. It returns ErrGone if no
+// ReadNamedObject reads an object by means of a list. It returns the object and the list's resource version, from which
+// to watch: the server may no longer have the history since the version of an old object. It returns ErrGone if no
 // object has the name, or if the object with the name has another UID.
-func ReadNamed[T client.Object](ctx context.Context, c client.Client, list client.ObjectList, key types.NamespacedName, uid types.UID) (object T, version string, err error) {
-	if err := c.List(ctx, list, client.InNamespace(key.Namespace), Named(key.Name)); err != nil {
+func ReadNamedObject[T client.Object](ctx context.Context, c client.Client, list client.ObjectList, key types.NamespacedName, uid types.UID) (object T, version string, err error) {
+	if err := c.List(ctx, list, client.InNamespace(key.Namespace), MatchingName(key.Name)); err != nil {
 		return object, "", err
 	}
-	objects, err := Objects(list)
+	objects, err := ExtractObjects(list)
 	if err != nil {
 		return object, "", err
 	}
@@ -68,13 +68,13 @@ func ReadNamed[T client.Object](ctx context.Context, c client.Client, list clien
 	return object, list.GetResourceVersion(), nil
 }
 
-// Named returns a list option that selects the object with the given name.
-func Named(name string) client.ListOption {
+// MatchingName returns a list option that selects the object with the given name.
+func MatchingName(name string) client.ListOption {
 	return client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name)}
 }
 
-// Since returns a list option that starts a watch after a resource version.
-func Since(version string) client.ListOption {
+// StartingAt returns a list option that starts a watch after a resource version.
+func StartingAt(version string) client.ListOption {
 	return &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}
 }
 
@@ -98,16 +98,16 @@ func followWatch[T client.Object](ctx context.Context, watcher watch.Interface, 
 	}
 }
 
-// WatchOn calls see for every change of the objects of a kind until ctx is done or see returns false. API servers end
-// watches after some time; WatchOn then continues from the last resource version. If the server no longer has that
-// version, WatchOn calls again, which must read everything again, and continues from the version that it returns. If
-// again is nil, WatchOn starts over with all existing objects, as if they had just been added.
-func WatchOn[T client.Object](ctx context.Context, c client.WithWatch, newList func() client.ObjectList, version string,
+// WatchChanges calls see for every change of the objects of a kind until ctx is done or see returns false. API servers
+// end watches after some time; WatchChanges then continues from the last resource version. If the server no longer has
+// that version, WatchChanges calls again, which must read everything again, and continues from the version that it
+// returns. If again is nil, WatchChanges starts over with all existing objects, as if they had just been added.
+func WatchChanges[T client.Object](ctx context.Context, c client.WithWatch, newList func() client.ObjectList, version string,
 	again func(context.Context) (string, error), see func(watch.EventType, T) bool, options ...client.ListOption) error {
 	for ctx.Err() == nil {
-		watcher, err := c.Watch(ctx, newList(), append(slices.Clone(options), Since(version))...)
+		watcher, err := c.Watch(ctx, newList(), append(slices.Clone(options), StartingAt(version))...)
 		if err == nil {
-			version, err = watchOn(ctx, watcher, version, see)
+			version, err = followChanges(ctx, watcher, version, see)
 			watcher.Stop()
 		}
 		switch {
@@ -130,8 +130,8 @@ func WatchOn[T client.Object](ctx context.Context, c client.WithWatch, newList f
 // errEnough ends a watch whose callback does not need more events.
 var errEnough = errors.New("enough")
 
-// watchOn follows a watch until it ends. It returns the last resource version that it received.
-func watchOn[T client.Object](ctx context.Context, watcher watch.Interface, version string, see func(watch.EventType, T) bool) (string, error) {
+// followChanges follows a watch until it ends. It returns the last resource version that it received.
+func followChanges[T client.Object](ctx context.Context, watcher watch.Interface, version string, see func(watch.EventType, T) bool) (string, error) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -141,7 +141,7 @@ func watchOn[T client.Object](ctx context.Context, watcher watch.Interface, vers
 				return version, nil
 			}
 			if event.Type == watch.Error {
-				if err := apierrors.FromObject(event.Object); !watchEnded(err) {
+				if err := apierrors.FromObject(event.Object); !isWatchBroken(err) {
 					return version, err
 				}
 				return version, nil

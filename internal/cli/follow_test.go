@@ -59,7 +59,7 @@ func TestWatchOnOutlivesTheServersWatches(t *testing.T) {
 	}}
 	var seen []string
 	again := 0
-	err := WatchOn(t.Context(), w, func() client.ObjectList { return &corev1.PodList{} }, "4",
+	err := WatchChanges(t.Context(), w, func() client.ObjectList { return &corev1.PodList{} }, "4",
 		func(context.Context) (string, error) { again++; return "7", nil },
 		func(kind watch.EventType, pod *corev1.Pod) bool {
 			seen = append(seen, string(kind)+" "+pod.Name)
@@ -80,12 +80,12 @@ func TestWatchOnEndsWhenEnoughIsSeen(t *testing.T) {
 	t.Parallel()
 	w := &watches{answers: []func() (watch.Interface, error){tells(watch.Event{Type: watch.Added, Object: podAt("5")}, watch.Event{Type: watch.Added, Object: podAt("6")})}}
 	seen := 0
-	err := WatchOn(t.Context(), w, func() client.ObjectList { return &corev1.PodList{} }, "", nil, func(watch.EventType, *corev1.Pod) bool { seen++; return false })
+	err := WatchChanges(t.Context(), w, func() client.ObjectList { return &corev1.PodList{} }, "", nil, func(watch.EventType, *corev1.Pod) bool { seen++; return false })
 	if err != nil || seen != 1 {
 		t.Errorf("error %v, %d changes seen, want 1", err, seen)
 	}
 	broken := &watches{answers: []func() (watch.Interface, error){func() (watch.Interface, error) { return nil, errors.New("no") }}}
-	if err := WatchOn(t.Context(), broken, func() client.ObjectList { return &corev1.PodList{} }, "", nil, func(watch.EventType, *corev1.Pod) bool { return true }); err == nil {
+	if err := WatchChanges(t.Context(), broken, func() client.ObjectList { return &corev1.PodList{} }, "", nil, func(watch.EventType, *corev1.Pod) bool { return true }); err == nil {
 		t.Error("a watch that cannot begin is no error")
 	}
 }

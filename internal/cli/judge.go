@@ -16,25 +16,26 @@ import (
 	"github.com/vc-batch/vc/internal/podtemplate"
 )
 
-// Around returns the context in which commands validate objects before sending them, like the server's admission. The
-// context includes the existing queues. If ask is false, or if the queues cannot be read, checks that involve queues
-// are left to the server, as are the rules that an installation can configure.
-func (f *Factory) Around(ctx context.Context, ask bool) *check.Around {
+// ValidationContext returns the context in which commands validate objects before sending them, like the server's
+// admission. The context includes the existing queues. If ask is false, or if the queues cannot be read, checks that
+// involve queues are left to the server, as are the rules that an installation can configure.
+func (f *Factory) ValidationContext(ctx context.Context, ask bool) *check.Around {
 	around := &check.Around{Template: podtemplate.ValidateTemplate, QueueRules: schedulingv1beta1.LooseQueueRules()}
 	if !ask {
 		return around
 	}
-	if queues := f.Queues(ctx); queues != nil {
+	if queues := f.ReadQueues(ctx); queues != nil {
 		around.Queues = schedulingv1beta1.NewQueueLookup(queues...)
 	}
 	around.JobTemplate = func(namespace, name string) (*flowv1alpha1.JobTemplate, bool) {
-		return f.JobTemplate(ctx, namespace, name)
+		return f.ReadJobTemplate(ctx, namespace, name)
 	}
 	return around
 }
 
-// JobTemplate reads a JobTemplate; it returns nil if the object does not exist. isKnown is false if the read failed.
-func (f *Factory) JobTemplate(ctx context.Context, namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool) {
+// ReadJobTemplate reads a ReadJobTemplate; it returns nil if the object does not exist. isKnown is false if the read
+// failed.
+func (f *Factory) ReadJobTemplate(ctx context.Context, namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool) {
 	c, err := f.Client()
 	if err != nil {
 		return nil, false
@@ -46,15 +47,15 @@ func (f *Factory) JobTemplate(ctx context.Context, namespace, name string) (temp
 	return template, true
 }
 
-// Queues reads all queues from the server; it returns nil if it cannot read them.
-func (f *Factory) Queues(ctx context.Context) []*schedulingv1beta1.Queue {
+// ReadQueues reads all queues from the server; it returns nil if it cannot read them.
+func (f *Factory) ReadQueues(ctx context.Context) []*schedulingv1beta1.Queue {
 	c, err := f.Client()
 	if err != nil {
 		return nil
 	}
 	queues := []*schedulingv1beta1.Queue{}
 	page := &schedulingv1beta1.QueueList{}
-	err = Pages(ctx, c, page, func() error {
+	err = ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			queues = append(queues, page.Items[i].DeepCopy())
 		}
@@ -66,9 +67,10 @@ func (f *Factory) Queues(ctx context.Context) []*schedulingv1beta1.Queue {
 	return queues
 }
 
-// JudgeCreate returns the error with which the server would reject a new object, or nil. If alone is set, the command
-// does not send the object, so JudgeCreate also prints warnings about valid but probably unintended settings.
-func (f *Factory) JudgeCreate(around *check.Around, object client.Object, alone bool) error {
+// ValidateCreate returns the error with which the server would reject a new object, or nil. If alone is set, the
+// command does not send the object, so ValidateCreate also prints warnings about valid but probably unintended
+// settings.
+func (f *Factory) ValidateCreate(around *check.Around, object client.Object, alone bool) error {
 	kind, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
 		return err
@@ -79,13 +81,13 @@ func (f *Factory) JudgeCreate(around *check.Around, object client.Object, alone 
 	}
 	verdict := check.Create(kind, text, around)
 	if alone {
-		f.warn(kind.Kind, object, verdict.Warnings)
+		f.printWarnings(kind.Kind, object, verdict.Warnings)
 	}
-	return Refusals(verdict.Errors)
+	return ValidationError(verdict.Errors)
 }
 
-// warn prints warnings about valid but probably unintended settings, as the server would.
-func (f *Factory) warn(kind string, object client.Object, warnings []string) {
+// printWarnings prints warnings about valid but probably unintended settings, as the server would.
+func (f *Factory) printWarnings(kind string, object client.Object, warnings []string) {
 	name := object.GetName()
 	if name == "" {
 		name = object.GetGenerateName() + "…"
@@ -95,9 +97,9 @@ func (f *Factory) warn(kind string, object client.Object, warnings []string) {
 	}
 }
 
-// JudgeUpdate returns the error with which the server would reject a change, or nil. old is the object as it was
-// read. See JudgeCreate for alone.
-func (f *Factory) JudgeUpdate(around *check.Around, old, object client.Object, alone bool) error {
+// ValidateUpdate returns the error with which the server would reject a change, or nil. old is the object as it was
+// read. See ValidateCreate for alone.
+func (f *Factory) ValidateUpdate(around *check.Around, old, object client.Object, alone bool) error {
 	kind, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
 		return err
@@ -112,24 +114,24 @@ func (f *Factory) JudgeUpdate(around *check.Around, old, object client.Object, a
 	}
 	verdict := check.Update(kind, before, after, around)
 	if alone {
-		f.warn(kind.Kind, object, verdict.Warnings)
+		f.printWarnings(kind.Kind, object, verdict.Warnings)
 	}
-	return Refusals(verdict.Errors)
+	return ValidationError(verdict.Errors)
 }
 
-// JudgeDelete returns the error with which the server would reject a deletion, or nil. Only the name of the object
+// ValidateDelete returns the error with which the server would reject a deletion, or nil. Only the name of the object
 // has to be set.
-func JudgeDelete(around *check.Around, object client.Object) error {
+func ValidateDelete(around *check.Around, object client.Object) error {
 	kind, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
 		return err
 	}
-	return Refusals(check.Delete(kind, object.GetName(), around).Errors)
+	return ValidationError(check.Delete(kind, object.GetName(), around).Errors)
 }
 
-// Refusals converts validation errors to one error per field, with the server's wording and without hints, which
+// ValidationError converts validation errors to one error per field, with the server's wording and without hints, which
 // callers add.
-func Refusals(errs field.ErrorList) error {
+func ValidationError(errs field.ErrorList) error {
 	problems := make([]error, len(errs))
 	for i, one := range errs {
 		problems[i] = Errorf("", "%s", one.Error())

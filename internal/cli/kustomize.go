@@ -12,15 +12,15 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
-// addKustomize adds -k. In Volcano's vcctl, -k specifies the kubeconfig for every command. vcctl still supports this:
-// if a file follows -k, it is a kubeconfig, because a kustomization is a directory.
-func (s *Files) addKustomize(f *Factory, cmd *cobra.Command) {
+// addKustomizeFlag adds -k. In Volcano's vcctl, -k specifies the kubeconfig for every command. vcctl still supports
+// this: if a file follows -k, it is a kubeconfig, because a kustomization is a directory.
+func (s *Files) addKustomizeFlag(f *Factory, cmd *cobra.Command) {
 	cmd.Flags().VarP(&kustomization{files: s, f: f}, "kustomize", "k", "Directory or URL with a kustomization.yaml; its objects are built as in kubectl")
 	_ = cmd.MarkFlagDirname("kustomize")
 	// This flag replaces the root command's flag with the shorthand -k.
 	cmd.Flags().StringVar(f.Config.KubeConfig, "kubeconfig-file", "", "Old spelling of --kubeconfig")
 	cmd.Flags().Lookup("kubeconfig-file").Hidden = true
-	Apart(cmd, "a kustomization lists its own files", "kustomize", "filename", "file", "recursive")
+	RejectTogether(cmd, "a kustomization lists its own files", "kustomize", "filename", "file", "recursive")
 }
 
 // kustomization is the value of -k.
@@ -46,7 +46,7 @@ func (k *kustomization) Set(name string) error {
 		return errors.New("the name of the directory is empty")
 	}
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && !isKustomizationFile(name) {
-		k.f.Deprecated("-k FILE", "--kubeconfig")
+		k.f.WarnDeprecated("-k FILE", "--kubeconfig")
 		*k.f.Config.KubeConfig = name
 		return nil
 	}
@@ -90,20 +90,20 @@ func checkKustomization(name string) error {
 	}
 	switch info, err := os.Stat(name); {
 	case err != nil:
-		return Errorf(otherKustomization(name), "kustomization %q: %v", name, errors.Unwrap(err))
+		return Errorf(suggestKustomization(name), "kustomization %q: %v", name, errors.Unwrap(err))
 	case !info.IsDir():
 		return Errorf(fmt.Sprintf("-k takes the directory of the kustomization: -k %s", filepath.Dir(name)), "kustomization %q is a file, not a directory", name)
 	}
 	return nil
 }
 
-// otherKustomization returns a hint for a directory that cannot be read. It suggests a directory with a similar name,
+// suggestKustomization returns a hint for a directory that cannot be read. It suggests a directory with a similar name,
 // if any.
-func otherKustomization(name string) string {
+func suggestKustomization(name string) string {
 	if name == "-" {
 		return "-k takes a directory; -f - reads objects from standard input"
 	}
-	hint := otherFile(strings.TrimSuffix(name, string(filepath.Separator)))
+	hint := suggestFile(strings.TrimSuffix(name, string(filepath.Separator)))
 	if strings.HasPrefix(hint, "-f takes") {
 		return "-k takes a directory with a kustomization.yaml, or the URL of one"
 	}

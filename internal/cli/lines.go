@@ -10,10 +10,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// LineOf returns the line number of a field in a text of YAML or JSON documents. kind and name identify the object;
-// path is the path of the field, such as spec.tasks[1].replicas. If the field is missing, LineOf returns the line of
-// the nearest enclosing value. It returns 0 if it does not find the object.
-func LineOf(text []byte, kind, name, path string) int {
+// FindFieldLine returns the line number of a field in a text of YAML or JSON documents. kind and name identify the
+// object; path is the path of the field, such as spec.tasks[1].replicas. If the field is missing, FindFieldLine returns
+// the line of the nearest enclosing value. It returns 0 if it does not find the object.
+func FindFieldLine(text []byte, kind, name, path string) int {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	for {
 		var document yaml.Node
@@ -25,21 +25,21 @@ func LineOf(text []byte, kind, name, path string) int {
 			continue
 		}
 		root := document.Content[0]
-		if scalar(root, "kind") != kind || scalar(child(root, "metadata"), "name") != name {
+		if scalarText(root, "kind") != kind || scalarText(childNode(root, "metadata"), "name") != name {
 			continue
 		}
-		return lineBelow(root, path)
+		return findLineBelow(root, path)
 	}
 }
 
-func lineBelow(node *yaml.Node, path string) int {
+func findLineBelow(node *yaml.Node, path string) int {
 	line := node.Line
-	for _, step := range steps(path) {
+	for _, step := range splitFieldPath(path) {
 		next, at := node, 0
 		if index, err := strconv.Atoi(step); err == nil && node.Kind == yaml.SequenceNode && index < len(node.Content) {
 			next = node.Content[index]
 			at = next.Line
-		} else if key, value := pair(node, step); value != nil {
+		} else if key, value := findPair(node, step); value != nil {
 			next, at = value, key.Line
 		} else {
 			break
@@ -49,8 +49,8 @@ func lineBelow(node *yaml.Node, path string) int {
 	return line
 }
 
-// steps splits a path such as spec.tasks[1].template.labels[a.b/c] into its parts.
-func steps(path string) []string {
+// splitFieldPath splits a path such as spec.tasks[1].template.labels[a.b/c] into its parts.
+func splitFieldPath(path string) []string {
 	var parts []string
 	for path != "" {
 		switch {
@@ -73,7 +73,7 @@ func steps(path string) []string {
 	return parts
 }
 
-func pair(node *yaml.Node, name string) (key, value *yaml.Node) {
+func findPair(node *yaml.Node, name string) (key, value *yaml.Node) {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil, nil
 	}
@@ -85,13 +85,13 @@ func pair(node *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-func child(node *yaml.Node, name string) *yaml.Node {
-	_, value := pair(node, name)
+func childNode(node *yaml.Node, name string) *yaml.Node {
+	_, value := findPair(node, name)
 	return value
 }
 
-func scalar(node *yaml.Node, name string) string {
-	if value := child(node, name); value != nil {
+func scalarText(node *yaml.Node, name string) string {
+	if value := childNode(node, name); value != nil {
 		return value.Value
 	}
 	return ""

@@ -49,7 +49,7 @@ func TestLineOf(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := LineOf([]byte(twoJobs), tc.kind, tc.name, tc.path); got != tc.want {
+			if got := FindFieldLine([]byte(twoJobs), tc.kind, tc.name, tc.path); got != tc.want {
 				t.Errorf("line %d, want %d", got, tc.want)
 			}
 		})
@@ -61,7 +61,7 @@ func FuzzLineOf(f *testing.F) {
 	f.Add([]byte("{"), "a[")
 	f.Add([]byte("a: &a [*a]"), "a[0]")
 	f.Fuzz(func(t *testing.T, text []byte, path string) {
-		if line := LineOf(text, "Job", "bad", path); line < 0 {
+		if line := FindFieldLine(text, "Job", "bad", path); line < 0 {
 			t.Errorf("line %d", line)
 		}
 	})

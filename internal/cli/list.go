@@ -67,7 +67,7 @@ func CompleteColumns[T any](cmd *cobra.Command, columns func() []Column[T]) {
 		for _, column := range columns() {
 			titles = append(titles, strings.ToLower(column.Title))
 		}
-		return offer(titles, nil, strings.ToLower(prefix))
+		return offerNames(titles, nil, strings.ToLower(prefix))
 	})
 }
 
@@ -76,30 +76,30 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	if err := l.narrow(o); err != nil {
+	if err := l.applyFieldSelector(o); err != nil {
 		return err
 	}
 	sortable := l.Columns
-	if err := l.choose(f, o); err != nil {
+	if err := l.chooseColumns(f, o); err != nil {
 		return err
 	}
-	l.addLabels(o)
+	l.addLabelColumns(o)
 	c, err := f.Client()
 	if err != nil {
 		return err
 	}
-	l.slim(o)
-	items, version, err := l.read(ctx, f, c, o)
+	l.configureSlim(o)
+	items, version, err := l.readItems(ctx, f, c, o)
 	if err != nil {
-		return whySelected(err, o.FieldSelector)
+		return explainFieldSelector(err, o.FieldSelector)
 	}
-	missing := l.missing(ctx, c, items)
+	missing := l.missingError(ctx, c, items)
 	if err := sortRows(items, sortable, o.SortBy); err != nil {
 		return err
 	}
 	printer := &rowPrinter[T]{list: l, f: f, o: o, rows: map[string]string{}, titled: o.NoHeaders}
 	if !o.WatchOnly && (len(items) > 0 || missing == nil) {
-		if err := printer.first(items); err != nil {
+		if err := printer.printInitial(items); err != nil {
 			return err
 		}
 	}
@@ -109,21 +109,21 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	if missing != nil && len(items) == 0 {
 		return missing
 	}
-	Report(f.Streams.Err, missing, f.Where()) // the watch continues with the objects that exist
-	if !o.Machine() {
+	ReportError(f.Streams.Err, missing, f.DescribeConnection()) // the watch continues with the objects that exist
+	if !o.IsMachineReadable() {
 		for _, item := range items {
-			printer.remember(item)
+			printer.storeRow(item)
 		}
 	}
-	return printer.watch(ctx, c, version)
+	return printer.watchRows(ctx, c, version)
 }
 
-// narrow applies the field selector and rejects label columns for output formats without a table.
-func (l *List[T]) narrow(o *Output) error {
-	if err := o.checkLabels(); err != nil {
+// applyFieldSelector applies the field selector and rejects label columns for output formats without a table.
+func (l *List[T]) applyFieldSelector(o *Output) error {
+	if err := o.checkLabelColumns(); err != nil {
 		return err
 	}
-	selector, err := o.fields()
+	selector, err := o.parseFieldSelector()
 	switch {
 	case err != nil || selector == nil:
 		return err
@@ -135,8 +135,9 @@ func (l *List[T]) narrow(o *Output) error {
 	return nil
 }
 
-// whySelected adds the list of supported fields to the error of a server that does not support a field selector.
-func whySelected(err error, selector string) error {
+// explainFieldSelector adds the list of supported fields to the error of a server that does not support a field
+// selector.
+func explainFieldSelector(err error, selector string) error {
 	if selector == "" || !strings.Contains(err.Error(), "field label not supported") {
 		return err
 	}
@@ -146,8 +147,8 @@ func whySelected(err error, selector string) error {
 	return e
 }
 
-// addLabels adds the requested label columns, in front of a free-text column.
-func (l *List[T]) addLabels(o *Output) {
+// addLabelColumns adds the requested label columns, in front of a free-text column.
+func (l *List[T]) addLabelColumns(o *Output) {
 	var added []Column[T]
 	for _, key := range o.LabelColumns {
 		title := strings.ToUpper(key[strings.LastIndex(key, "/")+1:])
@@ -168,9 +169,9 @@ func (l *List[T]) addLabels(o *Output) {
 	l.Columns = slices.Insert(slices.Clone(l.Columns), at, added...)
 }
 
-// choose selects the columns listed in the settings file, unless the user requested all columns.
-func (l *List[T]) choose(f *Factory, o *Output) error {
-	if o.Machine() || o.Wide() || len(l.Columns) == 0 {
+// chooseColumns selects the columns listed in the settings file, unless the user requested all columns.
+func (l *List[T]) chooseColumns(f *Factory, o *Output) error {
+	if o.IsMachineReadable() || o.IsWide() || len(l.Columns) == 0 {
 		return nil
 	}
 	columns, chosen, err := chosenColumns(f, cmp.Or(l.Chosen, l.Kind), l.Columns)
@@ -182,30 +183,30 @@ func (l *List[T]) choose(f *Factory, o *Output) error {
 	return err
 }
 
-// read lists the objects and reads the additional data of their rows.
-func (l *List[T]) read(ctx context.Context, f *Factory, c client.Client, o *Output) (items []T, version string, err error) {
-	busy := f.Streams.Busy("reading " + l.Kind)
-	defer busy.Done()
-	fetch := l.fetch
+// readItems lists the objects and reads the additional data of their rows.
+func (l *List[T]) readItems(ctx context.Context, f *Factory, c client.Client, o *Output) (items []T, version string, err error) {
+	busy := f.Streams.StartBusyLine("reading " + l.Kind)
+	defer busy.RemoveLine()
+	fetch := l.fetchItems
 	if l.Fetch != nil {
 		fetch = l.Fetch
 	}
 	items, version, err = fetch(ctx, c)
 	if l.Fetch == nil {
-		sortNames(items)
+		sortByName(items)
 	}
-	if err == nil && l.Prepare != nil && (!o.Machine() || o.SortBy != "") {
+	if err == nil && l.Prepare != nil && (!o.IsMachineReadable() || o.SortBy != "") {
 		err = l.Prepare(ctx, items)
 	}
 	return items, version, err
 }
 
-// slim disables Slim if the output may need the whole object. Otherwise, it extends Slim to remove managed fields,
-// which no table shows.
-func (l *List[T]) slim(o *Output) {
+// configureSlim disables Slim if the output may need the whole object. Otherwise, it extends Slim to remove managed
+// fields, which no table shows.
+func (l *List[T]) configureSlim(o *Output) {
 	own := l.Slim
 	l.Slim = nil
-	if o.Machine() || strings.ContainsAny(o.SortBy, ".{") {
+	if o.IsMachineReadable() || strings.ContainsAny(o.SortBy, ".{") {
 		return
 	}
 	l.Slim = func(item T) {
@@ -216,7 +217,7 @@ func (l *List[T]) slim(o *Output) {
 	}
 }
 
-func (l *List[T]) options() []client.ListOption {
+func (l *List[T]) listOptions() []client.ListOption {
 	var options []client.ListOption
 	if l.Namespace != "" && !l.AllNamespaces {
 		options = append(options, client.InNamespace(l.Namespace))
@@ -237,14 +238,14 @@ func (l *List[T]) options() []client.ListOption {
 	return options
 }
 
-// fetch lists in pages and returns the selected objects and the resource version to watch from.
-func (l *List[T]) fetch(ctx context.Context, c client.Client) ([]T, string, error) {
+// fetchItems lists in pages and returns the selected objects and the resource version to watch from.
+func (l *List[T]) fetchItems(ctx context.Context, c client.Client) ([]T, string, error) {
 	list := l.New()
 	var items []T
-	err := Pages(ctx, c, list, func() error {
-		objects, err := Objects(list)
+	err := ListPages(ctx, c, list, func() error {
+		objects, err := ExtractObjects(list)
 		for _, object := range objects {
-			if item, ok := object.(T); ok && l.keeps(item) {
+			if item, ok := object.(T); ok && l.isSelected(item) {
 				if l.Slim != nil {
 					l.Slim(item)
 				}
@@ -252,12 +253,12 @@ func (l *List[T]) fetch(ctx context.Context, c client.Client) ([]T, string, erro
 			}
 		}
 		return err
-	}, l.options()...)
+	}, l.listOptions()...)
 	return items, list.GetResourceVersion(), err
 }
 
-// Pages lists objects page by page and calls visit after reading each page into list.
-func Pages(ctx context.Context, c client.Reader, list client.ObjectList, visit func() error, options ...client.ListOption) error {
+// ListPages lists objects page by page and calls visit after reading each page into list.
+func ListPages(ctx context.Context, c client.Reader, list client.ObjectList, visit func() error, options ...client.ListOption) error {
 	more := ""
 	for {
 		page := append(slices.Clone(options), client.Limit(PageSize), client.Continue(more))
@@ -273,38 +274,38 @@ func Pages(ctx context.Context, c client.Reader, list client.ObjectList, visit f
 	}
 }
 
-func (l *List[T]) keeps(item T) bool {
+func (l *List[T]) isSelected(item T) bool {
 	if len(l.Names) > 0 && !slices.Contains(l.Names, item.GetName()) {
 		return false
 	}
 	return l.Keep == nil || l.Keep(item)
 }
 
-func (l *List[T]) missing(ctx context.Context, c client.Client, items []T) error {
+func (l *List[T]) missingError(ctx context.Context, c client.Client, items []T) error {
 	var all []error
 	var there []string
 	for _, name := range l.Names {
 		if slices.ContainsFunc(items, func(item T) bool { return item.GetName() == name }) {
 			continue
 		}
-		if l.leftOut(ctx, c, name) {
+		if l.isFilteredOut(ctx, c, name) {
 			all = append(all, Errorf("remove the filters to show it", "%s %q exists, but does not match the filters", strings.TrimSuffix(l.Kind, "s"), name))
 			continue
 		}
 		if there == nil && l.Suggest != nil {
 			there = l.Suggest(ctx)
 		}
-		missing := NotFound(strings.TrimSuffix(l.Kind, "s"), name, l.Namespace, there)
+		missing := NotFoundError(strings.TrimSuffix(l.Kind, "s"), name, l.Namespace, there)
 		if missing.Hint == "" {
-			missing.Hint = someOf(there)
+			missing.Hint = existingNamesHint(there)
 		}
 		all = append(all, missing)
 	}
 	return errors.Join(all...)
 }
 
-// leftOut reports whether a named object exists but does not match the other selection criteria.
-func (l *List[T]) leftOut(ctx context.Context, c client.Client, name string) bool {
+// isFilteredOut reports whether a named object exists but does not match the other selection criteria.
+func (l *List[T]) isFilteredOut(ctx context.Context, c client.Client, name string) bool {
 	if l.Selector == nil && l.Fields == nil && l.Keep == nil {
 		return false
 	}
@@ -315,12 +316,12 @@ func (l *List[T]) leftOut(ctx context.Context, c client.Client, name string) boo
 	if c.List(ctx, there, options...) != nil {
 		return false
 	}
-	found, err := Objects(there)
+	found, err := ExtractObjects(there)
 	return err == nil && len(found) > 0
 }
 
-// someOf returns a hint that lists some of the existing names, short enough for one line.
-func someOf(names []string) string {
+// existingNamesHint returns a hint that lists some of the existing names, short enough for one line.
+func existingNamesHint(names []string) string {
 	const most = 8
 	switch {
 	case len(names) == 0:
@@ -336,13 +337,13 @@ type MissingError struct{ Kind, Name string }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("%s %q does not exist", e.Kind, e.Name) }
 
-// NotFound returns the error for an object that does not exist; the hint suggests a similar name.
-func NotFound(kind, name, namespace string, there []string) *Error {
+// NotFoundError returns the error for an object that does not exist; the hint suggests a similar name.
+func NotFoundError(kind, name, namespace string, there []string) *Error {
 	e := &Error{What: fmt.Sprintf("%s %q does not exist", kind, name), Err: &MissingError{kind, name}}
 	if namespace != "" {
 		e.What = fmt.Sprintf("%s %q does not exist in namespace %q", kind, name, namespace)
 	}
-	if near := Nearest(name, there); near != "" {
+	if near := FindNearest(name, there); near != "" {
 		e.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return e

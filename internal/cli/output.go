@@ -35,14 +35,14 @@ type Output struct {
 // formats lists the values of -o; a value that ends with "=" requires an argument.
 var formats = []string{"wide", "json", "yaml", "kyaml", "name", "jsonpath=", "jsonpath-as-json=", "jsonpath-file=", "go-template=", "go-template-file=", "custom-columns=", "custom-columns-file="}
 
-// AddFormat adds -o and its related flags.
-func (o *Output) AddFormat(cmd *cobra.Command, wide bool) {
+// AddFormatFlags adds -o and its related flags.
+func (o *Output) AddFormatFlags(cmd *cobra.Command, wide bool) {
 	o.flags = genericclioptions.NewPrintFlags("").WithTypeSetter(Scheme())
 	o.flags.AddFlags(cmd)
 	output := cmd.Flags().Lookup("output")
 	output.Usage = "Format: json, yaml, name, jsonpath=…, go-template=…, custom-columns=…"
-	Apart(cmd, "Volcano's table has a fixed format and is printed once", "compat", "output", "no-headers", "sort-by", "watch", "watch-only", "show-labels", "label-columns")
-	Apart(cmd, "both set the output format", "format", "output")
+	RejectTogether(cmd, "Volcano's table has a fixed format and is printed once", "compat", "output", "no-headers", "sort-by", "watch", "watch-only", "show-labels", "label-columns")
+	RejectTogether(cmd, "both set the output format", "format", "output")
 	choices := formats[1:]
 	if wide {
 		output.Usage = "Format: wide, json, yaml, name, jsonpath=…, go-template=…, custom-columns=…"
@@ -56,9 +56,9 @@ func (o *Output) AddFormat(cmd *cobra.Command, wide bool) {
 	})
 }
 
-// AddList adds the flags of list commands.
-func (o *Output) AddList(cmd *cobra.Command) {
-	o.AddFormat(cmd, true)
+// AddListFlags adds the flags of list commands.
+func (o *Output) AddListFlags(cmd *cobra.Command) {
+	o.AddFormatFlags(cmd, true)
 	cmd.Flags().BoolVar(&o.NoHeaders, "no-headers", false, "Omit the header row")
 	cmd.Flags().StringVar(&o.SortBy, "sort-by", "", "Sort by the name of a column, or by a JSONPath such as {.metadata.name}")
 	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "After the list, print a row whenever an object changes")
@@ -66,7 +66,7 @@ func (o *Output) AddList(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.ShowLabels, "show-labels", false, "Show all labels as the last column")
 	cmd.Flags().StringSliceVarP(&o.LabelColumns, "label-columns", "L", nil, "Labels to show in columns, for example team,stage; may be repeated")
 	cmd.Flags().StringVar(&o.FieldSelector, "field-selector", "", "Field selector, for example metadata.name!=train; vc's kinds support metadata.name and metadata.namespace")
-	Apart(cmd, "changes are printed when they occur", "sort-by", "watch-only")
+	RejectTogether(cmd, "changes are printed when they occur", "sort-by", "watch-only")
 }
 
 // AcceptAllNamespaces adds -A to a command for a cluster-scoped kind. The flag has no effect, as in kubectl.
@@ -75,11 +75,11 @@ func AcceptAllNamespaces(cmd *cobra.Command) {
 	cmd.Flags().Lookup("all-namespaces").Hidden = true
 }
 
-// checkLabels rejects label columns if the output is not a table.
-func (o *Output) checkLabels() error {
+// checkLabelColumns rejects label columns if the output is not a table.
+func (o *Output) checkLabelColumns() error {
 	flag := ""
 	switch {
-	case !o.Machine():
+	case !o.IsMachineReadable():
 		return nil
 	case o.ShowLabels:
 		flag = "show-labels"
@@ -91,8 +91,8 @@ func (o *Output) checkLabels() error {
 	return Errorf("remove one of them; -o custom-columns=TEAM:.metadata.labels.team prints a label, too", "--%s cannot be combined with --output=%s: labels are columns of the table", flag, o.Format())
 }
 
-// fields parses the field selector; it returns nil for an empty one.
-func (o *Output) fields() (fields.Selector, error) {
+// parseFieldSelector parses the field selector; it returns nil for an empty one.
+func (o *Output) parseFieldSelector() (fields.Selector, error) {
 	if o.FieldSelector == "" {
 		return nil, nil
 	}
@@ -106,15 +106,15 @@ func (o *Output) fields() (fields.Selector, error) {
 // Format returns the value of -o.
 func (o *Output) Format() string { return *o.flags.OutputFormat }
 
-// Machine reports whether the output is machine-readable, that is, anything but a table.
-func (o *Output) Machine() bool {
+// IsMachineReadable reports whether the output is machine-readable, that is, anything but a table.
+func (o *Output) IsMachineReadable() bool {
 	templated := o.flags.TemplatePrinterFlags.TemplateArgument
 	return (o.Format() != "" && o.Format() != "wide") || (templated != nil && *templated != "")
 }
 
-// Once reports whether the output is a table that is printed once, so that Volcano's table can replace it.
-func (o *Output) Once() bool {
-	return !o.Machine() && !o.Wide() && !o.Watch && !o.WatchOnly && !o.changesRows()
+// IsPlainTable reports whether the output is a table that is printed once, so that Volcano's table can replace it.
+func (o *Output) IsPlainTable() bool {
+	return !o.IsMachineReadable() && !o.IsWide() && !o.Watch && !o.WatchOnly && !o.changesRows()
 }
 
 // changesRows reports whether the flags change the rows or columns in a way that Volcano's tables do not support.
@@ -122,16 +122,16 @@ func (o *Output) changesRows() bool {
 	return o.NoHeaders || o.SortBy != "" || o.ShowLabels || len(o.LabelColumns) > 0
 }
 
-// Wide reports whether the table shows all its columns.
-func (o *Output) Wide() bool { return o.Format() == "wide" }
+// IsWide reports whether the table shows all its columns.
+func (o *Output) IsWide() bool { return o.Format() == "wide" }
 
-// Printer returns the printer for a machine-readable format.
-func (o *Output) Printer() (printers.ResourcePrinter, error) {
+// NewPrinter returns the printer for a machine-readable format.
+func (o *Output) NewPrinter() (printers.ResourcePrinter, error) {
 	if spec, found := strings.CutPrefix(o.Format(), "custom-columns="); found {
 		return newCustomColumns(spec, o.NoHeaders)
 	}
 	if file, found := strings.CutPrefix(o.Format(), "custom-columns-file="); found {
-		spec, err := columnsOfFile(file)
+		spec, err := readColumnsFile(file)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +144,7 @@ func (o *Output) Printer() (printers.ResourcePrinter, error) {
 			names[i] = strings.TrimSuffix(format, "=")
 		}
 		hint := "formats: " + strings.Join(names, ", ")
-		if near := Nearest(o.Format(), names); near != "" {
+		if near := FindNearest(o.Format(), names); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 		}
 		return nil, Errorf(hint, "unknown output format %q", o.Format())
@@ -157,16 +157,16 @@ func (o *Output) Printer() (printers.ResourcePrinter, error) {
 
 // Validate rejects an unknown format, so that the command fails before it sends a request.
 func (o *Output) Validate() error {
-	if !o.Machine() {
+	if !o.IsMachineReadable() {
 		return nil
 	}
-	_, err := o.Printer()
+	_, err := o.NewPrinter()
 	return err
 }
 
-// Print prints objects in a machine-readable format: a single object by itself, multiple objects as a List.
-func (o *Output) Print(f *Factory, objects []client.Object, single bool) error {
-	printer, err := o.Printer()
+// PrintObjects prints objects in a machine-readable format: a single object by itself, multiple objects as a List.
+func (o *Output) PrintObjects(f *Factory, objects []client.Object, single bool) error {
+	printer, err := o.NewPrinter()
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (o *Output) Print(f *Factory, objects []client.Object, single bool) error {
 			}
 		}
 		if custom {
-			return columns.Flush(f.Streams.Out)
+			return columns.PrintTable(f.Streams.Out)
 		}
 		return nil
 	}
@@ -199,9 +199,9 @@ func (o *Output) Print(f *Factory, objects []client.Object, single bool) error {
 
 func (o *Output) showManagedFields() bool { return o.flags.JSONYamlPrintFlags.ShowManagedFields }
 
-// Untyped converts an object to the form in which a user would write it: with its kind, and without an empty status
-// and other fields that only the server sets.
-func Untyped(object client.Object) (*unstructured.Unstructured, error) {
+// ToPlainObject converts an object to the form in which a user would write it: with its kind, and without an empty
+// status and other fields that only the server sets.
+func ToPlainObject(object client.Object) (*unstructured.Unstructured, error) {
 	if err := SetKind(object); err != nil {
 		return nil, err
 	}
@@ -210,26 +210,26 @@ func Untyped(object client.Object) (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	delete(plain, "status")
-	prune(plain)
+	pruneUnset(plain)
 	return &unstructured.Unstructured{Object: plain}, nil
 }
 
-// prune removes unset creation timestamps, and empty objects below spec.
-func prune(value any) {
+// pruneUnset removes unset creation timestamps, and empty objects below spec.
+func pruneUnset(value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		if at, there := value["creationTimestamp"]; there && at == nil {
 			delete(value, "creationTimestamp")
 		}
 		for key, child := range value {
-			prune(child)
+			pruneUnset(child)
 			if empty, isMap := child.(map[string]any); isMap && len(empty) == 0 && key != "emptyDir" {
 				delete(value, key)
 			}
 		}
 	case []any:
 		for _, child := range value {
-			prune(child)
+			pruneUnset(child)
 		}
 	}
 }
@@ -244,11 +244,11 @@ func SetKind(object client.Object) error {
 	return nil
 }
 
-// PrintName prints the success line of an action, such as "job.batch.volcano.sh/x suspended". With -o name, it prints
-// only the name; with another format, it prints the object.
-func PrintName(f *Factory, o *Output, object client.Object, done string) error {
-	if o != nil && o.Machine() {
-		return o.Print(f, []client.Object{object}, true)
+// PrintSuccess prints the success line of an action, such as "job.batch.volcano.sh/x suspended". With -o name, it
+// prints only the name; with another format, it prints the object.
+func PrintSuccess(f *Factory, o *Output, object client.Object, done string) error {
+	if o != nil && o.IsMachineReadable() {
+		return o.PrintObjects(f, []client.Object{object}, true)
 	}
 	name, err := QualifiedName(object)
 	if err != nil {
@@ -274,8 +274,8 @@ func QualifiedName(object client.Object) (string, error) {
 	return kind + "/" + object.GetName(), nil
 }
 
-// Objects returns the items of a typed list as pointers.
-func Objects(list client.ObjectList) ([]client.Object, error) {
+// ExtractObjects returns the items of a typed list as pointers.
+func ExtractObjects(list client.ObjectList) ([]client.Object, error) {
 	items, err := meta.ExtractList(list)
 	if err != nil {
 		return nil, err

@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ReadPathAim parses the value of --for=jsonpath=: {PATH}=VALUE, or only {PATH}, which any value meets. It returns a
-// function that reports whether an object meets the condition.
-func ReadPathAim(text string) (has func(client.Object) bool, err error) {
+// ParsePathCondition parses the value of --for=jsonpath=: {PATH}=VALUE, or only {PATH}, which any value meets. It
+// returns a function that reports whether an object meets the condition.
+func ParsePathCondition(text string) (has func(client.Object) bool, err error) {
 	const example = "an example: --for=jsonpath='{.status.running}'=3"
 	end := strings.LastIndex(text, "}")
 	if end < 0 {
@@ -39,10 +39,10 @@ func ReadPathAim(text string) (has func(client.Object) bool, err error) {
 	}, nil
 }
 
-// UnknownAim returns the error for a --for value that is not one of the known aims.
-func UnknownAim(text string, aims []string) error {
+// UnknownConditionError returns the error for a --for value that is not one of the known aims.
+func UnknownConditionError(text string, aims []string) error {
 	hint := "one of: " + strings.Join(aims, ", ")
-	if near := Nearest(text, aims); near != "" {
+	if near := FindNearest(text, aims); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
 	return Errorf(hint, "--for: unknown condition %q", text)

@@ -27,10 +27,10 @@ const (
 	comingBack = 30 * time.Second
 )
 
-// Patient returns a client for commands that wait. During an outage of the API server, the client retries reads and
-// watches; it prints one message per outage. After GivesUpAfter, it returns an error with the code ExitUnreachable.
+// RetryingClient returns a client for commands that wait. During an outage of the API server, the client retries reads
+// and watches; it prints one message per outage. After GivesUpAfter, it returns an error with the code ExitUnreachable.
 // The command must have reached the server before.
-func (f *Factory) Patient(c client.WithWatch) client.WithWatch {
+func (f *Factory) RetryingClient(c client.WithWatch) client.WithWatch {
 	if _, is := c.(*patient); is {
 		return c
 	}
@@ -55,37 +55,37 @@ type outage struct {
 
 // Get reads an object. It retries during an outage.
 func (p *patient) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-	return p.rideOut(ctx, func() error { return p.WithWatch.Get(ctx, key, into, options...) })
+	return p.retryDuringOutage(ctx, func() error { return p.WithWatch.Get(ctx, key, into, options...) })
 }
 
 // List lists objects. It retries during an outage.
 func (p *patient) List(ctx context.Context, into client.ObjectList, options ...client.ListOption) error {
-	return p.rideOut(ctx, func() error { return p.WithWatch.List(ctx, into, options...) })
+	return p.retryDuringOutage(ctx, func() error { return p.WithWatch.List(ctx, into, options...) })
 }
 
 // Watch watches objects. It retries during an outage.
 func (p *patient) Watch(ctx context.Context, list client.ObjectList, options ...client.ListOption) (watcher watch.Interface, err error) {
-	err = p.rideOut(ctx, func() error {
+	err = p.retryDuringOutage(ctx, func() error {
 		watcher, err = p.WithWatch.Watch(ctx, list, options...)
 		return err
 	})
 	return watcher, err
 }
 
-// rideOut retries until the server responds, ctx is done, or the outage has lasted too long.
-func (p *patient) rideOut(ctx context.Context, try func() error) error {
+// retryDuringOutage retries until the server responds, ctx is done, or the outage has lasted too long.
+func (p *patient) retryDuringOutage(ctx context.Context, try func() error) error {
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
 		began := time.Now()
 		err := try()
 		if ctx.Err() != nil {
 			return err
 		}
-		isAway, givenUp := p.judge(began, err)
+		isAway, givenUp := p.recordResult(began, err)
 		switch {
 		case !isAway:
 			return err
 		case givenUp:
-			return p.unreachable(err)
+			return p.outageError(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -95,9 +95,9 @@ func (p *patient) rideOut(ctx context.Context, try func() error) error {
 	}
 }
 
-// judge records the result of a request that started at began. It reports whether the server is unavailable, and
+// recordResult records the result of a request that started at began. It reports whether the server is unavailable, and
 // whether it has been unavailable for longer than GivesUpAfter.
-func (p *patient) judge(began time.Time, err error) (isAway, givenUp bool) {
+func (p *patient) recordResult(began time.Time, err error) (isAway, givenUp bool) {
 	o := &p.f.outage
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -123,8 +123,8 @@ func (p *patient) judge(began time.Time, err error) (isAway, givenUp bool) {
 	return true, now.Sub(o.since) >= GivesUpAfter
 }
 
-func (p *patient) unreachable(err error) *Error {
-	where := p.f.Where()
+func (p *patient) outageError(err error) *Error {
+	where := p.f.DescribeConnection()
 	return &Error{What: fmt.Sprintf("gave up waiting: the API server %s has not responded for %s: %s", where.Server, GivesUpAfter, rootCause(err)),
 		Hint: "the operation may continue in the cluster; run the command again when the server responds", Code: ExitUnreachable, Err: err}
 }
@@ -138,11 +138,11 @@ func IsOutage(err error) bool {
 	if errors.As(err, &status) {
 		return apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err) || apierrors.IsInternalError(err)
 	}
-	return isCutOff(err)
+	return isConnectionBroken(err)
 }
 
-// isCutOff reports whether a connection failed or broke.
-func isCutOff(err error) bool {
+// isConnectionBroken reports whether a connection failed or broke.
+func isConnectionBroken(err error) bool {
 	for _, cause := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, syscall.ENETUNREACH, syscall.EHOSTUNREACH, io.EOF, io.ErrUnexpectedEOF} {
 		if errors.Is(err, cause) {
 			return true
@@ -157,9 +157,9 @@ func isRefusedWhileStarting(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || IsUnknownKind(err)
 }
 
-// watchEnded reports whether the error event of a watch only means that the connection broke, so that the watch can
+// isWatchBroken reports whether the error event of a watch only means that the connection broke, so that the watch can
 // be restarted.
-func watchEnded(err error) bool {
+func isWatchBroken(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return false
@@ -176,5 +176,5 @@ func watchEnded(err error) bool {
 func (f *Factory) Notef(format string, args ...any) {
 	f.notes.Lock()
 	defer f.notes.Unlock()
-	f.note("", format, args...)
+	f.printNote("", format, args...)
 }

@@ -52,15 +52,15 @@ func TestAPatientClientWaitsForTheServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				streams, _, said := iostreams.Test("", 0)
+				streams, _, said := iostreams.TestStreams("", 0)
 				f := NewFactory("vcctl", &streams)
 				began := time.Now()
-				err := f.Patient(&lists{answers: tc.answers}).List(t.Context(), &corev1.PodList{})
+				err := f.RetryingClient(&lists{answers: tc.answers}).List(t.Context(), &corev1.PodList{})
 				if !errors.Is(err, tc.want) {
 					t.Errorf("got %v, want %v", err, tc.want)
 				}
-				if err != nil && Humanize(err, Connection{}).Code != tc.code {
-					t.Errorf("the exit code is %d, want %d", Humanize(err, Connection{}).Code, tc.code)
+				if err != nil && HumanizeError(err, Connection{}).Code != tc.code {
+					t.Errorf("the exit code is %d, want %d", HumanizeError(err, Connection{}).Code, tc.code)
 				}
 				if got := strings.Count(said.String(), "\n"); got != tc.notes {
 					t.Errorf("%d lines were said, want %d:\n%s", got, tc.notes, said)
@@ -76,11 +76,11 @@ func TestAPatientClientWaitsForTheServer(t *testing.T) {
 func TestAPatientClientEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		streams, _, _ := iostreams.Test("", 0)
+		streams, _, _ := iostreams.TestStreams("", 0)
 		ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
 		defer cancel()
 		began := time.Now()
-		err := NewFactory("vcctl", &streams).Patient(&lists{answers: []error{syscall.ECONNREFUSED}}).List(ctx, &corev1.PodList{})
+		err := NewFactory("vcctl", &streams).RetryingClient(&lists{answers: []error{syscall.ECONNREFUSED}}).List(ctx, &corev1.PodList{})
 		if err == nil || time.Since(began) != 7*time.Second {
 			t.Errorf("it ended after %s with %v", time.Since(began), err)
 		}

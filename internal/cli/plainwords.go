@@ -15,8 +15,8 @@ var jargon = []struct {
 	{regexp.MustCompile(`cannot unmarshal (\w+) into Go (?:struct field|value of type) (\S+)(?: of type (\S+))?`), "a $1 is not allowed here ($2)"},
 }
 
-// PlainWords replaces messages of Go and its libraries with plain language for users.
-func PlainWords(text string) string {
+// SimplifyMessage replaces messages of Go and its libraries with plain language for users.
+func SimplifyMessage(text string) string {
 	for _, one := range jargon {
 		text = one.theirs.ReplaceAllString(text, one.ours)
 	}

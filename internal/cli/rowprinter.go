@@ -44,13 +44,13 @@ type rowPrinter[T client.Object] struct {
 	last map[string]T
 }
 
-func (p *rowPrinter[T]) columns() []Column[T] {
+func (p *rowPrinter[T]) visibleColumns() []Column[T] {
 	var columns []Column[T]
 	if p.list.AllNamespaces {
 		columns = append(columns, Column[T]{Title: "NAMESPACE", Text: func(item T) string { return item.GetNamespace() }})
 	}
 	for _, column := range p.list.Columns {
-		if !column.Wide || p.o.Wide() {
+		if !column.Wide || p.o.IsWide() {
 			columns = append(columns, column)
 		}
 	}
@@ -64,27 +64,27 @@ func (p *rowPrinter[T]) columns() []Column[T] {
 	return kept
 }
 
-func (p *rowPrinter[T]) first(items []T) error {
-	if p.o.Machine() {
+func (p *rowPrinter[T]) printInitial(items []T) error {
+	if p.o.IsMachineReadable() {
 		objects := make([]client.Object, len(items))
 		for i, item := range items {
 			objects[i] = item
 		}
-		return p.o.Print(p.f, objects, p.list.Single)
+		return p.o.PrintObjects(p.f, objects, p.list.Single)
 	}
 	if len(items) == 0 {
 		if p.o.Watch {
 			return nil
 		}
-		return p.empty()
+		return p.printNothingFound()
 	}
 	if p.list.Plain != nil {
 		return p.list.Plain(items)
 	}
-	return p.table(items)
+	return p.printRows(items)
 }
 
-func (p *rowPrinter[T]) empty() error {
+func (p *rowPrinter[T]) printNothingFound() error {
 	if p.list.Plain != nil {
 		_, err := fmt.Fprintln(p.f.Streams.Out, "No resources found")
 		return err
@@ -97,11 +97,11 @@ func (p *rowPrinter[T]) empty() error {
 	return err
 }
 
-// table prints rows. The first call also prints the header.
-func (p *rowPrinter[T]) table(items []T) error {
-	columns := p.columns()
-	table := render.Table{NoHeader: p.titled, MinWidths: p.widths, FreeText: p.list.FreeText, Colored: p.f.Streams.Color()}
-	if !p.o.Wide() {
+// printRows prints rows. The first call also prints the header.
+func (p *rowPrinter[T]) printRows(items []T) error {
+	columns := p.visibleColumns()
+	table := render.Table{NoHeader: p.titled, MinWidths: p.widths, FreeText: p.list.FreeText, Colored: p.f.Streams.IsColored()}
+	if !p.o.IsWide() {
 		table.MaxWidth = p.f.Streams.Width
 	}
 	for _, column := range columns {
@@ -126,10 +126,10 @@ func (p *rowPrinter[T]) table(items []T) error {
 	return table.Fprint(p.f.Streams.Out)
 }
 
-// remember stores the row of item and reports whether it changed.
-func (p *rowPrinter[T]) remember(item T) bool {
+// storeRow stores the row of item and reports whether it changed.
+func (p *rowPrinter[T]) storeRow(item T) bool {
 	var said strings.Builder
-	for _, column := range p.columns() {
+	for _, column := range p.visibleColumns() {
 		if !column.Volatile {
 			said.WriteString(column.Text(item) + "\x00")
 		}
@@ -143,23 +143,23 @@ func (p *rowPrinter[T]) remember(item T) bool {
 	return changed
 }
 
-// watch prints changes until ctx is done.
-func (p *rowPrinter[T]) watch(ctx context.Context, c client.WithWatch, version string) error {
+// watchRows prints changes until ctx is done.
+func (p *rowPrinter[T]) watchRows(ctx context.Context, c client.WithWatch, version string) error {
 	var touched <-chan Touch
-	if p.list.Touched != nil && !p.o.Machine() {
+	if p.list.Touched != nil && !p.o.IsMachineReadable() {
 		var err error
 		if touched, err = p.list.Touched(ctx); err != nil {
 			return err
 		}
 	}
-	c = p.f.Patient(c)
+	c = p.f.RetryingClient(c)
 	for ctx.Err() == nil {
-		options := append(p.list.options(), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true}})
+		options := append(p.list.listOptions(), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true}})
 		watcher, err := c.Watch(ctx, p.list.New(), options...)
 		if err != nil {
 			return err
 		}
-		version, err = p.follow(ctx, watcher, touched, version)
+		version, err = p.followWatcher(ctx, watcher, touched, version)
 		watcher.Stop()
 		if err != nil {
 			return err
@@ -168,7 +168,7 @@ func (p *rowPrinter[T]) watch(ctx context.Context, c client.WithWatch, version s
 	return nil
 }
 
-func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, touched <-chan Touch, version string) (string, error) {
+func (p *rowPrinter[T]) followWatcher(ctx context.Context, watcher watch.Interface, touched <-chan Touch, version string) (string, error) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -178,7 +178,7 @@ func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, tou
 				return version, touch.Err
 			}
 			touch.Apply()
-			if err := p.retold(touch); err != nil {
+			if err := p.printTouched(touch); err != nil {
 				return version, err
 			}
 		case event, open := <-watcher.ResultChan():
@@ -190,7 +190,7 @@ func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, tou
 				switch {
 				case apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
 					return "", nil
-				case watchEnded(err):
+				case isWatchBroken(err):
 					return version, nil
 				}
 				return version, err
@@ -200,22 +200,22 @@ func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, tou
 				continue
 			}
 			version = item.GetResourceVersion()
-			if err := p.changed(ctx, event.Type, item); err != nil {
+			if err := p.handleEvent(ctx, event.Type, item); err != nil {
 				return version, err
 			}
 		}
 	}
 }
 
-// retold prints the rows that changed because of a touch.
-func (p *rowPrinter[T]) retold(touch Touch) error {
+// printTouched prints the rows that changed because of a touch.
+func (p *rowPrinter[T]) printTouched(touch Touch) error {
 	keys := []string{touch.Key.Namespace + "/" + touch.Key.Name}
 	if touch.All {
 		keys = slices.Sorted(maps.Keys(p.last))
 	}
 	for _, key := range keys {
-		if item, known := p.last[key]; known && p.remember(item) {
-			if err := p.table([]T{item}); err != nil {
+		if item, known := p.last[key]; known && p.storeRow(item) {
+			if err := p.printRows([]T{item}); err != nil {
 				return err
 			}
 		}
@@ -223,13 +223,13 @@ func (p *rowPrinter[T]) retold(touch Touch) error {
 	return nil
 }
 
-// changed handles a watch event. An object that no longer matches the filters is printed once in its new state and
+// handleEvent handles a watch event. An object that no longer matches the filters is printed once in its new state and
 // then not again, just like the server handles objects that no longer match a label selector.
-func (p *rowPrinter[T]) changed(ctx context.Context, kind watch.EventType, item T) error {
+func (p *rowPrinter[T]) handleEvent(ctx context.Context, kind watch.EventType, item T) error {
 	if kind == watch.Bookmark {
 		return nil
 	}
-	key, kept := objectKey(item), p.list.keeps(item)
+	key, kept := objectKey(item), p.list.isSelected(item)
 	_, shown := p.last[key]
 	if kind == watch.Deleted || !kept {
 		delete(p.rows, key)
@@ -238,19 +238,19 @@ func (p *rowPrinter[T]) changed(ctx context.Context, kind watch.EventType, item 
 	if kind == watch.Deleted && p.list.IgnoreDeleted || !kept && !shown {
 		return nil
 	}
-	if p.o.Machine() {
-		return p.o.Print(p.f, []client.Object{item}, true)
+	if p.o.IsMachineReadable() {
+		return p.o.PrintObjects(p.f, []client.Object{item}, true)
 	}
 	if kind == watch.Deleted {
-		return p.table([]T{item})
+		return p.printRows([]T{item})
 	}
 	if p.list.Prepare != nil {
 		if err := p.list.Prepare(ctx, []T{item}); err != nil {
 			return err
 		}
 	}
-	if kept && !p.remember(item) {
+	if kept && !p.storeRow(item) {
 		return nil
 	}
-	return p.table([]T{item})
+	return p.printRows([]T{item})
 }

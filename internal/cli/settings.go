@@ -45,8 +45,8 @@ func (f *Factory) SettingsFile() string {
 	return filepath.Join(dir, "vcctl", "config.yaml")
 }
 
-// Settings reads the settings on first use and caches them.
-func (f *Factory) Settings() (*Settings, error) {
+// LoadSettings reads the settings on first use and caches them.
+func (f *Factory) LoadSettings() (*Settings, error) {
 	f.settingsOnce.Do(func() {
 		f.settings, f.settingsErr = f.readSettings()
 	})
@@ -88,7 +88,7 @@ func (f *Factory) parseSettings(path string, text []byte, s *Settings) error {
 			continue
 		}
 		hint := "settings: " + strings.Join(settingNames, ", ")
-		if near := Nearest(name, settingNames); near != "" {
+		if near := FindNearest(name, settingNames); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		f.Warnf("settings %s: unknown setting %q has no effect; %s", path, name, hint)
@@ -108,23 +108,23 @@ func sortedNames(of map[string]any) []string {
 	return names
 }
 
-// Compat reports whether the settings make lists print Volcano's tables even without a flag. It ignores errors in the
-// settings, which are reported by the commands that need them.
-func (f *Factory) Compat() bool {
-	s, err := f.Settings()
+// UsesVolcanoTables reports whether the settings make lists print Volcano's tables even without a flag. It ignores
+// errors in the settings, which are reported by the commands that need them.
+func (f *Factory) UsesVolcanoTables() bool {
+	s, err := f.LoadSettings()
 	return err == nil && s.Compat
 }
 
-// Shows reports whether the settings select a column for a list.
-func (f *Factory) Shows(kind, title string) bool {
-	s, err := f.Settings()
+// IsColumnChosen reports whether the settings select a column for a list.
+func (f *Factory) IsColumnChosen(kind, title string) bool {
+	s, err := f.LoadSettings()
 	return err == nil && slices.ContainsFunc(s.Columns[kind], func(chosen string) bool { return strings.EqualFold(chosen, title) })
 }
 
 // chosenColumns returns the columns of a list that the settings select, in that order, or all columns if the settings
 // select none.
 func chosenColumns[T any](f *Factory, kind string, all []Column[T]) (columns []Column[T], chosen bool, err error) {
-	s, err := f.Settings()
+	s, err := f.LoadSettings()
 	if err != nil {
 		return nil, false, err
 	}

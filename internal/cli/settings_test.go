@@ -44,7 +44,7 @@ func TestSettings(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			streams, _, errOut := iostreams.Test("", 0)
+			streams, _, errOut := iostreams.TestStreams("", 0)
 			streams.Env = func(name string) string {
 				if variable, value, _ := strings.Cut(tc.env, "="); variable == name {
 					return value
@@ -54,7 +54,7 @@ func TestSettings(t *testing.T) {
 				}
 				return ""
 			}
-			got, err := NewFactory("vcctl", &streams).Settings()
+			got, err := NewFactory("vcctl", &streams).LoadSettings()
 			if tc.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.fails) {
 					t.Errorf("error %v, want one with %q", err, tc.fails)
@@ -82,7 +82,7 @@ func TestWhereSettingsAre(t *testing.T) {
 		"XDG says elsewhere": {map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/vcctl/config.yaml"},
 		"it is named":        {map[string]string{"HOME": "/h", "VCCTL_CONFIG": "/c.yaml"}, "/c.yaml"},
 	} {
-		streams, _, _ := iostreams.Test("", 0)
+		streams, _, _ := iostreams.TestStreams("", 0)
 		streams.Env = func(name string) string { return tc.env[name] }
 		if got := NewFactory("vcctl", &streams).SettingsFile(); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
@@ -93,7 +93,7 @@ func TestWhereSettingsAre(t *testing.T) {
 func TestChosenColumns(t *testing.T) {
 	t.Parallel()
 	all := []Column[string]{{Title: "NAME"}, {Title: "NODES", Wide: true}, {Title: "REASON"}}
-	streams, _, _ := iostreams.Test("", 0)
+	streams, _, _ := iostreams.TestStreams("", 0)
 	f := NewFactory("vcctl", &streams)
 	choose := func(titles ...string) (string, error) {
 		f.settingsOnce.Do(func() {})

@@ -27,15 +27,15 @@ type Section struct {
 	Write func(out io.Writer, width int)
 }
 
-// Fact adds a fact, unless its text is empty.
-func (s *Sheet) Fact(name, text string) {
+// AddFact adds a fact, unless its text is empty.
+func (s *Sheet) AddFact(name, text string) {
 	if text != "" {
 		s.Facts = append(s.Facts, SheetFact{name, text})
 	}
 }
 
-// Add adds a titled table, unless it has no rows.
-func (s *Sheet) Add(title string, table render.Table) {
+// AddTable adds a titled table, unless it has no rows.
+func (s *Sheet) AddTable(title string, table render.Table) {
 	if len(table.Rows) > 0 {
 		s.Sections = append(s.Sections, Section{Title: title, Table: table})
 	}
@@ -44,13 +44,13 @@ func (s *Sheet) Add(title string, table render.Table) {
 // factWidth is the minimum width of the fact names.
 const factWidth = 13
 
-// Fprint prints the sheet.
-func (s *Sheet) Fprint(f *Factory) error {
+// PrintTo prints the sheet.
+func (s *Sheet) PrintTo(f *Factory) error {
 	width := factWidth
 	for _, fact := range s.Facts {
 		width = max(width, len(fact.Name)+2)
 	}
-	style := render.Style{Enabled: f.Streams.Color()}
+	style := render.Style{Enabled: f.Streams.IsColored()}
 	for _, fact := range s.Facts {
 		style.WriteWrapped(f.Streams.Out, fmt.Sprintf("%-*s", width, fact.Name+":"), strings.Repeat(" ", width), fact.Text, f.Streams.Width)
 	}

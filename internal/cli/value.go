@@ -15,7 +15,7 @@ type Value struct {
 // AddFlag adds -o.
 func (v *Value) AddFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&v.Format, "output", "o", "", "Format: json or yaml")
-	_ = cmd.RegisterFlagCompletionFunc("output", Values("json", "yaml"))
+	_ = cmd.RegisterFlagCompletionFunc("output", CompleteValues("json", "yaml"))
 }
 
 // Validate rejects an unknown format.
@@ -25,15 +25,15 @@ func (v *Value) Validate() error {
 		return nil
 	}
 	hint := "formats: json, yaml"
-	if near := Nearest(v.Format, []string{"json", "yaml"}); near != "" {
+	if near := FindNearest(v.Format, []string{"json", "yaml"}); near != "" {
 		hint = "did you mean \"" + near + "\"? " + hint
 	}
 	return Errorf(hint, "unknown output format %q", v.Format)
 }
 
-// Print prints the answer as json or yaml. For the text format, it returns done = false, and the caller prints the
-// answer.
-func (v *Value) Print(f *Factory, answer any) (done bool, err error) {
+// PrintAnswer prints the answer as json or yaml. For the text format, it returns done = false, and the caller prints
+// the answer.
+func (v *Value) PrintAnswer(f *Factory, answer any) (done bool, err error) {
 	switch v.Format {
 	case "json":
 		encoder := json.NewEncoder(f.Streams.Out)

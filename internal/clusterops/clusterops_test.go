@@ -114,13 +114,13 @@ func TestEachVerbDoesToJobsWhatItSays(t *testing.T) {
 				t.Errorf("said %q, want %q", got, tc.said)
 			}
 			var asked []string
-			for _, command := range s.Created("Command") {
+			for _, command := range s.CreatedObjects("Command") {
 				asked = append(asked, command["action"].(string))
 			}
 			if got := strings.Join(asked, ","); got != tc.command {
 				t.Errorf("asked %q, want %q", got, tc.command)
 			}
-			left := s.Objects("/apis/batch.volcano.sh/v1alpha1/jobs")
+			left := s.ObjectsBelow("/apis/batch.volcano.sh/v1alpha1/jobs")
 			if gone := len(left) == 0; gone != (tc.hold == "-") {
 				t.Fatalf("%d jobs are left", len(left))
 			}
@@ -138,11 +138,11 @@ func TestWhatHalfSucceedsIsToldWithBothHalves(t *testing.T) {
 	t.Parallel()
 	objects := []client.Object{job("a", batchv1alpha1.Running), job("b", batchv1alpha1.Running), job("c", batchv1alpha1.Pending), job("d", batchv1alpha1.Running)}
 	s, c := cluster(t, objects...)
-	s.Refuse(http.MethodDelete, "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs/c", http.StatusForbidden, metav1.StatusReasonForbidden, "jobs c is forbidden")
+	s.RejectRequests(http.MethodDelete, "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs/c", http.StatusForbidden, metav1.StatusReasonForbidden, "jobs c is forbidden")
 	if got, want := told(c.ApplyToJobs(t.Context(), clusterops.Delete, asJobs(objects))), "3 jobs deleted | jobs c is forbidden"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if n := len(s.Objects("/apis/batch.volcano.sh/v1alpha1/jobs")); n != 1 {
+	if n := len(s.ObjectsBelow("/apis/batch.volcano.sh/v1alpha1/jobs")); n != 1 {
 		t.Errorf("%d jobs are left", n)
 	}
 }
@@ -227,7 +227,7 @@ func TestAQueueIsOpenedAndClosedByACommandAsItsControllerAllows(t *testing.T) {
 				t.Errorf("%q\nwant %q", got, tc.want)
 			}
 			asks := ""
-			for _, command := range s.Created("Command") {
+			for _, command := range s.CreatedObjects("Command") {
 				asks += command["action"].(string)
 			}
 			if asks != tc.asks {
@@ -249,7 +249,7 @@ func TestLimitsOfAQueueAreChangedAndTakenAway(t *testing.T) {
 	if err != nil || said != "queue nlp changed" {
 		t.Errorf("%q, %v", said, err)
 	}
-	spec := s.Objects("/apis/scheduling.volcano.sh/v1beta1/queues")[0]["spec"].(map[string]any)
+	spec := s.ObjectsBelow("/apis/scheduling.volcano.sh/v1beta1/queues")[0]["spec"].(map[string]any)
 	if diff := cmp.Diff(map[string]any{"cpu": "4", "nvidia.com/gpu": "8"}, spec["deserved"]); diff != "" || spec["capability"] != nil || spec["weight"] != float64(3) || spec["parent"] != "root" {
 		t.Errorf("%v %s", spec, diff)
 	}
@@ -298,8 +298,8 @@ func TestASheetHasAllThatIsToldOfAJobAndItsPods(t *testing.T) {
 	if diff := cmp.Diff([]string{"Created", "Pulling"}, got); diff != "" || len(sheet.Pods) != 1 {
 		t.Errorf("%d pods, events %s", len(sheet.Pods), diff)
 	}
-	s.Refuse(http.MethodGet, "/api/v1/namespaces/nlp/events", http.StatusForbidden, metav1.StatusReasonForbidden, "events is forbidden")
-	s.Refuse(http.MethodGet, "/apis/scheduling.volcano.sh/v1beta1/namespaces/nlp/podgroups", http.StatusForbidden, metav1.StatusReasonForbidden, "podgroups is forbidden")
+	s.RejectRequests(http.MethodGet, "/api/v1/namespaces/nlp/events", http.StatusForbidden, metav1.StatusReasonForbidden, "events is forbidden")
+	s.RejectRequests(http.MethodGet, "/apis/scheduling.volcano.sh/v1beta1/namespaces/nlp/podgroups", http.StatusForbidden, metav1.StatusReasonForbidden, "podgroups is forbidden")
 	if sheet, err = c.ReadJobSheet(t.Context(), "nlp", "train"); err != nil || !sheet.Unreadable || len(sheet.Events) != 0 || len(sheet.Pods) != 1 {
 		t.Errorf("with few rights: %+v, %v", sheet, err)
 	}

@@ -1,4 +1,5 @@
-// Package clusterops implements the actions of users on jobs, queues and nodes. The command line and the dashboard share it.
+// Package clusterops implements the actions of users on jobs, queues and nodes. The command line and the dashboard
+// share it.
 //
 //	In:   a client, the action and its objects
 //	Out:  writes; a sentence that describes the result, or an error that explains a failure

@@ -63,8 +63,8 @@ func skipEndedPods(pod corev1.Pod) drain.PodDeleteStatus {
 	return drain.MakePodDeleteStatusOkay()
 }
 
-// PodsToEvict returns the pods of a node that a drain evicts, and warnings about these and about pods that stay. It returns
-// an error for each kind of pods that need a flag that is not set.
+// PodsToEvict returns the pods of a node that a drain evicts, and warnings about these and about pods that stay. It
+// returns an error for each kind of pods that need a flag that is not set.
 func (d *Drain) PodsToEvict(ctx context.Context, node string) (pods []corev1.Pod, warnings string, err error) {
 	list, errs := d.newHelper(ctx).GetPodsForDeletion(node)
 	if len(errs) > 0 {
@@ -89,8 +89,8 @@ type Unfinished struct {
 
 func (u *Unfinished) Error() string { return u.What }
 
-// EvictAndWait evicts pods of a node and waits until they are gone. It returns as soon as ctx ends, with an Unfinished that
-// names the pods that are left.
+// EvictAndWait evicts pods of a node and waits until they are gone. It returns as soon as ctx ends, with an Unfinished
+// that names the pods that are left.
 func (d *Drain) EvictAndWait(ctx context.Context, node string, pods []corev1.Pod) error {
 	if len(pods) == 0 {
 		return nil

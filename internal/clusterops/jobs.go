@@ -30,8 +30,8 @@ type Cluster struct {
 // atOnce is the maximum number of writes in progress.
 const atOnce = 8
 
-// ApplyToJobs applies a verb to jobs, and describes how many of them it changed. A failure for one job does not stop the
-// others; the error contains all failures.
+// ApplyToJobs applies a verb to jobs, and describes how many of them it changed. A failure for one job does not stop
+// the others; the error contains all failures.
 func (c *Cluster) ApplyToJobs(ctx context.Context, v *Verb, jobs []*batchv1alpha1.Job) (said string, err error) {
 	var (
 		done     []*batchv1alpha1.Job
@@ -84,8 +84,8 @@ func describeResult(v *Verb, done []*batchv1alpha1.Job, idle []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// ApplyToJob applies a verb to a job. already is not empty if there was nothing to do. The error is a Refused if the action is
-// not possible.
+// ApplyToJob applies a verb to a job. already is not empty if there was nothing to do. The error is a Refused if the
+// action is not possible.
 func (c *Cluster) ApplyToJob(ctx context.Context, v *Verb, job *batchv1alpha1.Job) (already string, err error) {
 	refused, already := v.CheckApplicable(job)
 	if refused != "" {

@@ -45,9 +45,9 @@ func (c *Cluster) ReadManifest(ctx context.Context, kind, namespace, name string
 	return string(text), err
 }
 
-// ReadJobSheet reads a job, its PodGroup, and the events about these and its pods. If known contains the UIDs of the pods, it
-// reads the pods only when the job and its PodGroup do not explain enough by themselves: there may be thousands of
-// pods, and each is large.
+// ReadJobSheet reads a job, its PodGroup, and the events about these and its pods. If known contains the UIDs of the
+// pods, it reads the pods only when the job and its PodGroup do not explain enough by themselves: there may be
+// thousands of pods, and each is large.
 func (c *Cluster) ReadJobSheet(ctx context.Context, namespace, name string, known ...types.UID) (*jobstatus.Sheet, error) {
 	job := &batchv1alpha1.Job{}
 	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, job); err != nil {
@@ -90,8 +90,8 @@ func CompleteSheet(ctx context.Context, c client.Reader, s *jobstatus.Sheet, eve
 	return s, err
 }
 
-// eventsOfJob returns the events about a job and all its current and former objects. Only for a job that lost pods does it
-// match the names of objects, which requires reading all events of the namespace.
+// eventsOfJob returns the events about a job and all its current and former objects. Only for a job that lost pods does
+// it match the names of objects, which requires reading all events of the namespace.
 func eventsOfJob(ctx context.Context, c client.Reader, job *batchv1alpha1.Job, about []types.UID) ([]corev1.Event, error) {
 	if !jobstatus.HasLostPods(job) {
 		return eventsAboutUIDs(ctx, c, job.Namespace, about, nil)
@@ -169,8 +169,8 @@ func isOwnedByUID(object client.Object, uid types.UID) bool {
 // transfers less.
 const maxAskedOneByOne = 5
 
-// EventsAboutObjects returns the events about objects, oldest first. It matches the UID of the object, so that events about
-// earlier objects with the same name are excluded. It returns nil if the user may not read events.
+// EventsAboutObjects returns the events about objects, oldest first. It matches the UID of the object, so that events
+// about earlier objects with the same name are excluded. It returns nil if the user may not read events.
 func EventsAboutObjects(ctx context.Context, c client.Reader, namespace string, about ...client.Object) ([]corev1.Event, error) {
 	uids := make([]types.UID, len(about))
 	for i, object := range about {
@@ -179,8 +179,8 @@ func EventsAboutObjects(ctx context.Context, c client.Reader, namespace string, 
 	return eventsAboutUIDs(ctx, c, namespace, uids, nil)
 }
 
-// eventsAboutUIDs returns the events about the objects with the given UIDs, and the events that match also, which may be
-// nil.
+// eventsAboutUIDs returns the events about the objects with the given UIDs, and the events that match also, which may
+// be nil.
 func eventsAboutUIDs(ctx context.Context, c client.Reader, namespace string, about []types.UID, also func(*corev1.Event) bool) ([]corev1.Event, error) {
 	wanted := make(map[types.UID]bool, len(about))
 	questions := make([]fields.Selector, 0, maxAskedOneByOne)

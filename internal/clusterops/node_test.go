@@ -63,7 +63,7 @@ func TestADrainEvictsWhatDoesNotStay(t *testing.T) {
 	elsewhere := onNode("elsewhere", func(p *corev1.Pod) { p.Spec.NodeName = "n2" })
 	s, c := cluster(t, node(false), &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "d", Namespace: "nlp"}}, elsewhere)
 	for _, pod := range podsOnANode() {
-		s.Set(pod)
+		s.SetObjects(pod)
 	}
 	if got, want := told(c.CordonAndDrain(t.Context(), "n1")), "node n1 drained; 4 pods evicted"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -71,17 +71,18 @@ func TestADrainEvictsWhatDoesNotStay(t *testing.T) {
 	if got := evicted(s); !slices.Equal(got, []string{"alone", "data", "of-job", "of-others-daemonset"}) {
 		t.Errorf("evicted: %v", got)
 	}
-	if spec := s.Objects("/api/v1/nodes")[0]["spec"].(map[string]any); spec["unschedulable"] != true {
+	if spec := s.ObjectsBelow("/api/v1/nodes")[0]["spec"].(map[string]any); spec["unschedulable"] != true {
 		t.Errorf("the node is not cordoned: %v", spec)
 	}
 }
 
-// TestWhatIsSaidToStayAtADrainStays checks that jobstatus.StaysDuringDrain, which uses no client, agrees with the drain.
+// TestWhatIsSaidToStayAtADrainStays checks that jobstatus.StaysDuringDrain, which uses no client, agrees with the
+// drain.
 func TestWhatIsSaidToStayAtADrainStays(t *testing.T) {
 	t.Parallel()
 	s, c := cluster(t, node(false), &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "d", Namespace: "nlp"}})
 	for _, pod := range podsOnANode() {
-		s.Set(pod)
+		s.SetObjects(pod)
 	}
 	d := &clusterops.Drain{Typed: c.Typed, IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true}
 	leaving, _, err := d.PodsToEvict(t.Context(), "n1")
@@ -100,7 +101,7 @@ func TestADrainWithoutFlagsNamesThePodsThatNeedThem(t *testing.T) {
 	t.Parallel()
 	s, c := cluster(t, node(false), &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "d", Namespace: "nlp"}})
 	for _, pod := range podsOnANode() {
-		s.Set(pod)
+		s.SetObjects(pod)
 	}
 	pods, _, err := (&clusterops.Drain{Typed: c.Typed}).PodsToEvict(t.Context(), "n1")
 	if err == nil || len(pods) > 0 {
@@ -132,16 +133,16 @@ func TestADrainTellsWhatItDidAndWhyItEnded(t *testing.T) {
 		want   string
 	}{
 		"one may not be evicted": {func(s *clitest.Server) {
-			s.Refuse(http.MethodPost, "/api/v1/namespaces/nlp/pods/b/eviction", http.StatusForbidden, metav1.StatusReasonForbidden, "pods b is forbidden")
+			s.RejectRequests(http.MethodPost, "/api/v1/namespaces/nlp/pods/b/eviction", http.StatusForbidden, metav1.StatusReasonForbidden, "pods b is forbidden")
 		}, `node n1 cordoned; 2 pods evicted | node "n1": error when evicting pods/"b" -n "nlp": pods b is forbidden`},
 		"one is gone already": {func(s *clitest.Server) {
-			s.Refuse(http.MethodPost, "/api/v1/namespaces/nlp/pods/b/eviction", http.StatusNotFound, metav1.StatusReasonNotFound, "pods b not found")
+			s.RejectRequests(http.MethodPost, "/api/v1/namespaces/nlp/pods/b/eviction", http.StatusNotFound, metav1.StatusReasonNotFound, "pods b not found")
 		}, "node n1 drained; 2 pods evicted"},
 		"pods may not be listed": {func(s *clitest.Server) {
-			s.Refuse(http.MethodGet, "/api/v1/pods", http.StatusForbidden, metav1.StatusReasonForbidden, "pods is forbidden")
+			s.RejectRequests(http.MethodGet, "/api/v1/pods", http.StatusForbidden, metav1.StatusReasonForbidden, "pods is forbidden")
 		}, `node n1 cordoned; no pod was evicted | node "n1": pods is forbidden`},
 		"the node may not be changed": {func(s *clitest.Server) {
-			s.Refuse(http.MethodPatch, "/api/v1/nodes", http.StatusForbidden, metav1.StatusReasonForbidden, "nodes n1 is forbidden")
+			s.RejectRequests(http.MethodPatch, "/api/v1/nodes", http.StatusForbidden, metav1.StatusReasonForbidden, "nodes n1 is forbidden")
 		}, " | nodes n1 is forbidden"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +173,7 @@ func TestADrainThatIsInterruptedNamesThePodsThatAreLeft(t *testing.T) {
 func TestADrainReportsPodsThatADisruptionBudgetProtects(t *testing.T) {
 	t.Parallel()
 	s, c := cluster(t, node(true), onNode("a", nil), onNode("b", nil))
-	s.Refuse(http.MethodPost, "/api/v1/namespaces/nlp/pods/b/eviction", http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "the disruption budget b needs 1 healthy pod")
+	s.RejectRequests(http.MethodPost, "/api/v1/namespaces/nlp/pods/b/eviction", http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "the disruption budget b needs 1 healthy pod")
 	var retried, gone []string
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()

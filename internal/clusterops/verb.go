@@ -25,8 +25,8 @@ type Verb struct {
 	reached func(before, now *batchv1alpha1.Job) bool
 }
 
-// ResultText returns the sentence about the result for one job or many. A Command is only a request to the controller; other
-// actions take effect immediately.
+// ResultText returns the sentence about the result for one job or many. A Command is only a request to the controller;
+// other actions take effect immediately.
 func (v *Verb) ResultText(many bool) string {
 	switch {
 	case v.Action != "" && many:
@@ -37,8 +37,8 @@ func (v *Verb) ResultText(many bool) string {
 	return v.Done
 }
 
-// CheckApplicable returns why the action on a job is impossible, or why there is nothing to do. Both are "" if it should be
-// carried out.
+// CheckApplicable returns why the action on a job is impossible, or why there is nothing to do. Both are "" if it
+// should be carried out.
 func (v *Verb) CheckApplicable(job *batchv1alpha1.Job) (refused, already string) {
 	if v.refuse != nil {
 		refused = v.refuse(job)

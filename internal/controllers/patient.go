@@ -56,8 +56,8 @@ func (p *patience) endWaiting(ctx context.Context) {
 	}
 }
 
-// wrapSource wraps a source of objects. While the API server cannot be reached, the wrapper retries by itself. It passes
-// on all other results unchanged.
+// wrapSource wraps a source of objects. While the API server cannot be reached, the wrapper retries by itself. It
+// passes on all other results unchanged.
 func (p *patience) wrapSource(of toolscache.ListerWatcher) *toolscache.ListWatch {
 	s := toolscache.ToListerWatcherWithContext(of)
 	return &toolscache.ListWatch{

@@ -35,8 +35,8 @@ type Selection struct{ off map[string]bool }
 // IsEnabled reports whether a controller runs.
 func (s Selection) IsEnabled(name string) bool { return !s.off[name] }
 
-// ParseSelection parses the value of --controllers. NAME and +NAME turn a controller on, and -NAME turns it off. All other
-// controllers are on if the list contains * or is empty. Duplicate and unknown names are errors.
+// ParseSelection parses the value of --controllers. NAME and +NAME turn a controller on, and -NAME turns it off. All
+// other controllers are on if the list contains * or is empty. Duplicate and unknown names are errors.
 func ParseSelection(list []string) (Selection, error) {
 	s := Selection{off: map[string]bool{}}
 	said := map[string]bool{}

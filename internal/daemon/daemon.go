@@ -135,7 +135,8 @@ func runAdmission(ctx context.Context, o *Options) error {
 	return admission.Run(ctx, o.Config, options)
 }
 
-// hintForAPIError returns a hint for an error of the API server: the kinds are not installed, or the server cannot be reached.
+// hintForAPIError returns a hint for an error of the API server: the kinds are not installed, or the server cannot be
+// reached.
 func hintForAPIError(err error) string {
 	if apierrors.IsNotFound(err) {
 		return "install the kinds first: kubectl apply -f deploy/install.yaml"

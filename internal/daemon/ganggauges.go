@@ -104,8 +104,8 @@ func deleteGangSeries(g decision.Object) {
 	delete(gangs, g.Key())
 }
 
-// deleteAllGangSeries removes the series of all gangs. It runs when leadership ends, because this process no longer has current
-// values.
+// deleteAllGangSeries removes the series of all gangs. It runs when leadership ends, because this process no longer has
+// current values.
 func deleteAllGangSeries() {
 	for _, vec := range []interface{ Reset() }{gangUnready, gangTries, gangShare, gangDuration, gangCreated, gangPlaced} {
 		vec.Reset()

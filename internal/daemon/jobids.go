@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/jobid"
 )
 
-// newJobIDAllocator creates the allocator of job IDs. Admission and the controllers of this process share it, so that the IDs
-// increase in the order of the calls.
+// newJobIDAllocator creates the allocator of job IDs. Admission and the controllers of this process share it, so that
+// the IDs increase in the order of the calls.
 func (o *Options) newJobIDAllocator() error {
 	api, err := client.New(o.Config, client.Options{Scheme: newScheme()})
 	if err != nil {

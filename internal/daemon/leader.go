@@ -105,8 +105,8 @@ func (e *election) leadOneTerm(ctx context.Context, run term) error {
 	return err
 }
 
-// newLeaderFence returns a function that fails as soon as the last renewal is older than the renew deadline. The lease itself
-// lasts longer; the difference allows for clock skew and calls in flight.
+// newLeaderFence returns a function that fails as soon as the last renewal is older than the renew deadline. The lease
+// itself lasts longer; the difference allows for clock skew and calls in flight.
 func (e *election) newLeaderFence(elector *leaderelection.LeaderElector) func() error {
 	return func() error {
 		if !elector.IsLeader() || elector.Check(e.renew-e.duration) != nil {

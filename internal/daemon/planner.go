@@ -203,7 +203,8 @@ func (p *planner) writeStatus(ctx context.Context, plan *insightv1alpha1.Plan) e
 	return p.api.Status().Update(ctx, plan)
 }
 
-// ignoreGoneOrChanged turns an error about a deleted or changed plan into nil, because the planner will process the plan again.
+// ignoreGoneOrChanged turns an error about a deleted or changed plan into nil, because the planner will process the
+// plan again.
 func ignoreGoneOrChanged(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
@@ -211,8 +212,8 @@ func ignoreGoneOrChanged(err error) error {
 	return err
 }
 
-// simulateOnCopy simulates a plan on a copy of the model. Before the next simulation the planner pauses for twice the time of
-// this one, so that simulations take at most a third of one processor.
+// simulateOnCopy simulates a plan on a copy of the model. Before the next simulation the planner pauses for twice the
+// time of this one, so that simulations take at most a third of one processor.
 func (p *planner) simulateOnCopy(ctx context.Context, thought *whatif.Thought) (status insightv1alpha1.PlanStatus, err error) {
 	p.pauseForShare(ctx, p.restUntil.Sub(p.now()))
 	cluster, err := p.requestModelCopy(ctx)
@@ -241,8 +242,8 @@ func (p *planner) pauseForShare(ctx context.Context, d time.Duration) {
 	}
 }
 
-// readQuestion reads the objects that a simulation needs. All lists come from the API server's cache, so that plans put no load
-// on etcd.
+// readQuestion reads the objects that a simulation needs. All lists come from the API server's cache, so that plans put
+// no load on etcd.
 func (p *planner) readQuestion(ctx context.Context, plan *insightv1alpha1.Plan) (*whatif.Question, error) {
 	q := &whatif.Question{Plan: plan, Claims: map[string]bool{}, SchedulerNames: p.schedulers, Now: p.now()}
 	cached := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}

@@ -125,8 +125,8 @@ func deleteQueueSeries(name string) {
 	startsUnknown.DeleteLabelValues(name)
 }
 
-// deleteAllQueueSeries removes the series of all queues. It runs when leadership ends, because this process no longer has
-// current values.
+// deleteAllQueueSeries removes the series of all queues. It runs when leadership ends, because this process no longer
+// has current values.
 func deleteAllQueueSeries() {
 	for _, g := range queueAmounts {
 		g.cpu.Reset()

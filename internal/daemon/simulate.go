@@ -24,8 +24,8 @@ type copies struct {
 	pending  chan<- *model.Cluster // the request to serve after the next cycle, or nil
 }
 
-// acceptRequest accepts a waiting request. A cycle runs before the copy is made, so that the copy includes objects submitted
-// before the request.
+// acceptRequest accepts a waiting request. A cycle runs before the copy is made, so that the copy includes objects
+// submitted before the request.
 func (c *copies) acceptRequest() {
 	if c.pending != nil {
 		return
@@ -64,8 +64,8 @@ func (p *planner) requestModelCopy(ctx context.Context) (*model.Cluster, error) 
 	}
 }
 
-// runSimulation runs the slices of a simulation on a copy of the model. Between two slices it stops if ctx is done or the
-// simulation takes too long. A panic ends only the simulation.
+// runSimulation runs the slices of a simulation on a copy of the model. Between two slices it stops if ctx is done or
+// the simulation takes too long. A panic ends only the simulation.
 func (p *planner) runSimulation(ctx context.Context, thought *whatif.Thought, cluster *model.Cluster) (status insightv1alpha1.PlanStatus, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -21,8 +21,8 @@ const (
 	goodTerm = time.Minute
 )
 
-// runTermsUntilDone runs one term after another until ctx is done. After a term that fails, it pauses. Each term starts without
-// state.
+// runTermsUntilDone runs one term after another until ctx is done. After a term that fails, it pauses. Each term starts
+// without state.
 func runTermsUntilDone(ctx context.Context, o *Options, lease string, log logr.Logger, run term) error {
 	lead := func(ctx context.Context, run term) error { return run(ctx, func() error { return ctx.Err() }) }
 	if o.LeaderElect {

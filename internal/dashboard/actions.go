@@ -151,15 +151,15 @@ var shell = []string{"sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash; 
 // Attach connects the terminal to a shell in a pod.
 func (h *hands) Attach(ctx context.Context, pod screenapi.PodRef, in io.Reader, out, errOut io.Writer) error {
 	fmt.Fprintf(errOut, "shell in %s/%s; type exit or press Ctrl-D to leave it\n", pod.Namespace, pod.Name)
-	restore, sizes := h.f.Streams.Raw(ctx)
+	restore, sizes := h.f.Streams.EnterRawMode(ctx)
 	defer restore()
 	keys, done := openKeyboard(in)
 	defer done()
 	return h.toUserError(h.cluster.ConnectShell(ctx, clusterops.Shell{Namespace: pod.Namespace, Pod: pod.Name, Container: pod.Container, Command: shell, In: keys, Out: out, Sizes: sizes}))
 }
 
-// toUserError returns an error in the words of the command line. Of several errors, it returns the first and the number of
-// the others.
+// toUserError returns an error in the words of the command line. Of several errors, it returns the first and the number
+// of the others.
 func (h *hands) toUserError(err error) error {
 	if err == nil {
 		return nil
@@ -168,7 +168,7 @@ func (h *hands) toUserError(err error) error {
 	if many, joined := err.(interface{ Unwrap() []error }); joined {
 		all = many.Unwrap()
 	}
-	told := cli.Humanize(all[0], h.f.Where())
+	told := cli.HumanizeError(all[0], h.f.DescribeConnection())
 	var refused *clusterops.Refused
 	if errors.As(all[0], &refused) {
 		told = cli.Errorf(refused.Hint, "%s", refused.What)

@@ -32,8 +32,8 @@ import (
 // AddToFactory adds the dashboard to a factory.
 func AddToFactory(f *cli.Factory) { f.Dashboard = runDashboard }
 
-// runDashboard runs the dashboard until the user ends it. If the user switches to another cluster, show starts that cluster's
-// dashboard. If that fails, it returns to the previous one and shows the error.
+// runDashboard runs the dashboard until the user ends it. If the user switches to another cluster, show starts that
+// cluster's dashboard. If that fails, it returns to the previous one and shows the error.
 func runDashboard(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
 	var said screenapi.Notice
 	before, as := f, o
@@ -43,7 +43,7 @@ func runDashboard(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) e
 		case err != nil && f == before:
 			return err
 		case err != nil:
-			said, f, o = screenapi.Notice{Text: cli.Humanize(err, f.Where()).What, Bad: true}, before, as
+			said, f, o = screenapi.Notice{Text: cli.HumanizeError(err, f.DescribeConnection()).What, Bad: true}, before, as
 			continue
 		case next == "":
 			return nil
@@ -57,9 +57,9 @@ func runDashboard(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) e
 	}
 }
 
-// factoryForContext returns a factory for another context of the same kubeconfig. It keeps the flags about the user's identity and the
-// connection. Flags about the cluster's address and credentials apply to the first cluster only, so of leaves them out
-// and returns their names.
+// factoryForContext returns a factory for another context of the same kubeconfig. It keeps the flags about the user's
+// identity and the connection. Flags about the cluster's address and credentials apply to the first cluster only, so of
+// leaves them out and returns their names.
 func factoryForContext(f *cli.Factory, name string) (other *cli.Factory, left []string) {
 	other = cli.NewFactory(f.Program, f.Streams)
 	other.Now = f.Now
@@ -92,7 +92,7 @@ func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, sa
 	if err != nil {
 		return "", err
 	}
-	watches, err := livesnapshot.New(livesnapshot.Options{Config: withoutOutput(config), Cluster: f.Where().Context, Namespace: own, Now: f.Now})
+	watches, err := livesnapshot.New(livesnapshot.Options{Config: withoutOutput(config), Cluster: f.DescribeConnection().Context, Namespace: own, Now: f.Now})
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func showCluster(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, sa
 
 func newSettings(f *cli.Factory, o cli.DashboardOptions, own string) tui.Settings {
 	s := tui.Settings{
-		Specs: screens.AllScreenSpecs(), Theme: o.Theme, Colors: theme.TrueColor, ASCII: o.ASCII, Namespace: o.Namespace, Own: own, User: f.Streams.User(), ReadOnly: o.ReadOnly, Program: f.Program,
+		Specs: screens.AllScreenSpecs(), Theme: o.Theme, Colors: theme.TrueColor, ASCII: o.ASCII, Namespace: o.Namespace, Own: own, User: f.Streams.FindUserName(), ReadOnly: o.ReadOnly, Program: f.Program,
 	}
 	if c := requestedColors(f); c != nil {
 		s.Colors = *c
@@ -130,7 +130,7 @@ func newSettings(f *cli.Factory, o cli.DashboardOptions, own string) tui.Setting
 func requestedColors(f *cli.Factory) *theme.Colors {
 	c := theme.TrueColor
 	switch {
-	case !f.Streams.Color():
+	case !f.Streams.IsColored():
 		c = theme.NoColor
 	case f.Streams.ColorMode != "always":
 		return nil

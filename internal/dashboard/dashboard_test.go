@@ -27,7 +27,7 @@ func TestAnotherContextKeepsWhatTheCommandLineSaysOfTheUser(t *testing.T) {
 	if err := os.WriteFile(path, []byte(twoClusters), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	streams, _, _ := iostreams.Test("", 0)
+	streams, _, _ := iostreams.TestStreams("", 0)
 	f := cli.NewFactory("vcctl", &streams)
 	flags := pflag.NewFlagSet("vcctl", pflag.ContinueOnError)
 	f.Config.AddFlags(flags)

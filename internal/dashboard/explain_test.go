@@ -36,7 +36,7 @@ type story struct {
 func phases() []story {
 	alone := func(name string, phase batchv1alpha1.JobPhase, message string) story {
 		job := golden.NewJob(name, "default", phase, time.Hour)
-		job.Status.State.Message, job.Status.State.LastTransitionTime = message, golden.Ago(time.Minute)
+		job.Status.State.Message, job.Status.State.LastTransitionTime = message, golden.TimeAgo(time.Minute)
 		return story{name, []client.Object{job, golden.NewGroup(job, schedulingv1beta1.PodGroupInqueue, nil)}}
 	}
 	untaken := golden.NewJob("untaken", "default", "", time.Minute)
@@ -49,8 +49,8 @@ func phases() []story {
 // waiting returns jobs with every reason for waiting.
 func waiting() []story {
 	explained := golden.NewJob("explained", "research", batchv1alpha1.Pending, time.Hour)
-	told := golden.Waiting()
-	start := golden.Ago(-time.Hour)
+	told := golden.WaitingExplanation()
+	start := golden.TimeAgo(-time.Hour)
 	told.EstimatedStart, told.Estimate, told.Attempts = &start, "when job train ends", 7
 
 	foreign := golden.NewJob("foreign", "default", batchv1alpha1.Pending, time.Hour)
@@ -119,9 +119,9 @@ func seen(t *testing.T, objects []client.Object) *snapshot.Snapshot {
 
 func able(t *testing.T, s *clitest.Server) *hands {
 	t.Helper()
-	streams, _, _ := iostreams.Test("", 0)
+	streams, _, _ := iostreams.TestStreams("", 0)
 	f := cli.NewFactory("vcctl", &streams)
-	config, cache := s.Kubeconfig("nlp"), t.TempDir()
+	config, cache := s.WriteKubeconfig("nlp"), t.TempDir()
 	f.Config.KubeConfig, f.Config.CacheDir, f.Now = &config, &cache, func() time.Time { return golden.Now }
 	h, err := newHands(f)
 	if err != nil {
@@ -142,7 +142,7 @@ func TestWhyIsWhatTheCommandLineSays(t *testing.T) {
 				}
 			}
 			s := clitest.Start(t, one.objects...)
-			want := golden.Run{Args: "job explain " + one.name}.Do(t, s)
+			want := golden.Run{Args: "job explain " + one.name}.RunAgainst(t, s)
 			if want.Err != "" {
 				t.Fatal(want.Err)
 			}
@@ -196,7 +196,7 @@ func TestWhatTheClusterRefusesIsSaidAsOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	a, b := golden.NewJob("a", "default", batchv1alpha1.Running, time.Hour), golden.NewJob("b", "default", batchv1alpha1.Running, time.Hour)
 	s := clitest.Start(t, a, b)
-	s.Refuse(http.MethodDelete, "/apis/batch.volcano.sh", http.StatusForbidden, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh "a" is forbidden: User "mei" cannot delete resource "jobs" in API group "batch.volcano.sh" in the namespace "nlp"`)
+	s.RejectRequests(http.MethodDelete, "/apis/batch.volcano.sh", http.StatusForbidden, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh "a" is forbidden: User "mei" cannot delete resource "jobs" in API group "batch.volcano.sh" in the namespace "nlp"`)
 	_, err := able(t, s).Jobs(t.Context(), screenapi.Delete, []*snapshot.Job{{Object: a}, {Object: b}})
 	if err == nil || err.Error() != `forbidden: user "mei" cannot delete jobs.batch.volcano.sh in namespace "nlp" (403) (and 1 more)` {
 		t.Errorf("%v", err)

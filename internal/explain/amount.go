@@ -19,8 +19,8 @@ func formatRoundedUp(resource string, value float64) string {
 	return formatAmount(resource, value, math.Ceil)
 }
 
-// formatRoundedDown formats a limit or a free amount of a resource. It is rounded down, so that a request for the printed amount
-// fits.
+// formatRoundedDown formats a limit or a free amount of a resource. It is rounded down, so that a request for the
+// printed amount fits.
 func formatRoundedDown(resource string, value float64) string {
 	return formatAmount(resource, value, math.Floor)
 }

@@ -29,8 +29,8 @@ type Standing struct {
 	Path []Standing
 }
 
-// ToAPIExplanation converts a verdict to an explanation for the API, without the time since when the gang waits. q may be
-// nil.
+// ToAPIExplanation converts a verdict to an explanation for the API, without the time since when the gang waits. q may
+// be nil.
 func ToAPIExplanation(v *Verdict, q *Standing, resources *model.Resources) *schedulingv1beta1.Explanation {
 	e := &schedulingv1beta1.Explanation{
 		Reason:  string(v.ReasonCode()),
@@ -119,8 +119,8 @@ func queueToAPI(q *Standing, resources *model.Resources) *schedulingv1beta1.Expl
 	return e
 }
 
-// ResourceList converts amounts to a resource list of the API. It omits infinite, zero and negative amounts, and the number
-// of pods.
+// ResourceList converts amounts to a resource list of the API. It omits infinite, zero and negative amounts, and the
+// number of pods.
 func ResourceList(values []float64, resources *model.Resources) corev1.ResourceList {
 	var list corev1.ResourceList
 	for i, v := range values {

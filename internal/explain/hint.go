@@ -57,8 +57,8 @@ func (t *Tally) mainReason() reason.Code {
 	return t.Counts[0].Reason
 }
 
-// suggestSmaller suggests the largest requests with which each pod fits on the largest node and the whole gang fits in its
-// queue.
+// suggestSmaller suggests the largest requests with which each pod fits on the largest node and the whole gang fits in
+// its queue.
 func suggestSmaller(v *Verdict) string {
 	text := suggestRequests(v.nodeLimits()) + " per pod, or add a larger node"
 	if limits := v.otherLimits(); len(limits) > 0 {
@@ -86,7 +86,8 @@ func suggestRequests(limits []Limit) string {
 	return "request at most " + strings.Join(most, ", ") + " and no " + strings.Join(none, ", ")
 }
 
-// suggestWithinLimits suggests what to do if a gang's total request exceeds the limits: to request less, or the specified remedy.
+// suggestWithinLimits suggests what to do if a gang's total request exceeds the limits: to request less, or the
+// specified remedy.
 func suggestWithinLimits(v *Verdict, remedy string) string {
 	l, limits := v.Limit, v.limitAndMore()
 	switch {

@@ -6,8 +6,8 @@ import (
 )
 
 // SuggestLabel suggests a label, as key=value, in place of one that no node has. It is a label of a node with the same
-// key and another value or, if no node has the key, with the same value and a similar key. SuggestLabel returns "" if no
-// label is similar.
+// key and another value or, if no node has the key, with the same value and a similar key. SuggestLabel returns "" if
+// no label is similar.
 func SuggestLabel(label string, nodes iter.Seq[map[string]string]) string {
 	key, value, _ := strings.Cut(label, "=")
 	values, keys := map[string]bool{}, map[string]bool{}
@@ -31,8 +31,8 @@ func SuggestLabel(label string, nodes iter.Seq[map[string]string]) string {
 	return ""
 }
 
-// nearestWord returns the word with the smallest edit distance, which may be at most a third of the word's length. Among
-// words with equal distances, it returns the first in alphabetical order.
+// nearestWord returns the word with the smallest edit distance, which may be at most a third of the word's length.
+// Among words with equal distances, it returns the first in alphabetical order.
 func nearestWord(word string, among map[string]bool) string {
 	best, least := "", max(len(word)/3, 1)+1
 	for other := range among {

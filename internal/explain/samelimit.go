@@ -1,7 +1,7 @@
 package explain
 
-// HaveSameLimit reports whether the only reason in both verdicts is the same limit. Their explanations then have the same
-// meaning, even if the usage differs.
+// HaveSameLimit reports whether the only reason in both verdicts is the same limit. Their explanations then have the
+// same meaning, even if the usage differs.
 func HaveSameLimit(a, b *Verdict) bool {
 	if !isOnlyLimit(a) || !isOnlyLimit(b) {
 		return false

@@ -70,8 +70,8 @@ func sparedToAPI(list []Spared) []schedulingv1beta1.ExplainedSpared {
 	return out
 }
 
-// sparedReasons returns those reasons that are part of an explanation's meaning because they name what protects pods. It
-// ignores reasons such as equal priority.
+// sparedReasons returns those reasons that are part of an explanation's meaning because they name what protects pods.
+// It ignores reasons such as equal priority.
 func sparedReasons(list []schedulingv1beta1.ExplainedSpared) string {
 	var parts []string
 	for _, s := range list {

@@ -159,7 +159,8 @@ func (p *Policy) queueRequestBody(q *queue.Queue) queueInfo {
 	return queueInfo{UID: q.Name, Name: q.Name, Weight: q.Weight, Allocated: resourcesOfVector(p, q.Allocated), Deserved: resourcesOfVector(p, q.Deserved)}
 }
 
-// snapshotRequestBody returns the description of the cluster that a server receives before the first request of a cycle.
+// snapshotRequestBody returns the description of the cluster that a server receives before the first request of a
+// cycle.
 func (p *Policy) snapshotRequestBody() map[string]any {
 	jobs, nodes, queues := map[string]jobInfo{}, map[string]nodeInfo{}, map[string]queueInfo{}
 	revocable := map[string]nodeInfo{}

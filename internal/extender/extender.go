@@ -324,7 +324,8 @@ func (p *Policy) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verd
 	return framework.Abstain, explain.Verdict{}
 }
 
-// checkReady holds the gang if the server does not answer, unless the server may be ignored. In Volcano the gang starts.
+// checkReady holds the gang if the server does not answer, unless the server may be ignored. In Volcano the gang
+// starts.
 func (p *Policy) checkReady(j *framework.Job) explain.Verdict {
 	var reply struct{ Status bool }
 	err := p.sendToServer(jobReady, map[string]any{"job": p.jobRequestBody(j)}, &reply)
@@ -358,8 +359,8 @@ func (p *Policy) refusalVerdict(err error, text string) explain.Verdict {
 	return explain.Verdict{Code: reason.ExtenderRefused, Detail: text}
 }
 
-// restrictVictims restricts the possible victims: the server names the evictees that may be evicted. It permits nothing that the
-// other policies do not permit.
+// restrictVictims restricts the possible victims: the server names the evictees that may be evicted. It permits nothing
+// that the other policies do not permit.
 func (p *Policy) restrictVictims(a *framework.Attack) framework.Guard {
 	verb := ""
 	switch {

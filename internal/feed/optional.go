@@ -7,8 +7,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// optionalSource wraps the source of a kind that does not exist in every cluster. Until the kind's definition is installed,
-// the list is empty, so that other kinds do not wait for it.
+// optionalSource wraps the source of a kind that does not exist in every cluster. Until the kind's definition is
+// installed, the list is empty, so that other kinds do not wait for it.
 func optionalSource(source cache.ListerWatcher, empty runtime.Object) cache.ListerWatcher {
 	return &optionalKind{source, empty}
 }

@@ -21,8 +21,9 @@ import (
 // send a signal to the process and to its group, so that the process receives it twice.
 const repeatTime = 500 * time.Millisecond
 
-// ContextWithSignals returns a context that is canceled by the first SIGINT or SIGTERM. A second signal ends the process at once,
-// unless it arrives within repeatTime of the first. stop restores the default behaviour of the signals.
+// ContextWithSignals returns a context that is canceled by the first SIGINT or SIGTERM. A second signal ends the
+// process at once, unless it arrives within repeatTime of the first. stop restores the default behaviour of the
+// signals.
 func ContextWithSignals(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, stop = signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(repeatTime, stop) })

@@ -107,8 +107,8 @@ func (a *Allocator) ensureNumbers(ctx context.Context, n int64) error {
 
 func (a *Allocator) remainingNumbers() int64 { return a.end - a.next + 1 }
 
-// isLatestBlock reports whether no other process has reserved numbers after this block. It reads the mark only if the last
-// check is older than fresh.
+// isLatestBlock reports whether no other process has reserved numbers after this block. It reads the mark only if the
+// last check is older than fresh.
 func (a *Allocator) isLatestBlock(ctx context.Context) (bool, error) {
 	now := a.now()
 	if now.Sub(a.looked) < fresh {
@@ -161,8 +161,8 @@ func (a *Allocator) reserveBlock(ctx context.Context, n int64) error {
 	return ErrConflict
 }
 
-// blockStartAfter returns the number after which the next block starts: the mark or, if it was lost, the highest number known to
-// be in use.
+// blockStartAfter returns the number after which the next block starts: the mark or, if it was lost, the highest number
+// known to be in use.
 func (a *Allocator) blockStartAfter(ctx context.Context) (int64, error) {
 	if !a.mark.Missing {
 		return max(a.mark.Value, a.end), nil

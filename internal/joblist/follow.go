@@ -69,8 +69,8 @@ func (f *follower) changeCount() int {
 	return f.changes
 }
 
-// waitUntilCurrent returns when the cache has received a write with at least this resource version, and therefore all earlier ones,
-// or when it has had no changes for a while and holds the given number of jobs in the namespace.
+// waitUntilCurrent returns when the cache has received a write with at least this resource version, and therefore all
+// earlier ones, or when it has had no changes for a while and holds the given number of jobs in the namespace.
 func (f *follower) waitUntilCurrent(ctx context.Context, namespace string, jobs int, version uint64) error {
 	for {
 		f.mu.Lock()

@@ -52,8 +52,8 @@ func (h *handler) newRequestMux() http.Handler {
 	return mux
 }
 
-// serveDiscovery lists the resources of the API group. It requires no permissions, as for other groups, and works while there
-// is no cache: the deletion of a namespace calls the discovery of every group.
+// serveDiscovery lists the resources of the API group. It requires no permissions, as for other groups, and works while
+// there is no cache: the deletion of a namespace calls the discovery of every group.
 func (h *handler) serveDiscovery(w http.ResponseWriter, _ *http.Request) {
 	list := metav1.APIResourceList{
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: jobsummary.GroupName + "/" + jobsummary.Version,

@@ -131,8 +131,8 @@ func (s *server) serveUntilDone(ctx context.Context) error {
 	return nil
 }
 
-// maintainRegistration keeps certificate and registration up to date. Errors are not fatal, because without the lists clients list
-// from the API server itself.
+// maintainRegistration keeps certificate and registration up to date. Errors are not fatal, because without the lists
+// clients list from the API server itself.
 func (s *server) maintainRegistration(ctx context.Context) {
 	for ctx.Err() == nil {
 		next, err := s.registerLists(ctx)

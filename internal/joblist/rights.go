@@ -102,8 +102,8 @@ func (r *rights) mayListResource(ctx context.Context, who user.Info, kind resour
 	return answer.Status.Allowed, nil
 }
 
-// permissionKey returns a key for the cache, which contains all properties of the user that permissions may depend on, the
-// resource and the namespace.
+// permissionKey returns a key for the cache, which contains all properties of the user that permissions may depend on,
+// the resource and the namespace.
 func permissionKey(who user.Info, kind resource, namespace string) string {
 	var extra []string
 	for key, values := range who.GetExtra() {

@@ -60,8 +60,8 @@ type part struct {
 	text    []byte
 }
 
-// ServeFromCache makes the source read from a cache, from when it is filled until ctx ends; api reads past it. It returns when the
-// cache is in use.
+// ServeFromCache makes the source read from a cache, from when it is filled until ctx ends; api reads past it. It
+// returns when the cache is in use.
 func (s *Source) ServeFromCache(ctx context.Context, from cache.Cache, api client.Reader) error {
 	c := &caches{api: api, follower: newFollower(), written: map[types.UID]part{}}
 	for object, into := range map[client.Object]*toolscache.Indexer{&batch.Job{}: &c.jobs, &scheduling.PodGroup{}: &c.groups, &corev1.Pod{}: &c.pods} {
@@ -238,8 +238,8 @@ func (w *writer) stillExist(namespace string) bool {
 	return err == nil && there == len(w.told)
 }
 
-// storeParts stores the encoded parts. If at least half of the stored ones may belong to deleted objects, it drops all but
-// the current ones.
+// storeParts stores the encoded parts. If at least half of the stored ones may belong to deleted objects, it drops all
+// but the current ones.
 func (w *writer) storeParts() {
 	there := len(w.jobs.ListKeys()) + len(w.groups.ListKeys()) + len(w.pods.ListKeys())
 	if len(w.written) > 2*there {

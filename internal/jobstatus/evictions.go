@@ -38,7 +38,8 @@ func EvictionsText(job *batchv1alpha1.Job, zone *time.Location) string {
 	return text
 }
 
-// HasLostPods reports whether a job had pods or PodGroups that no longer exist because the job was evicted or restarted.
+// HasLostPods reports whether a job had pods or PodGroups that no longer exist because the job was evicted or
+// restarted.
 func HasLostPods(job *batchv1alpha1.Job) bool {
 	return job.Status.Evictions != nil || job.Status.Version > 0
 }

@@ -63,9 +63,9 @@ func MinimumPods(job *batchv1alpha1.Job) int32 {
 // CountReadyPods returns the number of pods that run or have succeeded.
 func CountReadyPods(job *batchv1alpha1.Job) int32 { return job.Status.Running + job.Status.Succeeded }
 
-// CountBoundPods returns the number of pods that have a node or have succeeded, according to the job and its PodGroup, which
-// may be nil. Pods that have a node but have not started are counted only if all pods that must run together have a
-// node. For a completed job, the result is at least the minimum, because its other pods were no longer needed.
+// CountBoundPods returns the number of pods that have a node or have succeeded, according to the job and its PodGroup,
+// which may be nil. Pods that have a node but have not started are counted only if all pods that must run together have
+// a node. For a completed job, the result is at least the minimum, because its other pods were no longer needed.
 func CountBoundPods(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) int32 {
 	n := CountReadyPods(job)
 	if PhaseOrPending(job) == batchv1alpha1.Completed {
@@ -135,7 +135,8 @@ func EnteredPhase(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase) time.Tim
 	return last
 }
 
-// RunningTime returns how long the job has been running, or ran if it has ended. It returns 0 if the job has not started.
+// RunningTime returns how long the job has been running, or ran if it has ended. It returns 0 if the job has not
+// started.
 func RunningTime(job *batchv1alpha1.Job, now time.Time) time.Duration {
 	start := EnteredPhase(job, batchv1alpha1.Running)
 	if start.IsZero() {

@@ -36,8 +36,8 @@ type Account struct {
 	Zone *time.Location
 }
 
-// NewAccount returns the account of a job. The scheduler's explanation comes first, then problems of pods that have a node,
-// then conditions.
+// NewAccount returns the account of a job. The scheduler's explanation comes first, then problems of pods that have a
+// node, then conditions.
 func NewAccount(s *Sheet) *Account {
 	a := &Account{Sheet: *s, Why: s.FindWaitReason(), Source: byController}
 	switch {
@@ -55,9 +55,9 @@ func NewAccount(s *Sheet) *Account {
 	return a
 }
 
-// NewAccountWithoutPods returns the account of a job without pods and events. enough reports whether these would add nothing, because
-// the scheduler explains the wait, or because the job has ended without failing. Callers can use it to avoid reading
-// pods and events.
+// NewAccountWithoutPods returns the account of a job without pods and events. enough reports whether these would add
+// nothing, because the scheduler explains the wait, or because the job has ended without failing. Callers can use it to
+// avoid reading pods and events.
 func NewAccountWithoutPods(s *Sheet) (a *Account, enough bool) {
 	a = NewAccount(&Sheet{Job: s.Job, Group: s.Group, Unreadable: s.Unreadable})
 	phase := PhaseOrPending(s.Job)

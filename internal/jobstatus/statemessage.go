@@ -13,8 +13,8 @@ var requested = map[bus.Action]string{
 	bus.TerminateJobAction: "cancelled", bus.CompleteJobAction: "completed",
 }
 
-// StateMessage returns the message of the job's state without the generated name of the Command by which a user requested
-// the state.
+// StateMessage returns the message of the job's state without the generated name of the Command by which a user
+// requested the state.
 func StateMessage(job *batch.Job) string {
 	state := &job.Status.State
 	if name, isName := strings.CutPrefix(state.Message, "command "); isName && !strings.Contains(name, " ") {

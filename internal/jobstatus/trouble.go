@@ -127,8 +127,8 @@ func RestartsOfTask(pods []*corev1.Pod, task string) int32 {
 	return sum
 }
 
-// ReplaceByTrouble replaces a reason that the scheduler did not explain with the first problem of the pods. It reports whether
-// it replaced the reason.
+// ReplaceByTrouble replaces a reason that the scheduler did not explain with the first problem of the pods. It reports
+// whether it replaced the reason.
 func (w Why) ReplaceByTrouble(troubles []Trouble, job string) (Why, bool) {
 	if w.Explained || len(troubles) == 0 {
 		return w, false

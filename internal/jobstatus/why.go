@@ -93,8 +93,8 @@ func failedElements(job *batchv1alpha1.Job) Why {
 	return newReason(reason.PodFailed, job, fmt.Sprintf("%s %s failed%s", elements, truncateElements(states.Failed), exitCodes(states)))
 }
 
-// explainNoRunningPods returns the reason why a Running job has no running pods, derived from the states of its pods. It is empty
-// for any other job.
+// explainNoRunningPods returns the reason why a Running job has no running pods, derived from the states of its pods.
+// It is empty for any other job.
 func explainNoRunningPods(job *batchv1alpha1.Job) Why {
 	s := &job.Status
 	if s.Running+s.Succeeded > 0 {

@@ -80,7 +80,7 @@ func (c *cluster) addNodes(r *http.Request) ([]string, error) {
 	for _, node := range statuses {
 		taken[node.Name] = true
 	}
-	nodes, err := nodespec.Expand(specs, taken)
+	nodes, err := nodespec.ExpandSpecs(specs, taken)
 	if err != nil {
 		return nil, newHintedError("vc-local nodes list shows the nodes there are", "%v", err)
 	}

@@ -116,8 +116,8 @@ func (d Dir) checkOwner(user int) error {
 	return nil
 }
 
-// isClusterDir reports whether this is a cluster directory. If the directory has another version, it returns an error as
-// well.
+// isClusterDir reports whether this is a cluster directory. If the directory has another version, it returns an error
+// as well.
 func (d Dir) isClusterDir() (bool, error) {
 	content, err := os.ReadFile(d.versionFile())
 	switch {
@@ -202,8 +202,8 @@ func (d Dir) removeClusterDir() error {
 	return os.RemoveAll(string(d))
 }
 
-// clearContents deletes everything in the directory except the version file and the lock, so that an interrupted removal can
-// be repeated.
+// clearContents deletes everything in the directory except the version file and the lock, so that an interrupted
+// removal can be repeated.
 func (d Dir) clearContents() error {
 	entries, err := os.ReadDir(string(d))
 	if err != nil {

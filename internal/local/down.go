@@ -31,8 +31,8 @@ type Stopped struct {
 	Purged bool
 }
 
-// StopCluster stops the cluster of a directory and removes what it leaves behind: processes, mounts, networks. It is not an
-// error if no cluster is running. If purge is true, StopCluster also removes the directory.
+// StopCluster stops the cluster of a directory and removes what it leaves behind: processes, mounts, networks. It is
+// not an error if no cluster is running. If purge is true, StopCluster also removes the directory.
 func StopCluster(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	var result Stopped
 	if ours, err := d.isClusterDir(); err != nil && !ours || !ours {

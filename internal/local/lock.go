@@ -48,8 +48,8 @@ func takeLock(d Dir) (*lock, error) {
 	}
 }
 
-// takeOverDir locks the directory for a process that will run its cluster. It immediately removes the record of a killed
-// process, so that other processes do not mistake it for the record of this process.
+// takeOverDir locks the directory for a process that will run its cluster. It immediately removes the record of a
+// killed process, so that other processes do not mistake it for the record of this process.
 func takeOverDir(d Dir) (*lock, error) {
 	held, err := takeLock(d)
 	if err != nil {
@@ -107,8 +107,8 @@ func (d Dir) readRecord() (Record, error) {
 	return r, err
 }
 
-// FindRecord returns the record of the process that runs the cluster of a directory. It returns false if no process holds
-// the lock, so a record left by a killed process is ignored. If the process has not written its record yet, the
+// FindRecord returns the record of the process that runs the cluster of a directory. It returns false if no process
+// holds the lock, so a record left by a killed process is ignored. If the process has not written its record yet, the
 // record is empty.
 func FindRecord(d Dir) (Record, bool, error) {
 	held, err := isLockHeld(d)
@@ -122,8 +122,8 @@ func FindRecord(d Dir) (Record, bool, error) {
 	return r, true, err
 }
 
-// isProcessAlive reports whether the process that wrote the record is still running. Another process with the same PID does
-// not count.
+// isProcessAlive reports whether the process that wrote the record is still running. Another process with the same PID
+// does not count.
 func (r Record) isProcessAlive() bool {
 	start, ok := processStart(r.PID)
 	return ok && (r.ProcessStart == 0 || r.ProcessStart == start)

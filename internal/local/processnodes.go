@@ -91,8 +91,8 @@ func (s *nodeSet) runProcess(node nodespec.Node) error {
 	return nil
 }
 
-// newLimitWarner returns a function that reports features that the machine does not permit. Only the first node reports them,
-// because they are the same for all nodes. The caller must hold mu.
+// newLimitWarner returns a function that reports features that the machine does not permit. Only the first node reports
+// them, because they are the same for all nodes. The caller must hold mu.
 func (s *nodeSet) newLimitWarner() func(string) {
 	if s.warned {
 		return func(string) {}

@@ -63,7 +63,7 @@ func (s Settings) saveSettings() error { return writeJSON(s.Dir.settingsFile(), 
 
 // DefaultNodes returns one process node with the machine's capacity.
 func DefaultNodes() []nodespec.Node {
-	nodes, _ := nodespec.Expand([]nodespec.Spec{{Kind: nodespec.KindProcess}}, nil)
+	nodes, _ := nodespec.ExpandSpecs([]nodespec.Spec{{Kind: nodespec.KindProcess}}, nil)
 	return nodes
 }
 

@@ -21,7 +21,7 @@ func TestTheProfileSharesWhatPeopleHaveFilesIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := profile.Parse([]byte(text))
+	p, err := profile.ParseProfile([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

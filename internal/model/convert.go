@@ -151,8 +151,8 @@ func priorityFrom(pod *corev1.Pod) int32 {
 	return 1
 }
 
-// podIndexFrom returns the pod's number from the task-index annotation or label or, if both are missing, from the end of
-// the pod's name. It returns -1 if there is no number.
+// podIndexFrom returns the pod's number from the task-index annotation or label or, if both are missing, from the end
+// of the pod's name. It returns -1 if there is no number.
 func podIndexFrom(pod *corev1.Pod) int {
 	text := annotationOrLabel(pod, keys.TaskIndex)
 	if text == "" {

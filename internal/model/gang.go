@@ -125,8 +125,8 @@ func (s *Sums) allVectors() [7]*Vec {
 // IsProtected reports whether the PodGroup forbids preemption of its pods.
 func (g *Gang) IsProtected() bool { return !IsPreemptionAllowed(g.Preemptable) }
 
-// IsPreemptionAllowed parses the boolean volcano.sh/preemptable and reports whether pods may be preempted. As in Volcano, a missing
-// value means true, but an invalid one means false, because an eviction cannot be undone.
+// IsPreemptionAllowed parses the boolean volcano.sh/preemptable and reports whether pods may be preempted. As in
+// Volcano, a missing value means true, but an invalid one means false, because an eviction cannot be undone.
 func IsPreemptionAllowed(text string) bool {
 	if text == "" {
 		return true
@@ -339,8 +339,8 @@ func (c *Cluster) refreshQueues() {
 	c.dead = c.dead[:0]
 }
 
-// computeContribution computes what the gang adds to its queue's sums, and reports whether it adds anything. If the PodGroup
-// was deleted, its pods still count until they end.
+// computeContribution computes what the gang adds to its queue's sums, and reports whether it adds anything. If the
+// PodGroup was deleted, its pods still count until they end.
 func (g *Gang) computeContribution() bool {
 	if g.Known {
 		g.computeSums()

@@ -5,8 +5,8 @@ import corev1 "k8s.io/api/core/v1"
 // highestOfUsers is the highest priority that a class outside the system classes can have.
 const highestOfUsers = 1_000_000_000
 
-// setGangPriority sets the gang's priority. It is the priority of its PodGroup's class, limited by the pods' own priorities if
-// Kubernetes would not allow the pods to use that class.
+// setGangPriority sets the gang's priority. It is the priority of its PodGroup's class, limited by the pods' own
+// priorities if Kubernetes would not allow the pods to use that class.
 //
 // The API server checks the priority classes of pods against quotas that are scoped to classes, but it does not check
 // the classes of PodGroups. Therefore, system classes, and classes that a ResourceQuota of the namespace treats
@@ -44,8 +44,8 @@ func distinguishClasses(quotas []Quota, ofGroup, ofPod string) bool {
 	return false
 }
 
-// updatePriorities updates the priorities of all gangs in a namespace ("" for all namespaces), and marks each gang whose
-// priority changed.
+// updatePriorities updates the priorities of all gangs in a namespace ("" for all namespaces), and marks each gang
+// whose priority changed.
 func (c *Cluster) updatePriorities(namespace string) {
 	for _, g := range c.Gangs {
 		if !g.Known || namespace != "" && g.Namespace != namespace {

@@ -40,8 +40,8 @@ func (c *Cluster) AssumeResourcesLost(gang, to types.UID, how Gave) {
 	}
 }
 
-// LostToEarlierTier reports whether a gang lost resources by a tier before the given one to a gang that still exists. If
-// between is true, it considers evictions between queues, otherwise evictions inside a queue.
+// LostToEarlierTier reports whether a gang lost resources by a tier before the given one to a gang that still exists.
+// If between is true, it considers evictions between queues, otherwise evictions inside a queue.
 func (c *Cluster) LostToEarlierTier(g *Gang, between bool, tier int) bool {
 	for to, how := range g.gave {
 		if how.Between == between && how.Tier <= tier && !c.isGangGone(to) {

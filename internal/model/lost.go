@@ -31,8 +31,8 @@ func (c *Cluster) GangsWithLosses() []*Gang {
 	return out
 }
 
-// recordLost records that a gang's task no longer occupies its node. It ignores tasks that were evicted in favor of other
-// pods.
+// recordLost records that a gang's task no longer occupies its node. It ignores tasks that were evicted in favor of
+// other pods.
 func (c *Cluster) recordLost(g *Gang, t *Task, was Status, node NodeID) {
 	if g == nil || !g.Known || was != Running && was != Bound || node == NoNode || len(g.Lost) >= g.MinMember {
 		return
@@ -44,7 +44,8 @@ func (c *Cluster) recordLost(g *Gang, t *Task, was Status, node NodeID) {
 	c.bereft[g] = true
 }
 
-// dropReplaced drops one lost pod of a gang that got a new pod on a node, preferably a pod that was lost on the same node.
+// dropReplaced drops one lost pod of a gang that got a new pod on a node, preferably a pod that was lost on the same
+// node.
 func (c *Cluster) dropReplaced(g *Gang, node string) {
 	if len(g.Lost) == 0 {
 		return

@@ -9,8 +9,8 @@ import (
 )
 
 // Objects holds the API objects of one kind by key, which is the name or namespace/name. Objects are never changed,
-// only replaced. While a decision about an object is unconfirmed, Get and VisitObjects return the assumed version of the
-// object.
+// only replaced. While a decision about an object is unconfirmed, Get and VisitObjects return the assumed version of
+// the object.
 type Objects[T metav1.Object] struct {
 	// Gen is the generation of the last change to any object.
 	Gen uint64

@@ -62,8 +62,8 @@ func (s *Shape) crossesNamespaces() bool {
 		far != nil && some(far.RequiredDuringSchedulingIgnoredDuringExecution, far.PreferredDuringSchedulingIgnoredDuringExecution)
 }
 
-// ExpectedTraits returns the traits that a gang's pods will have. If the gang already has pods, these are the traits that
-// all of them share; otherwise they are derived from the PodGroup.
+// ExpectedTraits returns the traits that a gang's pods will have. If the gang already has pods, these are the traits
+// that all of them share; otherwise they are derived from the PodGroup.
 func (g *Gang) ExpectedTraits() PodTraits {
 	var traits PodTraits
 	some := false

@@ -166,8 +166,8 @@ func (v Vec) IsAllZero() bool {
 // Clone returns a copy of the vector.
 func (v Vec) Clone() Vec { return slices.Clone(v) }
 
-// isNodeResource reports whether a name is a resource that nodes can have: cpu, memory, pods, ephemeral-storage, huge pages
-// and extended resources. Names that are used only by quotas (requests.cpu, limits.memory, count/pods) are not.
+// isNodeResource reports whether a name is a resource that nodes can have: cpu, memory, pods, ephemeral-storage, huge
+// pages and extended resources. Names that are used only by quotas (requests.cpu, limits.memory, count/pods) are not.
 func isNodeResource(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage:
@@ -189,9 +189,9 @@ func isNodeResource(name corev1.ResourceName) bool {
 // rounding converts a quantity to the model's unit.
 type rounding func(corev1.ResourceName, resource.Quantity) int64
 
-// roundUpAmount and floor convert the amounts of a single pod or node: ceil rounds a pod's request up, to at most MaxAmount,
-// and floor rounds a node's capacity down, to less than MaxAmount. roundUpSum and roundDownSum do the same for the amounts
-// of gangs and queues, up to MaxSum.
+// roundUpAmount and floor convert the amounts of a single pod or node: ceil rounds a pod's request up, to at most
+// MaxAmount, and floor rounds a node's capacity down, to less than MaxAmount. roundUpSum and roundDownSum do the same
+// for the amounts of gangs and queues, up to MaxSum.
 func roundUpAmount(name corev1.ResourceName, q resource.Quantity) int64 {
 	return roundUpToUnit(name, q, MaxAmount)
 }

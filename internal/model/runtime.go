@@ -39,10 +39,10 @@ func (r RunTime) AssumedLength() (time.Duration, bool) {
 	return r.Estimate, r.Estimate > 0
 }
 
-// LatestEndTime returns the latest time at which a task on a node ends, according to the information available now; false if it
-// may run forever. If the kubelet has not started the task yet, its run time starts now. If the limit has passed, the
-// task ends now. If the estimate has passed, it was wrong and is doubled until the end lies in the future (the
-// correction of Tsafrir, Etsion and Feitelson, "Backfilling Using System-Generated Predictions", 2007).
+// LatestEndTime returns the latest time at which a task on a node ends, according to the information available now;
+// false if it may run forever. If the kubelet has not started the task yet, its run time starts now. If the limit has
+// passed, the task ends now. If the estimate has passed, it was wrong and is doubled until the end lies in the future
+// (the correction of Tsafrir, Etsion and Feitelson, "Backfilling Using System-Generated Predictions", 2007).
 func (t *Task) LatestEndTime(now time.Time) (time.Time, bool) {
 	r := t.RunTime()
 	length, known := r.AssumedLength()

@@ -100,7 +100,8 @@ func VolumeHosts(affinity *corev1.VolumeNodeAffinity) []string {
 	return hosts
 }
 
-// resourceSliceGroups returns the group of a resource slice: the slice's node, or the group that is checked for every node.
+// resourceSliceGroups returns the group of a resource slice: the slice's node, or the group that is checked for every
+// node.
 func resourceSliceGroups(s *resourcev1.ResourceSlice) []string {
 	if s.Spec.NodeName != nil && *s.Spec.NodeName != "" && len(s.Spec.SharedCounters) == 0 {
 		return []string{*s.Spec.NodeName}

@@ -27,8 +27,8 @@ type SubGroupPolicy struct {
 	Problem string
 }
 
-// GroupOfLabels returns the name and the index of a pod's group. The index is the value of the first key as a number, or -1 if
-// it is not a number. ok is false if the pod does not belong to a group.
+// GroupOfLabels returns the name and the index of a pod's group. The index is the value of the first key as a number,
+// or -1 if it is not a number. ok is false if the pod does not belong to a group.
 func (p *SubGroupPolicy) GroupOfLabels(set map[string]string) (name string, index int, ok bool) {
 	if p.Problem != "" || !p.Selector.Matches(labels.Set(set)) {
 		return "", 0, false

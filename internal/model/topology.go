@@ -72,8 +72,8 @@ type Topology struct {
 // Find returns the domain with the given name.
 func (t *Topology) Find(name string) *Domain { return t.byName[name] }
 
-// LowestDomain returns the domain of the lowest tier that has the node as a direct member. If there is none, it returns the
-// whole cluster.
+// LowestDomain returns the domain of the lowest tier that has the node as a direct member. If there is none, it returns
+// the whole cluster.
 func (t *Topology) LowestDomain(id NodeID) *Domain {
 	if int(id) < len(t.lowest) && t.lowest[id] != nil {
 		return t.lowest[id]
@@ -216,8 +216,8 @@ func (c *Cluster) buildTopology() *Topology {
 	return t
 }
 
-// setDomainParents sets the parent of each domain. If several domains claim a domain as a member, it gets no parent, and
-// the domains that claim it are not used.
+// setDomainParents sets the parent of each domain. If several domains claim a domain as a member, it gets no parent,
+// and the domains that claim it are not used.
 func (c *Cluster) setDomainParents(t *Topology, names []string) {
 	claims := map[string][]*Domain{}
 	for _, name := range names {

@@ -140,7 +140,8 @@ func conflictError(pod decision.Object, why string) error {
 	return apierrors.NewConflict(corev1.Resource("pods"), pod.Name, errors.New(why))
 }
 
-// writeVolumeClaim writes the claim into the volume, provided that the volume has not changed since the scheduler chose it.
+// writeVolumeClaim writes the claim into the volume, provided that the volume has not changed since the scheduler chose
+// it.
 func (a *attached) writeVolumeClaim(ctx context.Context, v *decision.VolumeBinding) error {
 	meta := map[string]any{"resourceVersion": v.ResourceVersion}
 	if v.ByController {

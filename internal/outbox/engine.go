@@ -46,7 +46,8 @@ func newEngine(log logr.Logger, pressure *backpressure.Governor, fence func() er
 	return e
 }
 
-// queueWrites queues writes. After the engine has stopped, it drops them, because the next leader makes its own decisions.
+// queueWrites queues writes. After the engine has stopped, it drops them, because the next leader makes its own
+// decisions.
 func (e *engine) queueWrites(writes ...*write) {
 	for _, w := range e.enqueueWrites(writes, time.Now()) {
 		e.abandonWrite(w, errReplaced)
@@ -102,8 +103,8 @@ func (e *engine) sendWrites(ctx context.Context) {
 	}
 }
 
-// waitForWrite blocks until a write may be sent, and returns the write. It returns nil when the engine stops. It also checks
-// ctx, because a worker whose call was cancelled may call take before run has closed the engine.
+// waitForWrite blocks until a write may be sent, and returns the write. It returns nil when the engine stops. It also
+// checks ctx, because a worker whose call was cancelled may call take before run has closed the engine.
 func (e *engine) waitForWrite(ctx context.Context) *write {
 	e.mu.Lock()
 	defer e.mu.Unlock()

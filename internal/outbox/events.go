@@ -107,7 +107,8 @@ type eventLog struct {
 
 func newEventLog() *eventLog { return &eventLog{series: map[seriesKey]*series{}} }
 
-// uniqueName returns a unique event name. It contains a counter, because all events of one call to Put have the same time.
+// uniqueName returns a unique event name. It contains a counter, because all events of one call to Put have the same
+// time.
 func (l *eventLog) uniqueName(object string, now time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,8 +116,8 @@ func (l *eventLog) uniqueName(object string, now time.Time) string {
 	return object + "." + strconv.FormatInt(now.UnixNano(), 16) + "." + strconv.FormatUint(l.made, 16)
 }
 
-// countRepetition counts a repetition and returns the event's name and new count. ok is false if there is no recent event of
-// this kind.
+// countRepetition counts a repetition and returns the event's name and new count. ok is false if there is no recent
+// event of this kind.
 func (l *eventLog) countRepetition(key seriesKey, now time.Time) (name string, count int32, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -47,7 +47,8 @@ func (g *idleGate) recordSent(w *write, now time.Time) {
 	}
 }
 
-// setBudgetForTick sets the budget until the next tick. The rest of a burst may be sent later, as long as binds remain rare.
+// setBudgetForTick sets the budget until the next tick. The rest of a burst may be sent later, as long as binds remain
+// rare.
 func (g *idleGate) setBudgetForTick(now time.Time, q *queues) {
 	g.recent = 0
 	g.ticks++

@@ -122,7 +122,8 @@ func (o *Outbox) Put(d *decision.Decisions) {
 	o.engine.queueWrites(writes...)
 }
 
-// reportAfterPause reports a failure after a pause, so that the scheduler does not repeat a failing decision in a tight loop.
+// reportAfterPause reports a failure after a pause, so that the scheduler does not repeat a failing decision in a tight
+// loop.
 func (o *Outbox) reportAfterPause(err error, delta model.Delta) {
 	time.AfterFunc(reportDelay(err), func() { o.o.Report(delta) })
 }

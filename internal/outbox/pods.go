@@ -78,7 +78,8 @@ func (o *Outbox) explainConflict(ctx context.Context, pod decision.Object, node 
 	return conflict
 }
 
-// newEvictWrites returns the writes of an eviction: one for the victim's conditions and its deletion, and one for each event.
+// newEvictWrites returns the writes of an eviction: one for the victim's conditions and its deletion, and one for each
+// event.
 func (o *Outbox) newEvictWrites(e *decision.Evict, now time.Time) []*write {
 	pod := e.Pod
 	patch := encodeJSON(map[string]any{
@@ -119,8 +120,8 @@ func (o *Outbox) newEvictWrites(e *decision.Evict, now time.Time) []*write {
 	return writes
 }
 
-// podConditionWrite returns a write of the condition that explains why a pod waits. It is an idle write, and it is dropped
-// once the pod is bound.
+// podConditionWrite returns a write of the condition that explains why a pod waits. It is an idle write, and it is
+// dropped once the pod is bound.
 func (o *Outbox) podConditionWrite(p *decision.PodCondition, now time.Time) *write {
 	pod := p.Pod
 	patch := encodeJSON(map[string]any{

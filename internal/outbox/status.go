@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// gangStatusWrite returns a write that replaces the whole status of a PodGroup, because only the scheduler writes it. The
-// test operation prevents a write to a new PodGroup with the same name.
+// gangStatusWrite returns a write that replaces the whole status of a PodGroup, because only the scheduler writes it.
+// The test operation prevents a write to a new PodGroup with the same name.
 func (o *Outbox) gangStatusWrite(g *decision.GangStatus) *write {
 	gang := g.Gang
 	ops := []map[string]any{
@@ -76,9 +76,9 @@ func (o *Outbox) hyperNodeStatusWrite(h *decision.HyperNodeStatus) *write {
 	}
 }
 
-// laneForStatus returns the lane for the status of a PodGroup. The status of a running gang without an explanation belongs
-// to toldLane, because the gang's pods already show that it runs. All other statuses belong to statusLane, because
-// controllers or users wait for them.
+// laneForStatus returns the lane for the status of a PodGroup. The status of a running gang without an explanation
+// belongs to toldLane, because the gang's pods already show that it runs. All other statuses belong to statusLane,
+// because controllers or users wait for them.
 func laneForStatus(s *schedulingv1beta1.PodGroupStatus) lane {
 	if s.Phase == schedulingv1beta1.PodGroupRunning && s.Explanation == nil {
 		return toldLane

@@ -91,8 +91,8 @@ func (w *wire) newRequest(ctx context.Context, a *ask) *http.Request {
 	}).WithContext(ctx)
 }
 
-// errorFromResponse returns the error that the server sent as a Status. If the response contains no Status, for example because
-// a proxy sent it or a queue was full, errorFromResponse creates one from the HTTP status code.
+// errorFromResponse returns the error that the server sent as a Status. If the response contains no Status, for example
+// because a proxy sent it or a queue was full, errorFromResponse creates one from the HTTP status code.
 func errorFromResponse(a *ask, response *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, errorMost))
 	if err != nil {

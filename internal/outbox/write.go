@@ -41,8 +41,8 @@ type write struct {
 	queued  time.Time
 }
 
-// mustReport reports whether the outcome of the write must be reported even if a newer write replaces it. This is the case
-// for binds and evictions. A status becomes obsolete when a newer one arrives.
+// mustReport reports whether the outcome of the write must be reported even if a newer write replaces it. This is the
+// case for binds and evictions. A status becomes obsolete when a newer one arrives.
 func (w *write) mustReport() bool { return w.lane == evictLane || w.lane == bindLane }
 
 // queues holds the queued writes. A write in the status, told or idle lane replaces a queued write with the same key.
@@ -107,9 +107,9 @@ func inheritLane(w, old *write) {
 	}
 }
 
-// takeNextWrite returns the write to send now, and marks its key as busy. It returns nil if no write may be sent. Idle writes
-// are returned only if idleAllowed is true, and writes of toldLane only if mayWriteTold, which is called when one is
-// queued, returns true.
+// takeNextWrite returns the write to send now, and marks its key as busy. It returns nil if no write may be sent. Idle
+// writes are returned only if idleAllowed is true, and writes of toldLane only if mayWriteTold, which is called when
+// one is queued, returns true.
 func (q *queues) takeNextWrite(mayTell func() bool, idleAllowed bool) *write {
 	w := q.chooseWrite(mayTell, idleAllowed)
 	if w != nil {
@@ -165,8 +165,8 @@ func (q *queues) finishWrite(w *write) (newer bool) {
 	return ok
 }
 
-// requeueWrite queues w for its next attempt, unless there is a write with the same key that is at least as urgent. A less
-// urgent write waits until w is done. It reports whether w was queued.
+// requeueWrite queues w for its next attempt, unless there is a write with the same key that is at least as urgent. A
+// less urgent write waits until w is done. It reports whether w was queued.
 func (q *queues) requeueWrite(w *write) bool {
 	later, ok := q.after[w.key]
 	switch {
@@ -184,7 +184,8 @@ func (q *queues) requeueWrite(w *write) bool {
 	return true
 }
 
-// countSendable returns the number of queued writes that could be sent now, ignoring the limits of mayWriteTold and the limiter.
+// countSendable returns the number of queued writes that could be sent now, ignoring the limits of mayWriteTold and the
+// limiter.
 func (q *queues) countSendable(idleAllowed bool) int {
 	n := q.evicts.countWrites() + q.binds.waiting + q.statuses.countWrites() + q.told.countWrites()
 	if idleAllowed {

@@ -138,8 +138,8 @@ func splitTimestamp(raw string) (at time.Time, text string) {
 	return at, text
 }
 
-// cleanLogText makes a program's output safe to show as one line. Of text that overwrites itself with \r, it keeps the last
-// version. It removes escape sequences and control characters.
+// cleanLogText makes a program's output safe to show as one line. Of text that overwrites itself with \r, it keeps the
+// last version. It removes escape sequences and control characters.
 func cleanLogText(text string) string {
 	text = strings.TrimRight(text, "\r")
 	if at := strings.LastIndexByte(text, '\r'); at >= 0 {

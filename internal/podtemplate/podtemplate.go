@@ -28,8 +28,8 @@ var allowPrivileged = sync.OnceFunc(func() {
 	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true})
 })
 
-// ValidateTemplate returns the errors that Kubernetes would report for the pods of the template at path. It does not change the
-// template.
+// ValidateTemplate returns the errors that Kubernetes would report for the pods of the template at path. It does not
+// change the template.
 func ValidateTemplate(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
 	allowPrivileged()
 	versioned := &corev1.PodTemplate{Template: *template.DeepCopy()}

@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// DeletionRequestedAt returns when the deletion of a pod was requested: its deletion timestamp minus its grace period. It returns
-// zero if the pod is not being deleted.
+// DeletionRequestedAt returns when the deletion of a pod was requested: its deletion timestamp minus its grace period.
+// It returns zero if the pod is not being deleted.
 func DeletionRequestedAt(pod *corev1.Pod) time.Time {
 	if pod.DeletionTimestamp == nil {
 		return time.Time{}
@@ -37,8 +37,8 @@ func HasFinished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// WasDeletedBeforeEnd reports whether a finished pod was deleted before it had finished. The exit code of a process that was sent a
-// signal says nothing about its work: with code 0 the work may still be incomplete.
+// WasDeletedBeforeEnd reports whether a finished pod was deleted before it had finished. The exit code of a process
+// that was sent a signal says nothing about its work: with code 0 the work may still be incomplete.
 func WasDeletedBeforeEnd(pod *corev1.Pod) bool {
 	return HasFinished(pod) && pod.DeletionTimestamp != nil && !FinishTime(pod).Before(DeletionRequestedAt(pod))
 }

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeLine returns text as part of one line. Line breaks and tabs become a single blank, other control characters a visible
-// escape such as \x1b.
+// EscapeLine returns text as part of one line. Line breaks and tabs become a single blank, other control characters a
+// visible escape such as \x1b.
 func EscapeLine(text string) string {
 	if isPlain(text) {
 		return text
@@ -24,7 +24,8 @@ func EscapeLine(text string) string {
 	return escapeUnsafe(text, func(rune) bool { return false })
 }
 
-// EscapeText returns text of several lines. Line breaks and tabs stay, other control characters become a visible escape.
+// EscapeText returns text of several lines. Line breaks and tabs stay, other control characters become a visible
+// escape.
 func EscapeText(text string) string {
 	if isPlain(text) {
 		return text
@@ -69,8 +70,8 @@ func escapeUnsafe(text string, keep func(rune) bool) string {
 	return b.String()
 }
 
-// isTerminalControl reports whether a terminal acts on a character instead of drawing it: control characters, line and paragraph
-// separators, and characters that change the text direction.
+// isTerminalControl reports whether a terminal acts on a character instead of drawing it: control characters, line and
+// paragraph separators, and characters that change the text direction.
 func isTerminalControl(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }

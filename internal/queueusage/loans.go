@@ -25,9 +25,9 @@ func (l *Loan) FormatAmount() string {
 	return l.Amount.String() + " " + render.ShortResource(l.Resource)
 }
 
-// DeservedResources returns the deserved resources of a queue: the configured ones, or else the share that the scheduler
-// computes. That share never exceeds the requests (as with proportion), so measured by it a queue with configured
-// deserved resources would never borrow.
+// DeservedResources returns the deserved resources of a queue: the configured ones, or else the share that the
+// scheduler computes. That share never exceeds the requests (as with proportion), so measured by it a queue with
+// configured deserved resources would never borrow.
 func DeservedResources(q *schedulingv1beta1.Queue) corev1.ResourceList {
 	if len(q.Spec.Deserved) > 0 {
 		return q.Spec.Deserved

@@ -13,8 +13,9 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// UsageBound returns the amount that the usage of a resource is relative to: the queue's capability, or else its configured
-// deserved amount. The share that the scheduler computes is no such bound, because it never exceeds the requests.
+// UsageBound returns the amount that the usage of a resource is relative to: the queue's capability, or else its
+// configured deserved amount. The share that the scheduler computes is no such bound, because it never exceeds the
+// requests.
 func UsageBound(q *schedulingv1beta1.Queue, name corev1.ResourceName) (resource.Quantity, bool) {
 	if limit, limited := q.Spec.Capability[name]; limited {
 		return limit, true

@@ -11,10 +11,10 @@ func (t *Table) SetSpareColumns(titles ...string) {
 	}
 }
 
-// FitColumns returns the columns to print, in order. These are all columns unless the lines would be wider than MaxWidth. Then
-// Fit omits the columns of Spare that are empty in all rows. While the line is still too long, or leaves too little
-// space for the free text, it omits the other columns of Spare, too. Finally it restores the columns that fit after
-// all.
+// FitColumns returns the columns to print, in order. These are all columns unless the lines would be wider than
+// MaxWidth. Then Fit omits the columns of Spare that are empty in all rows. While the line is still too long, or leaves
+// too little space for the free text, it omits the other columns of Spare, too. Finally it restores the columns that
+// fit after all.
 func (t *Table) FitColumns() []int {
 	widths := t.ColumnWidths()
 	kept := make([]int, len(widths))
@@ -44,7 +44,8 @@ func withoutColumn(columns []int, one int) []int {
 	return slices.DeleteFunc(slices.Clone(columns), func(column int) bool { return column == one })
 }
 
-// neededWidth returns the width of a line of these columns. The free text counts with its full width, but not more than most.
+// neededWidth returns the width of a line of these columns. The free text counts with its full width, but not more than
+// most.
 func (t *Table) neededWidth(kept, widths []int, most int) int {
 	total := 0
 	for i, column := range kept {

@@ -31,8 +31,8 @@ func FormatAgeSince(now, then time.Time) string {
 // FormatDuration formats a duration like kubectl: 45s, 5m, 3d4h.
 func FormatDuration(d time.Duration) string { return duration.HumanDuration(d) }
 
-// FormatBar draws used/total as a bar of width cells. If fancy is set, it uses block characters down to an eighth of a cell,
-// otherwise ASCII. A bar over its total is full and ends with ">" ("▶" if fancy).
+// FormatBar draws used/total as a bar of width cells. If fancy is set, it uses block characters down to an eighth of a
+// cell, otherwise ASCII. A bar over its total is full and ends with ">" ("▶" if fancy).
 func FormatBar(used, total float64, width int, fancy bool) string {
 	if width <= 0 {
 		return ""
@@ -90,8 +90,8 @@ func (s Style) colorText(code, text string) string {
 	return code + keepColors(text) + ansiReset
 }
 
-// keepColors returns text with the colours of a Style, and every other control character in a visible form. It ends with a
-// reset if the text leaves a colour on, so that the colour does not affect later text.
+// keepColors returns text with the colours of a Style, and every other control character in a visible form. It ends
+// with a reset if the text leaves a colour on, so that the colour does not affect later text.
 func keepColors(text string) string {
 	var b strings.Builder
 	open := false

@@ -262,8 +262,8 @@ func isLessForAny(a, b []float64) bool {
 	return len(a) != len(b)
 }
 
-// wakeParkedGangs fills the session. Parked gangs stay out unless a node grew that could take one of their tasks, their queue
-// changed, or the nodes' sizes changed.
+// wakeParkedGangs fills the session. Parked gangs stay out unless a node grew that could take one of their tasks, their
+// queue changed, or the nodes' sizes changed.
 func (b *book) wakeParkedGangs(s *session.Session) {
 	w := b.newWaker(s)
 	for _, j := range b.waiting {
@@ -294,9 +294,9 @@ func (b *book) wakeParkedGangs(s *session.Session) {
 	}
 }
 
-// retryFrontGangs tries the parked gangs at the front of their queues again if nodes or their pods have changed, at most once per
-// numbersEvery. This does not start them, but their explanations name how many of their pods fit and what is free, and
-// both decrease without waking them.
+// retryFrontGangs tries the parked gangs at the front of their queues again if nodes or their pods have changed, at
+// most once per numbersEvery. This does not start them, but their explanations name how many of their pods fit and what
+// is free, and both decrease without waking them.
 func (b *book) retryFrontGangs(s *session.Session) {
 	b.outdated = b.outdated || s.View.Touched
 	if !b.outdated || len(b.waiting) == 0 {

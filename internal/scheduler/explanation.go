@@ -62,8 +62,8 @@ func (e *Engine) explanationOf(s *session.Session, j *framework.Job, v explain.V
 	return fresh, again
 }
 
-// keepsOldExplanation reports whether the explanation of a gang far back in its queue is kept because only numbers differ
-// and it was written recently. This saves building an explanation that would be dropped: in a long queue, most
+// keepsOldExplanation reports whether the explanation of a gang far back in its queue is kept because only numbers
+// differ and it was written recently. This saves building an explanation that would be dropped: in a long queue, most
 // gangs get the same verdict with other numbers whenever a pod ends.
 func (e *Engine) keepsOldExplanation(s *session.Session, j *framework.Job, v *explain.Verdict) bool {
 	old := j.Status.Explanation
@@ -139,8 +139,8 @@ func queueLevel(q *queue.Queue) explain.Standing {
 	return st
 }
 
-// updateForecasts simulates time to forecast when the waiting gangs start. The forecast is costly, so the pause before the
-// next one grows with its cost. No decision depends on it.
+// updateForecasts simulates time to forecast when the waiting gangs start. The forecast is costly, so the pause before
+// the next one grows with its cost. No decision depends on it.
 func (e *Engine) updateForecasts(s *session.Session) {
 	b := &e.book
 	if !s.Easy || !s.Cluster.HasRunTimes() {
@@ -173,8 +173,8 @@ func (e *Engine) updateForecasts(s *session.Session) {
 	b.forecastAt = s.Now.Add(pauseAfterForecast(s.Looked-looked, s.Walked-walked, len(s.AllWaiting)))
 }
 
-// pauseAfterForecast returns the pause after a forecast: ten times its duration on a slow machine, estimated from the work it
-// did, because the engine cannot measure time. A forecast therefore uses at most a tenth of one core
+// pauseAfterForecast returns the pause after a forecast: ten times its duration on a slow machine, estimated from the
+// work it did, because the engine cannot measure time. A forecast therefore uses at most a tenth of one core
 // (TestForecastFloor).
 func pauseAfterForecast(looked, walked, waiting int) time.Duration {
 	return time.Duration(looked)*200*time.Microsecond + time.Duration(walked)*walkRest + time.Duration(waiting)*50*time.Microsecond

@@ -65,8 +65,8 @@ func foretelling(e *Engine, now time.Time, c *model.Cluster) *session.Session {
 	return s
 }
 
-// TestForecastFloor bounds the time to forecast when the waiting gangs start, if all running pods end at known
-// times. It compares it with a tenth of the following pause (Engine.updateForecasts), also if few gangs wait and many pods
+// TestForecastFloor bounds the time to forecast when the waiting gangs start, if all running pods end at known times.
+// It compares it with a tenth of the following pause (Engine.updateForecasts), also if few gangs wait and many pods
 // end: forecasts must not use more than a tenth of one core. The endings are known from the cycle before, as in a
 // running scheduler. 200 gangs took 60 to 90 ms on the 2-core machine.
 func TestForecastFloor(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// changedHyperNode returns the HyperNode that a gang with a network topology now runs in, if its annotation differs; nil if it
-// does not differ or nothing was placed.
+// changedHyperNode returns the HyperNode that a gang with a network topology now runs in, if its annotation differs;
+// nil if it does not differ or nothing was placed.
 func changedHyperNode(s *session.Session, j *framework.Job) *string {
 	cares := j.Topology != nil || slices.ContainsFunc(j.SubGroups, func(p model.SubGroupPolicy) bool { return p.Topology != nil })
 	if !cares || len(j.Placed) == 0 {

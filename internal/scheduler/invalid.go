@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// invalidCondition returns the condition that describes the error in a queue's spec; nil if the queue is valid. It returns
-// the published condition as long as that is still correct.
+// invalidCondition returns the condition that describes the error in a queue's spec; nil if the queue is valid. It
+// returns the published condition as long as that is still correct.
 func invalidCondition(q *queue.Queue, now time.Time) *metav1.Condition {
 	code, text := q.Problem()
 	if code == "" {

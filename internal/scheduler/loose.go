@@ -18,8 +18,8 @@ import (
 // while they are created. Together with patience it stays below a second.
 const looseEvery = 40 * time.Millisecond
 
-// reportLoosePods writes conditions on pods that cannot be placed because their PodGroup does not exist, or because they
-// name a queue that does not exist. The controller gets some time to create the PodGroup.
+// reportLoosePods writes conditions on pods that cannot be placed because their PodGroup does not exist, or because
+// they name a queue that does not exist. The controller gets some time to create the PodGroup.
 func (e *Engine) reportLoosePods(s *session.Session) {
 	b := &e.book
 	if !s.Cluster.MayHaveLooseTasks() {

@@ -27,8 +27,8 @@ type queuePositions struct {
 	at        map[*framework.Job]int
 }
 
-// positionOf returns the gang's position, from 1, among the gangs of its queue that wait for their minimum, and their number.
-// A position of 0 means that the gang does not wait for its minimum.
+// positionOf returns the gang's position, from 1, among the gangs of its queue that wait for their minimum, and their
+// number. A position of 0 means that the gang does not wait for its minimum.
 func (p *positions) positionOf(j *framework.Job) (position, waiting int) {
 	if p.byQueue == nil {
 		p.groupByQueue()

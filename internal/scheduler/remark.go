@@ -36,7 +36,8 @@ func reportCappedPriority(s *session.Session, j *framework.Job) {
 	})
 }
 
-// reportIgnoredAnnotations records once, when the gang's pods exist, which annotations of the gang and its pods have no effect.
+// reportIgnoredAnnotations records once, when the gang's pods exist, which annotations of the gang and its pods have no
+// effect.
 func reportIgnoredAnnotations(s *session.Session, j *framework.Job) {
 	if j.RemarkedAt == j.Spec || len(j.Tasks) < max(j.MinMember, 1) {
 		return

@@ -140,7 +140,8 @@ func addNominations(s *session.Session, j *framework.Job) {
 	}
 }
 
-// writeStatus writes the gang's status, event and pod conditions if their meaning changed. It returns when to check again.
+// writeStatus writes the gang's status, event and pod conditions if their meaning changed. It returns when to check
+// again.
 func (e *Engine) writeStatus(s *session.Session, j *framework.Job) time.Time {
 	status, write, again := e.buildStatus(s, j)
 	reportIgnoredAnnotations(s, j)

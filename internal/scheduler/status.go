@@ -90,8 +90,8 @@ func sharesMemory[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// verdictToReport returns the job's verdict. If it is too early to report it, because pods are still being created, it returns
-// an empty verdict and a later time.
+// verdictToReport returns the job's verdict. If it is too early to report it, because pods are still being created, it
+// returns an empty verdict and a later time.
 func (e *Engine) verdictToReport(s *session.Session, j *framework.Job) (explain.Verdict, time.Time) {
 	kind := string(j.Verdict.Code)
 	if kind != j.SinceFor {
@@ -148,7 +148,8 @@ func (e *Engine) missingPodsReportTime(j *framework.Job) time.Time {
 	return stopped.Add(patience)
 }
 
-// computePhase returns the phase according to the pods' state in the API, not to decisions that are not carried out yet.
+// computePhase returns the phase according to the pods' state in the API, not to decisions that are not carried out
+// yet.
 func computePhase(j *framework.Job) schedulingv1beta1.PodGroupPhase {
 	ended := j.Count[model.Succeeded] + j.Count[model.Failed]
 	scheduled := j.Count[model.Bound] + j.Count[model.Running] + ended

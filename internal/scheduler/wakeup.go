@@ -108,7 +108,8 @@ func (w *waker) queueImproved(j *framework.Job) bool {
 	return w.book.stamps[j.In].version != j.QueueStamp && j.IsQueueBound()
 }
 
-// limitsShifted reports whether shares or capacities changed in either direction. Another of a gang's shapes may fit then.
+// limitsShifted reports whether shares or capacities changed in either direction. Another of a gang's shapes may fit
+// then.
 func (w *waker) limitsShifted(j *framework.Job) bool {
 	return w.book.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1
 }

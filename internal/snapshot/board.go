@@ -313,8 +313,8 @@ type Facts struct {
 	Policy     string
 }
 
-// TakeSnapshot returns a Snapshot of the current data. Its cost is proportional to the number of rows that changed since
-// the last Snapshot, plus a copy of the lists.
+// TakeSnapshot returns a Snapshot of the current data. Its cost is proportional to the number of rows that changed
+// since the last Snapshot, plus a copy of the lists.
 func (b *Board) TakeSnapshot(now time.Time, facts Facts) *Snapshot {
 	before := b.last
 	if before == nil {

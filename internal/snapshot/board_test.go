@@ -27,7 +27,7 @@ func TestASnapshotSaysWhatNodesHaveAndHaveLeft(t *testing.T) {
 	t.Parallel()
 	pod := make.Pod("p").CPU("1").GPU(3).On("a").Obj()
 	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "train", UID: "train"}}
-	s, err := SnapshotOf(now, works(make.Node("b").CPU("4")), works(make.Node("a").CPU("4").Memory("8Gi").GPU(8)), pod)
+	s, err := Of(now, works(make.Node("b").CPU("4")), works(make.Node("a").CPU("4").Memory("8Gi").GPU(8)), pod)
 	if err != nil {
 		t.Fatal(err)
 	}

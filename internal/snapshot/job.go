@@ -22,7 +22,7 @@ func (b *Board) newJobRow(e *jobEntry, now time.Time) *Job {
 		UID: job.UID, Namespace: job.Namespace, Name: job.Name, Title: batchv1alpha1.Title(job), Queue: cmp.Or(job.Spec.Queue, keys.DefaultQueue),
 		User: jobstatus.SubmittingUser(job), Phase: jobstatus.PhaseOrPending(job), PriorityClass: job.Spec.PriorityClassName, Priority: b.priority[job.Spec.PriorityClassName],
 		Replicas: jobstatus.CountReplicas(job), Min: jobstatus.MinimumPods(job), Bound: jobstatus.CountBoundPods(job, e.group), GPUs: jobstatus.RequestedGPUs(job),
-		Running: s.Running, Waiting: s.Pending, Failed: s.Failed, Succeeded: s.Succeeded, Submitted: job.CreationTimestamp.Time, Limit: state.Limit(job),
+		Running: s.Running, Waiting: s.Pending, Failed: s.Failed, Succeeded: s.Succeeded, Submitted: job.CreationTimestamp.Time, Limit: state.TimeLimit(job),
 		Object: job, Group: e.group, Pods: sortPodsOfJob(job, e.pods),
 	}
 	if id, ok := batchv1alpha1.JobID(job); ok {
@@ -35,13 +35,13 @@ func (b *Board) newJobRow(e *jobEntry, now time.Time) *Job {
 	if j.Reason == state.None {
 		j.Reason = ""
 	}
-	j.NodeCount, j.NodeList = len(sum.Nodes), hostlist.Compress(sum.Nodes)
+	j.NodeCount, j.NodeList = len(sum.Nodes), hostlist.CompressNames(sum.Nodes)
 	b.copyExplanation(j)
 	return j
 }
 
-// StateFacts returns the input from which package state computes Slurm's state and reason for the job, also for single array
-// tasks.
+// StateFacts returns the input from which package state computes Slurm's state and reason for the job, also for single
+// array tasks.
 func (j *Job) StateFacts(now time.Time) state.Facts {
 	return state.Facts{Job: j.Object, Group: j.Group, Now: now}
 }
@@ -135,7 +135,7 @@ func (b *Board) summarizePods(pods []*Pod) *state.Pods {
 		}
 		sum.CannotStart = sum.CannotStart || p.stuck
 	}
-	slices.SortFunc(sum.Nodes, hostlist.Compare)
+	slices.SortFunc(sum.Nodes, hostlist.CompareNames)
 	sum.Nodes = slices.Compact(sum.Nodes)
 	return sum
 }

@@ -13,8 +13,8 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// StoreObject stores an object of any kind that the dashboard shows. The caller must not change jobs, PodGroups, queues or
-// hypernodes afterwards.
+// StoreObject stores an object of any kind that the dashboard shows. The caller must not change jobs, PodGroups, queues
+// or hypernodes afterwards.
 func (b *Board) StoreObject(object runtime.Object) error {
 	switch o := object.(type) {
 	case *corev1.Node:
@@ -39,8 +39,8 @@ func (b *Board) StoreObject(object runtime.Object) error {
 	return nil
 }
 
-// SnapshotOf returns a complete, connected Snapshot of the objects at a time. Tests and one-time output use it.
-func SnapshotOf(now time.Time, objects ...runtime.Object) (*Snapshot, error) {
+// Of returns a complete, connected Snapshot of the objects at a time. Tests and one-time output use it.
+func Of(now time.Time, objects ...runtime.Object) (*Snapshot, error) {
 	b := NewBoard()
 	for _, object := range objects {
 		if err := b.StoreObject(object); err != nil {

@@ -44,7 +44,7 @@ func FromPod(pod *corev1.Pod) *Pod {
 		p.Trouble, p.Message = shareText(trouble.Code), shareText(jobstatus.OneLine(trouble.Message))
 	}
 	p.Asks = requestedAmounts(pod)
-	one := state.Summarize([]*corev1.Pod{pod})
+	one := state.SummarizePods([]*corev1.Pod{pod})
 	p.how, p.stuck = one.End, one.CannotStart
 	return p
 }

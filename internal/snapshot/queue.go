@@ -59,8 +59,8 @@ func pendingByQueue(jobs []*Job) map[string][]*Job {
 	return pending
 }
 
-// CompareByTurn compares pending jobs by the position that the scheduler gave them, jobs without a position last, then by
-// priority and age.
+// CompareByTurn compares pending jobs by the position that the scheduler gave them, jobs without a position last, then
+// by priority and age.
 func CompareByTurn(a, b *Job) int {
 	place := func(j *Job) int32 {
 		if j.Position == 0 {

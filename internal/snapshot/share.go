@@ -23,7 +23,8 @@ type Sharer struct {
 // mostShared is the greatest number of cached lists. Beyond it, the cache is cleared.
 const mostShared = 4096
 
-// ShareJobLists makes a job that SlimJob has reduced share its lists. It changes the job, whose lists must not change afterwards.
+// ShareJobLists makes a job that SlimJob has reduced share its lists. It changes the job, whose lists must not change
+// afterwards.
 func (s *Sharer) ShareJobLists(job *batchv1alpha1.Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,8 +42,8 @@ func (s *Sharer) ShareJobLists(job *batchv1alpha1.Job) {
 	}
 }
 
-// ShareGroupLists makes a PodGroup that SlimGroup has reduced share its lists. It changes the group, whose lists must not change
-// afterwards.
+// ShareGroupLists makes a PodGroup that SlimGroup has reduced share its lists. It changes the group, whose lists must
+// not change afterwards.
 func (s *Sharer) ShareGroupLists(g *schedulingv1beta1.PodGroup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -139,7 +139,8 @@ func (a *App) SetBackground(dark bool) {
 	_ = a.setTheme(a.themeName)
 }
 
-// ensureRootScreen returns the screen of a tab. The screen is kept, so that it is unchanged when the user returns to it.
+// ensureRootScreen returns the screen of a tab. The screen is kept, so that it is unchanged when the user returns to
+// it.
 func (a *App) ensureRootScreen(name string) screenapi.Screen {
 	if a.roots[name] == nil {
 		a.roots[name] = a.specs[name].New("")
@@ -207,8 +208,8 @@ func (a *App) SetLogs(logs *screenapi.LogView) {
 	a.sendEventToTop(screenapi.NewLines{})
 }
 
-// ReportDone reports the result of a Run to its screen and to the user. If the Run succeeded in part, both its message and
-// its error are shown.
+// ReportDone reports the result of a Run to its screen and to the user. If the Run succeeded in part, both its message
+// and its error are shown.
 func (a *App) ReportDone(from screenapi.Screen, run screenapi.Run, done screenapi.Done) {
 	if done.Err != nil {
 		before := run.Name + ": "

@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// paletteCommands returns the commands that the palette offers before the user types an argument: the screens, the commands
-// that take an argument, and all actions that have a key on this screen.
+// paletteCommands returns the commands that the palette offers before the user types an argument: the screens, the
+// commands that take an argument, and all actions that have a key on this screen.
 func (a *App) paletteCommands() []command {
 	var all []command
 	for _, tab := range a.tabs {

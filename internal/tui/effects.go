@@ -2,7 +2,8 @@ package tui
 
 import "github.com/vc-batch/vc/internal/tui/screenapi"
 
-// applyEffects applies a screen's effects. It changes the dashboard immediately and queues requests for all other effects.
+// applyEffects applies a screen's effects. It changes the dashboard immediately and queues requests for all other
+// effects.
 func (a *App) applyEffects(effects []screenapi.Effect, from screenapi.Screen) {
 	for _, effect := range effects {
 		a.applyOneEffect(effect, from)

@@ -93,8 +93,8 @@ type piece struct {
 	style canvas.Style
 }
 
-// titlePathParts returns the program, the cluster and namespace, and the open screens. On a narrow terminal, the first screens
-// are omitted.
+// titlePathParts returns the program, the cluster and namespace, and the open screens. On a narrow terminal, the first
+// screens are omitted.
 func (a *App) titlePathParts() []string {
 	namespace := a.ctx.Namespace
 	switch only := a.ctx.OnlyNamespaces("jobs"); {

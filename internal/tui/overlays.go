@@ -153,8 +153,8 @@ func drawQuestionBox(a *App, c canvas.Canvas, ask *screenapi.Ask, foot string, t
 	}
 }
 
-// fitQuestion wraps a question to the width and limits it to room lines. If it does not fit, fitted lists fewer objects,
-// but keeps the question and the effects.
+// fitQuestion wraps a question to the width and limits it to room lines. If it does not fit, fitted lists fewer
+// objects, but keeps the question and the effects.
 func fitQuestion(ask *screenapi.Ask, width, room int) []string {
 	for shown := len(ask.Named); ; shown-- {
 		lines := append([]string{ask.Question}, ask.Named[:max(shown, 0)]...)

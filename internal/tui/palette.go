@@ -103,8 +103,8 @@ func (p *paletteBox) findCommands(a *App) {
 	}
 }
 
-// bestMatches returns the commands whose names contain the letters of a text in order, sorted by how well they match. Names
-// that begin with the text come first.
+// bestMatches returns the commands whose names contain the letters of a text in order, sorted by how well they match.
+// Names that begin with the text come first.
 func bestMatches(all []command, text string) []command {
 	type scored struct {
 		command

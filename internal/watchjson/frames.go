@@ -13,8 +13,8 @@ type scan struct {
 	quoted bool
 }
 
-// endOfObject returns the length of the object at the beginning of data, or -1 if the object is incomplete. To continue, call
-// it again with more of the same data.
+// endOfObject returns the length of the object at the beginning of data, or -1 if the object is incomplete. To
+// continue, call it again with more of the same data.
 func (s *scan) endOfObject(data []byte) int {
 	for s.at < len(data) {
 		if s.quoted && !s.skipString(data) {

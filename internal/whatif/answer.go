@@ -48,8 +48,8 @@ func (t *Thought) RunAllSlices(now time.Time, e thinker, c *model.Cluster) insig
 	}
 }
 
-// RunOneSlice runs one slice of the answer and restores the model. done reports whether the answer is complete. The model
-// may change between two slices.
+// RunOneSlice runs one slice of the answer and restores the model. done reports whether the answer is complete. The
+// model may change between two slices.
 func (t *Thought) RunOneSlice(now time.Time, e thinker, c *model.Cluster) (status insight.PlanStatus, done bool) {
 	if status, is := t.RejectedStatus(now); is {
 		return status, true
@@ -270,9 +270,9 @@ func (t *Thought) setOtherAnswers(status *insight.PlanStatus, before, after *dec
 	}
 }
 
-// countAdmitted returns, by queue, how many other gangs are admitted because of the plan. This includes unedited queues,
-// because an edited queue that gets less leaves more to others. The gangs have no pods yet: after their controllers
-// have created them, they start when resources are free.
+// countAdmitted returns, by queue, how many other gangs are admitted because of the plan. This includes unedited
+// queues, because an edited queue that gets less leaves more to others. The gangs have no pods yet: after their
+// controllers have created them, they start when resources are free.
 func (t *Thought) countAdmitted(before, after *decision.Decisions, c *model.Cluster) map[string]int {
 	not := map[types.UID]bool{}
 	for i := range t.items {

@@ -16,6 +16,6 @@
 //
 // # Concurrency
 //
-// Prepare may run in any goroutine. Thought.RunAllSlices belongs to the goroutine of the model, or of the copy of it that the
-// planner simulates on.
+// Prepare may run in any goroutine. Thought.RunAllSlices belongs to the goroutine of the model, or of the copy of it
+// that the planner simulates on.
 package whatif

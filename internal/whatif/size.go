@@ -8,8 +8,8 @@ import (
 	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
 )
 
-// MaxPods is the maximum number of pods of the jobs of one plan. It bounds how long one slice of a simulation takes, and
-// each pod uses about 40 KB of the scheduler's memory.
+// MaxPods is the maximum number of pods of the jobs of one plan. It bounds how long one slice of a simulation takes,
+// and each pod uses about 40 KB of the scheduler's memory.
 const MaxPods = 5000
 
 // plannedPods returns the number of pods that the job controller would create at once for the jobs of a plan.

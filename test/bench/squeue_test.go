@@ -98,7 +98,7 @@ func (r *rig) createWaiting(ctx context.Context, i int) error {
 	batchv1alpha1.SetJobID(job, int64(1+i))
 	job.Annotations = map[string]string{keys.User: "mei", keys.JobTitle: "prepare"}
 	job.Spec.Tasks[0].Name = "head"
-	submission.Write(job, submission.Options{WorkDir: "/home/mei/project", Command: "/home/mei/project/prepare.sh", StdOut: "/home/mei/project/slurm-%j.out", SubmitLine: "sbatch --mem=4G -c 4 prepare.sh", Requeue: true})
+	submission.StoreOptions(job, submission.Options{WorkDir: "/home/mei/project", Command: "/home/mei/project/prepare.sh", StdOut: "/home/mei/project/slurm-%j.out", SubmitLine: "sbatch --mem=4G -c 4 prepare.sh", Requeue: true})
 	if err := r.ours.Create(ctx, job); err != nil {
 		return err
 	}

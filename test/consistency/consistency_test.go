@@ -51,7 +51,7 @@ func startFor(t *testing.T, world []runtime.Object, hidden []string) *both {
 	b := &both{t: t, server: clitest.Start(t, objects...), world: world}
 	for _, resource := range hidden {
 		for _, group := range []string{"/api/v1", "/apis/batch.volcano.sh/v1alpha1", "/apis/scheduling.volcano.sh/v1beta1"} {
-			b.server.Refuse("GET", group+"/"+resource, http.StatusForbidden, metav1.StatusReasonForbidden, resource+" is forbidden: User \"mei\" cannot list it at the cluster scope")
+			b.server.RejectRequests("GET", group+"/"+resource, http.StatusForbidden, metav1.StatusReasonForbidden, resource+" is forbidden: User \"mei\" cannot list it at the cluster scope")
 		}
 	}
 	var err error
@@ -99,14 +99,14 @@ func watched(t *testing.T, objects []client.Object, hidden []string) *snapshot.S
 // vcctl runs a command line and returns its output.
 func (b *both) vcctl(args string) string {
 	b.t.Helper()
-	streams, out, errOut := iostreams.Test("", 0)
+	streams, out, errOut := iostreams.TestStreams("", 0)
 	streams.Env = func(string) string { return "" }
 	streams.Environ = func() []string { return nil }
 	f := cli.NewFactory("vcctl", &streams)
 	f.Now = func() time.Time { return tuitest.Now }
 	cache := b.t.TempDir()
 	f.Config.CacheDir = &cache
-	if code := root.Run(context.Background(), f, append([]string{"--kubeconfig", b.server.Kubeconfig("nlp")}, strings.Fields(args)...)); code != 0 && code != cli.ExitPending {
+	if code := root.Run(context.Background(), f, append([]string{"--kubeconfig", b.server.WriteKubeconfig("nlp")}, strings.Fields(args)...)); code != 0 && code != cli.ExitPending {
 		b.t.Fatalf("vcctl %s: exit %d\n%s", args, code, errOut)
 	}
 	return out.String()

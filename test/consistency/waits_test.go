@@ -111,7 +111,7 @@ func TestWhoSeesAPartIsShownThatPart(t *testing.T) {
 // nodesUnknown compares both for nodes whose pods the user may not read: their free resources are unknown.
 func (b *both) nodesUnknown() {
 	b.t.Helper()
-	b.server.Refuse("GET", "/api/v1/pods", http.StatusForbidden, metav1.StatusReasonForbidden, "pods is forbidden")
+	b.server.RejectRequests("GET", "/api/v1/pods", http.StatusForbidden, metav1.StatusReasonForbidden, "pods is forbidden")
 	nodes := b.screen("4")
 	at := slices.Index(line(b.t, nodes, "NODE"), "STATE")
 	for name, row := range rows(b.vcctl("node list")) {

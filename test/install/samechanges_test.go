@@ -55,7 +55,7 @@ func TestWebhookAndCommandLineSayTheSameOfChanges(t *testing.T) {
 				t.Errorf("the webhook: %v", err)
 			}
 			fromCLI := vcctlOrJudge(t, row.vcctl, func(f *cli.Factory) error {
-				return f.JudgeUpdate(f.Around(t.Context(), true), old, changed, false)
+				return f.ValidateUpdate(f.ValidationContext(t.Context(), true), old, changed, false)
 			})
 			if row.chosen {
 				if err := mentions(strings.Join(fromCLI, "\n"), want); err != nil {
@@ -179,18 +179,18 @@ func vcctlOrJudge(t *testing.T, command string, judge func(*cli.Factory) error) 
 	if command != "" {
 		return vcctlSays(t, "", strings.Fields(command)...)
 	}
-	streams, _, _ := iostreams.Test("", 0)
+	streams, _, _ := iostreams.TestStreams("", 0)
 	f := cli.NewFactory("vcctl", &streams)
 	*f.Config.KubeConfig = kubeconfig
 	var told bytes.Buffer
-	cli.Report(&told, judge(f), cli.Connection{})
+	cli.ReportError(&told, judge(f), cli.Connection{})
 	return errorsIn(told.String())
 }
 
 // vcctlSays returns the sorted errors of vcctl, which must fail and print nothing to stdout.
 func vcctlSays(t *testing.T, stdin string, args ...string) []string {
 	t.Helper()
-	streams, out, errOut := iostreams.Test(stdin, 0)
+	streams, out, errOut := iostreams.TestStreams(stdin, 0)
 	code := root.Main(t.Context(), "vcctl", append(args, "--kubeconfig", kubeconfig), streams)
 	if code == 0 || out.Len() > 0 {
 		t.Errorf("vcctl ends with %d and prints %q", code, out)

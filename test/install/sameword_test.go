@@ -64,7 +64,7 @@ func TestWebhookAndCommandLineSayTheSame(t *testing.T) {
 			}
 			fromHook := hookRefuses(t, c, object)
 			for i := range fromHook { // vcctl also rewrites the webhook's errors
-				fromHook[i] = cli.PlainWords(fromHook[i])
+				fromHook[i] = cli.SimplifyMessage(fromHook[i])
 			}
 			if !bad.chosen && !slices.Equal(fromHook, fromCLI) {
 				t.Errorf("the webhook says\n\t%s\nand vcctl\n\t%s", strings.Join(fromHook, "\n\t"), strings.Join(fromCLI, "\n\t"))

@@ -63,7 +63,7 @@ func TestUnknownFieldsAreTold(t *testing.T) {
 			if err := mentions(strings.Join(told.texts, "\n"), want); err != nil {
 				t.Errorf("the API server's warnings: %v", err)
 			}
-			streams, _, errOut := iostreams.Test(row.manifest, 0)
+			streams, _, errOut := iostreams.TestStreams(row.manifest, 0)
 			code := root.Main(t.Context(), "vcctl", []string{"job", "run", "-f", "-", "--validate=warn", "--dry-run=server", "--kubeconfig", kubeconfig}, streams)
 			if err := mentions(errOut.String(), "warning: "+sep+want); code != 0 || err != nil {
 				t.Errorf("vcctl --validate=warn ends with %d: %v", code, err)

@@ -28,7 +28,7 @@ const asProgram = "VC_TEST_IS_VCCTL"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(root.Main(context.Background(), "vcctl", os.Args[1:], iostreams.System(), dashboard.AddToFactory))
+		os.Exit(root.Main(context.Background(), "vcctl", os.Args[1:], iostreams.SystemStreams(), dashboard.AddToFactory))
 	}
 	os.Exit(m.Run())
 }

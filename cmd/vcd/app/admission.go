@@ -30,7 +30,7 @@ type admissionFlags struct {
 	requireClassUse               bool
 }
 
-func (f *admissionFlags) bind(fs *pflag.FlagSet) {
+func (f *admissionFlags) bindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.address, "webhook-listen-address", admission.DefaultListenAddress, "listen address of the webhooks")
 	fs.StringVar(&f.url, "webhook-url", "", "https URL of the webhooks for the API server, instead of a service; it may lead to several replicas")
 	fs.StringVar(&f.service, "webhook-service", "", "NAMESPACE/NAME of the service of the webhooks for the API server; without it and --webhook-url the listen address is used")
@@ -48,13 +48,13 @@ func (f *admissionFlags) bind(fs *pflag.FlagSet) {
 // bindObsolete adds flags of Volcano's webhook manager that have another name or no effect in vcd.
 func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
 	fs.StringVar(&f.serviceNamespace, "webhook-namespace", "", "namespace of the service before the webhooks")
-	deprecate(fs, "webhook-namespace", "use --webhook-service")
+	deprecateFlag(fs, "webhook-namespace", "use --webhook-service")
 	fs.StringVar(&f.serviceName, "webhook-service-name", "", "name of the service before the webhooks")
-	deprecate(fs, "webhook-service-name", "use --webhook-service")
+	deprecateFlag(fs, "webhook-service-name", "use --webhook-service")
 }
 
-// options converts the flags to the options of the webhooks.
-func (f *admissionFlags) options(gates featureGates) (admission.Options, error) {
+// toOptions converts the flags to the options of the webhooks.
+func (f *admissionFlags) toOptions(gates featureGates) (admission.Options, error) {
 	o := admission.Options{
 		ListenAddress: f.address, URL: f.url, AdmissionConf: f.conf, QueueGate: gates[queueGate], MaxReplicas: f.maxReplicas,
 		ClientCAFile: f.clientCA, ClientNames: f.clientNames, RequirePriorityClassUse: f.requireClassUse,

@@ -30,16 +30,16 @@ func WithPolicy(name string, build plugin.Builder) Option {
 func Main(options ...Option) {
 	ctx, stop := interrupt.ContextWithSignals(context.Background())
 	defer stop()
-	if err := run(ctx, options); err != nil {
+	if err := runCommand(ctx, options); err != nil {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-		if hint := hintOf(err); hint != "" {
+		if hint := errorHint(err); hint != "" {
 			fmt.Fprintf(os.Stderr, "hint:  %s\n", hint)
 		}
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, options []Option) error {
+func runCommand(ctx context.Context, options []Option) error {
 	for _, option := range options {
 		if err := option(); err != nil {
 			return err
@@ -48,7 +48,7 @@ func run(ctx context.Context, options []Option) error {
 	return newCommand().ExecuteContext(ctx)
 }
 
-func hintOf(err error) string {
+func errorHint(err error) string {
 	if hint := daemon.HintOfError(err); hint != "" {
 		return hint
 	}

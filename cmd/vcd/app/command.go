@@ -92,24 +92,24 @@ func newPart(name, short string, kinds parts, components ...string) *cobra.Comma
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := f.options(components)
+			o, err := f.toOptions(components)
 			if err != nil {
 				return err
 			}
-			for _, line := range f.gates.ignored() {
+			for _, line := range f.gates.ignoredGates() {
 				cmd.PrintErrln(line)
 			}
 			go tuneMemory(cmd.Context())
 			return daemon.Run(cmd.Context(), o)
 		},
 	}
-	f.bind(cmd.Flags(), kinds)
+	f.bindFlags(cmd.Flags(), kinds)
 	return cmd
 }
 
-// connect returns the configuration of the connection to the API server. It is taken from the flag, $KUBECONFIG,
-// ~/.kube/config, or the pod's service account.
-func connect(kubeconfig, master string) (*rest.Config, error) {
+// connectionConfig returns the configuration of the connection to the API server. It is taken from the flag,
+// $KUBECONFIG, ~/.kube/config, or the pod's service account.
+func connectionConfig(kubeconfig, master string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	overrides := &clientcmd.ConfigOverrides{}

@@ -32,12 +32,12 @@ func parsed(t *testing.T, p parts, arguments ...string) (daemon.Options, error) 
 	f := &flags{}
 	cmd := newPart("test", "", p, daemon.ComponentNames()...)
 	cmd.ResetFlags()
-	f.bind(cmd.Flags(), p)
+	f.bindFlags(cmd.Flags(), p)
 	cmd.Flags().SetOutput(&bytes.Buffer{})
 	if err := cmd.Flags().Parse(append([]string{"--kubeconfig", path}, arguments...)); err != nil {
 		return daemon.Options{}, err
 	}
-	return f.options(daemon.ComponentNames())
+	return f.toOptions(daemon.ComponentNames())
 }
 
 func TestFlags(t *testing.T) {
@@ -231,7 +231,7 @@ func TestFeatureGatesWithoutEffectAreTold(t *testing.T) {
 		if err := gates.Set(gate); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, gates.ignored()); diff != "" {
+		if diff := cmp.Diff(want, gates.ignoredGates()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", gate, diff)
 		}
 	}
@@ -273,7 +273,7 @@ func TestMistakesOnTheCommandLineHaveAHint(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Fatalf("got %v, want an error that says %q", err, c.says)
 			}
-			if hint := hintOf(err); hint != c.hint {
+			if hint := errorHint(err); hint != c.hint {
 				t.Errorf("hint %q, want %q", hint, c.hint)
 			}
 			if out.Len() > 0 {

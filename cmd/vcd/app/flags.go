@@ -59,7 +59,7 @@ type flags struct {
 	gates     featureGates
 }
 
-func (f *flags) bind(fs *pflag.FlagSet, p parts) {
+func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 	fs.SortFlags = false
 	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig; without it, $KUBECONFIG, then the pod's service account")
 	fs.StringVar(&f.master, "master", "", "address of the API server, instead of the kubeconfig's")
@@ -80,7 +80,7 @@ func (f *flags) bind(fs *pflag.FlagSet, p parts) {
 		fs.StringVar(&f.listsService, "lists-service", "", "NAMESPACE/NAME of the service of these lists for the API server; without it, the API server must run on this machine")
 	}
 	if p&admitting != 0 {
-		f.admission.bind(fs)
+		f.admission.bindFlags(fs)
 	}
 	if p&(scheduling|controlling) != 0 {
 		fs.BoolVar(&f.leaderElect, "leader-elect", true, "only one of several processes works at a time")
@@ -109,9 +109,9 @@ func bindVerbosity(fs *pflag.FlagSet) {
 	fs.AddFlag(v)
 }
 
-// options converts the flags to the daemon's options.
-func (f *flags) options(components []string) (daemon.Options, error) {
-	config, err := connect(f.kubeconfig, f.master)
+// toOptions converts the flags to the daemon's options.
+func (f *flags) toOptions(components []string) (daemon.Options, error) {
+	config, err := connectionConfig(f.kubeconfig, f.master)
 	if err != nil {
 		return daemon.Options{}, &connectError{err}
 	}
@@ -154,7 +154,7 @@ func (f *flags) options(components []string) (daemon.Options, error) {
 	if f.enableHealth {
 		o.HealthAddress = f.healthAddress
 	}
-	if o.Admission, err = f.admission.options(f.gates); err != nil {
+	if o.Admission, err = f.admission.toOptions(f.gates); err != nil {
 		return o, err
 	}
 	return o, nil

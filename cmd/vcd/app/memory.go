@@ -27,7 +27,7 @@ func tuneMemory(ctx context.Context) {
 	last := 0
 	for {
 		metrics.Read(live)
-		if percent := percentFor(live[0].Value.Uint64()); percent != last {
+		if percent := percentForHeap(live[0].Value.Uint64()); percent != last {
 			debug.SetGCPercent(percent)
 			last = percent
 		}
@@ -39,9 +39,9 @@ func tuneMemory(ctx context.Context) {
 	}
 }
 
-// percentFor returns the percentage with which a heap with the specified number of live bytes can grow by smallHeap,
-// or by 80% if it is large.
-func percentFor(live uint64) int {
+// percentForHeap returns the percentage with which a heap with the specified number of live bytes can grow by
+// smallHeap, or by 80% if it is large.
+func percentForHeap(live uint64) int {
 	const least, most = 80, 800
 	if live == 0 {
 		return most / 2

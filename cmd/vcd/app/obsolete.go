@@ -29,8 +29,8 @@ const (
 	certificates = "the webhooks' certificates are made and renewed by the daemon itself, and /metrics and /healthz are plain HTTP"
 )
 
-// ignored returns the flags of Volcano that the components accept but ignore.
-func (p parts) ignored() []ignoredFlag {
+// ignoredFlags returns the flags of Volcano that the components accept but ignore.
+func (p parts) ignoredFlags() []ignoredFlag {
 	all := []ignoredFlag{
 		{"kube-api-qps", false, adapts}, {"kube-api-burst", false, adapts},
 		{"tls-cert-file", false, certificates}, {"tls-private-key-file", false, certificates}, {"ca-cert-file", false, certificates},
@@ -75,24 +75,24 @@ func (p parts) ignored() []ignoredFlag {
 // bindObsolete adds flags of Volcano that have another meaning or no effect in vcd, so that Volcano's command lines
 // still work. A warning is printed if such a flag is used.
 func (f *flags) bindObsolete(fs *pflag.FlagSet, p parts) {
-	for _, i := range p.ignored() {
+	for _, i := range p.ignoredFlags() {
 		fs.String(i.name, "", i.why)
 		if i.bare {
 			fs.Lookup(i.name).NoOptDefVal = "true"
 		}
-		deprecate(fs, i.name, "it is ignored: "+i.why)
+		deprecateFlag(fs, i.name, "it is ignored: "+i.why)
 	}
 	if p&(scheduling|controlling) != 0 {
 		fs.StringVar(&f.leaseNamespace, "lock-object-namespace", daemon.Namespace, "namespace of the leases")
-		deprecate(fs, "lock-object-namespace", "use --leader-elect-resource-namespace")
+		deprecateFlag(fs, "lock-object-namespace", "use --leader-elect-resource-namespace")
 	}
 	if p&admitting != 0 {
 		f.admission.bindObsolete(fs)
 	}
 }
 
-// deprecate hides a flag and prints a message if it is used.
-func deprecate(fs *pflag.FlagSet, name, message string) {
+// deprecateFlag hides a flag and prints a message if it is used.
+func deprecateFlag(fs *pflag.FlagSet, name, message string) {
 	if err := fs.MarkDeprecated(name, message); err != nil {
 		panic(err) // the flag was not added, which is a programming error
 	}
@@ -109,8 +109,8 @@ var alwaysOn = map[string]string{
 	"ResourceTopology":            "NUMA is used if policy numaaware is in the scheduler's configuration",
 }
 
-// ignored returns a warning for each specified feature gate that has no effect.
-func (g featureGates) ignored() []string {
+// ignoredGates returns a warning for each specified feature gate that has no effect.
+func (g featureGates) ignoredGates() []string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(g)) {
 		instead, ours := alwaysOn[name]

@@ -11,28 +11,29 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Away starts an outage: it closes all connections, and the server responds with errors until Back is called.
-func (s *Server) Away() {
+// StartOutage starts an outage: it closes all connections, and the server responds with errors until EndOutage is
+// called.
+func (s *Server) StartOutage() {
 	s.mu.Lock()
 	s.away = true
 	s.mu.Unlock()
 	s.http.CloseClientConnections()
 }
 
-// Back ends the outage.
-func (s *Server) Back() {
+// EndOutage ends the outage.
+func (s *Server) EndOutage() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.away = false
 }
 
-// isAway responds to a request during an outage as a proxy in front of the server would. It reports whether there is
-// an outage.
-func (s *Server) isAway(w http.ResponseWriter) bool {
+// rejectDuringOutage responds to a request during an outage as a proxy in front of the server would. It reports whether
+// there is an outage.
+func (s *Server) rejectDuringOutage(w http.ResponseWriter) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.away {
-		write(w, http.StatusServiceUnavailable, &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+		writeJSON(w, http.StatusServiceUnavailable, &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
 			Code: http.StatusServiceUnavailable, Reason: metav1.StatusReasonServiceUnavailable, Message: "no backend answers"})
 	}
 	return s.away
@@ -41,7 +42,7 @@ func (s *Server) isAway(w http.ResponseWriter) bool {
 // connection is the context key of a request's network connection.
 type connection struct{}
 
-func withConnection(ctx context.Context, conn net.Conn) context.Context {
+func storeConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connection{}, conn)
 }
 

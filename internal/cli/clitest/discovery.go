@@ -25,50 +25,50 @@ var served = []claim{
 	{"insight.vc-batch.dev/v1alpha1", []string{"Plan"}},
 }
 
-// Serve makes the server claim to serve exactly the given kinds of a group version.
-func (s *Server) Serve(groupVersion string, kinds ...string) {
+// SetServedKinds makes the server claim to serve exactly the given kinds of a group version.
+func (s *Server) SetServedKinds(groupVersion string, kinds ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.claims = []claim{{groupVersion, kinds}}
 }
 
-// Volcano makes the server look like a cluster of the given Kubernetes version that has Volcano installed.
-func (s *Server) Volcano(kubernetes string) {
+// ActAsVolcano makes the server look like a cluster of the given Kubernetes version that has Volcano installed.
+func (s *Server) ActAsVolcano(kubernetes string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kubernetes, s.volcano = kubernetes, true
 	s.claims = slices.DeleteFunc(slices.Clone(s.claims), func(c claim) bool { return strings.HasPrefix(c.groupVersion, "insight.") })
 }
 
-// discovery responds to discovery requests. It reports whether the request was one.
-func (s *Server) discovery(w http.ResponseWriter, r *http.Request) bool {
+// serveDiscovery responds to discovery requests. It reports whether the request was one.
+func (s *Server) serveDiscovery(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch r.URL.Path {
 	case "/version":
-		write(w, http.StatusOK, version.Info{Major: "1", Minor: "36", GitVersion: s.kubernetes})
+		writeJSON(w, http.StatusOK, version.Info{Major: "1", Minor: "36", GitVersion: s.kubernetes})
 	case "/readyz":
 		_, _ = w.Write([]byte("ok"))
 	case "/api":
-		write(w, http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
+		writeJSON(w, http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
 	case "/apis":
-		write(w, http.StatusOK, s.groupList())
+		writeJSON(w, http.StatusOK, s.groupList())
 	case "/api/v1":
-		write(w, http.StatusOK, metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "v1",
+		writeJSON(w, http.StatusOK, metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "v1",
 			APIResources: []metav1.APIResource{{Name: "serviceaccounts", Kind: "ServiceAccount", Namespaced: true, Verbs: metav1.Verbs{"create"}},
 				{Name: "pods/eviction", Kind: "Eviction", Group: "policy", Version: "v1", Namespaced: true, Verbs: metav1.Verbs{"create"}}}})
 	case "/openapi/v3":
-		write(w, http.StatusOK, map[string]any{"paths": map[string]any{"apis/scheduling.volcano.sh/v1beta1": map[string]any{"serverRelativeURL": "/openapi/v3/apis/scheduling.volcano.sh/v1beta1"}}})
+		writeJSON(w, http.StatusOK, map[string]any{"paths": map[string]any{"apis/scheduling.volcano.sh/v1beta1": map[string]any{"serverRelativeURL": "/openapi/v3/apis/scheduling.volcano.sh/v1beta1"}}})
 	case "/openapi/v3/apis/scheduling.volcano.sh/v1beta1":
 		fields := map[string]any{"phase": map[string]any{}}
 		if !s.volcano {
 			fields["explanation"] = map[string]any{}
 		}
 		status := map[string]any{"properties": fields}
-		write(w, http.StatusOK, map[string]any{"components": map[string]any{"schemas": map[string]any{
+		writeJSON(w, http.StatusOK, map[string]any{"components": map[string]any{"schemas": map[string]any{
 			"sh.volcano.scheduling.v1beta1.PodGroup": map[string]any{"properties": map[string]any{"status": status}}}}})
 	default:
-		return s.resources(w, r)
+		return s.serveResources(w, r)
 	}
 	return true
 }
@@ -83,17 +83,17 @@ func (s *Server) groupList() metav1.APIGroupList {
 	return list
 }
 
-// resources responds to requests for the kinds of a group version. It reports whether the request was one.
-func (s *Server) resources(w http.ResponseWriter, r *http.Request) bool {
+// serveResources responds to requests for the kinds of a group version. It reports whether the request was one.
+func (s *Server) serveResources(w http.ResponseWriter, r *http.Request) bool {
 	for _, one := range s.claims {
 		if r.URL.Path != "/apis/"+one.groupVersion {
 			continue
 		}
 		list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: one.groupVersion}
 		for _, kind := range one.kinds {
-			list.APIResources = append(list.APIResources, metav1.APIResource{Name: resourceOf(kind), Kind: kind, Namespaced: kind != "Queue" && kind != "HyperNode", Verbs: metav1.Verbs{"get", "list"}})
+			list.APIResources = append(list.APIResources, metav1.APIResource{Name: resourceName(kind), Kind: kind, Namespaced: kind != "Queue" && kind != "HyperNode", Verbs: metav1.Verbs{"get", "list"}})
 		}
-		write(w, http.StatusOK, list)
+		writeJSON(w, http.StatusOK, list)
 		return true
 	}
 	return false

@@ -40,8 +40,8 @@ type process struct {
 	shown bool
 }
 
-// exec responds to exec and attach requests over WebSockets.
-func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
+// serveExec responds to exec and attach requests over WebSockets.
+func (s *Server) serveExec(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	on := func(name string, kind wsstream.ChannelType) wsstream.ChannelType {
 		if query.Get(name) == "true" {
@@ -64,22 +64,22 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() { _ = conn.Close() }()
 	p := &process{tty: query.Get("tty") == "true", in: bufio.NewReader(streams[0]), out: streams[1], err: streams[2]}
-	go p.sizes(streams[4])
+	go p.readSizes(streams[4])
 	command := query["command"]
 	if strings.HasSuffix(r.URL.Path, "/attach") {
-		p.say("attached to " + query.Get("container"))
+		p.printLine("attached to " + query.Get("container"))
 		command = []string{"cat"}
 	}
 	if command[0] == "cut" {
-		p.say("it runs")
+		p.printLine("it runs")
 		_ = connectionOf(r).Close()
 		return
 	}
-	_ = json.NewEncoder(streams[3]).Encode(status(p.run(command)))
+	_ = json.NewEncoder(streams[3]).Encode(exitStatus(p.runCommand(command)))
 }
 
-// status returns the status that reports the exit code of a process.
-func status(code int) metav1.Status {
+// exitStatus returns the status that reports the exit code of a process.
+func exitStatus(code int) metav1.Status {
 	if code == 0 {
 		return metav1.Status{Status: metav1.StatusSuccess}
 	}
@@ -87,7 +87,7 @@ func status(code int) metav1.Status {
 		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: "ExitCode", Message: strconv.Itoa(code)}}}}
 }
 
-func (p *process) run(command []string) int {
+func (p *process) runCommand(command []string) int {
 	if strings.HasSuffix(command[0], "/vc-step") {
 		command = append([]string{"echo", "vc-step"}, command[1:]...)
 	}
@@ -105,24 +105,24 @@ func (p *process) run(command []string) int {
 				_, _ = io.WriteString(p.err, rest+"\n")
 			}
 		}
-		p.say(strings.Join(slices.DeleteFunc(command[1:], func(word string) bool { return strings.HasPrefix(word, "!") }), " "))
+		p.printLine(strings.Join(slices.DeleteFunc(command[1:], func(word string) bool { return strings.HasPrefix(word, "!") }), " "))
 	case "cat":
 		_, _ = io.Copy(p.out, p.in)
 	case "keys":
-		p.say("listening")
-		p.keys(func(key byte) { p.say(fmt.Sprintf("%q", key)) })
+		p.printLine("listening")
+		p.readKeys(func(key byte) { p.printLine(fmt.Sprintf("%q", key)) })
 	case "size":
 		p.showSizes()
-		p.keys(func(byte) {})
+		p.readKeys(func(byte) {})
 	default:
-		p.say(command[0] + ": not found")
+		p.printLine(command[0] + ": not found")
 		return 127
 	}
 	return 0
 }
 
-// say prints a line.
-func (p *process) say(text string) {
+// printLine prints a line.
+func (p *process) printLine(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	end := "\n"
@@ -132,8 +132,8 @@ func (p *process) say(text string) {
 	_, _ = io.WriteString(p.out, text+end)
 }
 
-// keys reads bytes until q or the end of the input.
-func (p *process) keys(pressed func(byte)) {
+// readKeys reads bytes until q or the end of the input.
+func (p *process) readKeys(pressed func(byte)) {
 	for {
 		key, err := p.in.ReadByte()
 		if err != nil || key == 'q' {
@@ -143,8 +143,9 @@ func (p *process) keys(pressed func(byte)) {
 	}
 }
 
-// sizes reads the sizes of the terminal. They must be read even if they are not used, because they precede the input.
-func (p *process) sizes(from io.Reader) {
+// readSizes reads the sizes of the terminal. They must be read even if they are not used, because they precede the
+// input.
+func (p *process) readSizes(from io.Reader) {
 	decoder := json.NewDecoder(from)
 	for {
 		var size struct{ Width, Height uint16 }

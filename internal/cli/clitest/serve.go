@@ -19,58 +19,58 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	defer s.begin(r)()
-	if s.isAway(w) {
+func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request) {
+	defer s.recordRequest(r)()
+	if s.rejectDuringOutage(w) {
 		return
 	}
 	s.mu.Lock()
-	refused, other := s.refusal(r), s.others[r.URL.Path]
+	refused, other := s.findRefusal(r), s.others[r.URL.Path]
 	s.mu.Unlock()
 	if refused != nil {
-		write(w, int(refused.Code), refused)
+		writeJSON(w, int(refused.Code), refused)
 		return
 	}
 	if other != nil {
 		other.ServeHTTP(w, r)
 		return
 	}
-	if s.discovery(w, r) {
+	if s.serveDiscovery(w, r) {
 		return
 	}
 	if pod, found := strings.CutSuffix(r.URL.Path, "/log"); found {
-		s.log(w, pod, r.URL.Query().Get("timestamps") == "true")
+		s.serveLog(w, pod, r.URL.Query().Get("timestamps") == "true")
 		return
 	}
 	if strings.HasSuffix(r.URL.Path, "/exec") || strings.HasSuffix(r.URL.Path, "/attach") {
-		s.exec(w, r)
+		s.serveExec(w, r)
 		return
 	}
 	if r.URL.Query().Get("watch") != "" {
-		s.watch(w, r)
+		s.serveWatch(w, r)
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch r.Method {
 	case http.MethodGet:
-		s.get(w, r)
+		s.serveGet(w, r)
 	case http.MethodPost:
 		if pod, found := strings.CutSuffix(r.URL.Path, "/eviction"); found {
-			s.evict(w, r, pod)
+			s.serveEviction(w, r, pod)
 			return
 		}
-		s.create(w, r)
+		s.serveCreate(w, r)
 	case http.MethodPatch:
-		s.patch(w, r)
+		s.servePatch(w, r)
 	case http.MethodDelete:
-		s.delete(w, r)
+		s.serveDelete(w, r)
 	default:
-		s.fail(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, r.Method)
+		s.writeFailure(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, r.Method)
 	}
 }
 
-func (s *Server) refusal(r *http.Request) *metav1.Status {
+func (s *Server) findRefusal(r *http.Request) *metav1.Status {
 	for key, status := range s.refuse {
 		method, path, _ := strings.Cut(key, " ")
 		if (method == "*" || method == r.Method) && strings.HasPrefix(r.URL.Path, path) {
@@ -80,8 +80,8 @@ func (s *Server) refusal(r *http.Request) *metav1.Status {
 	return nil
 }
 
-func (s *Server) fail(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
-	write(w, code, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+func (s *Server) writeFailure(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
+	writeJSON(w, code, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
 		Code: int32(code), Reason: reason, Message: message})
 }
 
@@ -98,20 +98,20 @@ func isObject(path string) bool {
 	return len(rest) == 2
 }
 
-func (s *Server) get(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	if isObject(r.URL.Path) {
 		object, there := s.objects[r.URL.Path]
 		if !there {
-			s.notFound(w, r)
+			s.writeNotFound(w, r)
 			return
 		}
-		write(w, http.StatusOK, object)
+		writeJSON(w, http.StatusOK, object)
 		return
 	}
 	query := r.URL.Query()
 	var items []map[string]any
-	for _, key := range s.below(r.URL.Path) {
-		if matches(s.objects[key], query) {
+	for _, key := range s.pathsBelow(r.URL.Path) {
+		if matchesSelectors(s.objects[key], query) {
 			items = append(items, s.objects[key])
 		}
 	}
@@ -135,7 +135,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	} else {
 		list["apiVersion"], list["kind"] = emptyList(r.URL.Path)
 	}
-	write(w, http.StatusOK, list)
+	writeJSON(w, http.StatusOK, list)
 }
 
 // emptyList returns the kind of the list to return for a path without objects.
@@ -158,13 +158,13 @@ func metadataOnly(items []map[string]any) []map[string]any {
 	return only
 }
 
-func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
+func (s *Server) writeNotFound(w http.ResponseWriter, r *http.Request) {
 	parent, name, _ := cutLast(r.URL.Path, "/")
 	_, resource, _ := cutLast(parent, "/")
-	s.fail(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s %q not found", resource, name))
+	s.writeFailure(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s %q not found", resource, name))
 }
 
-func body(r *http.Request) (map[string]any, error) {
+func readBody(r *http.Request) (map[string]any, error) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
@@ -183,14 +183,14 @@ func body(r *http.Request) (map[string]any, error) {
 	return object, err
 }
 
-func (s *Server) create(w http.ResponseWriter, r *http.Request) {
-	object, err := body(r)
+func (s *Server) serveCreate(w http.ResponseWriter, r *http.Request) {
+	object, err := readBody(r)
 	if err != nil {
-		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		s.writeFailure(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 		return
 	}
-	if err := unknownFields(object, r.URL.Query().Get("fieldValidation")); err != nil {
-		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+	if err := checkUnknownFields(object, r.URL.Query().Get("fieldValidation")); err != nil {
+		s.writeFailure(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 		return
 	}
 	meta := object["metadata"].(map[string]any)
@@ -200,7 +200,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path + "/" + meta["name"].(string)
 	if _, there := s.objects[path]; there {
 		_, resource, _ := cutLast(r.URL.Path, "/")
-		s.fail(w, http.StatusConflict, metav1.StatusReasonAlreadyExists, fmt.Sprintf("%s %q already exists", resource, meta["name"]))
+		s.writeFailure(w, http.StatusConflict, metav1.StatusReasonAlreadyExists, fmt.Sprintf("%s %q already exists", resource, meta["name"]))
 		return
 	}
 	if r.URL.Query().Get("dryRun") == "" {
@@ -208,15 +208,15 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		if change := s.onCreate[kind]; change != nil {
 			change(object)
 		}
-		s.put(path, object)
+		s.storeObject(path, object)
 		object = s.objects[path]
 		s.created[kind] = append(s.created[kind], object)
 	}
-	write(w, http.StatusCreated, object)
+	writeJSON(w, http.StatusCreated, object)
 }
 
-// unknownFields returns the server's error for unknown fields with fieldValidation=Strict.
-func unknownFields(object map[string]any, validation string) error {
+// checkUnknownFields returns the server's error for unknown fields with fieldValidation=Strict.
+func checkUnknownFields(object map[string]any, validation string) error {
 	if validation != "Strict" {
 		return nil
 	}
@@ -231,31 +231,31 @@ func unknownFields(object map[string]any, validation string) error {
 	return nil
 }
 
-func (s *Server) patch(w http.ResponseWriter, r *http.Request) {
+func (s *Server) servePatch(w http.ResponseWriter, r *http.Request) {
 	object, there := s.objects[r.URL.Path]
-	change, err := body(r)
+	change, err := readBody(r)
 	switch {
 	case !there:
-		s.notFound(w, r)
+		s.writeNotFound(w, r)
 		return
 	case err != nil:
-		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		s.writeFailure(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 		return
 	}
 	if meta, _ := change["metadata"].(map[string]any); meta["resourceVersion"] != nil && meta["resourceVersion"] != object["metadata"].(map[string]any)["resourceVersion"] {
-		s.fail(w, http.StatusConflict, metav1.StatusReasonConflict, "the object has been modified; please apply your changes to the latest version and try again")
+		s.writeFailure(w, http.StatusConflict, metav1.StatusReasonConflict, "the object has been modified; please apply your changes to the latest version and try again")
 		return
 	}
-	merged := merge(object, change).(map[string]any)
+	merged := mergePatch(object, change).(map[string]any)
 	if r.URL.Query().Get("dryRun") == "" {
-		s.put(r.URL.Path, merged)
+		s.storeObject(r.URL.Path, merged)
 		merged = s.objects[r.URL.Path]
 	}
-	write(w, http.StatusOK, merged)
+	writeJSON(w, http.StatusOK, merged)
 }
 
-// merge applies a JSON merge patch.
-func merge(old, change any) any {
+// mergePatch applies a JSON merge patch.
+func mergePatch(old, change any) any {
 	changes, isMap := change.(map[string]any)
 	if !isMap {
 		return change
@@ -271,48 +271,49 @@ func merge(old, change any) any {
 			delete(merged, key)
 			continue
 		}
-		merged[key] = merge(merged[key], value)
+		merged[key] = mergePatch(merged[key], value)
 	}
 	return merged
 }
 
-func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("dryRun") == "" {
-		if text, err := body(r); err == nil && text["dryRun"] != nil {
-			write(w, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
+		if text, err := readBody(r); err == nil && text["dryRun"] != nil {
+			writeJSON(w, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
 			return
 		}
-		if s.held(r.URL.Path) {
-			write(w, http.StatusOK, s.objects[r.URL.Path])
+		if s.holdForFinalizers(r.URL.Path) {
+			writeJSON(w, http.StatusOK, s.objects[r.URL.Path])
 			return
 		}
-		if !s.drop(r.URL.Path) {
-			s.notFound(w, r)
+		if !s.removeStored(r.URL.Path) {
+			s.writeNotFound(w, r)
 			return
 		}
 	}
-	write(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
+	writeJSON(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
 }
 
-// evict deletes a pod. Tests use Refuse to simulate PodDisruptionBudgets.
-func (s *Server) evict(w http.ResponseWriter, r *http.Request, pod string) {
-	eviction, err := body(r)
+// serveEviction deletes a pod. Tests use RejectRequests to simulate PodDisruptionBudgets.
+func (s *Server) serveEviction(w http.ResponseWriter, r *http.Request, pod string) {
+	eviction, err := readBody(r)
 	options, _ := eviction["deleteOptions"].(map[string]any)
 	switch {
 	case err != nil:
-		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		s.writeFailure(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 		return
 	case s.objects[pod] == nil:
-		s.fail(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("pods %q not found", path.Base(pod)))
+		s.writeFailure(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("pods %q not found", path.Base(pod)))
 		return
-	case options["dryRun"] == nil && !s.held(pod):
-		s.drop(pod)
+	case options["dryRun"] == nil && !s.holdForFinalizers(pod):
+		s.removeStored(pod)
 	}
-	write(w, http.StatusCreated, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
+	writeJSON(w, http.StatusCreated, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
 }
 
-// held marks an object that has finalizers as being deleted. It stays, because no controller removes the finalizers.
-func (s *Server) held(path string) bool {
+// holdForFinalizers marks an object that has finalizers as being deleted. It stays, because no controller removes the
+// finalizers.
+func (s *Server) holdForFinalizers(path string) bool {
 	object, there := s.objects[path]
 	if !there {
 		return false
@@ -324,17 +325,17 @@ func (s *Server) held(path string) bool {
 	meta["deletionTimestamp"] = "2026-03-01T12:00:00Z"
 	object = maps.Clone(object)
 	object["metadata"] = meta
-	s.put(path, object)
+	s.storeObject(path, object)
 	return true
 }
 
-func (s *Server) log(w http.ResponseWriter, path string, stamped bool) {
+func (s *Server) serveLog(w http.ResponseWriter, path string, stamped bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	s.mu.Lock()
 	text, there := s.logs[parts[3]+"/"+parts[5]]
 	s.mu.Unlock()
 	if !there {
-		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "no log")
+		s.writeFailure(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "no log")
 		return
 	}
 	if stamped && text != "" {
@@ -346,14 +347,14 @@ func (s *Server) log(w http.ResponseWriter, path string, stamped bool) {
 // logged is the timestamp of every log line.
 const logged = "2026-03-01T11:59:00Z"
 
-// watch sends the changes since the requested version, followed by all new changes. Without a version, it first sends
-// all existing objects.
-func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
+// serveWatch sends the changes since the requested version, followed by all new changes. Without a version, it first
+// sends all existing objects.
+func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 	changes := make(chan change, 1000)
 	query := r.URL.Query()
 	since, _ := strconv.Atoi(query.Get("resourceVersion"))
 	s.mu.Lock()
-	for _, key := range s.below(r.URL.Path) {
+	for _, key := range s.pathsBelow(r.URL.Path) {
 		object := s.objects[key]
 		at, _ := strconv.Atoi(object["metadata"].(map[string]any)["resourceVersion"].(string))
 		if at > since {
@@ -373,7 +374,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 			return
 		case c := <-changes:
 			parent, _, _ := cutLast(c.path, "/")
-			if !strings.HasPrefix(parent, prefix) || !strings.HasSuffix(parent, "/"+resource) || !matches(c.object, query) {
+			if !strings.HasPrefix(parent, prefix) || !strings.HasSuffix(parent, "/"+resource) || !matchesSelectors(c.object, query) {
 				continue
 			}
 			s.mu.Lock()

@@ -1,6 +1,6 @@
 // Package clitest implements a small in-memory API server for testing the command line. It supports JSON objects,
 // paged lists, watches, label and field selectors, dry runs, pod logs, and errors on request. It has no controllers;
-// tests make their changes with Set.
+// tests make their changes with SetObjects.
 package clitest
 
 import (
@@ -73,20 +73,20 @@ type change struct {
 func Start(t testing.TB, objects ...client.Object) *Server {
 	s := &Server{t: t, claims: served, kubernetes: "v1.36.3", objects: map[string]map[string]any{}, logs: map[string]string{}, refuse: map[string]*metav1.Status{},
 		onCreate: map[string]func(map[string]any){}, created: map[string][]map[string]any{}}
-	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	s.http.Config.ConnContext = withConnection
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serveRequest))
+	s.http.Config.ConnContext = storeConnection
 	s.http.Start()
 	t.Cleanup(func() {
 		s.http.CloseClientConnections()
 		s.http.Close()
 	})
-	s.Set(objects...)
+	s.SetObjects(objects...)
 	return s
 }
 
-// Copy starts a new server with the objects of this one, for tests that need many servers. The servers are
+// CopyServer starts a new server with the objects of this one, for tests that need many servers. The servers are
 // independent of each other.
-func (s *Server) Copy(t testing.TB) *Server {
+func (s *Server) CopyServer(t testing.TB) *Server {
 	of := Start(t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,9 +97,9 @@ func (s *Server) Copy(t testing.TB) *Server {
 // URL returns the server's address.
 func (s *Server) URL() string { return s.http.URL }
 
-// Kubeconfig writes a kubeconfig for the server and returns its path. The context is "test" and has the given
+// WriteKubeconfig writes a kubeconfig for the server and returns its path. The context is "test" and has the given
 // namespace.
-func (s *Server) Kubeconfig(namespace string) string {
+func (s *Server) WriteKubeconfig(namespace string) string {
 	path := filepath.Join(s.t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`apiVersion: v1
 kind: Config
@@ -117,14 +117,14 @@ current-context: test
 // plurals lists the resource names that are not formed by adding an s to the lower-case kind.
 var plurals = map[string]string{"PriorityClass": "priorityclasses"}
 
-func resourceOf(kind string) string {
+func resourceName(kind string) string {
 	if plural, ok := plurals[kind]; ok {
 		return plural
 	}
 	return strings.ToLower(kind) + "s"
 }
 
-func collection(gvk schema.GroupVersionKind, namespace string) string {
+func collectionPath(gvk schema.GroupVersionKind, namespace string) string {
 	path := "/apis/" + gvk.Group + "/" + gvk.Version
 	if gvk.Group == "" {
 		path = "/api/" + gvk.Version
@@ -132,11 +132,11 @@ func collection(gvk schema.GroupVersionKind, namespace string) string {
 	if namespace != "" {
 		path += "/namespaces/" + namespace
 	}
-	return path + "/" + resourceOf(gvk.Kind)
+	return path + "/" + resourceName(gvk.Kind)
 }
 
-// Set stores objects unchanged and notifies watches.
-func (s *Server) Set(objects ...client.Object) {
+// SetObjects stores objects unchanged and notifies watches.
+func (s *Server) SetObjects(objects ...client.Object) {
 	s.t.Helper()
 	for _, object := range objects {
 		object = object.DeepCopyObject().(client.Object)
@@ -147,34 +147,34 @@ func (s *Server) Set(objects ...client.Object) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		path := collection(object.GetObjectKind().GroupVersionKind(), object.GetNamespace()) + "/" + object.GetName()
+		path := collectionPath(object.GetObjectKind().GroupVersionKind(), object.GetNamespace()) + "/" + object.GetName()
 		s.mu.Lock()
-		s.put(path, plain)
+		s.storeObject(path, plain)
 		s.mu.Unlock()
 	}
 }
 
-// Remove deletes an object and notifies watches.
-func (s *Server) Remove(object client.Object) {
+// RemoveObject deletes an object and notifies watches.
+func (s *Server) RemoveObject(object client.Object) {
 	s.t.Helper()
 	if err := cli.SetKind(object); err != nil {
 		s.t.Fatal(err)
 	}
-	path := collection(object.GetObjectKind().GroupVersionKind(), object.GetNamespace()) + "/" + object.GetName()
+	path := collectionPath(object.GetObjectKind().GroupVersionKind(), object.GetNamespace()) + "/" + object.GetName()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drop(path)
+	s.removeStored(path)
 }
 
-// Log sets the log of all containers of a pod, which is given as namespace/name.
-func (s *Server) Log(pod, text string) {
+// SetLog sets the log of all containers of a pod, which is given as namespace/name.
+func (s *Server) SetLog(pod, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.logs[pod] = text
 }
 
-// Refuse makes the server reject all requests with the given method and path, or a path below it.
-func (s *Server) Refuse(method, path string, code int, reason metav1.StatusReason, message string) {
+// RejectRequests makes the server reject all requests with the given method and path, or a path below it.
+func (s *Server) RejectRequests(method, path string, code int, reason metav1.StatusReason, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refuse[method+" "+path] = &metav1.Status{
@@ -183,8 +183,8 @@ func (s *Server) Refuse(method, path string, code int, reason metav1.StatusReaso
 	}
 }
 
-// Answer sets a handler for a path, as an aggregated API would.
-func (s *Server) Answer(path string, by http.Handler) {
+// HandlePath sets a handler for a path, as an aggregated API would.
+func (s *Server) HandlePath(path string, by http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.others == nil {
@@ -193,8 +193,8 @@ func (s *Server) Answer(path string, by http.Handler) {
 	s.others[path] = by
 }
 
-// Permit reverts a call of Refuse.
-func (s *Server) Permit(method, path string) {
+// PermitRequests reverts a call of RejectRequests.
+func (s *Server) PermitRequests(method, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.refuse, method+" "+path)
@@ -207,19 +207,19 @@ func (s *Server) OnCreate(kind string, change func(map[string]any)) {
 	s.onCreate[kind] = change
 }
 
-// Created returns the created objects of a kind, including deleted ones.
-func (s *Server) Created(kind string) []map[string]any {
+// CreatedObjects returns the created objects of a kind, including deleted ones.
+func (s *Server) CreatedObjects(kind string) []map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.created[kind])
 }
 
-// Objects returns the objects below a path, sorted by path.
-func (s *Server) Objects(path string) []map[string]any {
+// ObjectsBelow returns the objects below a path, sorted by path.
+func (s *Server) ObjectsBelow(path string) []map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []map[string]any
-	for _, key := range s.below(path) {
+	for _, key := range s.pathsBelow(path) {
 		found = append(found, s.objects[key])
 	}
 	return found
@@ -246,16 +246,16 @@ func (s *Server) Bodies() []string {
 	return slices.Clone(s.bodies)
 }
 
-// Quiet reports whether there have been requests, but none is in progress, and none has begun or ended for the given
+// IsQuiet reports whether there have been requests, but none is in progress, and none has begun or ended for the given
 // time. Open watches are not considered to be in progress.
-func (s *Server) Quiet(long time.Duration) bool {
+func (s *Server) IsQuiet(long time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open == 0 && !s.moved.IsZero() && time.Since(s.moved) > long
 }
 
-// begin records the start of a request. The returned function records its end.
-func (s *Server) begin(r *http.Request) (end func()) {
+// recordRequest records the start of a request. The returned function records its end.
+func (s *Server) recordRequest(r *http.Request) (end func()) {
 	query, err := url.QueryUnescape(r.URL.RawQuery)
 	if err != nil {
 		query = r.URL.RawQuery
@@ -283,7 +283,7 @@ func (s *Server) begin(r *http.Request) (end func()) {
 	}
 }
 
-func (s *Server) put(path string, object map[string]any) {
+func (s *Server) storeObject(path string, object map[string]any) {
 	kind := "ADDED"
 	if _, there := s.objects[path]; there {
 		kind = "MODIFIED"
@@ -297,21 +297,21 @@ func (s *Server) put(path string, object map[string]any) {
 		meta["uid"] = fmt.Sprintf("uid-%d", s.version)
 	}
 	s.objects[path] = object
-	s.tell(change{kind, path, object})
+	s.notifyWatchers(change{kind, path, object})
 }
 
-func (s *Server) drop(path string) bool {
+func (s *Server) removeStored(path string) bool {
 	object, there := s.objects[path]
 	if !there {
 		return false
 	}
 	delete(s.objects, path)
 	s.version++
-	s.tell(change{"DELETED", path, object})
+	s.notifyWatchers(change{"DELETED", path, object})
 	return true
 }
 
-func (s *Server) tell(c change) {
+func (s *Server) notifyWatchers(c change) {
 	for _, watcher := range s.watchers {
 		select {
 		case watcher <- c:
@@ -320,8 +320,9 @@ func (s *Server) tell(c change) {
 	}
 }
 
-// below returns the paths of the objects in a collection. A collection without a namespace includes all namespaces.
-func (s *Server) below(path string) []string {
+// pathsBelow returns the paths of the objects in a collection. A collection without a namespace includes all
+// namespaces.
+func (s *Server) pathsBelow(path string) []string {
 	prefix, resource, _ := cutLast(path, "/")
 	var keys []string
 	for key := range s.objects {
@@ -341,7 +342,7 @@ func cutLast(text, sep string) (before, after string, found bool) {
 	return text, "", false
 }
 
-func matches(object map[string]any, query url.Values) bool {
+func matchesSelectors(object map[string]any, query url.Values) bool {
 	item := unstructured.Unstructured{Object: object}
 	selector, err := labels.Parse(query.Get("labelSelector"))
 	if err != nil || !selector.Matches(labels.Set(item.GetLabels())) {
@@ -359,7 +360,7 @@ func matches(object map[string]any, query url.Values) bool {
 	return field.Matches(set)
 }
 
-func write(w http.ResponseWriter, code int, value any) {
+func writeJSON(w http.ResponseWriter, code int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(value)

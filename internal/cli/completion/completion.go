@@ -12,7 +12,7 @@ import (
 
 // New returns `vcctl completion`.
 func New(f *cli.Factory) *cobra.Command {
-	cmd := cli.Group(f, "completion", "Print the completion script for a shell", `
+	cmd := cli.NewCommandGroup(f, "completion", "Print the completion script for a shell", `
 		Print the script that makes a shell complete commands, flags, and the current
 		names of jobs, queues, namespaces and contexts.`)
 	for _, shell := range []struct {
@@ -32,7 +32,7 @@ func New(f *cli.Factory) *cobra.Command {
 		cmd.AddCommand(&cobra.Command{
 			Use:     shell.name,
 			Short:   "Print the completion script for " + shell.name,
-			Long:    cli.Text("Print the completion script for " + shell.name + "." + shell.note),
+			Long:    cli.FormatHelp("Print the completion script for " + shell.name + "." + shell.note),
 			Example: "  # For this shell only\n  " + shell.load + "\n\n  # For every new shell\n  " + shell.keep,
 			Args:    cli.NoArgs(f),
 			RunE: func(cmd *cobra.Command, _ []string) error {

@@ -48,7 +48,7 @@ func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *c
 	cmd := &cobra.Command{
 		Use:   "check [-f FILE]",
 		Short: "Check a configuration, or show the active one",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			With -f, read a volcano-scheduler.conf (or the ConfigMap that contains one) as
 			the scheduler would, and list its errors and the settings that have no effect.
 			The cluster is not contacted.
@@ -58,7 +58,7 @@ func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *c
 
 			The exit code is 1 if the configuration is invalid, and with --strict also if
 			some of its settings have no effect.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# A file, before it is installed
 			vcctl config check -f volcano-scheduler.conf
 
@@ -80,18 +80,18 @@ func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *c
 	flags.StringVar(&o.namespace, "scheduler-namespace", "volcano-system", "Namespace in which the scheduler runs")
 	o.out.AddFlag(cmd)
 	flags.BoolVar(&o.strict, "strict", false, "Fail if a setting has no effect")
-	cli.Apart(cmd, "a file is checked without contacting the cluster", "filename", "scheduler-namespace")
+	cli.RejectTogether(cmd, "a file is checked without contacting the cluster", "filename", "scheduler-namespace")
 	_ = cmd.RegisterFlagCompletionFunc("scheduler-namespace", f.CompleteNamespaces())
 	_ = cmd.MarkFlagFilename("filename", "conf", "yaml", "yml")
 	return cmd
 }
 
-func check(ctx context.Context, o *checkOptions) error {
-	report, err := o.report(ctx)
+func checkConfiguration(ctx context.Context, o *checkOptions) error {
+	report, err := o.createReport(ctx)
 	if err != nil {
 		return err
 	}
-	if err := o.print(report); err != nil {
+	if err := o.printReport(report); err != nil {
 		return err
 	}
 	switch {
@@ -101,21 +101,21 @@ func check(ctx context.Context, o *checkOptions) error {
 	case !report.Valid:
 		return cli.Errorf("fix it and check again; until then the scheduler keeps its current configuration", "%s: %s", report.Source, report.Error)
 	case o.strict && len(report.Warnings) > 0:
-		return cli.Errorf("remove the settings without effect, or omit --strict", "%s: %s", report.Source, count(len(report.Warnings)))
+		return cli.Errorf("remove the settings without effect, or omit --strict", "%s: %s", report.Source, countWarnings(len(report.Warnings)))
 	}
 	return nil
 }
 
-func count(n int) string {
+func countWarnings(n int) string {
 	if n == 1 {
 		return "1 warning"
 	}
 	return fmt.Sprintf("%d warnings", n)
 }
 
-func (o *checkOptions) report(ctx context.Context) (Report, error) {
+func (o *checkOptions) createReport(ctx context.Context) (Report, error) {
 	if o.file == "" {
-		return o.running(ctx)
+		return o.readRunning(ctx)
 	}
 	source, data := o.file, []byte(nil)
 	var err error
@@ -134,11 +134,11 @@ func (o *checkOptions) report(ctx context.Context) (Report, error) {
 		}
 		return Report{}, cli.Errorf("specify the path of a volcano-scheduler.conf with -f", "file %q: %v", source, err)
 	}
-	return Judge(source, data), nil
+	return CheckText(source, data), nil
 }
 
-// Judge parses and validates a configuration as the scheduler would.
-func Judge(source string, data []byte) Report {
+// CheckText parses and validates a configuration as the scheduler would.
+func CheckText(source string, data []byte) Report {
 	r := Report{Source: source}
 	cfg, warnings, err := config.Parse(data)
 	if err != nil {
@@ -165,8 +165,8 @@ func Judge(source string, data []byte) Report {
 	return r
 }
 
-// running reads the status that the running scheduler publishes about its configuration.
-func (o *checkOptions) running(ctx context.Context) (Report, error) {
+// readRunning reads the status that the running scheduler publishes about its configuration.
+func (o *checkOptions) readRunning(ctx context.Context) (Report, error) {
 	c, err := o.f.Client()
 	if err != nil {
 		return Report{}, err
@@ -180,7 +180,7 @@ func (o *checkOptions) running(ctx context.Context) (Report, error) {
 		}
 		return Report{}, err
 	}
-	r := Judge(state.Data[keys.ConfigurationSource], []byte(state.Data[keys.ConfigurationText]))
+	r := CheckText(state.Data[keys.ConfigurationSource], []byte(state.Data[keys.ConfigurationText]))
 	r.Warnings = nil
 	if text := state.Data[keys.ConfigurationWarnings]; text != "" {
 		r.Warnings = strings.Split(text, "\n")
@@ -190,8 +190,8 @@ func (o *checkOptions) running(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-func (o *checkOptions) print(r Report) error {
-	if done, err := o.out.Print(o.f, r); done {
+func (o *checkOptions) printReport(r Report) error {
+	if done, err := o.out.PrintAnswer(o.f, r); done {
 		return err
 	}
 	for _, w := range r.Warnings {

@@ -10,10 +10,10 @@ import (
 
 // New returns `vcctl config`.
 func New(f *cli.Factory) *cobra.Command {
-	cmd := cli.Group(f, "config", "Check the scheduler's configuration", cli.Text(`
+	cmd := cli.NewCommandGroup(f, "config", "Check the scheduler's configuration", cli.FormatHelp(`
 		Check the scheduler's configuration (volcano-scheduler.conf), which lists its
 		actions and policies. The scheduler reloads a changed file without a restart. It
 		rejects an invalid file and keeps the last valid configuration.`))
-	cmd.AddCommand(newCheck(f, check))
+	cmd.AddCommand(newCheck(f, checkConfiguration))
 	return cmd
 }

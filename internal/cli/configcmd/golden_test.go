@@ -16,7 +16,7 @@ const goodConf = "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins:\n
 // inForce adds the ConfigMap in which the scheduler publishes the configuration in effect.
 func inForce(data map[string]string) func(*clitest.Server) {
 	return func(s *clitest.Server) {
-		s.Set(&corev1.ConfigMap{
+		s.SetObjects(&corev1.ConfigMap{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 			ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: keys.ConfigurationName}, Data: data,
 		})
@@ -26,7 +26,7 @@ func inForce(data map[string]string) func(*clitest.Server) {
 func TestConfigGolden(t *testing.T) {
 	t.Parallel()
 	oddities := "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n    enableMagic: true\n    arguments: {nonsense: 1}\n"
-	golden.Hold(t, "config", append(golden.Every(golden.Command{Args: "config check -f -", Wrong: "config check -f /nosuch.conf", Input: goodConf}), []golden.Run{
+	golden.CompareRuns(t, "config", append(golden.RunsForCommands(golden.Command{Args: "config check -f -", Wrong: "config check -f /nosuch.conf", Input: goodConf}), []golden.Run{
 		{About: "a file that is right", Args: "config check -f -", Input: goodConf, NoCluster: true},
 		{About: "for a program", Args: "config check -f - -o json", Input: goodConf, NoCluster: true},
 		{About: "what has no effect is a warning", Args: "config check -f -", Input: oddities, NoCluster: true},

@@ -31,7 +31,7 @@ type cronJob = *batchv1alpha1.CronJob
 
 // New returns `vcctl cronjob` with all its verbs.
 func New(f *cli.Factory) *cobra.Command {
-	return cronJobs().Command(f, newSuspend(f, change), newResume(f, change), newTrigger(f, trigger))
+	return cronJobs().NewCommand(f, newSuspend(f, changeSuspension), newResume(f, changeSuspension), newTrigger(f, triggerCronJobs))
 }
 
 func cronJobs() *resourcecmd.Kind[cronJob] {
@@ -43,8 +43,8 @@ func cronJobs() *resourcecmd.Kind[cronJob] {
 			Use kubectl for the CronJobs of Kubernetes (cronjobs.batch).`,
 		GVK: batchv1alpha1.GroupVersion.WithKind("CronJob"),
 		New: func() cronJob { return &batchv1alpha1.CronJob{} }, NewList: func() client.ObjectList { return &batchv1alpha1.CronJobList{} },
-		Columns: columns, Spare: []string{"ZONE", "AGE", "LAST", "ACTIVE", "SUSPENDED"}, View: view,
-		State: func(c cronJob) string { return stateOf(c) },
+		Columns: listColumns, Spare: []string{"ZONE", "AGE", "LAST", "ACTIVE", "SUSPENDED"}, View: buildSheet,
+		State: func(c cronJob) string { return stateText(c) },
 		ListHelp: resourcecmd.Help{
 			Short: "List cron jobs: schedule, last and next time, active jobs",
 			Long: `
@@ -75,10 +75,10 @@ func cronJobs() *resourcecmd.Kind[cronJob] {
 	}
 }
 
-func suspended(c cronJob) bool { return c.Spec.Suspend != nil && *c.Spec.Suspend }
+func isSuspended(c cronJob) bool { return c.Spec.Suspend != nil && *c.Spec.Suspend }
 
-func stateOf(c cronJob) string {
-	if suspended(c) {
+func stateText(c cronJob) string {
+	if isSuspended(c) {
 		return "suspended"
 	}
 	if n := len(c.Status.Active); n > 0 {
@@ -87,29 +87,31 @@ func stateOf(c cronJob) string {
 	return c.Spec.Schedule
 }
 
-func columns(f *cli.Factory) []cli.Column[cronJob] {
+func listColumns(f *cli.Factory) []cli.Column[cronJob] {
 	now := f.Now()
-	upcoming := func(c cronJob) time.Time { next, _ := nextOf(c, now); return next }
+	upcoming := func(c cronJob) time.Time { next, _ := nextScheduleTime(c, now); return next }
 	return []cli.Column[cronJob]{
 		{Title: "NAME", Text: func(c cronJob) string { return c.Name }},
 		{Title: "SCHEDULE", Text: func(c cronJob) string { return c.Spec.Schedule }},
 		{Title: "ZONE", Text: func(c cronJob) string { return zoneText(c) }},
-		{Title: "SUSPENDED", Text: func(c cronJob) string { return yes(suspended(c)) }},
+		{Title: "SUSPENDED", Text: func(c cronJob) string { return yesOrNo(isSuspended(c)) }},
 		{Title: "ACTIVE", Text: func(c cronJob) string { return fmt.Sprint(len(c.Status.Active)) }},
-		{Title: "LAST", Volatile: true, Text: func(c cronJob) string { return agoText(c.Status.LastScheduleTime, f.Now()) },
-			Compare: func(a, b cronJob) int { return b.Status.LastScheduleTime.Compare(timeOf(a.Status.LastScheduleTime)) }},
-		{Title: "NEXT", Volatile: true, Text: func(c cronJob) string { return nextText(c, f.Now()) },
+		{Title: "LAST", Volatile: true, Text: func(c cronJob) string { return timeAgoText(c.Status.LastScheduleTime, f.Now()) },
+			Compare: func(a, b cronJob) int {
+				return b.Status.LastScheduleTime.Compare(timeOrZero(a.Status.LastScheduleTime))
+			}},
+		{Title: "NEXT", Volatile: true, Text: func(c cronJob) string { return nextTimeText(c, f.Now()) },
 			Compare: func(a, b cronJob) int { return compareTimes(upcoming(a), upcoming(b)) }},
 		{Title: "POLICY", Wide: true, Text: func(c cronJob) string {
 			return string(cmp.Or(c.Spec.ConcurrencyPolicy, batchv1alpha1.AllowConcurrent))
 		}},
-		{Title: "SUCCEEDED", Wide: true, Volatile: true, Text: func(c cronJob) string { return agoText(c.Status.LastSuccessfulTime, f.Now()) }},
+		{Title: "SUCCEEDED", Wide: true, Volatile: true, Text: func(c cronJob) string { return timeAgoText(c.Status.LastSuccessfulTime, f.Now()) }},
 		{Title: "AGE", Volatile: true, Text: func(c cronJob) string { return render.FormatAgeSince(f.Now(), c.CreationTimestamp.Time) },
 			Compare: func(a, b cronJob) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
 	}
 }
 
-func yes(is bool) string {
+func yesOrNo(is bool) string {
 	if is {
 		return "yes"
 	}
@@ -132,48 +134,48 @@ func compareTimes(a, b time.Time) int {
 // nextTimes is the number of upcoming times that a view shows.
 const nextTimes = 3
 
-func view(ctx context.Context, f *cli.Factory, c client.Client, cron cronJob, events bool) (*cli.Sheet, error) {
-	now, style := f.Now(), render.Style{Enabled: f.Streams.Color()}
+func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, cron cronJob, events bool) (*cli.Sheet, error) {
+	now, style := f.Now(), render.Style{Enabled: f.Streams.IsColored()}
 	sheet := &cli.Sheet{}
-	sheet.Fact("Name", cron.Name)
-	sheet.Fact("Namespace", cron.Namespace)
+	sheet.AddFact("Name", cron.Name)
+	sheet.AddFact("Namespace", cron.Namespace)
 	schedule := cron.Spec.Schedule
-	if suspended(cron) {
-		schedule += " " + style.Warn("(suspended; `"+f.Typed("cronjob resume "+cron.Name)+"` continues)")
+	if isSuspended(cron) {
+		schedule += " " + style.Warn("(suspended; `"+f.CommandText("cronjob resume "+cron.Name)+"` continues)")
 	}
-	sheet.Fact("Schedule", schedule+resourcecmd.Leaving(cron))
-	sheet.Fact("Time zone", zoneFact(cron, now))
-	sheet.Fact("Last time", resourcecmd.Moment(timeOf(cron.Status.LastScheduleTime), now))
-	sheet.Fact("Last success", resourcecmd.Moment(timeOf(cron.Status.LastSuccessfulTime), now))
-	addNext(sheet, cron, now)
-	sheet.Fact("While one runs", policyText(cron.Spec.ConcurrencyPolicy))
+	sheet.AddFact("Schedule", schedule+resourcecmd.DeletionSuffix(cron))
+	sheet.AddFact("Time zone", zoneFactText(cron, now))
+	sheet.AddFact("Last time", resourcecmd.TimeText(timeOrZero(cron.Status.LastScheduleTime), now))
+	sheet.AddFact("Last success", resourcecmd.TimeText(timeOrZero(cron.Status.LastSuccessfulTime), now))
+	addNextTimes(sheet, cron, now)
+	sheet.AddFact("While one runs", policyText(cron.Spec.ConcurrencyPolicy))
 	if late := cron.Spec.StartingDeadlineSeconds; late != nil {
-		sheet.Fact("Latest start", render.FormatDuration(time.Duration(*late)*time.Second)+" after its time")
+		sheet.AddFact("Latest start", render.FormatDuration(time.Duration(*late)*time.Second)+" after its time")
 	}
-	sheet.Fact("Kept", fmt.Sprintf("%s completed, %s failed jobs", limitText(cron.Spec.SuccessfulJobsHistoryLimit, 3), limitText(cron.Spec.FailedJobsHistoryLimit, 1)))
-	sheet.Fact("Queue", cmp.Or(cron.Spec.JobTemplate.Spec.Queue, keys.DefaultQueue))
-	sheet.Fact("Created", resourcecmd.Created(cron, now))
-	jobs, err := jobsOf(ctx, c, cron)
+	sheet.AddFact("Kept", fmt.Sprintf("%s completed, %s failed jobs", limitText(cron.Spec.SuccessfulJobsHistoryLimit, 3), limitText(cron.Spec.FailedJobsHistoryLimit, 1)))
+	sheet.AddFact("Queue", cmp.Or(cron.Spec.JobTemplate.Spec.Queue, keys.DefaultQueue))
+	sheet.AddFact("Created", resourcecmd.CreatedText(cron, now))
+	jobs, err := jobsOfCronJob(ctx, c, cron)
 	if err != nil {
 		return nil, err
 	}
-	sheet.Add("Jobs", jobTable(jobs, style, now))
-	sheet.Add("Tasks of each job", job.TemplateTable(cron.Spec.JobTemplate.Spec.Tasks))
+	sheet.AddTable("Jobs", newJobTable(jobs, style, now))
+	sheet.AddTable("Tasks of each job", job.NewTemplateTable(cron.Spec.JobTemplate.Spec.Tasks))
 	if !events {
 		return sheet, nil
 	}
 	happened, err := clusterops.EventsAboutObjects(ctx, c, cron.Namespace, cron)
-	sheet.Add("Events", cli.EventTable(happened, now, func(*corev1.Event) string { return "cron job" }))
+	sheet.AddTable("Events", cli.NewEventTable(happened, now, func(*corev1.Event) string { return "cron job" }))
 	return sheet, err
 }
 
-func addNext(sheet *cli.Sheet, cron cronJob, now time.Time) {
-	if suspended(cron) {
+func addNextTimes(sheet *cli.Sheet, cron cronJob, now time.Time) {
+	if isSuspended(cron) {
 		return
 	}
-	next, why := nextOf(cron, now)
+	next, why := nextScheduleTime(cron, now)
 	if why != "" {
-		sheet.Fact("Next time", "none: "+why)
+		sheet.AddFact("Next time", "none: "+why)
 		return
 	}
 	for i := range nextTimes {
@@ -181,8 +183,8 @@ func addNext(sheet *cli.Sheet, cron cronJob, now time.Time) {
 		if i > 0 {
 			name = "Then"
 		}
-		sheet.Fact(name, resourcecmd.Moment(next, now))
-		if next, why = after(cron, now, next); why != "" {
+		sheet.AddFact(name, resourcecmd.TimeText(next, now))
+		if next, why = nextTimeAfter(cron, now, next); why != "" {
 			return
 		}
 	}
@@ -205,12 +207,12 @@ func limitText(limit *int32, fallback int32) string {
 	return fmt.Sprint(fallback)
 }
 
-// jobsOf returns the existing jobs of a cron job, newest first. No label of a job contains the name of its cron job,
-// so jobsOf lists all jobs in the namespace in pages.
-func jobsOf(ctx context.Context, c client.Client, cron cronJob) ([]*batchv1alpha1.Job, error) {
+// jobsOfCronJob returns the existing jobs of a cron job, newest first. No label of a job contains the name of its cron
+// job, so jobsOfCronJob lists all jobs in the namespace in pages.
+func jobsOfCronJob(ctx context.Context, c client.Client, cron cronJob) ([]*batchv1alpha1.Job, error) {
 	var jobs []*batchv1alpha1.Job
 	page := &batchv1alpha1.JobList{}
-	err := cli.Pages(ctx, c, page, func() error {
+	err := cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			if owners := page.Items[i].OwnerReferences; len(owners) > 0 && owners[0].UID == cron.UID {
 				jobs = append(jobs, page.Items[i].DeepCopy())
@@ -225,7 +227,7 @@ func jobsOf(ctx context.Context, c client.Client, cron cronJob) ([]*batchv1alpha
 	return jobs, err
 }
 
-func jobTable(jobs []*batchv1alpha1.Job, style render.Style, now time.Time) render.Table {
+func newJobTable(jobs []*batchv1alpha1.Job, style render.Style, now time.Time) render.Table {
 	table := render.Table{Header: []string{"NAME", "PHASE", "FOR", "AGE"}}
 	for _, j := range jobs {
 		madeFor := "manually"

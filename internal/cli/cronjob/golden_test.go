@@ -18,7 +18,7 @@ import (
 // schedule.
 func crons(s *clitest.Server) {
 	nightly := newCron("nightly", "30 2 * * 1-5", 100*time.Hour)
-	zone, late, last, well := "Europe/Berlin", int64(600), golden.Ago(58*time.Hour+30*time.Minute), golden.Ago(9*time.Hour)
+	zone, late, last, well := "Europe/Berlin", int64(600), golden.TimeAgo(58*time.Hour+30*time.Minute), golden.TimeAgo(9*time.Hour)
 	nightly.Labels = map[string]string{"team": "nlp"}
 	nightly.Spec.TimeZone, nightly.Spec.StartingDeadlineSeconds, nightly.Spec.ConcurrencyPolicy = &zone, &late, batchv1alpha1.ForbidConcurrent
 	nightly.Status.LastScheduleTime, nightly.Status.LastSuccessfulTime = &last, &well
@@ -28,16 +28,16 @@ func crons(s *clitest.Server) {
 	paused.Spec.Suspend = &yes
 	often := newCron("often", "@every 7m", 10*time.Minute)
 	broken := newCron("broken", "61 * * * *", time.Minute)
-	s.Set(nightly, paused, often, broken, owned("nightly-29536890", nightly, batchv1alpha1.Running, "2026-02-27T02:30:00+01:00", 58*time.Hour),
+	s.SetObjects(nightly, paused, often, broken, owned("nightly-29536890", nightly, batchv1alpha1.Running, "2026-02-27T02:30:00+01:00", 58*time.Hour),
 		owned("nightly-now-x", nightly, batchv1alpha1.Completed, "", time.Hour),
 		&corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: "n.1", Namespace: "nlp"}, InvolvedObject: corev1.ObjectReference{Kind: "CronJob", Name: "nightly", UID: nightly.UID},
-			Type: "Normal", Reason: "SuccessfulCreate", Message: "Created job nightly-29536890", LastTimestamp: golden.Ago(10 * time.Hour), Count: 1})
+			Type: "Normal", Reason: "SuccessfulCreate", Message: "Created job nightly-29536890", LastTimestamp: golden.TimeAgo(10 * time.Hour), Count: 1})
 }
 
 func newCron(name, schedule string, age time.Duration) *batchv1alpha1.CronJob {
 	job := golden.NewJob("x", "research", "", 0)
 	return &batchv1alpha1.CronJob{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: types.UID("uid-cron-" + name), CreationTimestamp: golden.Ago(age)},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: types.UID("uid-cron-" + name), CreationTimestamp: golden.TimeAgo(age)},
 		Spec:       batchv1alpha1.CronJobSpec{Schedule: schedule, JobTemplate: batchv1alpha1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"made": "so"}}, Spec: job.Spec}},
 	}
 }
@@ -54,7 +54,7 @@ func owned(name string, by *batchv1alpha1.CronJob, phase batchv1alpha1.JobPhase,
 const jobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs"
 
 func TestCronJobGoldens(t *testing.T) {
-	runs := golden.Every(
+	runs := golden.RunsForCommands(
 		golden.Command{Args: "cronjob list", Wrong: "cronjob list -o yml", Prepare: crons},
 		golden.Command{Args: "cronjob get nightly", Wrong: "cronjob get nigtly", Prepare: crons},
 		golden.Command{Args: "cronjob view nightly", Wrong: "cronjob view nightly -w -o yaml", Prepare: crons},
@@ -75,21 +75,21 @@ func TestCronJobGoldens(t *testing.T) {
 	more("not so", "cronjob resume nightly", nil)
 	more("all that are not yet", "cronjob suspend --all -y", nil)
 	more("only tried", "cronjob suspend nightly --dry-run=server", nil)
-	more("without a name for the job", "cronjob trigger nightly", golden.Stored(jobs, 9))
+	more("without a name for the job", "cronjob trigger nightly", golden.CheckStored(jobs, 9))
 	more("one of a name that is there", "cronjob trigger nightly --job-name train", nil)
-	more("only tried, as it would be", "cronjob trigger nightly --dry-run=client -o yaml", golden.Stored(jobs, 8))
-	runs = append(runs, golden.Run{About: "into a queue that is closed", Args: "cronjob trigger shut", Check: golden.Stored(jobs, 8), Prepare: func(s *clitest.Server) {
+	more("only tried, as it would be", "cronjob trigger nightly --dry-run=client -o yaml", golden.CheckStored(jobs, 8))
+	runs = append(runs, golden.Run{About: "into a queue that is closed", Args: "cronjob trigger shut", Check: golden.CheckStored(jobs, 8), Prepare: func(s *clitest.Server) {
 		crons(s)
 		shut := newCron("shut", "@hourly", time.Hour)
 		shut.Spec.JobTemplate.Spec.Queue = "archive"
-		s.Set(shut)
+		s.SetObjects(shut)
 	}})
-	runs = append(runs, golden.Run{About: "one that the server would warn of, only tried", Args: "cronjob trigger odd --dry-run=client", Check: golden.Stored(jobs, 8), Prepare: func(s *clitest.Server) {
+	runs = append(runs, golden.Run{About: "one that the server would warn of, only tried", Args: "cronjob trigger odd --dry-run=client", Check: golden.CheckStored(jobs, 8), Prepare: func(s *clitest.Server) {
 		crons(s)
 		odd, more := newCron("odd", "@hourly", time.Hour), int32(5)
 		odd.Spec.JobTemplate.Spec.MinSuccess = &more
-		s.Set(odd)
+		s.SetObjects(odd)
 	}})
 	more("Kubernetes' own", "cronjob create -f testdata/kubernetes.yaml --dry-run=client", nil)
-	golden.Hold(t, "cronjob", runs)
+	golden.CompareRuns(t, "cronjob", runs)
 }

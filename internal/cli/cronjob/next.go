@@ -10,42 +10,42 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-func timeOf(at *metav1.Time) time.Time {
+func timeOrZero(at *metav1.Time) time.Time {
 	if at == nil {
 		return time.Time{}
 	}
 	return at.Time
 }
 
-func agoText(at *metav1.Time, now time.Time) string {
+func timeAgoText(at *metav1.Time, now time.Time) string {
 	if at.IsZero() {
 		return "-"
 	}
 	return render.FormatAgeSince(now, at.Time)
 }
 
-// nextOf returns the next time in the schedule, or the reason why there is none.
-func nextOf(c cronJob, now time.Time) (next time.Time, why string) {
-	if suspended(c) {
+// nextScheduleTime returns the next time in the schedule, or the reason why there is none.
+func nextScheduleTime(c cronJob, now time.Time) (next time.Time, why string) {
+	if isSuspended(c) {
 		return time.Time{}, "it is suspended"
 	}
-	return after(c, now, now)
+	return nextTimeAfter(c, now, now)
 }
 
-// after returns the first time in the schedule that is after moment, as seen at the time now. The controller counts
-// the intervals of @every from the last scheduled time or, before the first one, from the creation time.
-func after(c cronJob, now, moment time.Time) (next time.Time, why string) {
+// nextTimeAfter returns the first time in the schedule that is after moment, as seen at the time now. The controller
+// counts the intervals of @every from the last scheduled time or, before the first one, from the creation time.
+func nextTimeAfter(c cronJob, now, moment time.Time) (next time.Time, why string) {
 	schedule, err := batchv1alpha1.ParseSchedule(c.Spec.Schedule)
 	if err != nil {
 		return time.Time{}, err.Error()
 	}
-	zone, err := zoneOf(c, now)
+	zone, err := scheduleZone(c, now)
 	if err != nil {
 		return time.Time{}, err.Error()
 	}
 	if every, ok := schedule.(cron.ConstantDelaySchedule); ok {
 		since := c.CreationTimestamp.Time
-		if last := timeOf(c.Status.LastScheduleTime); !last.IsZero() {
+		if last := timeOrZero(c.Status.LastScheduleTime); !last.IsZero() {
 			since = last
 		}
 		passed := max(0, moment.Sub(since))
@@ -57,28 +57,28 @@ func after(c cronJob, now, moment time.Time) (next time.Time, why string) {
 	return next, ""
 }
 
-// zoneOf returns the time zone of a schedule. A schedule without a time zone uses the controller's, which vcctl
-// cannot read. If the last scheduled time matches the schedule in this machine's time zone but not in UTC, zoneOf
+// scheduleZone returns the time zone of a schedule. A schedule without a time zone uses the controller's, which vcctl
+// cannot read. If the last scheduled time matches the schedule in this machine's time zone but not in UTC, scheduleZone
 // assumes this machine's time zone; otherwise, it assumes UTC.
-func zoneOf(c cronJob, now time.Time) (*time.Location, error) {
+func scheduleZone(c cronJob, now time.Time) (*time.Location, error) {
 	if c.Spec.TimeZone != nil {
 		return time.LoadLocation(*c.Spec.TimeZone)
 	}
-	last := timeOf(c.Status.LastScheduleTime)
-	if !last.IsZero() && !fits(c, last, time.UTC) && fits(c, last, now.Location()) {
+	last := timeOrZero(c.Status.LastScheduleTime)
+	if !last.IsZero() && !isInSchedule(c, last, time.UTC) && isInSchedule(c, last, now.Location()) {
 		return now.Location(), nil
 	}
 	return time.UTC, nil
 }
 
-// fits reports whether moment is a time in the schedule, interpreted in a time zone.
-func fits(c cronJob, moment time.Time, zone *time.Location) bool {
+// isInSchedule reports whether moment is a time in the schedule, interpreted in a time zone.
+func isInSchedule(c cronJob, moment time.Time, zone *time.Location) bool {
 	schedule, err := batchv1alpha1.ParseSchedule(c.Spec.Schedule)
 	return err == nil && schedule.Next(moment.In(zone).Add(-time.Second)).Equal(moment)
 }
 
-func nextText(c cronJob, now time.Time) string {
-	next, why := nextOf(c, now)
+func nextTimeText(c cronJob, now time.Time) string {
+	next, why := nextScheduleTime(c, now)
 	if why != "" {
 		return "-"
 	}
@@ -92,11 +92,11 @@ func zoneText(c cronJob) string {
 	return *c.Spec.TimeZone
 }
 
-func zoneFact(c cronJob, now time.Time) string {
+func zoneFactText(c cronJob, now time.Time) string {
 	if c.Spec.TimeZone != nil {
 		return *c.Spec.TimeZone
 	}
-	zone, err := zoneOf(c, now)
+	zone, err := scheduleZone(c, now)
 	if err != nil {
 		return ""
 	}

@@ -24,7 +24,7 @@ func TestTheNextTimeIsTheControllers(t *testing.T) {
 		zone := rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Asia/Kolkata", "America/New_York", "Pacific/Apia"}).Draw(t, "zone")
 		now := time.Unix(rapid.Int64Range(1.7e9, 1.8e9).Draw(t, "now"), 0)
 		c := &batchv1alpha1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", CreationTimestamp: metav1.NewTime(now)}, Spec: batchv1alpha1.CronJobSpec{Schedule: schedule, TimeZone: &zone}}
-		next, why := nextOf(c, now)
+		next, why := nextScheduleTime(c, now)
 		if why != "" {
 			t.Fatalf("%s: %s", schedule, why)
 		}
@@ -39,12 +39,12 @@ func TestIntervalsAreCountedFromTheLastTime(t *testing.T) {
 	t.Parallel()
 	created := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	c := &batchv1alpha1.CronJob{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(created)}, Spec: batchv1alpha1.CronJobSpec{Schedule: "@every 45m"}}
-	if next, _ := nextOf(c, created.Add(50*time.Minute)); !next.Equal(created.Add(90 * time.Minute)) {
+	if next, _ := nextScheduleTime(c, created.Add(50*time.Minute)); !next.Equal(created.Add(90 * time.Minute)) {
 		t.Errorf("next is %s", next)
 	}
 	last := metav1.NewTime(created.Add(47 * time.Minute))
 	c.Status.LastScheduleTime = &last
-	if next, _ := nextOf(c, created.Add(50*time.Minute)); !next.Equal(created.Add(92 * time.Minute)) {
+	if next, _ := nextScheduleTime(c, created.Add(50*time.Minute)); !next.Equal(created.Add(92 * time.Minute)) {
 		t.Errorf("next after %s is %s", last, next)
 	}
 }
@@ -69,7 +69,7 @@ func TestAScheduleWithoutAZoneIsInTheOneThatItsLastTimeFits(t *testing.T) {
 		if !c.last.IsZero() {
 			cron.Status.LastScheduleTime = &metav1.Time{Time: c.last}
 		}
-		if got, err := zoneOf(cron, now); err != nil || got != c.want {
+		if got, err := scheduleZone(cron, now); err != nil || got != c.want {
 			t.Errorf("%s: %s (%v), want %s", name, got, err, c.want)
 		}
 	}

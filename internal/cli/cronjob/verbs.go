@@ -35,10 +35,10 @@ func newSuspend(f *cli.Factory, run func(context.Context, *verbOptions) error) *
 	return newVerb(f, run, &verbOptions{f: f, verb: "suspend", done: "suspended", suspend: true}, &cobra.Command{
 		Use:   "suspend NAME...",
 		Short: "Stop creating jobs until resumed",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Suspend cron jobs: they create no more jobs. Running jobs are not affected; stop them
 			with 'vcctl job suspend' or 'vcctl job cancel'.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# One
 			vcctl cronjob suspend nightly
 
@@ -51,10 +51,10 @@ func newResume(f *cli.Factory, run func(context.Context, *verbOptions) error) *c
 	return newVerb(f, run, &verbOptions{f: f, verb: "resume", done: "resumed"}, &cobra.Command{
 		Use:   "resume NAME...",
 		Short: "Create jobs on the schedule again",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Resume suspended cron jobs. If times were missed, one job is created for the latest of
 			them, unless startingDeadlineSeconds has passed.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# One
 			vcctl cronjob resume nightly
 
@@ -69,11 +69,11 @@ func newTrigger(f *cli.Factory, run func(context.Context, *verbOptions) error) *
 		Use:     "trigger NAME...",
 		Aliases: []string{"run"},
 		Short:   "Create a job now, independent of the schedule",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Create a job now from the template of a cron job, even if the cron job is suspended.
 			The job belongs to the cron job: it counts as active, the history limits apply to it,
 			and it is deleted with the cron job. The schedule does not change.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# One job
 			vcctl cronjob trigger nightly
 
@@ -88,8 +88,8 @@ func newTrigger(f *cli.Factory, run func(context.Context, *verbOptions) error) *
 func newVerb(f *cli.Factory, run func(context.Context, *verbOptions) error, o *verbOptions, cmd *cobra.Command) *cobra.Command {
 	cmd.ValidArgsFunction = f.CompleteKind(batchv1alpha1.GroupVersion.WithKind("CronJob"), true)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.sel.Complete(f, args)
-		if err := o.sel.Need(f, cmd, "the name of a cron job is missing"); err != nil {
+		o.sel.AddArguments(f, args)
+		if err := o.sel.RequireSelection(f, cmd, "the name of a cron job is missing"); err != nil {
 			return err
 		}
 		if o.name != "" && len(o.sel.Names) != 1 {
@@ -98,41 +98,42 @@ func newVerb(f *cli.Factory, run func(context.Context, *verbOptions) error, o *v
 		return run(cmd.Context(), o)
 	}
 	o.sel.AddFlags(cmd, "cron jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
-	o.out.AddFormat(cmd, false)
+	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }
 
-// selected returns the selected cron jobs for which keep returns true. It asks for confirmation if there are many.
-func (o *verbOptions) selected(ctx context.Context, c client.Client, keep func(cronJob) bool) ([]cronJob, error) {
+// selectCronJobs returns the selected cron jobs for which keep returns true. It asks for confirmation if there are
+// many.
+func (o *verbOptions) selectCronJobs(ctx context.Context, c client.Client, keep func(cronJob) bool) ([]cronJob, error) {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return nil, err
 	}
-	crons, problem := cronJobs().Selected(ctx, o.f, c, &o.sel)
-	if !o.sel.Wide() {
+	crons, problem := cronJobs().ReadSelected(ctx, o.f, c, &o.sel)
+	if !o.sel.SelectsMany() {
 		return crons, problem
 	}
 	crons = slices.DeleteFunc(crons, func(one cronJob) bool { return !keep(one) })
 	switch {
 	case len(crons) == 0 && problem == nil:
 		fmt.Fprintf(o.f.Streams.Err, "No cron job to %s.\n", o.verb)
-	case len(crons) > 0 && !o.dryRun.Any():
+	case len(crons) > 0 && !o.dryRun.IsDryRun():
 		kind := cronJobs()
-		problem = errors.Join(problem, o.confirm.Ask(ctx, o.f, o.verb+" "+kind.Count(len(crons)), kind.Described(crons, o.sel.AllNamespaces)))
+		problem = errors.Join(problem, o.confirm.AskUser(ctx, o.f, o.verb+" "+kind.CountText(len(crons)), kind.DescribeObjects(crons, o.sel.AllNamespaces)))
 	}
 	return crons, problem
 }
 
-// change suspends or resumes cron jobs.
-func change(ctx context.Context, o *verbOptions) error {
+// changeSuspension suspends or resumes cron jobs.
+func changeSuspension(ctx context.Context, o *verbOptions) error {
 	c, err := o.f.Client()
 	if err != nil {
 		return err
 	}
-	crons, err := o.selected(ctx, c, func(one cronJob) bool { return suspended(one) != o.suspend })
-	if errors.Is(err, cli.Cancelled) || o.sel.Wide() && err != nil {
+	crons, err := o.selectCronJobs(ctx, c, func(one cronJob) bool { return isSuspended(one) != o.suspend })
+	if errors.Is(err, cli.Cancelled) || o.sel.SelectsMany() && err != nil {
 		return err
 	}
 	patch, jsonErr := json.Marshal(map[string]any{"spec": map[string]any{"suspend": o.suspend}})
@@ -141,58 +142,58 @@ func change(ctx context.Context, o *verbOptions) error {
 	}
 	problems := []error{err}
 	for _, cron := range crons {
-		if suspended(cron) == o.suspend {
-			problems = append(problems, cli.PrintName(o.f, &o.out, cron, map[bool]string{true: "is already suspended", false: "is not suspended"}[o.suspend]))
+		if isSuspended(cron) == o.suspend {
+			problems = append(problems, cli.PrintSuccess(o.f, &o.out, cron, map[bool]string{true: "is already suspended", false: "is not suspended"}[o.suspend]))
 			continue
 		}
-		if !o.dryRun.Client() {
+		if !o.dryRun.IsClient() {
 			if err := c.Patch(ctx, cron, client.RawPatch(types.MergePatchType, patch), o.dryRun.PatchOptions()...); err != nil {
 				problems = append(problems, err)
 				continue
 			}
 		}
-		problems = append(problems, cli.PrintName(o.f, &o.out, cron, o.done+o.dryRun.Suffix()))
+		problems = append(problems, cli.PrintSuccess(o.f, &o.out, cron, o.done+o.dryRun.MessageSuffix()))
 	}
 	return errors.Join(problems...)
 }
 
-// trigger immediately creates a job of each selected cron job.
-func trigger(ctx context.Context, o *verbOptions) error {
+// triggerCronJobs immediately creates a job of each selected cron job.
+func triggerCronJobs(ctx context.Context, o *verbOptions) error {
 	c, err := o.f.Client()
 	if err != nil {
 		return err
 	}
-	crons, err := o.selected(ctx, c, func(cronJob) bool { return true })
-	if errors.Is(err, cli.Cancelled) || o.sel.Wide() && err != nil {
+	crons, err := o.selectCronJobs(ctx, c, func(cronJob) bool { return true })
+	if errors.Is(err, cli.Cancelled) || o.sel.SelectsMany() && err != nil {
 		return err
 	}
-	problems, around := []error{err}, o.f.Around(ctx, !o.dryRun.Client())
+	problems, around := []error{err}, o.f.ValidationContext(ctx, !o.dryRun.IsClient())
 	for _, cron := range crons {
-		made := triggered(cron, o.name)
-		if err := o.f.JudgeCreate(around, made, o.dryRun.Client()); err != nil {
-			problems = append(problems, o.refused(cron, err))
+		made := newTriggeredJob(cron, o.name)
+		if err := o.f.ValidateCreate(around, made, o.dryRun.IsClient()); err != nil {
+			problems = append(problems, o.addTemplateHint(cron, err))
 			continue
 		}
-		if !o.dryRun.Client() {
+		if !o.dryRun.IsClient() {
 			if err := c.Create(ctx, made, o.dryRun.CreateOptions()...); err != nil {
-				problems = append(problems, notMade(made, err))
+				problems = append(problems, explainNotCreated(made, err))
 				continue
 			}
 		}
-		problems = append(problems, o.say(made))
+		problems = append(problems, o.printCreated(made))
 	}
 	return errors.Join(problems...)
 }
 
-// refused adds a hint about where to fix an invalid job template.
-func (o *verbOptions) refused(cron cronJob, err error) error {
-	return cli.Hinted(err, func(*cli.Error) string {
+// addTemplateHint adds a hint about where to fix an invalid job template.
+func (o *verbOptions) addTemplateHint(cron cronJob, err error) error {
+	return cli.AddHints(err, func(*cli.Error) string {
 		return fmt.Sprintf("the template of cron job %q is invalid: kubectl edit cronjobs.batch.volcano.sh %s -n %s", cron.Name, cron.Name, cron.Namespace)
 	})
 }
 
-// notMade adds a hint to the error about a job name that is already in use.
-func notMade(made *batchv1alpha1.Job, err error) error {
+// explainNotCreated adds a hint to the error about a job name that is already in use.
+func explainNotCreated(made *batchv1alpha1.Job, err error) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
@@ -201,26 +202,26 @@ func notMade(made *batchv1alpha1.Job, err error) error {
 	return e
 }
 
-// say prints the job that was created or, in a dry run, would be created.
-func (o *verbOptions) say(made *batchv1alpha1.Job) error {
-	if o.out.Machine() {
-		object, err := cli.Untyped(made)
+// printCreated prints the job that was created or, in a dry run, would be created.
+func (o *verbOptions) printCreated(made *batchv1alpha1.Job) error {
+	if o.out.IsMachineReadable() {
+		object, err := cli.ToPlainObject(made)
 		if err != nil {
 			return err
 		}
-		return o.out.Print(o.f, []client.Object{object}, true)
+		return o.out.PrintObjects(o.f, []client.Object{object}, true)
 	}
 	if made.Name == "" {
 		made.Name = made.GenerateName + "…"
 	}
-	return cli.PrintName(o.f, &o.out, made, o.done+o.dryRun.Suffix())
+	return cli.PrintSuccess(o.f, &o.out, made, o.done+o.dryRun.MessageSuffix())
 }
 
 // byHand is a part of the names of jobs that trigger creates.
 const byHand = "-now-"
 
-// triggered returns the job that trigger creates. If name is empty, the server generates a name.
-func triggered(cron cronJob, name string) *batchv1alpha1.Job {
+// newTriggeredJob returns the job that trigger creates. If name is empty, the server generates a name.
+func newTriggeredJob(cron cronJob, name string) *batchv1alpha1.Job {
 	made := cron.JobOf()
 	made.Name = name
 	if name == "" {

@@ -26,28 +26,28 @@ type pair struct {
 	live, applied *unstructured.Unstructured
 }
 
-// compare returns pairs for the objects. If some objects cannot be compared, it returns their errors together with
-// the other pairs.
-func (o *options) compare(ctx context.Context, objects []cli.FileObject) ([]pair, error) {
+// compareObjects returns pairs for the objects. If some objects cannot be compared, it returns their errors together
+// with the other pairs.
+func (o *options) compareObjects(ctx context.Context, objects []cli.FileObject) ([]pair, error) {
 	c, err := o.f.Client()
 	if err != nil {
 		return nil, err
 	}
-	strict := o.fields.Client(c)
-	busy := o.f.Streams.Busy("comparing")
-	defer busy.Done()
+	strict := o.fields.WrapClient(c)
+	busy := o.f.Streams.StartBusyLine("comparing")
+	defer busy.RemoveLine()
 	var pairs []pair
 	var problems []error
 	for i, object := range objects {
 		if len(objects) > 1 {
-			busy.Say("comparing %d/%d", i+1, len(objects))
+			busy.SetText("comparing %d/%d", i+1, len(objects))
 		}
-		one, err := o.compareOne(ctx, strict, object.Object)
+		one, err := o.compareObject(ctx, strict, object.Object)
 		if err != nil {
 			if unknown := cli.UnknownFields(object.Object, err); unknown != nil {
 				err = unknown
 			}
-			problems = append(problems, cli.InFile(err, object))
+			problems = append(problems, cli.AddFileSource(err, object))
 			continue
 		}
 		pairs = append(pairs, one)
@@ -55,14 +55,14 @@ func (o *options) compare(ctx context.Context, objects []cli.FileObject) ([]pair
 	return pairs, errors.Join(problems...)
 }
 
-// compareOne reads the live object and applies the object from the file in a server dry run.
-func (o *options) compareOne(ctx context.Context, c client.Client, filed *unstructured.Unstructured) (pair, error) {
+// compareObject reads the live object and applies the object from the file in a server dry run.
+func (o *options) compareObject(ctx context.Context, c client.Client, filed *unstructured.Unstructured) (pair, error) {
 	kind, name := filed.GroupVersionKind(), filed.GetName()
 	if name == "" {
 		return pair{}, cli.Errorf("set metadata.name to compare it; `vcctl job run -f` and `kubectl create -f` create it under a new name each time",
 			"%s %q has only generateName: there is no live object to compare it with", strings.ToLower(kind.Kind), filed.GetGenerateName())
 	}
-	one := pair{name: nameOf(filed), file: fileOf(filed)}
+	one := pair{name: displayName(filed), file: diffFileName(filed)}
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(kind)
 	err := c.Get(ctx, client.ObjectKeyFromObject(filed), live)
@@ -87,7 +87,7 @@ func (o *options) compareOne(ctx context.Context, c client.Client, filed *unstru
 			return pair{}, err
 		}
 	}
-	one.clean()
+	one.removeServerFields()
 	return one, nil
 }
 
@@ -118,8 +118,8 @@ func applyPatch(filed, live *unstructured.Unstructured) (client.Patch, error) {
 	return client.RawPatch(types.StrategicMergePatchType, patch), err
 }
 
-// nameOf returns the name by which messages refer to an object.
-func nameOf(object *unstructured.Unstructured) string {
+// displayName returns the name by which messages refer to an object.
+func displayName(object *unstructured.Unstructured) string {
 	kind := object.GroupVersionKind()
 	name := strings.ToLower(kind.Kind)
 	if kind.Group != "" {
@@ -132,8 +132,8 @@ func nameOf(object *unstructured.Unstructured) string {
 	return name
 }
 
-// fileOf returns the file name of an object, in the format of kubectl diff.
-func fileOf(object *unstructured.Unstructured) string {
+// diffFileName returns the file name of an object, in the format of kubectl diff.
+func diffFileName(object *unstructured.Unstructured) string {
 	kind := object.GroupVersionKind()
 	parts := []string{kind.Version, kind.Kind, object.GetNamespace(), object.GetName()}
 	if kind.Group != "" {

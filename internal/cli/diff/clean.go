@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// clean removes fields that files never contain, and hides the values of secrets.
-func (p *pair) clean() {
+// removeServerFields removes fields that files never contain, and hides the values of secrets.
+func (p *pair) removeServerFields() {
 	for _, object := range []*unstructured.Unstructured{p.live, p.applied} {
 		if object == nil {
 			continue
@@ -20,7 +20,7 @@ func (p *pair) clean() {
 		dropAnnotation(object, corev1.LastAppliedConfigAnnotation)
 	}
 	if p.applied.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Secret") {
-		p.mask()
+		p.maskSecret()
 	}
 }
 
@@ -40,10 +40,10 @@ const (
 	maskedAfter  = "*** (after)"
 )
 
-// mask hides the values of a secret, but still shows which values differ.
-func (p *pair) mask() {
+// maskSecret hides the values of a secret, but still shows which values differ.
+func (p *pair) maskSecret() {
 	for _, field := range []string{"data", "stringData"} {
-		before, after := valuesOf(p.live, field), valuesOf(p.applied, field)
+		before, after := fieldValues(p.live, field), fieldValues(p.applied, field)
 		for key, value := range before {
 			other, isKept := after[key]
 			if isKept && !reflect.DeepEqual(value, other) {
@@ -63,8 +63,8 @@ func (p *pair) mask() {
 	}
 }
 
-// valuesOf returns the map in a field of an object without copying it; nil if the field is missing.
-func valuesOf(object *unstructured.Unstructured, field string) map[string]any {
+// fieldValues returns the map in a field of an object without copying it; nil if the field is missing.
+func fieldValues(object *unstructured.Unstructured, field string) map[string]any {
 	if object == nil {
 		return nil
 	}

@@ -25,14 +25,14 @@ type options struct {
 }
 
 // New returns the command.
-func New(f *cli.Factory) *cobra.Command { return newDiff(f, run) }
+func New(f *cli.Factory) *cobra.Command { return newDiff(f, compareFiles) }
 
 func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {
 	o := &options{f: f}
 	cmd := &cobra.Command{
 		Use:   "diff -f FILE...",
 		Short: "Show what applying files would change",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Show what 'kubectl apply' of the files would change: the differences between each
 			live object and the object after the apply, including defaults and changes by
 			admission. Nothing is changed. Objects of any kind are compared; an object that
@@ -42,7 +42,7 @@ func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 			The exit code is 0 without differences, 1 with differences, and 2 or more after
 			an error. To compare with another program, for example meld, set the variable
 			KUBECTL_EXTERNAL_DIFF to a program that compares two directories.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# What would change
 			vcctl diff -f job.yaml
 
@@ -55,7 +55,7 @@ func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 		Args:        cli.NoFileArgs(f),
 		Annotations: map[string]string{cli.ErrorsExitWith: cli.ErrorsExitWithTwo},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !o.files.Given() {
+			if !o.files.HasSources() {
 				return cli.UsageError(f, cmd, "nothing to compare: specify a file with -f, or a kustomization with -k")
 			}
 			return run(cmd.Context(), o)
@@ -63,29 +63,29 @@ func newDiff(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 	}
 	o.files.AddFlags(f, cmd)
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
+	cli.RequireAny(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
 	return cmd
 }
 
-func run(ctx context.Context, o *options) error {
+func compareFiles(ctx context.Context, o *options) error {
 	if err := o.fields.Validate(); err != nil {
 		return err
 	}
-	objects, err := o.files.Read(o.f)
+	objects, err := o.files.ReadObjects(o.f)
 	if err != nil {
 		return err
 	}
-	if err := cli.Place(o.f, objects, true); err != nil {
+	if err := cli.SetNamespaces(o.f, objects, true); err != nil {
 		return err
 	}
 	var problems []error
 	for _, object := range objects {
-		problems = append(problems, o.fields.Check(o.f, object))
+		problems = append(problems, o.fields.CheckFields(o.f, object))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	pairs, problem := o.compare(ctx, objects)
+	pairs, problem := o.compareObjects(ctx, objects)
 	if len(pairs) == 0 {
 		return problem
 	}

@@ -35,10 +35,10 @@ data: {kept: aGVsbG8=, password: bmV3}
 // applied adds objects in the state that kubectl apply leaves, with the applied version in an annotation.
 func applied(s *clitest.Server) {
 	meta := func(name, last string) metav1.ObjectMeta {
-		return metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: "uid-1", CreationTimestamp: golden.Ago(0), Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: last},
+		return metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: "uid-1", CreationTimestamp: golden.TimeAgo(0), Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: last},
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate}}}
 	}
-	s.Set(
+	s.SetObjects(
 		&corev1.ConfigMap{ObjectMeta: meta("settings", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings"},"data":{"color":"red","shape":"round"}}`),
 			Data: map[string]string{"color": "red", "shape": "round", "of-another-program": "stays"}},
 		&corev1.Secret{ObjectMeta: meta("login", `{}`), Data: map[string][]byte{"kept": []byte("hello"), "password": []byte("old")}},
@@ -63,14 +63,14 @@ func TestDiffGolden(t *testing.T) {
 		{About: "a field that no queue has", Args: "diff -f -", Input: strings.Replace(changedFile, "weight", "wieght", 1)},
 		{About: "a name that the server makes up", Args: "diff -f -", Input: strings.Replace(golden.JobFile, `"name": "filed"`, `"generateName": "filed-"`, 1), Report: true},
 		{About: "some can be compared, one is rejected by the server", Args: "diff -f -", Input: changedFile, Prepare: func(s *clitest.Server) {
-			s.Refuse("PATCH", "/apis/scheduling.volcano.sh/v1beta1/queues/default", 422, metav1.StatusReasonInvalid, `Queue "default" is invalid: spec.weight: Invalid value: 0: must be greater than 0`)
+			s.RejectRequests("PATCH", "/apis/scheduling.volcano.sh/v1beta1/queues/default", 422, metav1.StatusReasonInvalid, `Queue "default" is invalid: spec.weight: Invalid value: 0: must be greater than 0`)
 		}, Report: true},
 		{About: "who may not read", Args: "diff -f -", Input: changedFile, Prepare: func(s *clitest.Server) {
-			s.Refuse("GET", "/apis/scheduling", 403, metav1.StatusReasonForbidden, `queues.scheduling.volcano.sh "research" is forbidden: User "mei" cannot get resource "queues"`)
+			s.RejectRequests("GET", "/apis/scheduling", 403, metav1.StatusReasonForbidden, `queues.scheduling.volcano.sh "research" is forbidden: User "mei" cannot get resource "queues"`)
 		}},
 		{About: "a program that is not there", Args: "diff -f -", Input: changedFile, Env: map[string]string{"KUBECTL_EXTERNAL_DIFF": "nosuchdiff -u"}},
 	}
-	golden.Hold(t, "diff", runs)
+	golden.CompareRuns(t, "diff", runs)
 }
 
 func nothingChanged(t *testing.T, s *clitest.Server) {

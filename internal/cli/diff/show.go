@@ -23,8 +23,8 @@ import (
 // contextLines is the number of unchanged lines shown around a change.
 const contextLines = 3
 
-// textOf returns an object as YAML; "" if the object does not exist.
-func textOf(object *unstructured.Unstructured) (string, error) {
+// yamlText returns an object as YAML; "" if the object does not exist.
+func yamlText(object *unstructured.Unstructured) (string, error) {
 	if object == nil {
 		return "", nil
 	}
@@ -35,26 +35,26 @@ func textOf(object *unstructured.Unstructured) (string, error) {
 // showUnified prints a unified diff of the pairs that differ. It reports whether any pair differs.
 func (o *options) showUnified(pairs []pair) (bool, error) {
 	var out bytes.Buffer
-	style := render.Style{Enabled: o.f.Streams.Color()}
+	style := render.Style{Enabled: o.f.Streams.IsColored()}
 	for _, one := range pairs {
-		text, err := one.unified()
+		text, err := one.unifiedDiff()
 		if err != nil {
 			return false, err
 		}
 		for line := range strings.Lines(text) {
-			fmt.Fprintln(&out, paint(style, printable.EscapeText(strings.TrimSuffix(line, "\n"))))
+			fmt.Fprintln(&out, colorLine(style, printable.EscapeText(strings.TrimSuffix(line, "\n"))))
 		}
 	}
-	return out.Len() > 0, o.f.Streams.Page(out.Bytes())
+	return out.Len() > 0, o.f.Streams.ShowPaged(out.Bytes())
 }
 
-// unified returns the unified diff of a pair; "" if its objects are equal.
-func (p *pair) unified() (string, error) {
-	before, err := textOf(p.live)
+// unifiedDiff returns the unified diff of a pair; "" if its objects are equal.
+func (p *pair) unifiedDiff() (string, error) {
+	before, err := yamlText(p.live)
 	if err != nil {
 		return "", err
 	}
-	after, err := textOf(p.applied)
+	after, err := yamlText(p.applied)
 	if err != nil {
 		return "", err
 	}
@@ -67,8 +67,8 @@ func (p *pair) unified() (string, error) {
 	})
 }
 
-// paint colors a line of a diff according to its first characters.
-func paint(style render.Style, line string) string {
+// colorLine colors a line of a diff according to its first characters.
+func colorLine(style render.Style, line string) string {
 	switch {
 	case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
 		return style.Bold(line)
@@ -94,7 +94,7 @@ func (o *options) runExternal(ctx context.Context, program string, pairs []pair)
 		return false, err
 	}
 	for _, one := range pairs {
-		if err := errors.Join(write(live, one.file, one.live), write(applied, one.file, one.applied)); err != nil {
+		if err := errors.Join(writeObject(live, one.file, one.live), writeObject(applied, one.file, one.applied)); err != nil {
 			return false, err
 		}
 	}
@@ -111,12 +111,12 @@ func (o *options) runExternal(ctx context.Context, program string, pairs []pair)
 	case errors.As(err, &ended) && ended.ExitCode() == cli.ExitDiffers:
 		return true, nil
 	}
-	return false, &cli.Error{What: fmt.Sprintf("program %q: %v", program, cause(err)), Err: err,
+	return false, &cli.Error{What: fmt.Sprintf("program %q: %v", program, startError(err)), Err: err,
 		Hint: externalVariable + " must be a program that compares two directories and exits with 0 or 1; unset it to use the built-in comparison"}
 }
 
-// cause removes the prefix of package exec from the error of a program that could not be started.
-func cause(err error) error {
+// startError removes the prefix of package exec from the error of a program that could not be started.
+func startError(err error) error {
 	var start *exec.Error
 	if errors.As(err, &start) {
 		return start.Err
@@ -124,12 +124,12 @@ func cause(err error) error {
 	return err
 }
 
-// write writes an object to a file in the directory. It does nothing if the object does not exist.
-func write(directory, file string, object *unstructured.Unstructured) error {
+// writeObject writes an object to a file in the directory. It does nothing if the object does not exist.
+func writeObject(directory, file string, object *unstructured.Unstructured) error {
 	if object == nil {
 		return nil
 	}
-	text, err := textOf(object)
+	text, err := yamlText(object)
 	if err != nil {
 		return err
 	}

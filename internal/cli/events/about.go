@@ -42,7 +42,7 @@ var subjects = []subject{
 	{words: []string{"cronjob", "cronjobs", "cron", "cronvj"}, gvk: batchv1alpha1.GroupVersion.WithKind("CronJob")},
 }
 
-func words() []string {
+func subjectWords() []string {
 	all := make([]string, len(subjects))
 	for i := range subjects {
 		all[i] = subjects[i].words[0]
@@ -56,8 +56,8 @@ type reference struct {
 	kind, name string
 }
 
-// parse parses KIND/NAME, KIND.GROUP/NAME as other commands print it, or the name of a job.
-func parse(text string) (reference, error) {
+// parseReference parses KIND/NAME, KIND.GROUP/NAME as other commands print it, or the name of a job.
+func parseReference(text string) (reference, error) {
 	word, name, found := strings.Cut(text, "/")
 	if !found {
 		word, name = "job", text
@@ -66,8 +66,8 @@ func parse(text string) (reference, error) {
 	at := slices.IndexFunc(subjects, func(s subject) bool { return slices.Contains(s.words, word) })
 	switch {
 	case at < 0:
-		hint := "kinds: " + strings.Join(words(), ", ")
-		if near := cli.Nearest(word, words()); near != "" {
+		hint := "kinds: " + strings.Join(subjectWords(), ", ")
+		if near := cli.FindNearest(word, subjectWords()); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near+"/"+name, hint)
 		}
 		return reference{}, cli.Errorf(hint, "%q: no events are recorded about a %q", text, word)
@@ -77,8 +77,8 @@ func parse(text string) (reference, error) {
 	return reference{subjects[at], subjects[at].gvk.Kind, name}, nil
 }
 
-// topic returns a topic for the objects whose events the user requested.
-func (o *options) topic(ctx context.Context, c client.Client) (*topic, error) {
+// newTopic returns a topic for the objects whose events the user requested.
+func (o *options) newTopic(ctx context.Context, c client.Client) (*topic, error) {
 	namespace, err := o.f.Namespace()
 	if err != nil {
 		return nil, err
@@ -97,13 +97,13 @@ func (o *options) topic(ctx context.Context, c client.Client) (*topic, error) {
 	namespaces := map[string]bool{}
 	t.clusterWide = true
 	for _, text := range o.about {
-		r, err := parse(text)
+		r, err := parseReference(text)
 		if err != nil {
 			return nil, err
 		}
-		namespaces[inNamespace(r, namespace)] = true
+		namespaces[eventNamespace(r, namespace)] = true
 		t.clusterWide = t.clusterWide && r.subject.everywhere
-		if err := o.add(ctx, c, t, r, namespace); err != nil {
+		if err := o.addObject(ctx, c, t, r, namespace); err != nil {
 			return nil, err
 		}
 	}
@@ -116,16 +116,16 @@ func (o *options) topic(ctx context.Context, c client.Client) (*topic, error) {
 	return t, nil
 }
 
-// inNamespace returns the namespace of the events about an object.
-func inNamespace(r reference, namespace string) string {
+// eventNamespace returns the namespace of the events about an object.
+func eventNamespace(r reference, namespace string) string {
 	if r.subject.everywhere {
 		return metav1.NamespaceDefault
 	}
 	return namespace
 }
 
-// add adds an object and the objects that belong to it to the topic.
-func (o *options) add(ctx context.Context, c client.Client, t *topic, r reference, namespace string) error {
+// addObject adds an object and the objects that belong to it to the topic.
+func (o *options) addObject(ctx context.Context, c client.Client, t *topic, r reference, namespace string) error {
 	key := types.NamespacedName{Namespace: namespace, Name: r.name}
 	if r.subject.everywhere {
 		key.Namespace = ""
@@ -150,24 +150,24 @@ func (o *options) add(ctx context.Context, c client.Client, t *topic, r referenc
 		}
 	}
 	if cli.IsMissing(err) {
-		return o.addPast(ctx, c, t, r, inNamespace(r, namespace), err)
+		return o.addDeleted(ctx, c, t, r, eventNamespace(r, namespace), err)
 	}
 	if err != nil {
 		return err
 	}
 	t.uids = append(t.uids, object.GetUID())
-	return o.addBelow(ctx, c, t, object)
+	return o.addDependents(ctx, c, t, object)
 }
 
-// addBelow adds the objects that belong to an object.
-func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, object client.Object) error {
+// addDependents adds the objects that belong to an object.
+func (o *options) addDependents(ctx context.Context, c client.Client, t *topic, object client.Object) error {
 	switch object := object.(type) {
 	case *batchv1alpha1.Job:
 		t.jobs = append(t.jobs, client.ObjectKeyFromObject(object))
 		if jobstatus.HasLostPods(object) {
 			t.losers = append(t.losers, object)
 		}
-		group, pods, err := job.Around(ctx, c, object)
+		group, pods, err := job.ReadRelated(ctx, c, object)
 		if group != nil {
 			t.uids = append(t.uids, group.UID)
 		}
@@ -182,7 +182,7 @@ func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, objec
 			t.uids = append(t.uids, active.UID)
 			one := &batchv1alpha1.Job{}
 			if i < mostAsked && c.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: active.Name}, one) == nil && one.UID == active.UID {
-				if err := o.addBelow(ctx, c, t, one); err != nil {
+				if err := o.addDependents(ctx, c, t, one); err != nil {
 					return err
 				}
 			}
@@ -193,15 +193,15 @@ func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, objec
 	return nil
 }
 
-// addPast adds a deleted object if there are events about an object with its name.
-func (o *options) addPast(ctx context.Context, c client.Client, t *topic, r reference, namespace string, cause error) error {
+// addDeleted adds a deleted object if there are events about an object with its name.
+func (o *options) addDeleted(ctx context.Context, c client.Client, t *topic, r reference, namespace string, cause error) error {
 	past := &topic{namespace: namespace, past: []reference{r}}
-	if found, _, err := past.fetch(ctx, c); err == nil && len(found) > 0 {
+	if found, _, err := past.fetchEvents(ctx, c); err == nil && len(found) > 0 {
 		o.f.Warnf("%s %q no longer exists; these are the events about objects with this name", r.subject.words[0], r.name)
 		t.past = append(t.past, r)
 		return nil
 	}
-	names, err := o.f.Names(ctx, r.subject.gvk, !r.subject.everywhere)
+	names, err := o.f.ListNames(ctx, r.subject.gvk, !r.subject.everywhere)
 	if err != nil {
 		names = nil
 	}
@@ -209,10 +209,10 @@ func (o *options) addPast(ctx context.Context, c client.Client, t *topic, r refe
 	if r.subject.everywhere {
 		where = ""
 	}
-	missing := cli.NotFound(r.subject.words[0], r.name, where, names)
+	missing := cli.NotFoundError(r.subject.words[0], r.name, where, names)
 	missing.Err = cause
 	if missing.Hint == "" {
-		missing.Hint = "KIND/NAME; kinds: " + strings.Join(words(), ", ")
+		missing.Hint = "KIND/NAME; kinds: " + strings.Join(subjectWords(), ", ")
 	}
 	return missing
 }
@@ -233,7 +233,7 @@ func (o *options) addSelected(ctx context.Context, c client.Client, t *topic) er
 func (o *options) addJobs(ctx context.Context, c client.Client, t *topic, options ...client.ListOption) error {
 	var jobs []*batchv1alpha1.Job
 	page := &batchv1alpha1.JobList{}
-	err := cli.Pages(ctx, c, page, func() error {
+	err := cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			jobs = append(jobs, page.Items[i].DeepCopy())
 		}
@@ -247,7 +247,7 @@ func (o *options) addJobs(ctx context.Context, c client.Client, t *topic, option
 		if i >= mostJobs {
 			continue
 		}
-		if err := o.addBelow(ctx, c, t, one); err != nil {
+		if err := o.addDependents(ctx, c, t, one); err != nil {
 			return err
 		}
 	}
@@ -257,19 +257,19 @@ func (o *options) addJobs(ctx context.Context, c client.Client, t *topic, option
 // mostJobs is the maximum number of jobs whose PodGroups and pods are read.
 const mostJobs = 100
 
-// complete offers kinds and, after a kind has been typed, names of objects of that kind.
-func (o *options) complete(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+// completeObjects offers kinds and, after a kind has been typed, names of objects of that kind.
+func (o *options) completeObjects(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	word, _, found := strings.Cut(prefix, "/")
 	if !found {
 		var kinds []string
-		for _, kind := range words() {
+		for _, kind := range subjectWords() {
 			if strings.HasPrefix(kind, prefix) {
 				kinds = append(kinds, kind+"/")
 			}
 		}
 		return kinds, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
-	r, err := parse(word + "/x")
+	r, err := parseReference(word + "/x")
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -34,7 +34,7 @@ type options struct {
 var eventTypes = []string{corev1.EventTypeNormal, corev1.EventTypeWarning}
 
 // New returns `vcctl events`.
-func New(f *cli.Factory) *cobra.Command { return newEvents(f, list) }
+func New(f *cli.Factory) *cobra.Command { return newEvents(f, listEvents) }
 
 func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {
 	o := &options{f: f}
@@ -42,7 +42,7 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 		Use:     "events [KIND/NAME...]",
 		Aliases: []string{"event", "ev"},
 		Short:   "Show events about a job and its pods, a queue, or a namespace",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Show events, oldest first. The events about a job include the events about its pod
 			group and its pods; the events about a job flow or cron job include the events about
 			its existing jobs. Events are matched by UID, so the events about deleted objects with
@@ -52,7 +52,7 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 			KIND is one of job, podgroup, queue, pod, node, jobflow, jobtemplate and cronjob;
 			a name without a kind means a job. -l selects jobs. --types filters on the client
 			side.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# Events about a job, its gang and its pods
 			vcctl events --for job/train
 
@@ -68,7 +68,7 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 
 			# For a script, in all namespaces
 			vcctl events -A -o json`),
-		ValidArgsFunction: o.complete,
+		ValidArgsFunction: o.completeObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.about = append(o.about, args...)
 			switch {
@@ -85,16 +85,16 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 	flags.StringSliceVar(&o.types, "types", nil, "Only events of these types: Normal, Warning (filtered on the client side)")
 	flags.DurationVar(&o.since, "since", 0, "Only events newer than this, for example 10m (filtered on the client side)")
 	flags.StringVarP(&o.sel.Selector, "selector", "l", "", "Events about the jobs that match this label selector")
-	o.sel.AddAllNamespaces(cmd, "Events in all namespaces")
-	o.out.AddList(cmd)
-	cli.CompleteColumns(cmd, func() []cli.Column[*corev1.Event] { return columns(f, &topic{}) })
-	_ = cmd.RegisterFlagCompletionFunc("for", o.complete)
-	_ = cmd.RegisterFlagCompletionFunc("types", cli.Values(eventTypes...))
+	o.sel.AddAllNamespacesFlag(cmd, "Events in all namespaces")
+	o.out.AddListFlags(cmd)
+	cli.CompleteColumns(cmd, func() []cli.Column[*corev1.Event] { return listColumns(f, &topic{}) })
+	_ = cmd.RegisterFlagCompletionFunc("for", o.completeObjects)
+	_ = cmd.RegisterFlagCompletionFunc("types", cli.CompleteValues(eventTypes...))
 	return cmd
 }
 
-func list(ctx context.Context, o *options) error {
-	wanted, err := cli.Words("--types", "type of an event", o.types, eventTypes)
+func listEvents(ctx context.Context, o *options) error {
+	wanted, err := cli.ParseWords("--types", "type of an event", o.types, eventTypes)
 	if err != nil {
 		return err
 	}
@@ -105,11 +105,11 @@ func list(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	topic, err := o.topic(ctx, c)
+	topic, err := o.newTopic(ctx, c)
 	if err != nil {
 		return err
 	}
-	topic.types, topic.raw, topic.wide = wanted, o.out.Machine(), o.out.Wide()
+	topic.types, topic.raw, topic.wide = wanted, o.out.IsMachineReadable(), o.out.IsWide()
 	if o.since < 0 {
 		return cli.Errorf("for example --since 10m", "--since: %s is not in the past", o.since)
 	}
@@ -122,27 +122,27 @@ func list(ctx context.Context, o *options) error {
 		}
 	}
 	l := &cli.List[*corev1.Event]{
-		Kind: "events", New: func() client.ObjectList { return &corev1.EventList{} }, Columns: columns(o.f, topic), FreeText: true, Spare: []string{"COUNT", "TYPE", "OBJECT"}, IgnoreDeleted: true,
+		Kind: "events", New: func() client.ObjectList { return &corev1.EventList{} }, Columns: listColumns(o.f, topic), FreeText: true, Spare: []string{"COUNT", "TYPE", "OBJECT"}, IgnoreDeleted: true,
 		Namespace: topic.namespace, AllNamespaces: o.sel.AllNamespaces,
-		Keep:  func(event *corev1.Event) bool { return topic.isNews(ctx, c, event) },
-		Fetch: topic.fetch,
+		Keep:  func(event *corev1.Event) bool { return topic.isUnprinted(ctx, c, event) },
+		Fetch: topic.fetchEvents,
 	}
 	if topic.clusterWide {
 		l.Nothing = "No events about " + strings.Join(o.about, ", ") + "."
 	}
-	if uid, single := topic.single(); single {
+	if uid, single := topic.singleObject(); single {
 		l.Fields = fields.OneTermEqualSelector("involvedObject.uid", string(uid))
 	}
 	return l.Run(ctx, o.f, &o.out)
 }
 
-func columns(f *cli.Factory, t *topic) []cli.Column[*corev1.Event] {
+func listColumns(f *cli.Factory, t *topic) []cli.Column[*corev1.Event] {
 	type event = *corev1.Event
-	style := render.Style{Enabled: f.Streams.Color()}
+	style := render.Style{Enabled: f.Streams.IsColored()}
 	return []cli.Column[event]{
 		{Title: "LAST", Volatile: true, Text: func(e event) string { return render.FormatAgeSince(f.Now(), cli.EventTime(e).Time) },
 			Compare: func(a, b event) int { return cli.EventTime(a).Compare(cli.EventTime(b).Time) }},
-		{Title: "COUNT", Text: func(e event) string { return fmt.Sprint(t.count(e)) }},
+		{Title: "COUNT", Text: func(e event) string { return fmt.Sprint(t.countOccurrences(e)) }},
 		{Title: "TYPE", Text: func(e event) string {
 			if e.Type == corev1.EventTypeWarning {
 				return style.Warn(e.Type)
@@ -156,7 +156,7 @@ func columns(f *cli.Factory, t *topic) []cli.Column[*corev1.Event] {
 			}
 			return ownUID.ReplaceAllString(objectText(e), "-…")
 		}},
-		{Title: "FIRST", Wide: true, Volatile: true, Text: func(e event) string { return render.FormatAgeSince(f.Now(), firstTime(e)) }},
+		{Title: "FIRST", Wide: true, Volatile: true, Text: func(e event) string { return render.FormatAgeSince(f.Now(), firstOccurrence(e)) }},
 		{Title: "SOURCE", Wide: true, Text: func(e event) string { return cmp.Or(e.Source.Component, e.ReportingController, "-") }},
 		{Title: "MESSAGE", Text: func(e event) string { return strings.TrimSpace(e.Message) }},
 	}

@@ -27,7 +27,7 @@ func happened(s *clitest.Server) {
 	served := golden.NewJob("night-serve", "default", batchv1alpha1.Running, time.Minute)
 	served.Labels = map[string]string{keys.CreatedByJobFlow: "nlp.night"}
 	cron := &batchv1alpha1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "nlp", UID: "uid-nightly"}}
-	s.Set(night, served, cron,
+	s.SetObjects(night, served, cron,
 		newEvent("a", "nlp", "Pod", "eval-worker-0", pod.UID, "Warning", "FailedScheduling", "no node was free", 16*time.Minute, 2),
 		newEvent("b", "nlp", "Pod", "eval-worker-0", pod.UID, "Warning", "FailedScheduling", "no node was free", 5*time.Minute, 3),
 		newEvent("c", "default", "Queue", "research", research.UID, "Normal", "OpenQueue", "Open queue succeed", time.Hour, 1),
@@ -42,11 +42,11 @@ func happened(s *clitest.Server) {
 func newEvent(name, namespace, kind, about string, uid types.UID, word, reason, message string, since time.Duration, count int32) *corev1.Event {
 	return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID("uid-event-" + name)},
 		InvolvedObject: corev1.ObjectReference{Kind: kind, Name: about, UID: uid, Namespace: namespace}, Type: word, Reason: reason, Message: message,
-		FirstTimestamp: golden.Ago(since + time.Minute), LastTimestamp: golden.Ago(since), Count: count, Source: corev1.EventSource{Component: "vcd"}}
+		FirstTimestamp: golden.TimeAgo(since + time.Minute), LastTimestamp: golden.TimeAgo(since), Count: count, Source: corev1.EventSource{Component: "vcd"}}
 }
 
 func TestEventsGoldens(t *testing.T) {
-	runs := golden.Every(golden.Command{Args: "events --for job/eval", Wrong: "events --for jb/eval", Prepare: happened})
+	runs := golden.RunsForCommands(golden.Command{Args: "events --for job/eval", Wrong: "events --for jb/eval", Prepare: happened})
 	more := func(about, args string) { runs = append(runs, golden.Run{About: about, Args: args, Prepare: happened}) }
 	more("all of the namespace", "events")
 	more("warnings everywhere, with all columns", "events -A --types warning -o wide")
@@ -63,19 +63,19 @@ func TestEventsGoldens(t *testing.T) {
 	more("a type that is none", "events --types Warn")
 	more("a kind without a name", "events queue/")
 	more("names everywhere", "events -A job/eval")
-	golden.Hold(t, "events", runs)
+	golden.CompareRuns(t, "events", runs)
 }
 
 // Events of many objects are not requested one by one.
 func TestEventsOfAJobOfManyPodsAreReadAtOnce(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	for i := range 100 {
 		pod := golden.NewPod(train, i, "192.168.23.24")
-		server.Set(pod, newEvent(fmt.Sprint("p", i), "nlp", "Pod", pod.Name, pod.UID, "Normal", "Started", "Started container main", time.Minute, 1))
+		server.SetObjects(pod, newEvent(fmt.Sprint("p", i), "nlp", "Pod", pod.Name, pod.UID, "Normal", "Started", "Started container main", time.Minute, 1))
 	}
-	got := golden.Run{Args: "events job/train --no-headers"}.Do(t, server)
+	got := golden.Run{Args: "events job/train --no-headers"}.RunAgainst(t, server)
 	if lines := count(got.Out); got.Code != 0 || lines != 101 {
 		t.Errorf("exit %d, %d rows, want 101: %s", got.Code, lines, got.Err)
 	}

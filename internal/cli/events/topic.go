@@ -54,50 +54,50 @@ type row struct {
 	namespace, uid, object, kind, reason, message string
 }
 
-func rowOf(e *corev1.Event) row {
+func newRow(e *corev1.Event) row {
 	return row{e.Namespace, string(e.InvolvedObject.UID), objectText(e), e.Type, e.Reason, e.Message}
 }
 
-// single returns the UID of the object that all events are about, if there is only one.
-func (t *topic) single() (types.UID, bool) {
+// singleObject returns the UID of the object that all events are about, if there is only one.
+func (t *topic) singleObject() (types.UID, bool) {
 	if len(t.uids) == 1 && len(t.past) == 0 && len(t.jobs) == 0 {
 		return t.uids[0], true
 	}
 	return "", false
 }
 
-// note records an event that was printed.
-func (t *topic) note(e *corev1.Event) {
+// recordPrinted records an event that was printed.
+func (t *topic) recordPrinted(e *corev1.Event) {
 	if t.seen == nil {
 		t.seen, t.counts = map[types.UID]string{}, map[row]map[types.UID]int32{}
 	}
 	t.seen[e.UID] = e.ResourceVersion
-	key := rowOf(e)
+	key := newRow(e)
 	if t.counts[key] == nil {
 		t.counts[key] = map[types.UID]int32{}
 	}
 	t.counts[key][e.UID] = max(cli.EventCount(e), 1)
 }
 
-// count returns the total number of occurrences of the events in a row.
-func (t *topic) count(e *corev1.Event) int32 {
+// countOccurrences returns the total number of occurrences of the events in a row.
+func (t *topic) countOccurrences(e *corev1.Event) int32 {
 	var sum int32
-	for _, n := range t.counts[rowOf(e)] {
+	for _, n := range t.counts[newRow(e)] {
 		sum += n
 	}
 	return max(sum, 1)
 }
 
-// isNews reports whether an event from a watch belongs to the topic and has not been printed yet in this version.
-func (t *topic) isNews(ctx context.Context, c client.Client, e *corev1.Event) bool {
-	if t.seen[e.UID] == e.ResourceVersion || !t.wants(e) || !t.isAbout(e) && !t.joins(ctx, c, e) {
+// isUnprinted reports whether an event from a watch belongs to the topic and has not been printed yet in this version.
+func (t *topic) isUnprinted(ctx context.Context, c client.Client, e *corev1.Event) bool {
+	if t.seen[e.UID] == e.ResourceVersion || !t.matchesFilters(e) || !t.isAbout(e) && !t.addIfCreatedByJob(ctx, c, e) {
 		return false
 	}
-	t.note(e)
+	t.recordPrinted(e)
 	return true
 }
 
-func (t *topic) wants(e *corev1.Event) bool {
+func (t *topic) matchesFilters(e *corev1.Event) bool {
 	return (len(t.types) == 0 || slices.Contains(t.types, e.Type)) && !cli.EventTime(e).Time.Before(t.after)
 }
 
@@ -105,17 +105,19 @@ func (t *topic) isAbout(e *corev1.Event) bool {
 	about := e.InvolvedObject
 	return t.all || slices.Contains(t.uids, about.UID) ||
 		slices.ContainsFunc(t.losers, func(job *batchv1alpha1.Job) bool { return jobstatus.IsAbout(job, e) }) ||
-		slices.ContainsFunc(t.past, func(r reference) bool { return r.kind == about.Kind && r.name == about.Name || r.wasGang(about) })
+		slices.ContainsFunc(t.past, func(r reference) bool {
+			return r.kind == about.Kind && r.name == about.Name || r.isGangOfDeleted(about)
+		})
 }
 
-// wasGang reports whether the PodGroup belonged to the deleted job, judging by the name of the PodGroup.
-func (r reference) wasGang(about corev1.ObjectReference) bool {
+// isGangOfDeleted reports whether the PodGroup belonged to the deleted job, judging by the name of the PodGroup.
+func (r reference) isGangOfDeleted(about corev1.ObjectReference) bool {
 	return r.kind == "Job" && about.Kind == "PodGroup" && ownUID.ReplaceAllString(about.Name, "") == r.name && about.Name != r.name
 }
 
-// joins adds a pod or PodGroup that a job of the topic has created since the command was started. It reports whether
-// it did.
-func (t *topic) joins(ctx context.Context, c client.Client, e *corev1.Event) bool {
+// addIfCreatedByJob adds a pod or PodGroup that a job of the topic has created since the command was started. It
+// reports whether it did.
+func (t *topic) addIfCreatedByJob(ctx context.Context, c client.Client, e *corev1.Event) bool {
 	about := e.InvolvedObject
 	at := slices.IndexFunc(t.jobs, func(job client.ObjectKey) bool {
 		return job.Namespace == about.Namespace && strings.HasPrefix(about.Name, job.Name+"-")
@@ -144,8 +146,8 @@ func (t *topic) joins(ctx context.Context, c client.Client, e *corev1.Event) boo
 // the namespace are read.
 const mostAsked = 20
 
-// fetch returns the existing events, oldest first, and the resource version from which to watch.
-func (t *topic) fetch(ctx context.Context, c client.Client) ([]*corev1.Event, string, error) {
+// fetchEvents returns the existing events, oldest first, and the resource version from which to watch.
+func (t *topic) fetchEvents(ctx context.Context, c client.Client) ([]*corev1.Event, string, error) {
 	var selectors []fields.Selector
 	for _, uid := range t.uids {
 		selectors = append(selectors, fields.OneTermEqualSelector("involvedObject.uid", string(uid)))
@@ -168,9 +170,9 @@ func (t *topic) fetch(ctx context.Context, c client.Client) ([]*corev1.Event, st
 		if !selector.Empty() {
 			options = append(options, client.MatchingFieldsSelector{Selector: selector})
 		}
-		err := cli.Pages(ctx, c, page, func() error {
+		err := cli.ListPages(ctx, c, page, func() error {
 			for i := range page.Items {
-				if e := page.Items[i].DeepCopy(); t.wants(e) && t.isAbout(e) {
+				if e := page.Items[i].DeepCopy(); t.matchesFilters(e) && t.isAbout(e) {
 					events = append(events, e)
 				}
 			}
@@ -181,33 +183,33 @@ func (t *topic) fetch(ctx context.Context, c client.Client) ([]*corev1.Event, st
 		}
 		version = cmp.Or(version, page.ResourceVersion)
 	}
-	return t.merged(events), version, nil
+	return t.mergeEvents(events), version, nil
 }
 
-// merged sorts events and keeps only the last event of each row. count returns the number of occurrences for all of
-// them.
-func (t *topic) merged(events []*corev1.Event) []*corev1.Event {
+// mergeEvents sorts events and keeps only the last event of each row. count returns the number of occurrences for all
+// of them.
+func (t *topic) mergeEvents(events []*corev1.Event) []*corev1.Event {
 	slices.SortStableFunc(events, func(a, b *corev1.Event) int {
 		return cmp.Or(cli.EventTime(a).Compare(cli.EventTime(b).Time), cmp.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
 	})
 	for _, e := range events {
-		t.note(e)
+		t.recordPrinted(e)
 	}
 	if t.raw {
 		return events
 	}
 	last := map[row]*corev1.Event{}
 	for _, e := range events {
-		if before := last[rowOf(e)]; before != nil && firstTime(before).Before(firstTime(e)) {
-			e.FirstTimestamp.Time = firstTime(before)
+		if before := last[newRow(e)]; before != nil && firstOccurrence(before).Before(firstOccurrence(e)) {
+			e.FirstTimestamp.Time = firstOccurrence(before)
 		}
-		last[rowOf(e)] = e
+		last[newRow(e)] = e
 	}
-	return slices.DeleteFunc(events, func(e *corev1.Event) bool { return last[rowOf(e)] != e })
+	return slices.DeleteFunc(events, func(e *corev1.Event) bool { return last[newRow(e)] != e })
 }
 
-// firstTime returns the time of the first occurrence of an event.
-func firstTime(e *corev1.Event) time.Time {
+// firstOccurrence returns the time of the first occurrence of an event.
+func firstOccurrence(e *corev1.Event) time.Time {
 	switch {
 	case !e.FirstTimestamp.IsZero():
 		return e.FirstTimestamp.Time

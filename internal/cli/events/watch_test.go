@@ -12,25 +12,25 @@ import (
 
 func TestEventsFollowAJobAndThePodsThatItGetsLater(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	happened(server)
 	out, stop, _ := golden.Start(t, server, "events", "job/eval", "-w")
-	out.Wait(t, "FailedScheduling")
+	out.WaitFor(t, "FailedScheduling")
 	eval := golden.NewJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute)
 	later := golden.NewPod(eval, 7, "192.168.23.24")
 	stranger := golden.NewPod(golden.NewJob("eval-worker", "research", batchv1alpha1.Running, time.Minute), 1, "192.168.23.24")
-	server.Set(later, stranger,
+	server.SetObjects(later, stranger,
 		newEvent("x", "nlp", "Pod", stranger.Name, stranger.UID, "Normal", "Started", "of another job with such a name", 0, 1),
 		newEvent("y", "nlp", "Pod", later.Name, later.UID, "Normal", "Started", "the pod that came later", 0, 1))
-	out.Wait(t, "the pod that came later")
+	out.WaitFor(t, "the pod that came later")
 	again := newEvent("b", "nlp", "Pod", "eval-worker-0", "uid-eval-worker-0", "Warning", "FailedScheduling", "no node was free", 0, 4)
-	server.Set(again)
-	out.Wait(t, "0s     6       Warning   FailedScheduling")
+	server.SetObjects(again)
+	out.WaitFor(t, "0s     6       Warning   FailedScheduling")
 	lines := strings.Count(out.String(), "\n")
-	server.Set(again) // prints nothing new
-	server.Remove(again)
-	server.Set(newEvent("z", "nlp", "Pod", later.Name, later.UID, "Normal", "Killing", "the end", 0, 1))
-	out.Wait(t, "the end")
+	server.SetObjects(again) // prints nothing new
+	server.RemoveObject(again)
+	server.SetObjects(newEvent("z", "nlp", "Pod", later.Name, later.UID, "Normal", "Killing", "the end", 0, 1))
+	out.WaitFor(t, "the end")
 	if got := strings.Count(out.String(), "\n"); got != lines+1 {
 		t.Errorf("%d rows were added, want 1:\n%s", got-lines, out)
 	}
@@ -42,10 +42,10 @@ func TestEventsFollowAJobAndThePodsThatItGetsLater(t *testing.T) {
 
 func TestEventsOfAQueueAreWatchedByItsUID(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	happened(server)
 	out, stop, _ := golden.Start(t, server, "events", "queue/research", "-w")
-	out.Wait(t, "OpenQueue")
+	out.WaitFor(t, "OpenQueue")
 	stop()
 	for i, request := range server.Requests() {
 		if strings.HasSuffix(request, "/events") && !strings.Contains(server.Queries()[i], "involvedObject.uid=uid-queue-research") {

@@ -9,23 +9,23 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Of describes the problem with a flag, and returns an example of the flag if there is one. ok is false if err is a
-// different error.
-func Of(err error) (what, example string, ok bool) {
+// DescribeError describes the problem with a flag, and returns an example of the flag if there is one. ok is false if
+// err is a different error.
+func DescribeError(err error) (what, example string, ok bool) {
 	var missing *pflag.ValueRequiredError
 	var wrong *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &missing):
 		flag := missing.GetFlag()
-		return nameOf(flag) + ": its value is missing", exampleOf(flag), true
+		return flagName(flag) + ": its value is missing", flagExample(flag), true
 	case errors.As(err, &wrong):
 		flag := wrong.GetFlag()
-		return fmt.Sprintf("%s: %q %s", nameOf(flag), wrong.GetValue(), notReadable(flag, wrong.Unwrap())), exampleOf(flag), true
+		return fmt.Sprintf("%s: %q %s", flagName(flag), wrong.GetValue(), describeInvalid(flag, wrong.Unwrap())), flagExample(flag), true
 	}
 	return "", "", false
 }
 
-func nameOf(flag *pflag.Flag) string {
+func flagName(flag *pflag.Flag) string {
 	name := "--" + flag.Name
 	if flag.Shorthand != "" {
 		name += " (-" + flag.Shorthand + ")"
@@ -33,8 +33,8 @@ func nameOf(flag *pflag.Flag) string {
 	return name
 }
 
-// notReadable describes why a value is invalid.
-func notReadable(flag *pflag.Flag, cause error) string {
+// describeInvalid describes why a value is invalid.
+func describeInvalid(flag *pflag.Flag, cause error) string {
 	if errors.Is(cause, strconv.ErrRange) {
 		return "is out of range"
 	}
@@ -55,8 +55,8 @@ func notReadable(flag *pflag.Flag, cause error) string {
 	return "is invalid: " + cause.Error()
 }
 
-// exampleOf returns an example of the flag; "" if none exists.
-func exampleOf(flag *pflag.Flag) string {
+// flagExample returns an example of the flag; "" if none exists.
+func flagExample(flag *pflag.Flag) string {
 	value := ""
 	switch flag.Value.Type() {
 	case "int", "int32", "int64":

@@ -16,11 +16,11 @@ import (
 	"github.com/vc-batch/vc/internal/cli/clitest"
 )
 
-// Ago returns a time before Now.
-func Ago(d time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-d)) }
+// TimeAgo returns a time before Now.
+func TimeAgo(d time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-d)) }
 
-// Amounts returns a resource list. For example, Amounts("cpu", "1", "memory", "2Gi").
-func Amounts(pairs ...string) corev1.ResourceList {
+// NewResources returns a resource list. For example, NewResources("cpu", "1", "memory", "2Gi").
+func NewResources(pairs ...string) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for i := 0; i < len(pairs); i += 2 {
 		list[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
@@ -28,26 +28,26 @@ func Amounts(pairs ...string) corev1.ResourceList {
 	return list
 }
 
-// Cluster returns the objects that all golden files share: four nodes, queues, and jobs in every state in the
+// ClusterObjects returns the objects that all golden files share: four nodes, queues, and jobs in every state in the
 // namespaces nlp and cv. Objects that only a single noun needs are added by Run.Prepare.
-func Cluster() []client.Object {
+func ClusterObjects() []client.Object {
 	objects := []client.Object{
 		NewQueue("default", 1, schedulingv1beta1.QueueStateOpen, nil),
 		NewQueue("research", 3, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
-			q.Spec.Capability = Amounts("cpu", "16", "memory", "64Gi", "nvidia.com/gpu", "8")
-			q.Status.Allocated = Amounts("cpu", "6", "memory", "12Gi", "nvidia.com/gpu", "7")
+			q.Spec.Capability = NewResources("cpu", "16", "memory", "64Gi", "nvidia.com/gpu", "8")
+			q.Status.Allocated = NewResources("cpu", "6", "memory", "12Gi", "nvidia.com/gpu", "7")
 			q.Status.Running, q.Status.Pending = 1, 1
 		}),
 		NewQueue("archive", 1, schedulingv1beta1.QueueStateClosed, nil),
 	}
 	for i, used := range []string{"192.168.23.24", "192.168.51.67", "192.168.57.163", "192.168.63.50"} {
 		objects = append(objects, NewNode(used))
-		objects = append(objects, filler(i, used))
+		objects = append(objects, newFillerPod(i, used))
 	}
-	return append(objects, jobs()...)
+	return append(objects, clusterJobs()...)
 }
 
-func jobs() []client.Object {
+func clusterJobs() []client.Object {
 	train := NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	train.Spec.Tasks[0].Replicas, train.Spec.MinAvailable = 3, 3
 	train.Spec.Plugins = map[string][]string{"svc": {}, "env": {}}
@@ -57,7 +57,7 @@ func jobs() []client.Object {
 
 	eval := NewJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute)
 	eval.Spec.Tasks[0].Replicas, eval.Spec.MinAvailable = 2, 2
-	eval.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Limits = Amounts("nvidia.com/gpu", "8")
+	eval.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Limits = NewResources("nvidia.com/gpu", "8")
 	eval.Status.Pending, eval.Status.MinAvailable = 2, 2
 
 	plain := NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
@@ -65,7 +65,7 @@ func jobs() []client.Object {
 	done.Labels = map[string]string{"team": "nlp", keys.JobType: "MPI"}
 	done.Status.Succeeded, done.Status.MinAvailable = 1, 1
 	done.Status.Conditions = []batchv1alpha1.JobCondition{NewCondition(batchv1alpha1.Running, 25*time.Hour)}
-	done.Status.State.LastTransitionTime = Ago(24 * time.Hour)
+	done.Status.State.LastTransitionTime = TimeAgo(24 * time.Hour)
 	broken := NewJob("broken", "default", batchv1alpha1.Failed, 3*time.Hour)
 	broken.Status.State.Reason, broken.Status.State.Message = "PodFailed", "task main failed: exit code 3"
 	broken.Status.Failed, broken.Status.RetryCount = 1, 3
@@ -77,7 +77,7 @@ func jobs() []client.Object {
 
 	return []client.Object{
 		train, eval, plain, done, broken, paused, elsewhere,
-		NewGroup(train, schedulingv1beta1.PodGroupRunning, nil), NewGroup(eval, schedulingv1beta1.PodGroupPending, Waiting()),
+		NewGroup(train, schedulingv1beta1.PodGroupRunning, nil), NewGroup(eval, schedulingv1beta1.PodGroupPending, WaitingExplanation()),
 		NewGroup(plain, schedulingv1beta1.PodGroupPending, nil),
 		NewPod(train, 0, "192.168.23.24"), NewPod(train, 1, "192.168.51.67"), NewPod(train, 2, "192.168.51.67"), NewPod(eval, 0, ""),
 		NewEvent("train.1", train, "Normal", "CommandIssued", "train created", 2*time.Hour),
@@ -86,15 +86,15 @@ func jobs() []client.Object {
 	}
 }
 
-// Waiting returns the scheduler's explanation for a gang that lacks one GPU.
-func Waiting() *schedulingv1beta1.Explanation {
+// WaitingExplanation returns the scheduler's explanation for a gang that lacks one GPU.
+func WaitingExplanation() *schedulingv1beta1.Explanation {
 	return &schedulingv1beta1.Explanation{
 		Reason:  "GangDoesNotFit",
 		Message: "1 of 2 pods fit now; all 2 must start together",
 		Hint:    "lower minAvailable to 1, or free 1 nvidia.com/gpu",
 		Members: &schedulingv1beta1.ExplainedMembers{Min: 2, Exist: 2, Fit: 1},
-		Queue: &schedulingv1beta1.ExplainedQueue{Name: "research", Position: 1, Allocated: Amounts("cpu", "6", "nvidia.com/gpu", "7"),
-			Capability: Amounts("cpu", "16", "memory", "64Gi", "nvidia.com/gpu", "8")},
+		Queue: &schedulingv1beta1.ExplainedQueue{Name: "research", Position: 1, Allocated: NewResources("cpu", "6", "nvidia.com/gpu", "7"),
+			Capability: NewResources("cpu", "16", "memory", "64Gi", "nvidia.com/gpu", "8")},
 		Short:     []schedulingv1beta1.Shortage{{Resource: "nvidia.com/gpu", Scope: "queue", Asked: "16", Available: "1", ShortBy: "15"}},
 		NodeCount: 4,
 		Nodes: []schedulingv1beta1.ExplainedNodes{
@@ -106,14 +106,14 @@ func Waiting() *schedulingv1beta1.Explanation {
 
 // NewCondition returns a job condition: the job has been in the phase for the given time.
 func NewCondition(phase batchv1alpha1.JobPhase, since time.Duration) batchv1alpha1.JobCondition {
-	at := Ago(since)
+	at := TimeAgo(since)
 	return batchv1alpha1.JobCondition{Status: phase, LastTransitionTime: &at}
 }
 
 // NewQueue returns a queue that is a child of root and two days old. change may be nil.
 func NewQueue(name string, weight int32, state schedulingv1beta1.QueueState, change func(*schedulingv1beta1.Queue)) *schedulingv1beta1.Queue {
 	q := &schedulingv1beta1.Queue{
-		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-queue-" + name), CreationTimestamp: Ago(48 * time.Hour)},
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-queue-" + name), CreationTimestamp: TimeAgo(48 * time.Hour)},
 		Spec:       schedulingv1beta1.QueueSpec{Weight: weight, Parent: "root"},
 		Status:     schedulingv1beta1.QueueStatus{State: state, Allocated: corev1.ResourceList{}},
 	}
@@ -128,11 +128,11 @@ func NewQueue(name string, weight int32, state schedulingv1beta1.QueueState, cha
 func NewJob(name, queue string, phase batchv1alpha1.JobPhase, age time.Duration) *batchv1alpha1.Job {
 	task := "worker"
 	return &batchv1alpha1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: types.UID(fmt.Sprintf("uid-%s-%d", name, int(age.Seconds()))), CreationTimestamp: Ago(age)},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: types.UID(fmt.Sprintf("uid-%s-%d", name, int(age.Seconds()))), CreationTimestamp: TimeAgo(age)},
 		Spec: batchv1alpha1.JobSpec{
 			Queue: queue, SchedulerName: "volcano", MinAvailable: 1, MaxRetry: 3,
 			Tasks: []batchv1alpha1.TaskSpec{{Name: task, Replicas: 1, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				Containers: []corev1.Container{{Name: "main", Image: "busybox", Resources: corev1.ResourceRequirements{Requests: Amounts("cpu", "1", "memory", "2Gi")}}},
+				Containers: []corev1.Container{{Name: "main", Image: "busybox", Resources: corev1.ResourceRequirements{Requests: NewResources("cpu", "1", "memory", "2Gi")}}},
 			}}}},
 		},
 		Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: phase}},
@@ -157,7 +157,7 @@ func NewGroup(of *batchv1alpha1.Job, phase schedulingv1beta1.PodGroupPhase, expl
 func NewPod(of *batchv1alpha1.Job, index int, node string) *corev1.Pod {
 	name := fmt.Sprintf("%s-worker-%d", of.Name, index)
 	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: of.Namespace, UID: types.UID("uid-" + name), CreationTimestamp: Ago(89 * time.Minute),
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: of.Namespace, UID: types.UID("uid-" + name), CreationTimestamp: TimeAgo(89 * time.Minute),
 			Labels: map[string]string{keys.JobName: of.Name, keys.TaskSpec: "worker", keys.TaskIndex: fmt.Sprint(index)}},
 		Spec:   corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main", Image: "busybox"}}},
 		Status: corev1.PodStatus{Phase: corev1.PodPending},
@@ -181,7 +181,7 @@ func NewEvent(name string, about client.Object, kind, reason, message string, si
 	return &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Name: name, Namespace: about.GetNamespace()},
 		InvolvedObject: corev1.ObjectReference{Kind: word, Name: about.GetName(), Namespace: about.GetNamespace(), UID: about.GetUID()},
-		Type:           kind, Reason: reason, Message: message, LastTimestamp: Ago(since), Count: 1,
+		Type:           kind, Reason: reason, Message: message, LastTimestamp: TimeAgo(since), Count: 1,
 	}
 }
 
@@ -190,28 +190,28 @@ func NewNode(name string) *corev1.Node {
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Status: corev1.NodeStatus{
-			Allocatable: Amounts("cpu", "3920m", "memory", "6265300Ki", "pods", "110"),
+			Allocatable: NewResources("cpu", "3920m", "memory", "6265300Ki", "pods", "110"),
 			Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
 		},
 	}
 }
 
-// filler returns a pod that uses as much of its node as the pods of the demo did.
-func filler(index int, node string) *corev1.Pod {
+// newFillerPod returns a pod that uses as much of its node as the pods of the demo did.
+func newFillerPod(index int, node string) *corev1.Pod {
 	held := [][2]string{{"1500m", "2621440Ki"}, {"2000m", "2097152Ki"}, {"500m", "524288Ki"}, {"1000m", "2097152Ki"}}[index]
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("filler-%d", index), Namespace: "kube-system"},
 		Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main",
-			Resources: corev1.ResourceRequirements{Requests: Amounts("cpu", held[0], "memory", held[1])}}}},
+			Resources: corev1.ResourceRequirements{Requests: NewResources("cpu", held[0], "memory", held[1])}}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
 }
 
-// Logs adds logs for the pods of the job train.
-func Logs(server *clitest.Server) {
-	server.Log("nlp/train-worker-0", "epoch 1\nepoch 2\n")
-	server.Log("nlp/train-worker-1", "epoch 1\nno newline at the end")
-	server.Log("nlp/train-worker-2", "")
+// AddLogs adds logs for the pods of the job train.
+func AddLogs(server *clitest.Server) {
+	server.SetLog("nlp/train-worker-0", "epoch 1\nepoch 2\n")
+	server.SetLog("nlp/train-worker-1", "epoch 1\nno newline at the end")
+	server.SetLog("nlp/train-worker-2", "")
 }
 
 // UIDOf returns the UID in the metadata of a stored object.

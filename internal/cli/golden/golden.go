@@ -74,7 +74,7 @@ type Result struct {
 	Code     int
 }
 
-// Command describes a command that Every runs in five ways.
+// Command describes a command that RunsForCommands runs in five ways.
 type Command struct {
 	// Args is a valid command line, such as "queue get research".
 	Args string
@@ -92,8 +92,8 @@ type Command struct {
 	Editor func(text string) string
 }
 
-// Every returns the five runs for each command.
-func Every(commands ...Command) []Run {
+// RunsForCommands returns the five runs for each command.
+func RunsForCommands(commands ...Command) []Run {
 	var runs []Run
 	for _, c := range commands {
 		run := func(about, args string, width int) {
@@ -119,40 +119,40 @@ func Every(commands ...Command) []Run {
 	return runs
 }
 
-func (r Run) argvOf() []string {
+func (r Run) commandLine() []string {
 	if r.Argv != nil {
 		return r.Argv
 	}
 	return strings.Fields(r.Args)
 }
 
-// Do runs the command line against the server.
-func (r Run) Do(t testing.TB, server *clitest.Server) Result {
+// RunAgainst runs the command line against the server.
+func (r Run) RunAgainst(t testing.TB, server *clitest.Server) Result {
 	t.Helper()
-	streams, out, errOut := iostreams.Test(r.Input, r.Width)
+	streams, out, errOut := iostreams.TestStreams(r.Input, r.Width)
 	streams.Env = func(name string) string { return r.Env[name] }
-	streams.Environ = r.environ
+	streams.Environ = r.sortedEnvironment
 	if r.Color {
 		streams.ColorMode = "always"
 	}
 	if r.Editor != nil {
-		streams.RunEditor = Editing(r.Editor)
+		streams.RunEditor = EditorWith(r.Editor)
 	}
-	args := r.argvOf()
+	args := r.commandLine()
 	if !r.NoCluster {
-		args = append([]string{"--kubeconfig", server.Kubeconfig("nlp")}, args...)
+		args = append([]string{"--kubeconfig", server.WriteKubeconfig("nlp")}, args...)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	code := root.Run(ctx, factory(t, &streams), args)
+	code := root.Run(ctx, newFactory(t, &streams), args)
 	clean := func(text *bytes.Buffer) string {
 		return strings.NewReplacer(server.URL(), "http://server", runtime.Version(), "go1.x", runtime.GOOS+"/"+runtime.GOARCH, "linux/amd64").Replace(text.String())
 	}
 	return Result{clean(out), clean(errOut), code}
 }
 
-// Editing returns an editor that applies change to the text of a file.
-func Editing(change func(text string) string) func(command, path string) error {
+// EditorWith returns an editor that applies change to the text of a file.
+func EditorWith(change func(text string) string) func(command, path string) error {
 	return func(_, path string) error {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -162,8 +162,8 @@ func Editing(change func(text string) string) func(command, path string) error {
 	}
 }
 
-// environ returns Env sorted, in the format of a program's environment.
-func (r Run) environ() []string {
+// sortedEnvironment returns Env sorted, in the format of a program's environment.
+func (r Run) sortedEnvironment() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
 		all = append(all, name+"="+r.Env[name])
@@ -171,8 +171,8 @@ func (r Run) environ() []string {
 	return all
 }
 
-// factory returns a factory with the golden clock and a separate cache.
-func factory(t testing.TB, streams *iostreams.Streams) *cli.Factory {
+// newFactory returns a factory with the golden clock and a separate cache.
+func newFactory(t testing.TB, streams *iostreams.Streams) *cli.Factory {
 	f := cli.NewFactory("vcctl", streams)
 	f.Now = func() time.Time { return Now }
 	cache := t.TempDir()
@@ -180,11 +180,11 @@ func factory(t testing.TB, streams *iostreams.Streams) *cli.Factory {
 	return f
 }
 
-// block returns the text that represents a run in a golden file.
-func (r Run) block(got Result) string {
+// formatBlock returns the text that represents a run in a golden file.
+func (r Run) formatBlock(got Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", r.About)
-	line := "$ vcctl " + strings.Join(quoted(r.argvOf()), " ")
+	line := "$ vcctl " + strings.Join(quoteArguments(r.commandLine()), " ")
 	if r.Width > 0 {
 		line += fmt.Sprintf("    (terminal of %d columns)", r.Width)
 	}
@@ -199,7 +199,7 @@ func (r Run) block(got Result) string {
 	return b.String() + "\n"
 }
 
-func quoted(args []string) []string {
+func quoteArguments(args []string) []string {
 	all := make([]string, len(args))
 	for i, arg := range args {
 		if all[i] = arg; strings.ContainsAny(arg, " '$") {
@@ -209,18 +209,18 @@ func quoted(args []string) []string {
 	return all
 }
 
-// Hold executes all runs, each against its own cluster, and compares their output with testdata/<name>.txt.
-func Hold(t *testing.T, name string, runs []Run) {
+// CompareRuns executes all runs, each against its own cluster, and compares their output with testdata/<name>.txt.
+func CompareRuns(t *testing.T, name string, runs []Run) {
 	t.Helper()
 	var text strings.Builder
 	for _, r := range runs {
-		server := clitest.Start(t, Cluster()...)
-		Logs(server)
+		server := clitest.Start(t, ClusterObjects()...)
+		AddLogs(server)
 		if r.Prepare != nil {
 			r.Prepare(server)
 		}
-		got := r.Do(t, server)
-		text.WriteString(r.block(got))
+		got := r.RunAgainst(t, server)
+		text.WriteString(r.formatBlock(got))
 		if got.Code != 0 && got.Code != cli.ExitPending && !r.Report && strings.TrimSpace(got.Out) != "" && !slices.Contains(strings.Fields(r.About), "some") {
 			t.Errorf("%s: it fails and prints a result: %q", r.About, got.Out)
 		}
@@ -247,18 +247,18 @@ func Hold(t *testing.T, name string, runs []Run) {
 	}
 }
 
-// Stored returns a check that the server contains want objects below a path.
-func Stored(path string, want int) func(*testing.T, *clitest.Server) {
+// CheckStored returns a check that the server contains want objects below a path.
+func CheckStored(path string, want int) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, server *clitest.Server) {
 		t.Helper()
-		if got := server.Objects(path); len(got) != want {
+		if got := server.ObjectsBelow(path); len(got) != want {
 			t.Errorf("%s holds %d objects, want %d: %v", path, len(got), want, got)
 		}
 	}
 }
 
-// Field returns the value at a path within an object as text. A number in the path is an index into a list.
-func Field(object any, path ...string) string {
+// FieldText returns the value at a path within an object as text. A number in the path is an index into a list.
+func FieldText(object any, path ...string) string {
 	for _, step := range path {
 		switch at := object.(type) {
 		case map[string]any:

@@ -44,8 +44,8 @@ func (s *Screen) String() string {
 	return s.text.String()
 }
 
-// Wait waits until the screen shows want.
-func (s *Screen) Wait(t *testing.T, want string) {
+// WaitFor waits until the screen shows want.
+func (s *Screen) WaitFor(t *testing.T, want string) {
 	t.Helper()
 	deadline := time.After(patience)
 	for !strings.Contains(s.String(), want) {
@@ -60,22 +60,22 @@ func (s *Screen) Wait(t *testing.T, want string) {
 // Start runs a command in the background. stop ends the command and returns its exit code.
 func Start(t *testing.T, server *clitest.Server, args ...string) (out *Screen, stop func() int, done <-chan int) {
 	t.Helper()
-	streams, _, _ := iostreams.Test("", 0)
+	streams, _, _ := iostreams.TestStreams("", 0)
 	out = newScreen()
 	streams.Out, streams.Err = out, out
-	f := factory(t, &streams)
+	f := newFactory(t, &streams)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
-	argv := append([]string{"--kubeconfig", server.Kubeconfig("nlp")}, args...)
+	argv := append([]string{"--kubeconfig", server.WriteKubeconfig("nlp")}, args...)
 	go func() { ended <- root.Run(ctx, f, argv) }()
 	t.Cleanup(cancel)
 	return out, func() int { cancel(); return <-ended }, ended
 }
 
-// Ends stores last in the cluster, waits until the command has exited, and returns its exit code.
-func Ends(t *testing.T, server *clitest.Server, out *Screen, done <-chan int, last client.Object) int {
+// WaitForEnd stores last in the cluster, waits until the command has exited, and returns its exit code.
+func WaitForEnd(t *testing.T, server *clitest.Server, out *Screen, done <-chan int, last client.Object) int {
 	t.Helper()
-	server.Set(last)
+	server.SetObjects(last)
 	select {
 	case code := <-done:
 		return code

@@ -29,29 +29,29 @@ type Busy struct {
 	shown bool
 }
 
-// Busy starts a progress line with the given text. Done ends it.
-func (s *Streams) Busy(text string) *Busy {
+// StartBusyLine starts a progress line with the given text. Done ends it.
+func (s *Streams) StartBusyLine(text string) *Busy {
 	if !s.ErrTTY || s.Env("TERM") == "dumb" {
 		return &Busy{}
 	}
 	b := &Busy{streams: s, out: s.Out, err: s.Err, text: text, stop: make(chan struct{}), ended: make(chan struct{}), signs: []rune(`|/-\`)}
-	if s.Unicode() {
+	if s.SupportsUnicode() {
 		b.signs = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 	}
 	s.Out, s.Err = &besides{b, b.out}, &besides{b, b.err}
-	go b.turn()
+	go b.animateLine()
 	return b
 }
 
-// Say changes the text.
-func (b *Busy) Say(format string, args ...any) {
+// SetText changes the text.
+func (b *Busy) SetText(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.text = fmt.Sprintf(format, args...)
 }
 
-// Done removes the line and restores the streams.
-func (b *Busy) Done() {
+// RemoveLine removes the line and restores the streams.
+func (b *Busy) RemoveLine() {
 	if b.streams == nil {
 		return
 	}
@@ -61,7 +61,7 @@ func (b *Busy) Done() {
 	b.streams = nil
 }
 
-func (b *Busy) turn() {
+func (b *Busy) animateLine() {
 	defer close(b.ended)
 	wait := time.NewTimer(busyAfter)
 	defer wait.Stop()
@@ -69,12 +69,12 @@ func (b *Busy) turn() {
 		select {
 		case <-b.stop:
 			b.mu.Lock()
-			b.clear()
+			b.clearLine()
 			b.mu.Unlock()
 			return
 		case <-wait.C:
 			b.mu.Lock()
-			b.clear()
+			b.clearLine()
 			_, _ = fmt.Fprintf(b.err, "%c %s", b.signs[b.turns%len(b.signs)], b.text)
 			b.turns, b.shown = b.turns+1, true
 			b.mu.Unlock()
@@ -83,8 +83,8 @@ func (b *Busy) turn() {
 	}
 }
 
-// clear removes the line. The caller must hold the lock.
-func (b *Busy) clear() {
+// clearLine removes the line. The caller must hold the lock.
+func (b *Busy) clearLine() {
 	if b.shown {
 		_, _ = io.WriteString(b.err, "\r\x1b[K")
 		b.shown = false
@@ -100,6 +100,6 @@ type besides struct {
 func (w *besides) Write(text []byte) (int, error) {
 	w.busy.mu.Lock()
 	defer w.busy.mu.Unlock()
-	w.busy.clear()
+	w.busy.clearLine()
 	return w.to.Write(text)
 }

@@ -14,7 +14,7 @@ func TestBusyIsShownAfterHalfASecondAndGivesWayToWhatIsPrinted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var screen bytes.Buffer
 		s := Streams{Out: &screen, Err: &screen, ErrTTY: true, Env: func(string) string { return "" }}
-		b := s.Busy("waiting")
+		b := s.StartBusyLine("waiting")
 		time.Sleep(400 * time.Millisecond)
 		synctest.Wait()
 		if screen.Len() > 0 {
@@ -25,13 +25,13 @@ func TestBusyIsShownAfterHalfASecondAndGivesWayToWhatIsPrinted(t *testing.T) {
 		if got := screen.String(); got != "| waiting" {
 			t.Errorf("it shows %q", got)
 		}
-		b.Say("%d/%d", 3, 40)
+		b.SetText("%d/%d", 3, 40)
 		fmt.Fprintln(s.Out, "a result")
 		if got := screen.String(); !strings.HasSuffix(got, "waiting\r\x1b[Ka result\n") {
 			t.Errorf("a result stands beside it: %q", got)
 		}
 		time.Sleep(150 * time.Millisecond)
-		b.Done()
+		b.RemoveLine()
 		if got := screen.String(); !strings.HasSuffix(got, "/ 3/40\r\x1b[K") {
 			t.Errorf("it does not go away: %q", got)
 		}
@@ -53,10 +53,10 @@ func TestBusyIsNotShown(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var screen bytes.Buffer
 				s.Out, s.Err = &screen, &screen
-				b := s.Busy("waiting")
+				b := s.StartBusyLine("waiting")
 				time.Sleep(5 * time.Second)
-				b.Say("still")
-				b.Done()
+				b.SetText("still")
+				b.RemoveLine()
 				if screen.Len() > 0 {
 					t.Errorf("it shows %q", screen.String())
 				}

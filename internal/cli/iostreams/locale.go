@@ -11,8 +11,8 @@ import (
 // it in locales that cannot show it.
 const cutMark, asciiCutMark = "…", "~"
 
-// locale returns the locale in the environment, or "".
-func (s *Streams) locale() string {
+// readLocale returns the locale in the environment, or "".
+func (s *Streams) readLocale() string {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if value := s.Env(name); value != "" {
 			return strings.ToLower(value)
@@ -25,9 +25,9 @@ func isUTF8(locale string) bool {
 	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
-// inLocale replaces the cut mark on terminals whose locale does not use UTF-8. Files and pipes always receive UTF-8.
-func (s *Streams) inLocale() {
-	locale := s.locale()
+// applyLocale replaces the cut mark on terminals whose locale does not use UTF-8. Files and pipes always receive UTF-8.
+func (s *Streams) applyLocale() {
+	locale := s.readLocale()
 	if locale == "" || isUTF8(locale) {
 		return
 	}

@@ -24,10 +24,10 @@ func TestCutTextsAreShownAsTheLocaleCan(t *testing.T) {
 			if tc.terminal {
 				width = 80
 			}
-			s, out, errOut := Test("", width)
+			s, out, errOut := TestStreams("", width)
 			s.Env = func(name string) string { return tc.env[name] }
 			s.ErrTTY = tc.terminal
-			s.inLocale()
+			s.applyLocale()
 			for _, to := range []struct {
 				n   int
 				err error

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Page writes text to Out. If Out is a terminal and the text is taller than the screen, Page uses a pager: the
-// command in VCCTL_PAGER or PAGER, or less by default; "cat" disables it. If the pager cannot be started, Page writes
-// the text directly.
-func (s *Streams) Page(text []byte) error {
-	command := s.pager()
+// ShowPaged writes text to Out. If Out is a terminal and the text is taller than the screen, ShowPaged uses a pager:
+// the command in VCCTL_PAGER or PAGER, or less by default; "cat" disables it. If the pager cannot be started, ShowPaged
+// writes the text directly.
+func (s *Streams) ShowPaged(text []byte) error {
+	command := s.pagerCommand()
 	if !s.OutTTY || s.Height == 0 || s.RunPager == nil || command == "" || bytes.Count(text, []byte("\n")) < s.Height {
 		_, err := s.Out.Write(text)
 		return err
@@ -23,8 +23,8 @@ func (s *Streams) Page(text []byte) error {
 	return err
 }
 
-// pager returns the command line of the pager; "" if none is used.
-func (s *Streams) pager() string {
+// pagerCommand returns the command line of the pager; "" if none is used.
+func (s *Streams) pagerCommand() string {
 	if s.Env("TERM") == "dumb" {
 		return ""
 	}

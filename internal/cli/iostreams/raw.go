@@ -9,10 +9,10 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 )
 
-// Raw puts the terminal into raw mode, so that a remote program with its own terminal receives every key. restore
-// restores the previous mode. Until ctx is done, the queue returns the current size of this terminal, and the new
-// size after each change. If In is not a terminal, Raw does nothing and the queue is nil.
-func (s *Streams) Raw(ctx context.Context) (restore func(), sizes remotecommand.TerminalSizeQueue) {
+// EnterRawMode puts the terminal into raw mode, so that a remote program with its own terminal receives every key.
+// restore restores the previous mode. Until ctx is done, the queue returns the current size of this terminal, and the
+// new size after each change. If In is not a terminal, EnterRawMode does nothing and the queue is nil.
+func (s *Streams) EnterRawMode(ctx context.Context) (restore func(), sizes remotecommand.TerminalSizeQueue) {
 	in, ok := s.In.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return func() {}, nil

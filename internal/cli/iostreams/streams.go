@@ -43,9 +43,9 @@ type Streams struct {
 	ColorMode string
 }
 
-// System returns the streams of this process.
-func System() Streams {
-	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Environ: os.Environ, Account: account, ColorMode: "auto", RunEditor: runEditor}
+// SystemStreams returns the streams of this process.
+func SystemStreams() Streams {
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Environ: os.Environ, Account: accountName, ColorMode: "auto", RunEditor: runEditor}
 	s.InTTY = term.IsTerminal(int(os.Stdin.Fd()))
 	s.OutTTY = term.IsTerminal(int(os.Stdout.Fd()))
 	s.ErrTTY = term.IsTerminal(int(os.Stderr.Fd()))
@@ -56,20 +56,20 @@ func System() Streams {
 		}
 		s.RunPager = runPager
 	}
-	s.inLocale()
+	s.applyLocale()
 	return s
 }
 
-func account() string {
+func accountName() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
 	}
 	return ""
 }
 
-// User returns the name of the user, with which jobs are marked. It is taken from the environment or, if it is not
-// set there, from the operating system. It may be "".
-func (s *Streams) User() string {
+// FindUserName returns the name of the user, with which jobs are marked. It is taken from the environment or, if it is
+// not set there, from the operating system. It may be "".
+func (s *Streams) FindUserName() string {
 	for _, name := range []string{"USER", "LOGNAME"} {
 		if value := s.Env(name); value != "" {
 			return value
@@ -101,9 +101,9 @@ func (s *Streams) ReadAll() ([]byte, error) {
 	}
 }
 
-// Test returns streams that use buffers. If width is positive, the output is a terminal of that width. The
+// TestStreams returns streams that use buffers. If width is positive, the output is a terminal of that width. The
 // environment is empty, and colors are off.
-func Test(input string, width int) (streams Streams, out, errOut *bytes.Buffer) {
+func TestStreams(input string, width int) (streams Streams, out, errOut *bytes.Buffer) {
 	out, errOut = &bytes.Buffer{}, &bytes.Buffer{}
 	return Streams{
 		In: strings.NewReader(input), Out: out, Err: errOut,
@@ -113,9 +113,9 @@ func Test(input string, width int) (streams Streams, out, errOut *bytes.Buffer) 
 	}, out, errOut
 }
 
-// Color reports whether the output is colored. This depends, in this order, on the flag, NO_COLOR, CLICOLOR_FORCE,
+// IsColored reports whether the output is colored. This depends, in this order, on the flag, NO_COLOR, CLICOLOR_FORCE,
 // CLICOLOR and TERM, and on whether the output is a terminal.
-func (s *Streams) Color() bool {
+func (s *Streams) IsColored() bool {
 	switch s.ColorMode {
 	case "always":
 		return true
@@ -131,10 +131,10 @@ func (s *Streams) Color() bool {
 	return s.OutTTY && s.Env("TERM") != "dumb" && s.Env("CLICOLOR") != "0"
 }
 
-// Unicode reports whether the terminal can show block characters.
-func (s *Streams) Unicode() bool {
+// SupportsUnicode reports whether the terminal can show block characters.
+func (s *Streams) SupportsUnicode() bool {
 	if !s.OutTTY || s.Env("TERM") == "dumb" || s.Env("TERM") == "linux" {
 		return false
 	}
-	return isUTF8(s.locale())
+	return isUTF8(s.readLocale())
 }

@@ -32,7 +32,7 @@ func TestColor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := Streams{ColorMode: tc.mode, OutTTY: tc.tty, Env: func(k string) string { return tc.env[k] }}
-			if got := s.Color(); got != tc.want {
+			if got := s.IsColored(); got != tc.want {
 				t.Errorf("Color() = %v, want %v", got, tc.want)
 			}
 		})

@@ -53,8 +53,8 @@ type announced struct {
 	stop       func() bool
 }
 
-// announce starts printing why the jobs wait. The caller must pass each new state of a job to saw.
-func announce(ctx context.Context, f *cli.Factory, c client.WithWatch, jobs ...*batchv1alpha1.Job) *announcer {
+// startAnnouncer starts printing why the jobs wait. The caller must pass each new state of a job to saw.
+func startAnnouncer(ctx context.Context, f *cli.Factory, c client.WithWatch, jobs ...*batchv1alpha1.Job) *announcer {
 	ctx, cancel := context.WithCancel(ctx)
 	a := newAnnouncer(f, cancel)
 	if len(jobs) > mostAnnounced {
@@ -84,9 +84,9 @@ func AnnounceOwned(ctx context.Context, f *cli.Factory, c client.WithWatch, name
 	a.adopts = owned
 	a.work.Go(func() { a.watchGroups(ctx, c, namespace) })
 	a.work.Go(func() {
-		_ = cli.WatchOn(ctx, c, newJobs, "", nil, func(kind watch.EventType, job *batchv1alpha1.Job) bool {
+		_ = cli.WatchChanges(ctx, c, newJobList, "", nil, func(kind watch.EventType, job *batchv1alpha1.Job) bool {
 			if kind != watch.Deleted {
-				a.saw(job)
+				a.recordJob(job)
 			}
 			return true
 		}, client.InNamespace(namespace))
@@ -98,15 +98,15 @@ func AnnounceOwned(ctx context.Context, f *cli.Factory, c client.WithWatch, name
 // status of the jobs themselves are printed.
 func (a *announcer) watchGroups(ctx context.Context, c client.WithWatch, namespace string) {
 	groups := func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} }
-	_ = cli.WatchOn(ctx, c, groups, "", nil, func(kind watch.EventType, group *schedulingv1beta1.PodGroup) bool {
+	_ = cli.WatchChanges(ctx, c, groups, "", nil, func(kind watch.EventType, group *schedulingv1beta1.PodGroup) bool {
 		for _, owner := range group.OwnerReferences {
-			a.sawGroup(owner.UID, kind, group)
+			a.recordGroup(owner.UID, kind, group)
 		}
 		return true
 	}, client.InNamespace(namespace))
 }
 
-func (a *announcer) sawGroup(job types.UID, kind watch.EventType, group *schedulingv1beta1.PodGroup) {
+func (a *announcer) recordGroup(job types.UID, kind watch.EventType, group *schedulingv1beta1.PodGroup) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	one := a.jobs[job]
@@ -121,33 +121,33 @@ func (a *announcer) sawGroup(job types.UID, kind watch.EventType, group *schedul
 	if kind == watch.Deleted {
 		one.group = nil
 	}
-	a.consider(one)
+	a.scheduleReason(one)
 	if kind == watch.Deleted && a.adopts != nil && one.job == nil {
 		delete(a.jobs, job)
 	}
 }
 
-// saw records the state of a job.
-func (a *announcer) saw(job *batchv1alpha1.Job) {
+// recordJob records the state of a job.
+func (a *announcer) recordJob(job *batchv1alpha1.Job) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	one := a.jobs[job.UID]
 	if isKnown := one != nil && one.job != nil; !isKnown {
-		if one = a.adopt(job); one == nil {
+		if one = a.adoptJob(job); one == nil {
 			return
 		}
 	}
 	one.job = job
-	a.consider(one)
+	a.scheduleReason(one)
 	if a.adopts != nil && finished(phaseOf(job)) { // this makes room for another job
 		delete(a.jobs, job.UID)
 		a.adopted--
 	}
 }
 
-// adopt starts announcing a job that has appeared. It returns nil if the job is not to be announced. The caller must
+// adoptJob starts announcing a job that has appeared. It returns nil if the job is not to be announced. The caller must
 // hold the lock.
-func (a *announcer) adopt(job *batchv1alpha1.Job) *announced {
+func (a *announcer) adoptJob(job *batchv1alpha1.Job) *announced {
 	isFull := a.adopted == mostAnnounced
 	if a.adopts == nil || isFull {
 		return nil
@@ -162,25 +162,25 @@ func (a *announcer) adopt(job *batchv1alpha1.Job) *announced {
 	return a.jobs[job.UID]
 }
 
-// consider prints the reason for a job after it has persisted for standsFor. The caller must hold the lock.
-func (a *announcer) consider(one *announced) {
+// scheduleReason prints the reason for a job after it has persisted for standsFor. The caller must hold the lock.
+func (a *announcer) scheduleReason(one *announced) {
 	if one.stop != nil {
 		one.stop()
 		one.stop = nil
 	}
-	if code, text := reasonToWait(one); text != "" && !one.isSaid(code, text, a.f.Now()) {
-		one.stop = a.after(standsFor, func() { a.say(one, text) })
+	if code, text := reasonToWait(one); text != "" && !one.isAlreadyPrinted(code, text, a.f.Now()) {
+		one.stop = a.after(standsFor, func() { a.printReason(one, text) })
 	}
 }
 
-// isSaid reports whether the reason need not be printed, because it was already printed, or because a reason with the
-// same code was printed recently.
-func (o *announced) isSaid(code, text string, now time.Time) bool {
+// isAlreadyPrinted reports whether the reason need not be printed, because it was already printed, or because a reason
+// with the same code was printed recently.
+func (o *announced) isAlreadyPrinted(code, text string, now time.Time) bool {
 	return text == o.text || code == o.code && now.Sub(o.at) < saysAgainAfter
 }
 
-// say prints a reason if it still applies.
-func (a *announcer) say(one *announced, text string) {
+// printReason prints a reason if it still applies.
+func (a *announcer) printReason(one *announced, text string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	code, now := reasonToWait(one)

@@ -35,7 +35,7 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 	cmd := &cobra.Command{
 		Use:   "wait NAME...",
 		Short: "Wait for jobs to run, to end, or to be deleted",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Wait until all the jobs meet a condition:
 
 			  running            they are running, or have run and completed
@@ -49,7 +49,7 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 			failed or ended in another way, 8 if --timeout passed first, and 3 if the API server
 			did not respond for 5 minutes; shorter outages are tolerated. While a job is pending,
 			the reason is printed on standard error when it becomes known and when it changes.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# Until the job ends; the exit code is the outcome
 			vcctl job wait train
 
@@ -63,19 +63,19 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 			vcctl job wait train --for=jsonpath='{.status.running}'=3`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sel.Complete(f, args)
-			if err := o.sel.Need(f, cmd, "the name of a job is missing"); err != nil {
+			o.sel.AddArguments(f, args)
+			if err := o.sel.RequireSelection(f, cmd, "the name of a job is missing"); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
 	cmd.Flags().StringVar(&o.aim, "for", "done", "Condition to wait for: running, done, succeeded, suspended, deleted, or jsonpath={PATH}=VALUE")
 	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
-	o.out.AddFormat(cmd, false)
-	_ = cmd.RegisterFlagCompletionFunc("for", cli.Values(aims...))
+	o.out.AddFormatFlags(cmd, false)
+	_ = cmd.RegisterFlagCompletionFunc("for", cli.CompleteValues(aims...))
 	return cmd
 }
 
@@ -94,8 +94,8 @@ type aim struct {
 	said func(*batchv1alpha1.Job) string
 }
 
-// newAim parses --for.
-func newAim(text string) (*aim, error) {
+// parseAim parses --for.
+func parseAim(text string) (*aim, error) {
 	inEnd := func(job *batchv1alpha1.Job) bool { return finished(phaseOf(job)) }
 	is := func(phases ...batchv1alpha1.JobPhase) func(*batchv1alpha1.Job) bool {
 		return func(job *batchv1alpha1.Job) bool { return slices.Contains(phases, phaseOf(job)) }
@@ -116,14 +116,14 @@ func newAim(text string) (*aim, error) {
 		return &aim{name: "deleted", gone: true, there: never, lost: never, said: func(*batchv1alpha1.Job) string { return "deleted" }}, nil
 	}
 	if path, found := strings.CutPrefix(text, "jsonpath="); found {
-		return newPathAim(path)
+		return parsePathAim(path)
 	}
-	return nil, cli.UnknownAim(text, aims)
+	return nil, cli.UnknownConditionError(text, aims)
 }
 
-// newPathAim parses {PATH}=VALUE, or {PATH} alone for any value.
-func newPathAim(text string) (*aim, error) {
-	has, err := cli.ReadPathAim(text)
+// parsePathAim parses {PATH}=VALUE, or {PATH} alone for any value.
+func parsePathAim(text string) (*aim, error) {
+	has, err := cli.ParsePathCondition(text)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +131,11 @@ func newPathAim(text string) (*aim, error) {
 		lost: func(*batchv1alpha1.Job) bool { return false }}, nil
 }
 
-func await(ctx context.Context, o *awaitOptions) error {
+func waitForJobs(ctx context.Context, o *awaitOptions) error {
 	if err := o.out.Validate(); err != nil {
 		return err
 	}
-	goal, err := newAim(o.aim)
+	goal, err := parseAim(o.aim)
 	if err != nil {
 		return err
 	}
@@ -143,44 +143,44 @@ func await(ctx context.Context, o *awaitOptions) error {
 	if err != nil {
 		return err
 	}
-	jobs, problem := selected(ctx, o.f, c, &o.sel)
+	jobs, problem := readSelected(ctx, o.f, c, &o.sel)
 	if goal.gone && problem != nil {
 		problem = cli.IgnoreMissing(problem)
 	}
-	if o.sel.Wide() && len(jobs) == 0 && problem == nil {
+	if o.sel.SelectsMany() && len(jobs) == 0 && problem == nil {
 		if !goal.gone {
-			return o.nobody()
+			return o.noMatchError()
 		}
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
-	limited, cancel := o.wait.Limit(ctx)
+	limited, cancel := o.wait.LimitContext(ctx)
 	defer cancel()
 	w := &waiter{o: o, goal: goal, pending: map[types.UID]*batchv1alpha1.Job{}}
 	for _, job := range jobs {
 		w.pending[job.UID] = job
 	}
-	busy := o.f.Streams.Busy("waiting for " + waitedFor(jobs))
-	w.announcer = announce(limited, o.f, o.f.Patient(c), jobs...)
-	err = w.run(limited, o.f.Patient(c))
+	busy := o.f.Streams.StartBusyLine("waiting for " + describeJobs(jobs))
+	w.announcer = startAnnouncer(limited, o.f, o.f.RetryingClient(c), jobs...)
+	err = w.waitForAll(limited, o.f.RetryingClient(c))
 	w.announcer.Close()
-	busy.Done()
+	busy.RemoveLine()
 	if limited.Err() != nil && ctx.Err() == nil {
-		err = w.timedOut(ctx, c)
+		err = w.timeoutError(ctx, c)
 	}
 	return errors.Join(append([]error{problem, err}, w.problems...)...)
 }
 
-// nobody returns the error for a wait that matches no job. This is an error because a script must not mistake it for
-// the end of the jobs.
-func (o *awaitOptions) nobody() error {
-	hint := o.f.Typed("job list") + " shows the existing jobs"
+// noMatchError returns the error for a wait that matches no job. This is an error because a script must not mistake it
+// for the end of the jobs.
+func (o *awaitOptions) noMatchError() error {
+	hint := o.f.CommandText("job list") + " shows the existing jobs"
 	if o.sel.Selector == "" {
 		return cli.Errorf(hint, "no job to wait for")
 	}
 	return cli.Errorf(hint, "no job has the labels %q", o.sel.Selector)
 }
 
-func waitedFor(jobs []*batchv1alpha1.Job) string {
+func describeJobs(jobs []*batchv1alpha1.Job) string {
 	if len(jobs) == 1 {
 		return "job " + jobs[0].Name
 	}
@@ -197,14 +197,14 @@ type waiter struct {
 	announcer *announcer
 }
 
-// scope returns the list options that select a single job, a namespace, or all namespaces.
-func (w *waiter) scope() []client.ListOption {
+// watchOptions returns the list options that select a single job, a namespace, or all namespaces.
+func (w *waiter) watchOptions() []client.ListOption {
 	var options []client.ListOption
 	namespaces := map[string]bool{}
 	for _, job := range w.pending {
 		namespaces[job.Namespace] = true
 		if len(w.pending) == 1 {
-			options = append(options, cli.Named(job.Name))
+			options = append(options, cli.MatchingName(job.Name))
 		}
 	}
 	if len(namespaces) == 1 {
@@ -215,18 +215,18 @@ func (w *waiter) scope() []client.ListOption {
 	return options
 }
 
-func (w *waiter) run(ctx context.Context, c client.WithWatch) error {
+func (w *waiter) waitForAll(ctx context.Context, c client.WithWatch) error {
 	for len(w.pending) > 0 {
-		scope := w.scope()
-		version, err := w.look(ctx, c, scope)
+		scope := w.watchOptions()
+		version, err := w.checkAllJobs(ctx, c, scope)
 		if err != nil || len(w.pending) == 0 {
 			return err
 		}
-		watcher, err := c.Watch(ctx, &batchv1alpha1.JobList{}, append(scope, cli.Since(version))...)
+		watcher, err := c.Watch(ctx, &batchv1alpha1.JobList{}, append(scope, cli.StartingAt(version))...)
 		if err != nil {
 			return err
 		}
-		err = w.follow(ctx, watcher)
+		err = w.followWatch(ctx, watcher)
 		watcher.Stop()
 		if err != nil {
 			return err
@@ -235,14 +235,14 @@ func (w *waiter) run(ctx context.Context, c client.WithWatch) error {
 	return nil
 }
 
-// look lists the jobs and checks each of them. A job that is missing from the list no longer exists.
-func (w *waiter) look(ctx context.Context, c client.Client, scope []client.ListOption) (version string, err error) {
+// checkAllJobs lists the jobs and checks each of them. A job that is missing from the list no longer exists.
+func (w *waiter) checkAllJobs(ctx context.Context, c client.Client, scope []client.ListOption) (version string, err error) {
 	there := map[types.UID]bool{}
 	page := &batchv1alpha1.JobList{}
-	err = cli.Pages(ctx, c, page, func() error {
+	err = cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			there[page.Items[i].UID] = true
-			if err := w.see(page.Items[i].DeepCopy()); err != nil {
+			if err := w.checkJobState(page.Items[i].DeepCopy()); err != nil {
 				return err
 			}
 		}
@@ -251,9 +251,9 @@ func (w *waiter) look(ctx context.Context, c client.Client, scope []client.ListO
 	if err != nil {
 		return "", err
 	}
-	for _, uid := range w.order() {
+	for _, uid := range w.sortedUIDs() {
 		if !there[uid] {
-			if err := w.gone(w.pending[uid]); err != nil {
+			if err := w.handleDeleted(w.pending[uid]); err != nil {
 				return "", err
 			}
 		}
@@ -261,8 +261,8 @@ func (w *waiter) look(ctx context.Context, c client.Client, scope []client.ListO
 	return page.ResourceVersion, nil
 }
 
-// order returns the UIDs sorted by job name, so that the output is deterministic.
-func (w *waiter) order() []types.UID {
+// sortedUIDs returns the UIDs sorted by job name, so that the output is deterministic.
+func (w *waiter) sortedUIDs() []types.UID {
 	var uids []types.UID
 	for uid := range w.pending {
 		uids = append(uids, uid)
@@ -271,7 +271,7 @@ func (w *waiter) order() []types.UID {
 	return uids
 }
 
-func (w *waiter) follow(ctx context.Context, watcher watch.Interface) error {
+func (w *waiter) followWatch(ctx context.Context, watcher watch.Interface) error {
 	for len(w.pending) > 0 {
 		select {
 		case <-ctx.Done():
@@ -284,9 +284,9 @@ func (w *waiter) follow(ctx context.Context, watcher watch.Interface) error {
 			if w.pending[job.UID] == nil {
 				continue
 			}
-			news := w.see
+			news := w.checkJobState
 			if event.Type == watch.Deleted {
-				news = w.gone
+				news = w.handleDeleted
 			}
 			if err := news(job); err != nil {
 				return err
@@ -296,22 +296,22 @@ func (w *waiter) follow(ctx context.Context, watcher watch.Interface) error {
 	return nil
 }
 
-// see checks a job if the wait includes it.
-func (w *waiter) see(job *batchv1alpha1.Job) error {
+// checkJobState checks a job if the wait includes it.
+func (w *waiter) checkJobState(job *batchv1alpha1.Job) error {
 	if w.pending[job.UID] == nil {
 		return nil
 	}
 	w.pending[job.UID] = job
-	w.announcer.saw(job)
+	w.announcer.recordJob(job)
 	switch {
 	case w.goal.ends && hasFailedElements(job):
 		delete(w.pending, job.UID)
-		w.problems = append(w.problems, withFailedElements(w.o.f, job))
+		w.problems = append(w.problems, failedElementsError(w.o.f, job))
 	case w.goal.there(job):
-		return w.arrived(job)
+		return w.finishJob(job)
 	case w.goal.lost(job):
 		delete(w.pending, job.UID)
-		failed := cli.Errorf(w.o.f.Typed("job view "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
+		failed := cli.Errorf(w.o.f.CommandText("job view "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
 		if !finished(phaseOf(job)) {
 			failed.What = fmt.Sprintf("job %q is %s", job.Name, phaseOf(job))
 		}
@@ -328,48 +328,48 @@ func hasFailedElements(job *batchv1alpha1.Job) bool {
 	return phaseOf(job) == batchv1alpha1.Completed && job.Status.Array != nil && job.Status.Array.Failed != ""
 }
 
-// withFailedElements returns the error about an array that completed although elements failed.
-func withFailedElements(f *cli.Factory, job *batchv1alpha1.Job) *cli.Error {
-	return cli.Errorf(f.Typed("job view "+job.Name)+"; "+f.Typed("job logs "+job.Name), "job %q completed, but %s", job.Name, explain(job, nil).Message)
+// failedElementsError returns the error about an array that completed although elements failed.
+func failedElementsError(f *cli.Factory, job *batchv1alpha1.Job) *cli.Error {
+	return cli.Errorf(f.CommandText("job view "+job.Name)+"; "+f.CommandText("job logs "+job.Name), "job %q completed, but %s", job.Name, explain(job, nil).Message)
 }
 
-func (w *waiter) gone(job *batchv1alpha1.Job) error {
+func (w *waiter) handleDeleted(job *batchv1alpha1.Job) error {
 	if w.goal.gone {
-		return w.arrived(job)
+		return w.finishJob(job)
 	}
 	delete(w.pending, job.UID)
-	w.problems = append(w.problems, w.o.f.Deleted("job", "job", job.Name))
+	w.problems = append(w.problems, w.o.f.DeletedError("job", "job", job.Name))
 	return nil
 }
 
-func (w *waiter) arrived(job *batchv1alpha1.Job) error {
+func (w *waiter) finishJob(job *batchv1alpha1.Job) error {
 	delete(w.pending, job.UID)
-	return cli.PrintName(w.o.f, &w.o.out, job, w.goal.said(job))
+	return cli.PrintSuccess(w.o.f, &w.o.out, job, w.goal.said(job))
 }
 
-// timedOut returns an error that names the late jobs and, as far as vcctl can read it, the reason why they wait.
-func (w *waiter) timedOut(ctx context.Context, c client.Client) error {
+// timeoutError returns an error that names the late jobs and, as far as vcctl can read it, the reason why they wait.
+func (w *waiter) timeoutError(ctx context.Context, c client.Client) error {
 	var late []error
-	for _, uid := range w.order() {
+	for _, uid := range w.sortedUIDs() {
 		job := w.pending[uid]
 		group, err := clusterops.PodGroupOfJob(ctx, c, job)
 		if err != nil {
 			group = nil
 		}
-		late = append(late, lateJob(w.o.f, &w.o.wait, job, group))
+		late = append(late, lateJobError(w.o.f, &w.o.wait, job, group))
 	}
 	return errors.Join(late...)
 }
 
-// lateJob returns the error about a job that has not met the condition in time.
-func lateJob(f *cli.Factory, wait *cli.Wait, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) error {
-	e := wait.TimedOut(fmt.Sprintf("job %q", job.Name), string(phaseOf(job)))
+// lateJobError returns the error about a job that has not met the condition in time.
+func lateJobError(f *cli.Factory, wait *cli.Wait, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) error {
+	e := wait.TimeoutError(fmt.Sprintf("job %q", job.Name), string(phaseOf(job)))
 	if phaseOf(job) == batchv1alpha1.Running {
 		return e
 	}
 	if text := explain(job, group).CodeAndMessage(); text != "" {
 		e.What += "; " + text
 	}
-	e.Hint += "; " + f.Typed("job explain "+job.Name) + " shows why it is waiting"
+	e.Hint += "; " + f.CommandText("job explain "+job.Name) + " shows why it is waiting"
 	return e
 }

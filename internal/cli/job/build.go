@@ -58,24 +58,24 @@ type recipe struct {
 	amountsGiven      bool // --cpu, --memory or --gpus was specified
 }
 
-// build creates the job that a recipe describes.
-func build(r *recipe) (*batchv1alpha1.Job, error) {
-	if err := r.check(); err != nil {
+// buildJob creates the job that a recipe describes.
+func buildJob(r *recipe) (*batchv1alpha1.Job, error) {
+	if err := r.checkFlags(); err != nil {
 		return nil, err
 	}
-	resources, err := r.resources()
+	resources, err := r.containerResources()
 	if err != nil {
 		return nil, err
 	}
-	env, err := r.envVars()
+	env, err := r.environmentVariables()
 	if err != nil {
 		return nil, err
 	}
-	labels, err := pairs("--labels", r.labels)
+	labels, err := parsePairs("--labels", r.labels)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := pairs("--node-selector", r.nodeSelector)
+	nodes, err := parsePairs("--node-selector", r.nodeSelector)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func build(r *recipe) (*batchv1alpha1.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	annotations, err := r.start.annotations(r.namespace, r.now)
+	annotations, err := r.start.startAnnotations(r.namespace, r.now)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func build(r *recipe) (*batchv1alpha1.Job, error) {
 		Volumes: volumes, Tolerations: tolerations, ServiceAccountName: r.serviceAccount,
 	}}
 	if r.timeLimit > 0 {
-		seconds := wholeSeconds(r.timeLimit)
+		seconds := roundUpSeconds(r.timeLimit)
 		template.Spec.ActiveDeadlineSeconds = &seconds
 	}
 	job := &batchv1alpha1.Job{
@@ -116,12 +116,12 @@ func build(r *recipe) (*batchv1alpha1.Job, error) {
 	if len(annotations) > 0 {
 		job.Annotations = annotations
 	}
-	r.options(job)
-	return job, r.makeArray(job)
+	r.setOptions(job)
+	return job, r.setUpArray(job)
 }
 
-// makeArray makes the job an array with the elements in --array. --replicas is then the number of pods per element.
-func (r *recipe) makeArray(job *batchv1alpha1.Job) error {
+// setUpArray makes the job an array with the elements in --array. --replicas is then the number of pods per element.
+func (r *recipe) setUpArray(job *batchv1alpha1.Job) error {
 	if r.array == "" {
 		return nil
 	}
@@ -144,8 +144,8 @@ func (r *recipe) makeArray(job *batchv1alpha1.Job) error {
 	return nil
 }
 
-// check returns errors for invalid flag values.
-func (r *recipe) check() error {
+// checkFlags returns errors for invalid flag values.
+func (r *recipe) checkFlags() error {
 	var problems []error
 	wrong := func(hint, format string, args ...any) { problems = append(problems, cli.Errorf(hint, format, args...)) }
 	switch {
@@ -163,7 +163,7 @@ func (r *recipe) check() error {
 	if r.timeLimit < 0 {
 		wrong("for example --time=90m; omit it for no limit", "--time: %s is less than 0", r.timeLimit)
 	}
-	if wholeSeconds(r.ttl) > math.MaxInt32 {
+	if roundUpSeconds(r.ttl) > math.MaxInt32 {
 		wrong("omit it to keep the job", "--ttl: %s is too long", r.ttl)
 	}
 	if r.ttl < 0 {
@@ -191,11 +191,11 @@ var flagsOfFields = map[string]string{
 	"spec.tasks[0].template.spec.containers[0].workingDir": "--workdir", "spec.tasks[0].template.spec.containers[0].resources": "--cpu, --memory and --gpus",
 }
 
-// wholeSeconds rounds up, so that a limit below one second becomes one second and not 0, which would mean no limit.
-func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
+// roundUpSeconds rounds up, so that a limit below one second becomes one second and not 0, which would mean no limit.
+func roundUpSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
-// options sets the fields whose flags were specified. The other fields keep the server's defaults.
-func (r *recipe) options(job *batchv1alpha1.Job) {
+// setOptions sets the fields whose flags were specified. The other fields keep the server's defaults.
+func (r *recipe) setOptions(job *batchv1alpha1.Job) {
 	task := &job.Spec.Tasks[0]
 	if r.minGiven || r.old {
 		job.Spec.MinAvailable = r.min
@@ -213,7 +213,7 @@ func (r *recipe) options(job *batchv1alpha1.Job) {
 		job.Spec.MaxRetry = r.maxRetry
 	}
 	if r.ttlGiven {
-		seconds := int32(wholeSeconds(r.ttl))
+		seconds := int32(roundUpSeconds(r.ttl))
 		job.Spec.TTLSecondsAfterFinished = &seconds
 	}
 	for _, plugin := range r.plugins {
@@ -225,17 +225,18 @@ func (r *recipe) options(job *batchv1alpha1.Job) {
 	}
 }
 
-// resources returns the container's requests and limits as specified by --cpu, --memory and --gpus, or by the old
+// containerResources returns the container's requests and limits as specified by --cpu, --memory and --gpus, or by the
+// old
 // --requests and --limits.
-func (r *recipe) resources() (corev1.ResourceRequirements, error) {
+func (r *recipe) containerResources() (corev1.ResourceRequirements, error) {
 	if r.old && !r.amountsGiven || r.oldRequestsOrLims {
-		requests, err := resourceList("--requests", r.requests)
+		requests, err := parseResourceList("--requests", r.requests)
 		if err != nil {
 			return corev1.ResourceRequirements{}, err
 		}
-		limits, err := resourceList("--limits", r.limits)
+		limits, err := parseResourceList("--limits", r.limits)
 		if !r.limitsGiven {
-			raise(limits, requests)
+			raiseLimits(limits, requests)
 		}
 		return corev1.ResourceRequirements{Requests: requests, Limits: limits}, err
 	}
@@ -269,9 +270,9 @@ func (r *recipe) resources() (corev1.ResourceRequirements, error) {
 	return all, nil
 }
 
-// raise raises limits that the user did not set to the requests, because the server rejects lower limits, and devices
-// need a limit.
-func raise(limits, requests corev1.ResourceList) {
+// raiseLimits raises limits that the user did not set to the requests, because the server rejects lower limits, and
+// devices need a limit.
+func raiseLimits(limits, requests corev1.ResourceList) {
 	for name, asked := range requests {
 		limit, limited := limits[name]
 		if limited && limit.Cmp(asked) < 0 || !limited && strings.Contains(string(name), "/") {
@@ -280,8 +281,8 @@ func raise(limits, requests corev1.ResourceList) {
 	}
 }
 
-// resourceList parses a list such as cpu=1000m,memory=100Mi.
-func resourceList(flag, text string) (corev1.ResourceList, error) {
+// parseResourceList parses a list such as cpu=1000m,memory=100Mi.
+func parseResourceList(flag, text string) (corev1.ResourceList, error) {
 	list := corev1.ResourceList{}
 	for part := range strings.SplitSeq(text, ",") {
 		if strings.TrimSpace(part) == "" {
@@ -297,7 +298,7 @@ func resourceList(flag, text string) (corev1.ResourceList, error) {
 	return list, nil
 }
 
-func (r *recipe) envVars() ([]corev1.EnvVar, error) {
+func (r *recipe) environmentVariables() ([]corev1.EnvVar, error) {
 	var env []corev1.EnvVar
 	for _, pair := range r.env {
 		name, value, found := strings.Cut(pair, "=")
@@ -309,7 +310,7 @@ func (r *recipe) envVars() ([]corev1.EnvVar, error) {
 	return env, nil
 }
 
-func pairs(flag string, texts []string) (map[string]string, error) {
+func parsePairs(flag string, texts []string) (map[string]string, error) {
 	var all map[string]string
 	for _, text := range texts {
 		key, value, found := strings.Cut(text, "=")

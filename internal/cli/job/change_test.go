@@ -35,14 +35,14 @@ func several(s *clitest.Server) {
 	master := *train.Spec.Tasks[0].DeepCopy()
 	master.Name, master.Replicas, master.MinAvailable = "master", 1, nil
 	train.Spec.Tasks = append(train.Spec.Tasks, master)
-	s.Set(train)
+	s.SetObjects(train)
 }
 
 // withSlurm makes the job done a job from sbatch.
 func withSlurm(s *clitest.Server) {
 	done := golden.NewJob("done", "default", batchv1alpha1.Completed, 26*time.Hour)
 	done.Labels, done.Annotations = map[string]string{keys.JobID: "42"}, map[string]string{keys.Slurm: "{}"}
-	s.Set(done)
+	s.SetObjects(done)
 }
 
 // arrayed makes the job train an array of three elements in partitions of one task.
@@ -50,7 +50,7 @@ func arrayed(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	train.Annotations = map[string]string{keys.Array: "0-2"}
 	train.Spec.Tasks[0].Replicas = 3
-	s.Set(train)
+	s.SetObjects(train)
 }
 
 func partitioned(s *clitest.Server) {
@@ -59,16 +59,16 @@ func partitioned(s *clitest.Server) {
 	train.Spec.Tasks[0].PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: 2}
 	least := int32(2)
 	train.Spec.Tasks[0].MinAvailable = &least
-	s.Set(train)
+	s.SetObjects(train)
 }
 
 // holds checks a field of a job in the namespace nlp.
 func holds(name, want string, path ...string) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, s *clitest.Server) {
 		t.Helper()
-		for _, object := range s.Objects(jobPath) {
+		for _, object := range s.ObjectsBelow(jobPath) {
 			if object["metadata"].(map[string]any)["name"] == name {
-				if got := golden.Field(object, path...); got != want {
+				if got := golden.FieldText(object, path...); got != want {
 					t.Errorf("%s of job %s is %q, want %q", strings.Join(path, "."), name, got, want)
 				}
 				return
@@ -81,14 +81,14 @@ func holds(name, want string, path ...string) func(*testing.T, *clitest.Server) 
 func TestJobRerunGolden(t *testing.T) {
 	t.Parallel()
 	named := golden.NewJob("done-2", "default", batchv1alpha1.Running, time.Hour)
-	golden.Hold(t, "rerun", []golden.Run{
+	golden.CompareRuns(t, "rerun", []golden.Run{
 		{About: "a job that has ended", Args: "job rerun done", Check: holds("done-2", "done", "metadata", "annotations", keys.RerunOf)},
 		{About: "a job that runs", Args: "job rerun train", Check: holds("train-2", "3", "spec", "minAvailable")},
-		{About: "the name is taken", Args: "job rerun done", Prepare: func(s *clitest.Server) { s.Set(named) }, Check: holds("done-3", "default", "spec", "queue")},
+		{About: "the name is taken", Args: "job rerun done", Prepare: func(s *clitest.Server) { s.SetObjects(named) }, Check: holds("done-3", "default", "spec", "queue")},
 		{About: "by the way kubectl names jobs", Args: "job rerun jobs.batch.volcano.sh/done -o name"},
 		{About: "in another queue, later", Args: "job rerun done --name second --queue research --labels a=b --begin 2h --after train", Check: holds("second", "afterok:train", "metadata", "annotations", keys.Dependency)},
 		{About: "held", Args: "job rerun done --hold", Check: holds("done-2", "user", "metadata", "annotations", keys.Hold)},
-		{About: "what would be sent", Args: "job rerun done --dry-run=client -o yaml", Check: golden.Stored(jobPath, 6)},
+		{About: "what would be sent", Args: "job rerun done --dry-run=client -o yaml", Check: golden.CheckStored(jobPath, 6)},
 		{About: "of a job of sbatch", Args: "job rerun done", Prepare: withSlurm},
 		{About: "a queue that is not there", Args: "job rerun done --queue reserch"},
 		{About: "a time that is none", Args: "job rerun done --begin soon"},
@@ -100,7 +100,7 @@ func TestJobRerunGolden(t *testing.T) {
 
 func TestJobScaleGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "scale", []golden.Run{
+	golden.CompareRuns(t, "scale", []golden.Run{
 		{About: "more pods", Args: "job scale train --replicas 5", Check: holds("train", "5", "spec", "tasks", "0", "replicas")},
 		{About: "the number without its flag", Args: "job scale train 5"},
 		{About: "the number of a task without its flags", Args: "job scale train worker=5"},
@@ -179,21 +179,21 @@ func TestAnEditIsSentOrKept(t *testing.T) {
 		"what the server refuses opens again": {
 			editor: replaced("minAvailable: 3", "minAvailable: 2"), code: 1, err: "no, says the webhook", kept: "minAvailable: 2",
 			prepare: func(s *clitest.Server) {
-				s.Refuse("PATCH", jobPath, 400, "BadRequest", `admission webhook "x" denied the request: no, says the webhook`)
+				s.RejectRequests("PATCH", jobPath, 400, "BadRequest", `admission webhook "x" denied the request: no, says the webhook`)
 			},
 		},
 		"the server fails": {
 			editor: replaced("minAvailable: 3", "minAvailable: 2"), code: 4, err: "forbidden", kept: "minAvailable: 2",
-			prepare: func(s *clitest.Server) { s.Refuse("PATCH", jobPath, 403, "Forbidden", "jobs is forbidden") },
+			prepare: func(s *clitest.Server) { s.RejectRequests("PATCH", jobPath, 403, "Forbidden", "jobs is forbidden") },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			left := inTemp(t)
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			if tc.prepare != nil {
 				tc.prepare(server)
 			}
-			got := golden.Run{Args: "job edit train", Editor: tc.editor}.Do(t, server)
+			got := golden.Run{Args: "job edit train", Editor: tc.editor}.RunAgainst(t, server)
 			if got.Code != tc.code || !strings.Contains(got.Err, tc.err) {
 				t.Errorf("exit %d, want %d and %q: %s%s", got.Code, tc.code, tc.err, got.Out, got.Err)
 			}
@@ -242,7 +242,7 @@ func TestAnEditMeetsAnother(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			left := inTemp(t)
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			look := 0
 			got := golden.Run{Args: "job edit train", Editor: func(text string) string {
 				look++
@@ -252,13 +252,13 @@ func TestAnEditMeetsAnother(t *testing.T) {
 					train.Spec.Tasks[0].Replicas, train.Spec.MinAvailable = 3, 3
 					train.Spec.Plugins = map[string][]string{"svc": {}, "env": {}}
 					tc.other(train)
-					server.Set(train)
+					server.SetObjects(train)
 					return strings.Replace(text, "minAvailable: 3", "minAvailable: 2", 1)
 				case tc.again != nil:
 					return tc.again(text)
 				}
 				return text
-			}}.Do(t, server)
+			}}.RunAgainst(t, server)
 			if got.Code != tc.code {
 				t.Errorf("exit %d, want %d: %s", got.Code, tc.code, got.Err)
 			}

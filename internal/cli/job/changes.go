@@ -20,18 +20,18 @@ type changes struct {
 // replacing lists the flags that change jobs in files. All other flags describe a new job, which files already do.
 var replacing = []string{"name", "queue", "priority-class", "labels", "after", "begin", "hold"}
 
-// any reports whether the flags change anything.
-func (c *changes) any() bool {
+// hasChanges reports whether the flags change anything.
+func (c *changes) hasChanges() bool {
 	asks := c.start.hold || c.start.begin != "" || len(c.start.after) > 0
 	return asks || c.name != "" || c.queue != "" || c.priority != "" || len(c.labels) > 0
 }
 
-// apply changes all jobs among the objects. where describes the source of the objects in messages.
-func (c *changes) apply(objects []cli.FileObject, where string, now time.Time) error {
-	if !c.any() {
+// applyTo changes all jobs among the objects. where describes the source of the objects in messages.
+func (c *changes) applyTo(objects []cli.FileObject, where string, now time.Time) error {
+	if !c.hasChanges() {
 		return nil
 	}
-	labels, err := pairs("--labels", c.labels)
+	labels, err := parsePairs("--labels", c.labels)
 	if err != nil {
 		return err
 	}
@@ -48,14 +48,14 @@ func (c *changes) apply(objects []cli.FileObject, where string, now time.Time) e
 		return cli.Errorf("split the file, or set the names in it", "one name given for %d jobs in %s", len(jobs), where)
 	}
 	for _, job := range jobs {
-		if err := c.one(job, labels, now); err != nil {
+		if err := c.changeJob(job, labels, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *changes) one(object *cli.FileObject, labels map[string]string, now time.Time) error {
+func (c *changes) changeJob(object *cli.FileObject, labels map[string]string, now time.Time) error {
 	job := object.Object
 	if object.Flags == nil {
 		object.Flags = map[string]string{}
@@ -70,27 +70,27 @@ func (c *changes) one(object *cli.FileObject, labels map[string]string, now time
 			continue
 		}
 		if err := unstructured.SetNestedField(job.Object, field.value, "spec", field.name); err != nil {
-			return cli.InFile(fmt.Errorf("spec.%s cannot be set: %w", field.name, err), *object)
+			return cli.AddFileSource(fmt.Errorf("spec.%s cannot be set: %w", field.name, err), *object)
 		}
 		object.Flags["spec."+field.name] = field.flag
 	}
 	if len(labels) > 0 {
-		job.SetLabels(with(job.GetLabels(), labels))
+		job.SetLabels(mergeMaps(job.GetLabels(), labels))
 		object.Flags["metadata.labels"] = "--labels"
 	}
-	annotations, err := c.start.annotations(job.GetNamespace(), now)
+	annotations, err := c.start.startAnnotations(job.GetNamespace(), now)
 	if err != nil {
 		return err
 	}
 	if len(annotations) > 0 {
-		job.SetAnnotations(with(job.GetAnnotations(), annotations))
+		job.SetAnnotations(mergeMaps(job.GetAnnotations(), annotations))
 		maps.Copy(object.Flags, flagsOfStart)
 	}
 	return nil
 }
 
-// with returns a copy of a map, extended and overwritten by others.
-func with(old, others map[string]string) map[string]string {
+// mergeMaps returns a copy of a map, extended and overwritten by others.
+func mergeMaps(old, others map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, old)
 	maps.Copy(all, others)

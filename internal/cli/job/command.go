@@ -32,30 +32,30 @@ func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error
 		Use:               v.Name + " NAME...",
 		Aliases:           v.aliases,
 		Short:             v.help,
-		Long:              cli.Text(v.long),
-		Example:           f.Examples(v.examples),
+		Long:              cli.FormatHelp(v.long),
+		Example:           f.FormatExamples(v.examples),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sel.Complete(f, args)
-			if err := o.sel.Need(f, cmd, "job name is mandatory to "+v.Name+" a particular job"); err != nil {
+			o.sel.AddArguments(f, args)
+			if err := o.sel.RequireSelection(f, cmd, "job name is mandatory to "+v.Name+" a particular job"); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	if v.Action != "" { // the other verbs take effect immediately
 		o.wait.AddFlags(cmd, false, "Wait until the job is "+v.Done)
 	}
-	o.out.AddFormat(cmd, false)
+	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }
 
-// issue applies the verb to every selected job.
-func issue(ctx context.Context, o *commandOptions) error {
+// issueVerb applies the verb to every selected job.
+func issueVerb(ctx context.Context, o *commandOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func issue(ctx context.Context, o *commandOptions) error {
 	if err != nil {
 		return err
 	}
-	jobs, problem := selected(ctx, o.f, c, &o.sel)
-	if o.sel.Wide() {
+	jobs, problem := readSelected(ctx, o.f, c, &o.sel)
+	if o.sel.SelectsMany() {
 		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool {
 			refused, already := o.verb.CheckApplicable(job)
 			return refused != "" || already != ""
@@ -73,8 +73,8 @@ func issue(ctx context.Context, o *commandOptions) error {
 			fmt.Fprintf(o.f.Streams.Err, "No job to %s.\n", o.verb.Name)
 		}
 	}
-	if o.sel.Wide() && len(jobs) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(ctx, o.f, fmt.Sprintf("%s %s", o.verb.Name, countOf(len(jobs), "job")), names(jobs, o.sel.AllNamespaces)); err != nil {
+	if o.sel.SelectsMany() && len(jobs) > 0 && !o.dryRun.IsDryRun() {
+		if err := o.confirm.AskUser(ctx, o.f, fmt.Sprintf("%s %s", o.verb.Name, countOf(len(jobs), "job")), describeNames(jobs, o.sel.AllNamespaces)); err != nil {
 			return err
 		}
 	}
@@ -82,17 +82,17 @@ func issue(ctx context.Context, o *commandOptions) error {
 	var told []*batchv1alpha1.Job
 	stopped := false
 	for _, job := range jobs {
-		acted, err := o.one(ctx, c, job)
+		acted, err := o.applyToJob(ctx, c, job)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
 		told, stopped = append(told, job), stopped || acted
 	}
-	if o.verb.note != "" && stopped && !o.dryRun.Any() && !o.sel.Old() {
+	if o.verb.note != "" && stopped && !o.dryRun.IsDryRun() && !o.sel.UsesOldName() {
 		fmt.Fprintln(o.f.Streams.Err, o.verb.note)
 	}
-	if o.wait.Wait && !o.dryRun.Any() {
+	if o.wait.Wait && !o.dryRun.IsDryRun() {
 		for _, job := range told {
 			problems = append(problems, waitForVerb(ctx, o.f, c, job, o.wait, &o.verb))
 		}
@@ -100,32 +100,32 @@ func issue(ctx context.Context, o *commandOptions) error {
 	return errors.Join(problems...)
 }
 
-// one applies the verb to a job unless there is nothing to do. It reports whether it did.
-func (o *commandOptions) one(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (acted bool, err error) {
+// applyToJob applies the verb to a job unless there is nothing to do. It reports whether it did.
+func (o *commandOptions) applyToJob(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (acted bool, err error) {
 	why, already := o.verb.CheckApplicable(job)
 	if why != "" {
 		instead := "job view "
 		if clusterops.IsSuspended(phaseOf(job)) {
 			instead = "job resume "
 		}
-		return false, cli.Errorf(o.f.Typed(instead+job.Name), "job %q is %s: %s", job.Name, phaseOf(job), why)
+		return false, cli.Errorf(o.f.CommandText(instead+job.Name), "job %q is %s: %s", job.Name, phaseOf(job), why)
 	}
 	if already != "" {
-		return false, cli.PrintName(o.f, &o.out, job, already)
+		return false, cli.PrintSuccess(o.f, &o.out, job, already)
 	}
-	if err := o.send(ctx, c, job); err != nil {
+	if err := o.sendAction(ctx, c, job); err != nil {
 		return false, err
 	}
-	if o.sel.Old() && !o.out.Machine() {
+	if o.sel.UsesOldName() && !o.out.IsMachineReadable() {
 		return true, nil
 	}
-	return true, cli.PrintName(o.f, &o.out, job, o.verb.Done+o.dryRun.Suffix())
+	return true, cli.PrintSuccess(o.f, &o.out, job, o.verb.Done+o.dryRun.MessageSuffix())
 }
 
-// send requests the action of the verb, by a Command or, for hold and release, by an annotation of the job.
-func (o *commandOptions) send(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
+// sendAction requests the action of the verb, by a Command or, for hold and release, by an annotation of the job.
+func (o *commandOptions) sendAction(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
 	switch {
-	case o.dryRun.Client():
+	case o.dryRun.IsClient():
 		return nil
 	case o.verb.Action != "":
 		return c.Create(ctx, clusterops.JobCommand(job, o.verb.Action), o.dryRun.CreateOptions()...)
@@ -140,20 +140,20 @@ func (o *commandOptions) send(ctx context.Context, c client.Client, job *batchv1
 	return nil
 }
 
-// selected reads the selected jobs. It returns an error for each job that does not exist.
-func selected(ctx context.Context, f *cli.Factory, c client.Client, sel *cli.Selection) ([]*batchv1alpha1.Job, error) {
+// readSelected reads the selected jobs. It returns an error for each job that does not exist.
+func readSelected(ctx context.Context, f *cli.Factory, c client.Client, sel *cli.Selection) ([]*batchv1alpha1.Job, error) {
 	namespace, err := f.Namespace()
 	if err != nil {
 		return nil, err
 	}
-	if !sel.Wide() {
+	if !sel.SelectsMany() {
 		return namedJobs(ctx, f, c, namespace, sel.Names)
 	}
 	if sel.AllNamespaces {
 		namespace = ""
 	}
 	options := []client.ListOption{client.InNamespace(namespace)}
-	labels, err := sel.Labels()
+	labels, err := sel.ParseLabels()
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func selected(ctx context.Context, f *cli.Factory, c client.Client, sel *cli.Sel
 	}
 	var jobs []*batchv1alpha1.Job
 	page := &batchv1alpha1.JobList{}
-	err = cli.Pages(ctx, c, page, func() error {
+	err = cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			jobs = append(jobs, page.Items[i].DeepCopy())
 		}
@@ -176,7 +176,7 @@ func namedJobs(ctx context.Context, f *cli.Factory, c client.Client, namespace s
 	var jobs []*batchv1alpha1.Job
 	var problems []error
 	for _, name := range names {
-		job, err := getJob(ctx, f, c, namespace, name)
+		job, err := readJobByName(ctx, f, c, namespace, name)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -186,7 +186,7 @@ func namedJobs(ctx context.Context, f *cli.Factory, c client.Client, namespace s
 	return jobs, errors.Join(problems...)
 }
 
-func names(jobs []*batchv1alpha1.Job, qualified bool) []string {
+func describeNames(jobs []*batchv1alpha1.Job, qualified bool) []string {
 	all := make([]string, len(jobs))
 	for i, job := range jobs {
 		name := job.Name

@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// compatTable prints the table of Volcano's vcctl with identical spacing.
-func compatTable(out io.Writer, jobs []*batchv1alpha1.Job, allNamespaces bool) error {
+// printCompatTable prints the table of Volcano's vcctl with identical spacing.
+func printCompatTable(out io.Writer, jobs []*batchv1alpha1.Job, allNamespaces bool) error {
 	nameWidth, namespaceWidth := len("Name"), len("Namespace")
 	for _, job := range jobs {
 		nameWidth = max(nameWidth, len(job.Name))
@@ -22,7 +22,7 @@ func compatTable(out io.Writer, jobs []*batchv1alpha1.Job, allNamespaces bool) e
 				return err
 			}
 		}
-		_, err := fmt.Fprintf(out, "%-*s%-15v%-12v%-12v%-12v%-6v%-10v%-10v%-12v%-10v%-12v%-10v\n", append([]any{nameWidth + 3, name}, cli.Cells(rest)...)...)
+		_, err := fmt.Fprintf(out, "%-*s%-15v%-12v%-12v%-12v%-6v%-10v%-10v%-12v%-10v%-12v%-10v\n", append([]any{nameWidth + 3, name}, cli.FormatCells(rest)...)...)
 		return err
 	}
 	err := line("Namespace", "Name", "Creation", "Phase", "JobType", "Replicas", "Min", "Pending", "Running", "Succeeded", "Failed", "Unknown", "RetryCount")

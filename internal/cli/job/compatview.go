@@ -23,51 +23,51 @@ type compatSheet struct {
 	level int
 }
 
-// fact writes a line "Name: value", unless the value is empty.
-func (s *compatSheet) fact(name string, value any) {
+// writeFact writes a line "Name: value", unless the value is empty.
+func (s *compatSheet) writeFact(name string, value any) {
 	if text := printable.EscapeLine(fmt.Sprint(value)); text != "" {
 		fmt.Fprintf(&s.text, "%s%s:\t%s\n", strings.Repeat("  ", s.level), name, text)
 	}
 }
 
-// count writes a number if it is positive.
-func (s *compatSheet) count(name string, n int32) {
+// writeCount writes a number if it is positive.
+func (s *compatSheet) writeCount(name string, n int32) {
 	if n > 0 {
-		s.fact(name, n)
+		s.writeFact(name, n)
 	}
 }
 
-// within writes a title, followed by its content with deeper indentation.
-func (s *compatSheet) within(title string, below func()) {
+// writeNested writes a title, followed by its content with deeper indentation.
+func (s *compatSheet) writeNested(title string, below func()) {
 	fmt.Fprintf(&s.text, "%s%s:\n", strings.Repeat("  ", s.level), printable.EscapeLine(title))
 	s.level++
 	below()
 	s.level--
 }
 
-// writeCompat prints the details of a job as Volcano's vcctl does, including events.
-func (s *sheet) writeCompat(f *cli.Factory) error {
+// writeCompatSheet prints the details of a job as Volcano's vcctl does, including events.
+func (s *sheet) writeCompatSheet(f *cli.Factory) error {
 	c, job := &compatSheet{}, s.Job
-	c.fact("Name", job.Name)
-	c.fact("Namespace", job.Namespace)
-	c.fact("Labels", pairsText(job.Labels))
-	c.fact("Annotations", pairsText(job.Annotations))
-	c.fact("API Version", batchv1alpha1.GroupVersion)
-	c.fact("Kind", "Job")
-	c.within("Metadata", func() {
-		c.fact("Creation Timestamp", job.CreationTimestamp.Format(time.RFC3339))
-		c.fact("Generate Name", job.GenerateName)
-		c.fact("Generation", job.Generation)
-		c.fact("Resource Version", job.ResourceVersion)
-		c.fact("UID", job.UID)
+	c.writeFact("Name", job.Name)
+	c.writeFact("Namespace", job.Namespace)
+	c.writeFact("Labels", pairsText(job.Labels))
+	c.writeFact("Annotations", pairsText(job.Annotations))
+	c.writeFact("API Version", batchv1alpha1.GroupVersion)
+	c.writeFact("Kind", "Job")
+	c.writeNested("Metadata", func() {
+		c.writeFact("Creation Timestamp", job.CreationTimestamp.Format(time.RFC3339))
+		c.writeFact("Generate Name", job.GenerateName)
+		c.writeFact("Generation", job.Generation)
+		c.writeFact("Resource Version", job.ResourceVersion)
+		c.writeFact("UID", job.UID)
 	})
-	c.within("Spec", func() { c.spec(&job.Spec) })
-	c.within("Status", func() { c.status(&job.Status) })
-	c.conditions(job.Status.Conditions)
+	c.writeNested("Spec", func() { c.writeSpec(&job.Spec) })
+	c.writeNested("Status", func() { c.writeStatus(&job.Status) })
+	c.writeConditions(job.Status.Conditions)
 	if _, err := f.Streams.Out.Write([]byte(c.text.String())); err != nil {
 		return err
 	}
-	return s.compatEvents(f)
+	return s.printCompatEvents(f)
 }
 
 // pairsText returns a map as JSON, or <none>.
@@ -79,111 +79,111 @@ func pairsText(pairs map[string]string) string {
 	return string(text)
 }
 
-func (s *compatSheet) spec(spec *batchv1alpha1.JobSpec) {
-	s.fact("Min Available", spec.MinAvailable)
+func (s *compatSheet) writeSpec(spec *batchv1alpha1.JobSpec) {
+	s.writeFact("Min Available", spec.MinAvailable)
 	if len(spec.Plugins) > 0 {
-		s.within("Plugins", func() {
+		s.writeNested("Plugins", func() {
 			for _, name := range slices.Sorted(maps.Keys(spec.Plugins)) {
-				s.fact(strings.ToUpper(name[:1])+name[1:], spec.Plugins[name])
+				s.writeFact(strings.ToUpper(name[:1])+name[1:], spec.Plugins[name])
 			}
 		})
 	}
-	s.fact("Scheduler Name", spec.SchedulerName)
-	s.within("Tasks", func() {
+	s.writeFact("Scheduler Name", spec.SchedulerName)
+	s.writeNested("Tasks", func() {
 		for i := range spec.Tasks {
 			task := &spec.Tasks[i]
-			s.fact("Name", task.Name)
-			s.fact("Replicas", task.Replicas)
-			s.within("Template", func() { s.template(&task.Template) })
+			s.writeFact("Name", task.Name)
+			s.writeFact("Replicas", task.Replicas)
+			s.writeNested("Template", func() { s.writeTemplate(&task.Template) })
 		}
 	})
 }
 
-func (s *compatSheet) template(template *corev1.PodTemplateSpec) {
+func (s *compatSheet) writeTemplate(template *corev1.PodTemplateSpec) {
 	if len(template.Annotations) > 0 {
-		s.within("Metadata", func() {
-			s.within("Annotations", func() {
+		s.writeNested("Metadata", func() {
+			s.writeNested("Annotations", func() {
 				for _, key := range slices.Sorted(maps.Keys(template.Annotations)) {
-					s.fact(key, template.Annotations[key])
+					s.writeFact(key, template.Annotations[key])
 				}
 			})
 		})
 	}
-	s.within("Spec", func() {
-		s.within("Containers", func() {
+	s.writeNested("Spec", func() {
+		s.writeNested("Containers", func() {
 			for i := range template.Spec.Containers {
-				s.container(&template.Spec.Containers[i])
+				s.writeContainer(&template.Spec.Containers[i])
 			}
 		})
 		if secrets := template.Spec.ImagePullSecrets; len(secrets) > 0 {
-			s.within("Image Pull Secrets", func() {
+			s.writeNested("Image Pull Secrets", func() {
 				for _, secret := range secrets {
-					s.fact("Name", secret.Name)
+					s.writeFact("Name", secret.Name)
 				}
 			})
 		}
-		s.fact("Restart Policy", template.Spec.RestartPolicy)
+		s.writeFact("Restart Policy", template.Spec.RestartPolicy)
 	})
 }
 
-func (s *compatSheet) container(container *corev1.Container) {
+func (s *compatSheet) writeContainer(container *corev1.Container) {
 	if len(container.Command) > 0 {
-		s.within("Command", func() {
+		s.writeNested("Command", func() {
 			for _, word := range container.Command {
 				fmt.Fprintf(&s.text, "%s%s\n", strings.Repeat("  ", s.level), printable.EscapeLine(word))
 			}
 		})
 	}
-	s.fact("Image", container.Image)
-	s.fact("Name", container.Name)
+	s.writeFact("Image", container.Image)
+	s.writeFact("Name", container.Name)
 	for _, port := range container.Ports {
-		s.within("Ports", func() {
-			s.fact("Container Port", port.ContainerPort)
-			s.fact("Name", port.Name)
+		s.writeNested("Ports", func() {
+			s.writeFact("Container Port", port.ContainerPort)
+			s.writeFact("Name", port.Name)
 		})
 	}
 	amounts := func(title string, list corev1.ResourceList) {
 		if len(list) > 0 {
-			s.within(title, func() {
+			s.writeNested(title, func() {
 				for _, name := range slices.Sorted(maps.Keys(list)) {
 					amount := list[name]
-					s.fact(string(name), amount.String())
+					s.writeFact(string(name), amount.String())
 				}
 			})
 		}
 	}
-	s.within("Resources", func() {
+	s.writeNested("Resources", func() {
 		amounts("Limits", container.Resources.Limits)
 		amounts("Requests", container.Resources.Requests)
 	})
-	s.fact("Working Dir", container.WorkingDir)
+	s.writeFact("Working Dir", container.WorkingDir)
 }
 
-func (s *compatSheet) status(status *batchv1alpha1.JobStatus) {
-	s.count("Succeeded", status.Succeeded)
-	s.count("Pending", status.Pending)
-	s.count("Running", status.Running)
-	s.count("Failed", status.Failed)
-	s.count("Terminating", status.Terminating)
-	s.count("Unknown", status.Unknown)
-	s.count("RetryCount", status.RetryCount)
-	s.count("Min Available", status.MinAvailable)
-	s.count("Version", status.Version)
-	s.within("State", func() { s.fact("Phase", status.State.Phase) })
+func (s *compatSheet) writeStatus(status *batchv1alpha1.JobStatus) {
+	s.writeCount("Succeeded", status.Succeeded)
+	s.writeCount("Pending", status.Pending)
+	s.writeCount("Running", status.Running)
+	s.writeCount("Failed", status.Failed)
+	s.writeCount("Terminating", status.Terminating)
+	s.writeCount("Unknown", status.Unknown)
+	s.writeCount("RetryCount", status.RetryCount)
+	s.writeCount("Min Available", status.MinAvailable)
+	s.writeCount("Version", status.Version)
+	s.writeNested("State", func() { s.writeFact("Phase", status.State.Phase) })
 	if len(status.ControlledResources) > 0 {
-		s.within("Controlled Resources", func() {
+		s.writeNested("Controlled Resources", func() {
 			for _, key := range slices.Sorted(maps.Keys(status.ControlledResources)) {
-				s.fact(key, status.ControlledResources[key])
+				s.writeFact(key, status.ControlledResources[key])
 			}
 		})
 	}
 }
 
-func (s *compatSheet) conditions(conditions []batchv1alpha1.JobCondition) {
+func (s *compatSheet) writeConditions(conditions []batchv1alpha1.JobCondition) {
 	if len(conditions) == 0 {
 		return
 	}
-	s.within("Conditions", func() {
+	s.writeNested("Conditions", func() {
 		table := tabwriter.NewWriter(&s.text, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "  Status\tTransitionTime")
 		for _, condition := range conditions {
@@ -197,15 +197,15 @@ func (s *compatSheet) conditions(conditions []batchv1alpha1.JobCondition) {
 	})
 }
 
-// compatEvents prints the events below Volcano's column titles, one of which is misspelt in Volcano.
-func (s *sheet) compatEvents(f *cli.Factory) error {
+// printCompatEvents prints the events below Volcano's column titles, one of which is misspelt in Volcano.
+func (s *sheet) printCompatEvents(f *cli.Factory) error {
 	out := f.Streams.Out
 	if len(s.Events) == 0 {
 		_, err := fmt.Fprintln(out, "Events: \t<none>")
 		return err
 	}
 	line := func(cells ...any) error {
-		_, err := fmt.Fprintf(out, "%-15s\t%-40s\t%-30s\t%-40s\t%s\n", cli.Cells(cells)...)
+		_, err := fmt.Fprintf(out, "%-15s\t%-40s\t%-30s\t%-40s\t%s\n", cli.FormatCells(cells)...)
 		return err
 	}
 	const rule = "-------"

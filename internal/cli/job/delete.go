@@ -34,12 +34,12 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 		Use:     "delete NAME...",
 		Aliases: []string{"rm"},
 		Short:   "Delete jobs and their pods",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Delete jobs together with their pods and logs. Deleting by label or with --all
 			asks for confirmation. With -f, every object in the files is deleted, not only
 			jobs; you are asked for confirmation if one of them is a namespace, or a queue
 			that still has jobs.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# Named jobs
 			vcctl job delete train eval
 
@@ -50,73 +50,73 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 			vcctl job delete -l team=nlp --yes`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sel.Complete(f, args)
-			if o.files.Given() {
-				if len(o.sel.Names) > 0 || o.sel.Wide() {
+			o.sel.AddArguments(f, args)
+			if o.files.HasSources() {
+				if len(o.sel.Names) > 0 || o.sel.SelectsMany() {
 					return cli.UsageError(f, cmd, "files cannot be combined with names or a selector: remove one of them")
 				}
 				return run(cmd.Context(), o)
 			}
-			if err := o.sel.Need(f, cmd, "job name is mandatory to delete a particular job"); err != nil {
+			if err := o.sel.RequireSelection(f, cmd, "job name is mandatory to delete a particular job"); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, true, "Wait until the jobs are gone")
 	o.files.AddFlags(f, cmd)
-	o.out.AddFormat(cmd, false)
+	o.out.AddFormatFlags(cmd, false)
 	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, "Do not fail if a job does not exist")
 	return cmd
 }
 
-func remove(ctx context.Context, o *deleteOptions) error {
+func deleteJobs(ctx context.Context, o *deleteOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return err
 	}
-	if o.files.Given() {
-		return o.removeFiles(ctx)
+	if o.files.HasSources() {
+		return o.deleteFiles(ctx)
 	}
 	c, err := o.f.Client()
 	if err != nil {
 		return err
 	}
-	jobs, problem := selected(ctx, o.f, c, &o.sel)
+	jobs, problem := readSelected(ctx, o.f, c, &o.sel)
 	if o.ignoreNot {
 		problem = cli.IgnoreMissing(problem)
 	}
-	if o.sel.Wide() && len(jobs) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(ctx, o.f, "delete "+countOf(len(jobs), "job"), names(jobs, o.sel.AllNamespaces)); err != nil {
+	if o.sel.SelectsMany() && len(jobs) > 0 && !o.dryRun.IsDryRun() {
+		if err := o.confirm.AskUser(ctx, o.f, "delete "+countOf(len(jobs), "job"), describeNames(jobs, o.sel.AllNamespaces)); err != nil {
 			return err
 		}
 	}
-	if o.sel.Wide() && len(jobs) == 0 && problem == nil {
+	if o.sel.SelectsMany() && len(jobs) == 0 && problem == nil {
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
 	problems := []error{problem}
 	var deleted []*batchv1alpha1.Job
 	for _, job := range jobs {
-		if err := o.one(ctx, c, job); err != nil {
+		if err := o.deleteJob(ctx, c, job); err != nil {
 			problems = append(problems, err)
 			continue
 		}
 		deleted = append(deleted, job)
 	}
-	if o.wait.Wait && !o.dryRun.Any() {
+	if o.wait.Wait && !o.dryRun.IsDryRun() {
 		for _, job := range deleted {
-			problems = append(problems, o.waitGone(ctx, c, job))
+			problems = append(problems, o.waitForDeletion(ctx, c, job))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-func (o *deleteOptions) one(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
-	if !o.dryRun.Client() {
-		options := append(o.dryRun.DeleteOptions(), client.PropagationPolicy(o.propagation()), client.Preconditions{UID: &job.UID})
+func (o *deleteOptions) deleteJob(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
+	if !o.dryRun.IsClient() {
+		options := append(o.dryRun.DeleteOptions(), client.PropagationPolicy(o.propagationPolicy()), client.Preconditions{UID: &job.UID})
 		err := c.Delete(ctx, job, options...)
 		if apierrors.IsNotFound(err) && o.ignoreNot {
 			return nil
@@ -125,44 +125,44 @@ func (o *deleteOptions) one(ctx context.Context, c client.Client, job *batchv1al
 			return err
 		}
 	}
-	if o.sel.Old() && !o.out.Machine() {
+	if o.sel.UsesOldName() && !o.out.IsMachineReadable() {
 		verb := "delete"
 		if o.f.OldProgram == "vcancel" {
 			verb = "cancel"
 		}
-		_, err := fmt.Fprintf(o.f.Streams.Out, "%s job %s successfully%s\n", verb, job.Name, o.dryRun.Suffix())
+		_, err := fmt.Fprintf(o.f.Streams.Out, "%s job %s successfully%s\n", verb, job.Name, o.dryRun.MessageSuffix())
 		return err
 	}
-	return cli.PrintName(o.f, &o.out, job, "deleted"+o.dryRun.Suffix())
+	return cli.PrintSuccess(o.f, &o.out, job, "deleted"+o.dryRun.MessageSuffix())
 }
 
-// propagation returns the deletion propagation for the job. If the command waits, the job is deleted in the
+// propagationPolicy returns the deletion propagation for the job. If the command waits, the job is deleted in the
 // foreground: it disappears only after its pods, so that the pod names can be used again.
-func (o *deleteOptions) propagation() metav1.DeletionPropagation {
+func (o *deleteOptions) propagationPolicy() metav1.DeletionPropagation {
 	if o.wait.Wait {
 		return metav1.DeletePropagationForeground
 	}
 	return metav1.DeletePropagationBackground
 }
 
-func (o *deleteOptions) waitGone(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
-	limited, cancel := o.wait.Limit(ctx)
+func (o *deleteOptions) waitForDeletion(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
+	limited, cancel := o.wait.LimitContext(ctx)
 	defer cancel()
-	busy := o.f.Streams.Busy("waiting until job " + job.Name + " and its pods are gone")
-	defer busy.Done()
-	err := follow(limited, o.f.Patient(c), client.ObjectKeyFromObject(job), job.UID, func(*batchv1alpha1.Job) (bool, error) { return false, nil })
+	busy := o.f.Streams.StartBusyLine("waiting until job " + job.Name + " and its pods are gone")
+	defer busy.RemoveLine()
+	err := followJobUntil(limited, o.f.RetryingClient(c), client.ObjectKeyFromObject(job), job.UID, func(*batchv1alpha1.Job) (bool, error) { return false, nil })
 	switch {
 	case errors.Is(err, errGone):
 		return nil
 	case limited.Err() != nil && ctx.Err() == nil:
-		return o.wait.TimedOut("the deletion of job "+job.Name, "the object still exists")
+		return o.wait.TimeoutError("the deletion of job "+job.Name, "the object still exists")
 	}
 	return err
 }
 
-// removeFiles deletes all objects in the files.
-func (o *deleteOptions) removeFiles(ctx context.Context) error {
-	objects, err := submit.Read(o.f, &o.files, !o.dryRun.Client())
+// deleteFiles deletes all objects in the files.
+func (o *deleteOptions) deleteFiles(ctx context.Context) error {
+	objects, err := submit.ReadFiles(o.f, &o.files, !o.dryRun.IsClient())
 	if err != nil {
 		return err
 	}
@@ -170,44 +170,44 @@ func (o *deleteOptions) removeFiles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !o.dryRun.Any() {
-		if err := submit.AskDeletion(ctx, o.f, c, &o.confirm, objects); err != nil {
+	if !o.dryRun.IsDryRun() {
+		if err := submit.ConfirmDeletion(ctx, o.f, c, &o.confirm, objects); err != nil {
 			return err
 		}
 	}
 	var problems []error
-	for _, object := range slices.Backward(submit.InOrder(objects)) {
-		if !o.dryRun.Client() {
+	for _, object := range slices.Backward(submit.SortByDependency(objects)) {
+		if !o.dryRun.IsClient() {
 			// The command does not wait for other kinds. Foreground deletion would keep them until the garbage
 			// collector runs, which would block a user who re-creates them from the files.
 			how := metav1.DeletePropagationBackground
-			if _, isJob, _ := typedJob(object); isJob {
-				how = o.propagation()
+			if _, isJob, _ := toTypedJob(object); isJob {
+				how = o.propagationPolicy()
 			}
 			err := c.Delete(ctx, object.Object, append(o.dryRun.DeleteOptions(), client.PropagationPolicy(how))...)
 			if apierrors.IsNotFound(err) && o.ignoreNot {
 				continue
 			}
 			if err == nil {
-				err = o.waitJobGone(ctx, c, object)
+				err = o.waitForFileJob(ctx, c, object)
 			}
 			if err != nil {
-				problems = append(problems, cli.InFile(err, object))
+				problems = append(problems, cli.AddFileSource(err, object))
 				continue
 			}
 		}
-		if err := cli.PrintName(o.f, &o.out, object.Object, "deleted"+o.dryRun.Suffix()); err != nil {
+		if err := cli.PrintSuccess(o.f, &o.out, object.Object, "deleted"+o.dryRun.MessageSuffix()); err != nil {
 			return err
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// waitJobGone waits for the deletion of a job from a file; it does not wait for other kinds.
-func (o *deleteOptions) waitJobGone(ctx context.Context, c client.WithWatch, object cli.FileObject) error {
-	job, isJob, err := typedJob(object)
-	if err != nil || !isJob || !o.wait.Wait || o.dryRun.Any() {
+// waitForFileJob waits for the deletion of a job from a file; it does not wait for other kinds.
+func (o *deleteOptions) waitForFileJob(ctx context.Context, c client.WithWatch, object cli.FileObject) error {
+	job, isJob, err := toTypedJob(object)
+	if err != nil || !isJob || !o.wait.Wait || o.dryRun.IsDryRun() {
 		return err
 	}
-	return o.waitGone(ctx, c, job)
+	return o.waitForDeletion(ctx, c, job)
 }

@@ -33,7 +33,7 @@ func newEdit(f *cli.Factory, run func(context.Context, *editOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:   "edit NAME",
 		Short: "Change a job in an editor",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Open a job in an editor, and apply your changes when you save and quit. The
 			editor is taken from the variable VCCTL_EDITOR (or VC_EDITOR, KUBE_EDITOR,
 			EDITOR); the default is vi.
@@ -47,7 +47,7 @@ func newEdit(f *cli.Factory, run func(context.Context, *editOptions) error) *cob
 			priorityClassName, and the replicas and minAvailable of each task; if the job is
 			held or has a later begin time, also queue, runningEstimate and
 			activeDeadlineSeconds.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# In the editor of this shell
 			vcctl job edit train
 
@@ -59,7 +59,7 @@ func newEdit(f *cli.Factory, run func(context.Context, *editOptions) error) *cob
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if o.name, err = oneName(f, cmd, args); err != nil {
+			if o.name, err = singleJobName(f, cmd, args); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -67,28 +67,28 @@ func newEdit(f *cli.Factory, run func(context.Context, *editOptions) error) *cob
 	}
 	o.dryRun.AddFlag(cmd)
 	o.fields.AddFlag(cmd)
-	o.out.AddFormat(cmd, false)
+	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }
 
-// edit opens the job in the editor until the change is accepted or the user makes no further change.
-func edit(ctx context.Context, o *editOptions) error {
+// editJob opens the job in the editor until the change is accepted or the user makes no further change.
+func editJob(ctx context.Context, o *editOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
-	c, job, err := readOne(ctx, o.f, o.name)
+	c, job, err := readSingleJob(ctx, o.f, o.name)
 	if err != nil {
 		return err
 	}
-	e := &editing{o: o, c: o.fields.Client(c), key: client.ObjectKeyFromObject(job)}
-	if err := e.read(ctx); err != nil {
+	e := &editing{o: o, c: o.fields.WrapClient(c), key: client.ObjectKeyFromObject(job)}
+	if err := e.readCurrent(ctx); err != nil {
 		return err
 	}
 	if e.body, err = yaml.Marshal(e.opened.Object); err != nil {
 		return err
 	}
-	if err := e.run(ctx); err != nil {
-		return e.kept(err)
+	if err := e.editUntilDone(ctx); err != nil {
+		return e.saveUserText(err)
 	}
 	return nil
 }
@@ -108,26 +108,26 @@ type editing struct {
 	path string
 }
 
-// read fetches the current job.
-func (e *editing) read(ctx context.Context) error {
+// readCurrent fetches the current job.
+func (e *editing) readCurrent(ctx context.Context) error {
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("Job"))
 	if err := e.c.Get(ctx, e.key, now); err != nil {
 		return err
 	}
-	e.current, e.opened = now, editable(now)
+	e.current, e.opened = now, editablePart(now)
 	return nil
 }
 
-func (e *editing) run(ctx context.Context) error {
+func (e *editing) editUntilDone(ctx context.Context) error {
 	for {
-		saved, err := e.launch()
+		saved, err := e.openEditor()
 		if err != nil {
 			return err
 		}
 		switch {
 		case len(e.body) == 0 && len(e.problems) == 0:
-			return e.cancelled()
+			return e.cancelEdit()
 		case len(e.body) == 0 || len(e.problems) > 0 && !saved:
 			return cli.Errorf("edit the text again and save it", "job %q was not changed: %s", e.key.Name, strings.Join(e.problems, "; "))
 		}
@@ -137,17 +137,17 @@ func (e *editing) run(ctx context.Context) error {
 			continue
 		}
 		if reflect.DeepEqual(edited.Object, e.opened.Object) {
-			return e.cancelled()
+			return e.cancelEdit()
 		}
-		done, err := e.send(ctx, edited)
+		done, err := e.sendChange(ctx, edited)
 		if err != nil || done {
 			return err
 		}
 	}
 }
 
-// launch opens the text in the editor and reads the saved text; changed reports whether the user changed it.
-func (e *editing) launch() (changed bool, err error) {
+// openEditor opens the text in the editor and reads the saved text; changed reports whether the user changed it.
+func (e *editing) openEditor() (changed bool, err error) {
 	if e.path == "" {
 		file, err := os.CreateTemp("", "vcctl-edit-"+e.key.Name+"-*.yaml")
 		if err != nil {
@@ -170,18 +170,18 @@ func (e *editing) launch() (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	e.body = withoutComments(text)
+	e.body = removeComments(text)
 	return !bytes.Equal(text, shown), nil
 }
 
 // sendTries is the maximum number of attempts to send a change while others modify the job.
 const sendTries = 5
 
-// send validates the change and sends it to the server. It stores errors that the user can fix by editing again in
-// problems.
-func (e *editing) send(ctx context.Context, edited *unstructured.Unstructured) (done bool, err error) {
+// sendChange validates the change and sends it to the server. It stores errors that the user can fix by editing again
+// in problems.
+func (e *editing) sendChange(ctx context.Context, edited *unstructured.Unstructured) (done bool, err error) {
 	for range sendTries {
-		wanted, overlap, err := e.onTop(ctx, edited)
+		wanted, overlap, err := e.rebaseOnCurrent(ctx, edited)
 		if err != nil {
 			return false, err
 		}
@@ -190,17 +190,17 @@ func (e *editing) send(ctx context.Context, edited *unstructured.Unstructured) (
 			return false, nil
 		}
 		object := cli.FileObject{Object: wanted}
-		if err := errors.Join(e.o.fields.Check(e.o.f, object), e.judge(ctx, wanted)); err != nil {
+		if err := errors.Join(e.o.fields.CheckFields(e.o.f, object), e.validateChange(ctx, wanted)); err != nil {
 			e.problems = reasonLines(err)
 			return false, nil
 		}
-		if !e.o.dryRun.Client() {
+		if !e.o.dryRun.IsClient() {
 			err = e.c.Patch(ctx, wanted, client.MergeFromWithOptions(e.current, client.MergeFromWithOptimisticLock{}), e.o.dryRun.PatchOptions()...)
 		}
 		switch {
 		case apierrors.IsConflict(err):
 			continue
-		case isRefused(err):
+		case isContentRejected(err):
 			e.problems = reasonLines(err)
 			return false, nil
 		case err != nil:
@@ -209,20 +209,20 @@ func (e *editing) send(ctx context.Context, edited *unstructured.Unstructured) (
 		if err := os.Remove(e.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return true, err
 		}
-		return true, cli.PrintName(e.o.f, &e.o.out, wanted, "edited"+e.o.dryRun.Suffix())
+		return true, cli.PrintSuccess(e.o.f, &e.o.out, wanted, "edited"+e.o.dryRun.MessageSuffix())
 	}
 	e.problems = []string{"it kept being changed by others during the edit: try again"}
 	return false, nil
 }
 
-// onTop returns the current job with the user's changes. overlap lists the fields that others have changed as well. The
-// editor then shows these fields, and the user's next save replaces them.
-func (e *editing) onTop(ctx context.Context, edited *unstructured.Unstructured) (wanted *unstructured.Unstructured, overlap []string, err error) {
+// rebaseOnCurrent returns the current job with the user's changes. overlap lists the fields that others have changed as
+// well. The editor then shows these fields, and the user's next save replaces them.
+func (e *editing) rebaseOnCurrent(ctx context.Context, edited *unstructured.Unstructured) (wanted *unstructured.Unstructured, overlap []string, err error) {
 	opened := e.opened
-	if err := e.read(ctx); err != nil {
+	if err := e.readCurrent(ctx); err != nil {
 		return nil, nil, err
 	}
-	changed, overlap, err := rebase(opened, edited, e.opened)
+	changed, overlap, err := rebaseChanges(opened, edited, e.opened)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -231,45 +231,45 @@ func (e *editing) onTop(ctx context.Context, edited *unstructured.Unstructured) 
 		return nil, overlap, err
 	}
 	e.opened = opened // until the change is sent, the user's text is based on the opened job
-	wanted, err = onto(e.current, changed)
+	wanted, err = replaceEditable(e.current, changed)
 	return wanted, nil, err
 }
 
-// onto returns the server's version of the job with the part that the editor showed replaced by shown.
-func onto(current, shown *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	wanted, _, err := rebase(editable(current), shown, current)
+// replaceEditable returns the server's version of the job with the part that the editor showed replaced by shown.
+func replaceEditable(current, shown *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	wanted, _, err := rebaseChanges(editablePart(current), shown, current)
 	return wanted, err
 }
 
-// judge returns the error with which the server would reject the change.
-func (e *editing) judge(ctx context.Context, wanted *unstructured.Unstructured) error {
-	old, _, err := typedJob(cli.FileObject{Object: e.current})
+// validateChange returns the error with which the server would reject the change.
+func (e *editing) validateChange(ctx context.Context, wanted *unstructured.Unstructured) error {
+	old, _, err := toTypedJob(cli.FileObject{Object: e.current})
 	if err != nil {
 		return err
 	}
-	job, _, err := typedJob(cli.FileObject{Object: wanted})
+	job, _, err := toTypedJob(cli.FileObject{Object: wanted})
 	if err != nil {
 		return err
 	}
-	return e.o.f.JudgeUpdate(e.o.f.Around(ctx, true), old, job, e.o.dryRun.Client())
+	return e.o.f.ValidateUpdate(e.o.f.ValidationContext(ctx, true), old, job, e.o.dryRun.IsClient())
 }
 
-// isRefused reports whether the server rejected the content, so that another edit can help.
-func isRefused(err error) bool {
+// isContentRejected reports whether the server rejected the content, so that another edit can help.
+func isContentRejected(err error) bool {
 	if err == nil {
 		return false
 	}
-	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || cli.DeniedBy(err) != ""
+	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || cli.RejectingWebhook(err) != ""
 }
 
-// cancelled ends the edit without changes.
-func (e *editing) cancelled() error {
+// cancelEdit ends the edit without changes.
+func (e *editing) cancelEdit() error {
 	fmt.Fprintln(e.o.f.Streams.Err, "edit cancelled: nothing was changed")
 	return os.Remove(e.path)
 }
 
-// kept adds the location of the user's saved text to an error.
-func (e *editing) kept(err error) error {
+// saveUserText adds the location of the user's saved text to an error.
+func (e *editing) saveUserText(err error) error {
 	if e.path == "" {
 		return err
 	}

@@ -22,9 +22,9 @@ minAvailable, priorityClassName, and replicas and minAvailable of each task. If
 the job is held or has a later begin time, you can also change queue,
 runningEstimate and activeDeadlineSeconds.`
 
-// editable returns the part of a job that the editor shows: without the status and the fields that only the server
+// editablePart returns the part of a job that the editor shows: without the status and the fields that only the server
 // sets.
-func editable(job *unstructured.Unstructured) *unstructured.Unstructured {
+func editablePart(job *unstructured.Unstructured) *unstructured.Unstructured {
 	shown := job.DeepCopy()
 	delete(shown.Object, "status")
 	for _, field := range []string{"managedFields", "resourceVersion", "generation", "selfLink"} {
@@ -53,8 +53,8 @@ func editText(body []byte, problems []string) []byte {
 	return []byte(b.String())
 }
 
-// withoutComments removes the comments that vcctl wrote above the body.
-func withoutComments(text []byte) []byte {
+// removeComments removes the comments that vcctl wrote above the body.
+func removeComments(text []byte) []byte {
 	lines := strings.SplitAfter(string(text), "\n")
 	at := slices.IndexFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") })
 	if at < 0 {
@@ -83,15 +83,15 @@ func parseEdited(body []byte, opened *unstructured.Unstructured) (*unstructured.
 	return edited, nil
 }
 
-// rebase applies the user's changes, which are the difference between opened and edited, to now. overlap lists the
-// fields that both the user and somebody else changed, to different values; the result contains the user's values for
-// them.
-func rebase(opened, edited, now *unstructured.Unstructured) (result *unstructured.Unstructured, overlap []string, err error) {
-	mine, err := difference(opened, edited)
+// rebaseChanges applies the user's changes, which are the difference between opened and edited, to now. overlap lists
+// the fields that both the user and somebody else changed, to different values; the result contains the user's values
+// for them.
+func rebaseChanges(opened, edited, now *unstructured.Unstructured) (result *unstructured.Unstructured, overlap []string, err error) {
+	mine, err := mergePatchBetween(opened, edited)
 	if err != nil {
 		return nil, nil, err
 	}
-	theirs, err := difference(opened, now)
+	theirs, err := mergePatchBetween(opened, now)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,11 +107,11 @@ func rebase(opened, edited, now *unstructured.Unstructured) (result *unstructure
 		return nil, nil, err
 	}
 	result = &unstructured.Unstructured{}
-	return result, overlaps(mine, theirs, ""), result.UnmarshalJSON(text)
+	return result, listOverlaps(mine, theirs, ""), result.UnmarshalJSON(text)
 }
 
-// difference returns the JSON merge patch from one object to another.
-func difference(from, to *unstructured.Unstructured) (map[string]any, error) {
+// mergePatchBetween returns the JSON merge patch from one object to another.
+func mergePatchBetween(from, to *unstructured.Unstructured) (map[string]any, error) {
 	a, err := from.MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -128,8 +128,8 @@ func difference(from, to *unstructured.Unstructured) (map[string]any, error) {
 	return patch, json.Unmarshal(text, &patch)
 }
 
-// overlaps lists the fields that two patches set to different values, together with the values of the second patch.
-func overlaps(mine, theirs map[string]any, path string) []string {
+// listOverlaps lists the fields that two patches set to different values, together with the values of the second patch.
+func listOverlaps(mine, theirs map[string]any, path string) []string {
 	var fields []string
 	for _, name := range sortedKeys(mine) {
 		other, both := theirs[name]
@@ -140,16 +140,16 @@ func overlaps(mine, theirs map[string]any, path string) []string {
 		inner, isMap := mine[name].(map[string]any)
 		otherInner, otherIsMap := other.(map[string]any)
 		if isMap && otherIsMap {
-			fields = append(fields, overlaps(inner, otherInner, at)...)
+			fields = append(fields, listOverlaps(inner, otherInner, at)...)
 			continue
 		}
-		fields = append(fields, fmt.Sprintf("%s was changed to %s by another user in the meantime; to use your value instead, delete this line and save", at, briefly(other)))
+		fields = append(fields, fmt.Sprintf("%s was changed to %s by another user in the meantime; to use your value instead, delete this line and save", at, shortJSON(other)))
 	}
 	return fields
 }
 
-// briefly returns a short value as JSON, and a placeholder for a long one.
-func briefly(value any) string {
+// shortJSON returns a short value as JSON, and a placeholder for a long one.
+func shortJSON(value any) string {
 	const longest = 60
 	text, err := json.Marshal(value)
 	if err != nil || len(text) > longest {
@@ -170,8 +170,8 @@ func sortedKeys(of map[string]any) []string {
 // reasonLines returns the lines of an error and its hints, to be shown as comments in the editor.
 func reasonLines(err error) []string {
 	var lines []string
-	for _, one := range split(err) {
-		human := cli.Humanize(one, cli.Connection{})
+	for _, one := range splitErrors(err) {
+		human := cli.HumanizeError(one, cli.Connection{})
 		line := human.What
 		if human.Hint != "" {
 			line += "\n(" + human.Hint + ")"
@@ -181,12 +181,12 @@ func reasonLines(err error) []string {
 	return lines
 }
 
-// split returns the individual errors that were joined into one.
-func split(err error) []error {
+// splitErrors returns the individual errors that were joined into one.
+func splitErrors(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error
 		for _, one := range joined.Unwrap() {
-			all = append(all, split(one)...)
+			all = append(all, splitErrors(one)...)
 		}
 		return all
 	}

@@ -33,9 +33,9 @@ func TestAnArrayWithFailedElementsHasNotSucceeded(t *testing.T) {
 		"job wait sweep --for=running":   {0, "sweep completed"},
 		"job list sweep":                 {0, "PodFailed: " + failed},
 	} {
-		server := clitest.Start(t, golden.Cluster()...)
-		server.Set(sweep(batchv1alpha1.Completed))
-		got := golden.Run{Args: args}.Do(t, server)
+		server := clitest.Start(t, golden.ClusterObjects()...)
+		server.SetObjects(sweep(batchv1alpha1.Completed))
+		got := golden.Run{Args: args}.RunAgainst(t, server)
 		if got.Code != want.code || !strings.Contains(got.Out+got.Err, want.says) {
 			t.Errorf("%s: exit %d, want %d and %q:\n%s%s", args, got.Code, want.code, want.says, got.Out, got.Err)
 		}
@@ -45,12 +45,12 @@ func TestAnArrayWithFailedElementsHasNotSucceeded(t *testing.T) {
 func TestRunWaitsForAnArrayAndReturnsTheHighestExitCode(t *testing.T) {
 	t.Parallel()
 	for flag, want := range map[string]int{"--wait": 1, "--attach": 7} {
-		server := clitest.Start(t, golden.Cluster()...)
+		server := clitest.Start(t, golden.ClusterObjects()...)
 		out, _, done := golden.Start(t, server, "job", "run", "sweep", "--array", "0-11", flag)
 		job := created(t, server, out, "sweep")
 		ended := sweep(batchv1alpha1.Completed)
 		ended.UID = job.UID
-		if code := golden.Ends(t, server, out, done, ended); code != want || !strings.Contains(out.String(), `job "sweep" completed, but elements 5,7 failed`) {
+		if code := golden.WaitForEnd(t, server, out, done, ended); code != want || !strings.Contains(out.String(), `job "sweep" completed, but elements 5,7 failed`) {
 			t.Errorf("%s: exit %d, want %d:\n%s", flag, code, want, out)
 		}
 	}
@@ -59,9 +59,9 @@ func TestRunWaitsForAnArrayAndReturnsTheHighestExitCode(t *testing.T) {
 func TestAJobThatCompletedBeforeItWasSeenRunningHasARuntime(t *testing.T) {
 	t.Parallel()
 	for phase, want := range map[batchv1alpha1.JobPhase]string{batchv1alpha1.Completed: "0s", batchv1alpha1.Failed: "-", batchv1alpha1.Pending: "-"} {
-		server := clitest.Start(t, golden.Cluster()...)
-		server.Set(golden.NewJob("short", "default", phase, time.Hour))
-		got := golden.Run{Args: "job list short --no-headers"}.Do(t, server)
+		server := clitest.Start(t, golden.ClusterObjects()...)
+		server.SetObjects(golden.NewJob("short", "default", phase, time.Hour))
+		got := golden.Run{Args: "job list short --no-headers"}.RunAgainst(t, server)
 		if fields := strings.Fields(got.Out); len(fields) < 7 || fields[6] != want {
 			t.Errorf("%s: RUNTIME in %q is not %s", phase, got.Out, want)
 		}

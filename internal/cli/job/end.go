@@ -13,70 +13,70 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 )
 
-// untilEnd waits until the created jobs have ended and returns their outcome. With --attach, it also prints the
+// waitUntilEnd waits until the created jobs have ended and returns their outcome. With --attach, it also prints the
 // output of their pods.
-func (o *runOptions) untilEnd(ctx context.Context, created []cli.FileObject) error {
+func (o *runOptions) waitUntilEnd(ctx context.Context, created []cli.FileObject) error {
 	c, err := o.f.Client()
 	if err != nil {
 		return err
 	}
-	c = o.f.Patient(c)
-	limited, cancel := o.wait.Limit(ctx)
+	c = o.f.RetryingClient(c)
+	limited, cancel := o.wait.LimitContext(ctx)
 	defer cancel()
 	var problems []error
 	for _, object := range created {
-		job, isJob, err := typedJob(object)
+		job, isJob, err := toTypedJob(object)
 		if err != nil || !isJob {
 			problems = append(problems, err)
 			continue
 		}
 		if o.attach {
 			logs := &logsOptions{f: o.f, follow: true, tail: -1, prefix: true, job: job}
-			if err := stream(limited, []*logsOptions{logs}, c); limited.Err() == nil {
+			if err := streamLogs(limited, []*logsOptions{logs}, c); limited.Err() == nil {
 				problems = append(problems, err)
 			}
 		}
-		problems = append(problems, o.outcome(limited, ctx, c, job))
+		problems = append(problems, o.waitForOutcome(limited, ctx, c, job))
 	}
 	if ctx.Err() != nil {
-		o.left(created)
+		o.printContinuing(created)
 	}
 	return errors.Join(problems...)
 }
 
-// left tells a user who interrupted the wait that the jobs continue to run.
-func (o *runOptions) left(created []cli.FileObject) {
+// printContinuing tells a user who interrupted the wait that the jobs continue to run.
+func (o *runOptions) printContinuing(created []cli.FileObject) {
 	for _, object := range created {
 		if object.Object.GetKind() != "Job" {
 			continue
 		}
 		name := object.Object.GetName()
-		fmt.Fprintf(o.f.Streams.Err, "job %q continues: '%s -f' follows it, '%s' ends it\n", name, o.f.Typed("job logs "+name), o.f.Typed("job cancel "+name))
+		fmt.Fprintf(o.f.Streams.Err, "job %q continues: '%s -f' follows it, '%s' ends it\n", name, o.f.CommandText("job logs "+name), o.f.CommandText("job cancel "+name))
 	}
 }
 
-// outcome waits until a job has ended and converts its result to an exit code.
-func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
+// waitForOutcome waits until a job has ended and converts its result to an exit code.
+func (o *runOptions) waitForOutcome(limited, whole context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	last := job
-	busy := o.f.Streams.Busy("waiting for job " + job.Name)
-	told := announce(limited, o.f, c, job)
-	err := follow(limited, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
+	busy := o.f.Streams.StartBusyLine("waiting for job " + job.Name)
+	told := startAnnouncer(limited, o.f, c, job)
+	err := followJobUntil(limited, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
 		last = now
-		told.saw(now)
-		busy.Say("waiting for job %s: %s", job.Name, phaseOf(now))
+		told.recordJob(now)
+		busy.SetText("waiting for job %s: %s", job.Name, phaseOf(now))
 		return finished(phaseOf(now)) || phaseOf(now) == batchv1alpha1.Aborted, nil
 	})
 	told.Close()
-	busy.Done()
+	busy.RemoveLine()
 	switch {
 	case errors.Is(err, errGone):
-		return o.f.Deleted("job", "job", job.Name)
+		return o.f.DeletedError("job", "job", job.Name)
 	case limited.Err() != nil && whole.Err() == nil:
-		return o.wait.TimedOut(fmt.Sprintf("job %q", job.Name), string(phaseOf(last)))
+		return o.wait.TimeoutError(fmt.Sprintf("job %q", job.Name), string(phaseOf(last)))
 	case err != nil:
 		return err
 	case hasFailedElements(last):
-		failed := withFailedElements(o.f, last)
+		failed := failedElementsError(o.f, last)
 		if o.attach {
 			failed.Code = highestExitCode(last)
 		}
@@ -87,12 +87,12 @@ func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch,
 		}
 		return nil
 	}
-	return o.failure(whole, c, last)
+	return o.failureError(whole, c, last)
 }
 
-// failure returns an error with the job's final phase and its failed containers.
-func (o *runOptions) failure(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
-	failed := cli.Errorf(o.f.Typed("job view "+job.Name)+"; "+o.f.Typed("job logs "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
+// failureError returns an error with the job's final phase and its failed containers.
+func (o *runOptions) failureError(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
+	failed := cli.Errorf(o.f.CommandText("job view "+job.Name)+"; "+o.f.CommandText("job logs "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
 	if w := explain(job, nil); w.CodeAndMessage() != "" {
 		failed.What += ": " + w.CodeAndMessage()
 	}

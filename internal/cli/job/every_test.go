@@ -15,7 +15,7 @@ import (
 func listening(s *clitest.Server) {
 	one := golden.NewPod(golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour), 1, "192.168.51.67")
 	one.Spec.Containers[0].Stdin = true
-	s.Set(one)
+	s.SetObjects(one)
 }
 
 // heldBy sets a hold on the job plain.
@@ -23,7 +23,7 @@ func heldBy(whom string) func(*clitest.Server) {
 	return func(s *clitest.Server) {
 		plain := golden.NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
 		plain.Annotations = map[string]string{keys.Hold: whom}
-		s.Set(plain)
+		s.SetObjects(plain)
 	}
 }
 
@@ -35,7 +35,7 @@ func needsFewer(text string) string {
 // TestEveryJobCommandGolden runs each command in the five ways.
 func TestEveryJobCommandGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "every", golden.Every(
+	golden.CompareRuns(t, "every", golden.RunsForCommands(
 		golden.Command{Args: "job run hello --image busybox --replicas 3 --gpus 1 -- sh -c true", Wrong: "job run hello --gpus many"},
 		golden.Command{Args: "job rerun done", Wrong: "job rerun dnoe"},
 		golden.Command{Args: "job scale train --replicas 5", Wrong: "job scale train --replicas many"},

@@ -43,14 +43,14 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:   "exec NAME [-t TASK] [-i INDEX] -- COMMAND...",
 		Short: "Run a command in a pod of a job",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Run a command in a container of one pod of a job: the first running pod, or the
 			pod selected by --task and --index. Standard input is passed to the command; on a
 			terminal, the command gets a terminal of the same size. The exit code is the exit
 			code of the command, or 255 if the connection was lost while the command was
 			running. In this case it is unknown whether the command has ended; it is not run
 			again.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# A shell in the first running pod
 			vcctl job exec train -- sh
 
@@ -62,7 +62,7 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at := cmd.ArgsLenAtDash()
 			if at < 0 && len(args) > 1 {
-				return cli.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.Path(f, cmd), args[0], strings.Join(args[1:], " ")),
+				return cli.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.CommandPath(f, cmd), args[0], strings.Join(args[1:], " ")),
 					"the command must follow --")
 			}
 			if at >= 0 {
@@ -71,7 +71,7 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 			if len(o.command) == 0 {
 				return cli.UsageError(f, cmd, "the command is missing")
 			}
-			return o.complete(cmd, args, run)
+			return o.completeOptions(cmd, args, run)
 		},
 	}
 	o.addFlags(cmd)
@@ -84,14 +84,14 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 // execFlagError returns the error for an unknown flag. Such a flag usually belongs to the command to run, or is part
 // of kubectl's -it.
 func execFlagError(f *cli.Factory, cmd *cobra.Command, err error) error {
-	e := cli.Humanize(cli.FlagError(f, cmd, err), cli.Connection{})
+	e := cli.HumanizeError(cli.RewordFlagError(f, cmd, err), cli.Connection{})
 	var wrong *pflag.InvalidValueError
 	var none *pflag.NotExistError
 	switch {
 	case errors.As(err, &wrong) && wrong.GetFlag().Name == "index":
-		e.Hint = fmt.Sprintf("-i is the index of a pod here; standard input and the terminal are passed on without -it: %s NAME -- sh", cli.Path(f, cmd))
+		e.Hint = fmt.Sprintf("-i is the index of a pod here; standard input and the terminal are passed on without -it: %s NAME -- sh", cli.CommandPath(f, cmd))
 	case errors.As(err, &none):
-		e.Hint = fmt.Sprintf("write the command and its flags after --: %s NAME -- ls -l", cli.Path(f, cmd))
+		e.Hint = fmt.Sprintf("write the command and its flags after --: %s NAME -- ls -l", cli.CommandPath(f, cmd))
 	}
 	return e
 }
@@ -101,7 +101,7 @@ func newAttach(f *cli.Factory, run func(context.Context, *execOptions) error) *c
 	cmd := &cobra.Command{
 		Use:   "attach NAME [-t TASK] [-i INDEX]",
 		Short: "Connect to the program running in a pod of a job",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Connect this terminal to the program that runs in a container of one pod of a
 			job: the first running pod, or the pod selected by --task and --index. The output
 			of the program from now on is shown here; your input is sent to the program if its
@@ -110,13 +110,13 @@ func newAttach(f *cli.Factory, run func(context.Context, *execOptions) error) *c
 			Ctrl-C disconnects without stopping the program. If the container has a terminal
 			and stdin, Ctrl-C is sent to the program; press Ctrl-P Ctrl-Q to disconnect.
 			` + "`vcctl job logs -f`" + ` shows the output of all pods.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# The first running pod
 			vcctl job attach train
 
 			# The debugger in worker 0
 			vcctl job attach train -t worker -i 0 -c debugger`),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.complete(cmd, args, run) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.completeOptions(cmd, args, run) },
 	}
 	o.addFlags(cmd)
 	return cmd
@@ -160,9 +160,9 @@ func (o *execOptions) addFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(o.f))
 }
 
-func (o *execOptions) complete(cmd *cobra.Command, args []string, run func(context.Context, *execOptions) error) error {
+func (o *execOptions) completeOptions(cmd *cobra.Command, args []string, run func(context.Context, *execOptions) error) error {
 	var err error
-	if o.name, err = oneName(o.f, cmd, args); err != nil {
+	if o.name, err = singleJobName(o.f, cmd, args); err != nil {
 		return err
 	}
 	s := o.f.Streams
@@ -177,39 +177,39 @@ func (o *execOptions) complete(cmd *cobra.Command, args []string, run func(conte
 	return run(cmd.Context(), o)
 }
 
-// execute runs exec and attach.
-func execute(ctx context.Context, o *execOptions) error {
-	c, job, err := readOne(ctx, o.f, o.name)
+// runInPod runs exec and attach.
+func runInPod(ctx context.Context, o *execOptions) error {
+	c, job, err := readSingleJob(ctx, o.f, o.name)
 	if err != nil {
 		return err
 	}
-	pod, err := o.choose(ctx, c, job)
+	pod, err := o.choosePod(ctx, c, job)
 	if err != nil {
 		return err
 	}
-	container, err := containerOf(pod, o.container)
+	container, err := chooseContainer(pod, o.container)
 	if err != nil {
 		return err
 	}
 	if len(o.command) == 0 {
-		o.asStarted(pod, container)
+		o.adaptToContainer(pod, container)
 	}
-	err = o.connect(ctx, pod, container)
+	err = o.connectStreams(ctx, pod, container)
 	var status cli.ExitStatus
 	switch {
 	case err == nil, errors.As(err, &status), ctx.Err() != nil:
 		return err
 	case isLost(err):
-		return o.lost(pod, err)
-	case (&simulated{kind: map[string]string{}}).holds(ctx, c, pod):
-		return cli.Errorf(o.f.Typed("job view "+job.Name)+" shows the nodes of its pods", "%s", nothingRuns(pod))
+		return o.lostConnectionError(pod, err)
+	case (&simulated{kind: map[string]string{}}).collectSimulated(ctx, c, pod):
+		return cli.Errorf(o.f.CommandText("job view "+job.Name)+" shows the nodes of its pods", "%s", nothingRunsText(pod))
 	}
-	return notStarted(err)
+	return explainNotStarted(err)
 }
 
-// asStarted adapts attach to how the container was started: without a terminal in the container, Ctrl-C acts on the
-// local terminal, and without stdin, no input is forwarded.
-func (o *execOptions) asStarted(pod *corev1.Pod, container string) {
+// adaptToContainer adapts attach to how the container was started: without a terminal in the container, Ctrl-C acts on
+// the local terminal, and without stdin, no input is forwarded.
+func (o *execOptions) adaptToContainer(pod *corev1.Pod, container string) {
 	for i := range pod.Spec.Containers {
 		if spec := &pod.Spec.Containers[i]; spec.Name == container {
 			if o.tty && !spec.TTY && o.ttyGiven {
@@ -226,10 +226,10 @@ func (o *execOptions) asStarted(pod *corev1.Pod, container string) {
 	}
 }
 
-// choose selects the pod to connect to.
-func (o *execOptions) choose(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*corev1.Pod, error) {
+// choosePod selects the pod to connect to.
+func (o *execOptions) choosePod(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*corev1.Pod, error) {
 	if o.task != "" {
-		if err := hasTask(job, o.task); err != nil {
+		if err := checkTask(job, o.task); err != nil {
 			return nil, err
 		}
 	}
@@ -239,7 +239,7 @@ func (o *execOptions) choose(ctx context.Context, c client.Client, job *batchv1a
 	}
 	var states []string
 	for _, pod := range pods {
-		if !o.wants(job, pod) {
+		if !o.matchesPod(job, pod) {
 			continue
 		}
 		if pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
@@ -247,21 +247,21 @@ func (o *execOptions) choose(ctx context.Context, c client.Client, job *batchv1a
 		}
 		states = append(states, fmt.Sprintf("%s (%s)", shortPod(job.Name, pod.Name), cli.PodStatus(pod)))
 	}
-	e := cli.Errorf(o.f.Typed("job explain "+job.Name)+" shows why; "+o.f.Typed("job wait "+job.Name+" --for=running")+" waits",
+	e := cli.Errorf(o.f.CommandText("job explain "+job.Name)+" shows why; "+o.f.CommandText("job wait "+job.Name+" --for=running")+" waits",
 		"no pod of job %q is running: the job is %s", job.Name, phaseOf(job))
 	if phaseOf(job) == batchv1alpha1.Running {
-		e.What, e.Hint = fmt.Sprintf("no running pod of job %q matches --task and --index", job.Name), o.f.Typed("job view "+job.Name)+" shows its pods"
+		e.What, e.Hint = fmt.Sprintf("no running pod of job %q matches --task and --index", job.Name), o.f.CommandText("job view "+job.Name)+" shows its pods"
 	}
 	if finished(phaseOf(job)) {
-		e.Hint = o.f.Typed("job logs "+job.Name) + " shows the logs of its pods"
+		e.Hint = o.f.CommandText("job logs "+job.Name) + " shows the logs of its pods"
 	}
 	if len(states) > 0 {
-		e.What += "; " + joined(states)
+		e.What += "; " + joinNotes(states)
 	}
 	return nil, e
 }
 
-func (o *execOptions) wants(job *batchv1alpha1.Job, pod *corev1.Pod) bool {
+func (o *execOptions) matchesPod(job *batchv1alpha1.Job, pod *corev1.Pod) bool {
 	short := shortPod(job.Name, pod.Name)
 	if o.task != "" && o.task != taskOf(pod) && o.task != short {
 		return false
@@ -269,9 +269,9 @@ func (o *execOptions) wants(job *batchv1alpha1.Job, pod *corev1.Pod) bool {
 	return o.index < 0 || strings.HasSuffix(short, "-"+strconv.Itoa(o.index))
 }
 
-// containerOf returns the name of the container to use: the specified one, the pod's default container, or the first
-// one.
-func containerOf(pod *corev1.Pod, name string) (string, error) {
+// chooseContainer returns the name of the container to use: the specified one, the pod's default container, or the
+// first one.
+func chooseContainer(pod *corev1.Pod, name string) (string, error) {
 	var names []string
 	for _, container := range pod.Spec.Containers {
 		names = append(names, container.Name)
@@ -285,12 +285,12 @@ func containerOf(pod *corev1.Pod, name string) (string, error) {
 	case slices.Contains(names, name):
 		return name, nil
 	}
-	return "", cli.Errorf(hintOf("containers", name, names), "pod %q has no container %q", pod.Name, name)
+	return "", cli.Errorf(existingNamesHint("containers", name, names), "pod %q has no container %q", pod.Name, name)
 }
 
-// connect streams input and output until the command ends, and returns its exit code as an ExitStatus.
-func (o *execOptions) connect(ctx context.Context, pod *corev1.Pod, container string) error {
-	executor, err := o.executor(pod, container)
+// connectStreams streams input and output until the command ends, and returns its exit code as an ExitStatus.
+func (o *execOptions) connectStreams(ctx context.Context, pod *corev1.Pod, container string) error {
+	executor, err := o.newExecutor(pod, container)
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func (o *execOptions) connect(ctx context.Context, pod *corev1.Pod, container st
 	}
 	if o.tty {
 		streams.Stderr = io.Discard
-		restore, sizes := s.Raw(ctx)
+		restore, sizes := s.EnterRawMode(ctx)
 		defer restore()
 		streams.TerminalSizeQueue = sizes
 	}
@@ -313,7 +313,7 @@ func (o *execOptions) connect(ctx context.Context, pod *corev1.Pod, container st
 	// The client would log that a stream was closed, which is intended here.
 	err = executor.StreamWithContext(klog.NewContext(streaming, logr.Discard()), streams)
 	if streaming.Err() != nil && len(o.command) == 0 {
-		fmt.Fprintf(s.Err, "\r\njob %q continues: '%s' connects again, '%s' ends it\r\n", o.name, o.f.Typed("job attach "+o.name), o.f.Typed("job cancel "+o.name))
+		fmt.Fprintf(s.Err, "\r\njob %q continues: '%s' connects again, '%s' ends it\r\n", o.name, o.f.CommandText("job attach "+o.name), o.f.CommandText("job cancel "+o.name))
 		return ctx.Err()
 	}
 	var ended exec.CodeExitError
@@ -346,8 +346,8 @@ func (l *leaver) Read(keys []byte) (int, error) {
 	return n, err
 }
 
-// executor returns a connection to a new command in the container or, for attach, to the container's main process.
-func (o *execOptions) executor(pod *corev1.Pod, container string) (remotecommand.Executor, error) {
+// newExecutor returns a connection to a new command in the container or, for attach, to the container's main process.
+func (o *execOptions) newExecutor(pod *corev1.Pod, container string) (remotecommand.Executor, error) {
 	clientset, err := o.f.Clientset()
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 		Use:     "explain NAME...",
 		Aliases: []string{"why"},
 		Short:   "Show why a job is waiting, when it may start, and what would help",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Show why a job is waiting: the reason, the numbers behind it, the estimated start,
 			and changes with which the job would start now, according to the scheduler's
 			simulation. The reason is the same as in the event and in the condition of the
@@ -43,7 +43,7 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 			or has ended. With --all, -A or -l, every waiting job is explained. If the
 			scheduler provides no explanations (such as Volcano's own), conditions and events
 			are shown instead, and the output notes this.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# One job
 			vcctl job explain train
 
@@ -57,20 +57,20 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 			vcctl job explain train -o jsonpath='{.reason}'`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sel.Complete(f, args)
+			o.sel.AddArguments(f, args)
 			o.sel.All = o.sel.All || o.sel.AllNamespaces
-			if err := o.sel.Need(f, cmd, "the name of a job is missing"); err != nil {
+			if err := o.sel.RequireSelection(f, cmd, "the name of a job is missing"); err != nil {
 				return err
 			}
-			if o.watch && (len(o.sel.Names) != 1 || o.out.Machine()) {
+			if o.watch && (len(o.sel.Names) != 1 || o.out.IsMachineReadable()) {
 				return cli.UsageError(f, cmd, "--watch requires one named job and the default output format")
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "Explain the waiting jobs of all namespaces")
-	o.out.AddFormat(cmd, false)
+	o.sel.AddAllNamespacesFlag(cmd, "Explain the waiting jobs of all namespaces")
+	o.out.AddFormatFlags(cmd, false)
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Print the explanation again whenever it changes, until the job runs")
 	return cmd
 }
@@ -83,15 +83,15 @@ func explainJobs(ctx context.Context, o *explainOptions) error {
 	if err != nil {
 		return err
 	}
-	jobs, problem := selected(ctx, o.f, c, &o.sel)
+	jobs, problem := readSelected(ctx, o.f, c, &o.sel)
 	if o.watch && problem == nil {
-		return o.follow(ctx, c, jobs[0])
+		return o.followExplanation(ctx, c, jobs[0])
 	}
-	accounts, err := o.accounts(ctx, c, jobs)
+	accounts, err := o.readAccounts(ctx, c, jobs)
 	if err != nil {
 		return errors.Join(problem, err)
 	}
-	if err := o.print(accounts); err != nil {
+	if err := o.printAccounts(accounts); err != nil {
 		return errors.Join(problem, err)
 	}
 	if problem == nil && slices.ContainsFunc(accounts, (*jobstatus.Account).IsWaitingJob) {
@@ -103,15 +103,15 @@ func explainJobs(ctx context.Context, o *explainOptions) error {
 // manyJobs is the number of jobs from which their PodGroups are read with one list request instead of one by one.
 const manyJobs = 10
 
-// accounts reads the explanations of the jobs. With a selector or --all, it includes only waiting jobs.
-func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Account, error) {
-	if o.sel.Wide() {
+// readAccounts reads the explanations of the jobs. With a selector or --all, it includes only waiting jobs.
+func (o *explainOptions) readAccounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Account, error) {
+	if o.sel.SelectsMany() {
 		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool {
 			return !(&jobstatus.Account{Sheet: jobstatus.Sheet{Job: job}}).IsWaitingJob()
 		})
 	}
 	if len(jobs) >= manyJobs {
-		return o.manyAccounts(ctx, c, jobs)
+		return o.readManyAccounts(ctx, c, jobs)
 	}
 	var accounts []*jobstatus.Account
 	for _, job := range jobs {
@@ -124,8 +124,8 @@ func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*
 	return accounts, nil
 }
 
-// manyAccounts reads the PodGroups of many jobs with one list request. It does not read pods.
-func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Account, error) {
+// readManyAccounts reads the PodGroups of many jobs with one list request. It does not read pods.
+func (o *explainOptions) readManyAccounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*jobstatus.Account, error) {
 	namespace := jobs[0].Namespace
 	if o.sel.AllNamespaces {
 		namespace = ""
@@ -152,7 +152,7 @@ func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (
 	if a, enough := jobstatus.NewAccountWithoutPods(&jobstatus.Sheet{Job: job, Group: group, Unreadable: unreadable}); enough {
 		return a, nil
 	}
-	s, err := readAround(ctx, c, job, group, true)
+	s, err := readSheetWithGroup(ctx, c, job, group, true)
 	if err != nil {
 		return nil, err
 	}
@@ -160,12 +160,12 @@ func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (
 	return jobstatus.NewAccount(&s.Sheet), nil
 }
 
-func (o *explainOptions) print(accounts []*jobstatus.Account) error {
-	if o.out.Machine() {
+func (o *explainOptions) printAccounts(accounts []*jobstatus.Account) error {
+	if o.out.IsMachineReadable() {
 		return o.printObjects(accounts)
 	}
 	if len(accounts) == 0 {
-		if o.sel.Wide() {
+		if o.sel.SelectsMany() {
 			fmt.Fprintln(o.f.Streams.Err, "No jobs are waiting.")
 		}
 		return nil
@@ -175,9 +175,9 @@ func (o *explainOptions) print(accounts []*jobstatus.Account) error {
 		if i > 0 {
 			fmt.Fprintln(&text)
 		}
-		a.Write(&text, o.f.Program, render.Style{Enabled: o.f.Streams.Color()}, o.f.Now(), o.f.Streams.Width)
+		a.Write(&text, o.f.Program, render.Style{Enabled: o.f.Streams.IsColored()}, o.f.Now(), o.f.Streams.Width)
 	}
-	return o.f.Streams.Page(text.Bytes())
+	return o.f.Streams.ShowPaged(text.Bytes())
 }
 
 func (o *explainOptions) printObjects(accounts []*jobstatus.Account) error {
@@ -193,24 +193,24 @@ func (o *explainOptions) printObjects(accounts []*jobstatus.Account) error {
 		}
 		objects = append(objects, object)
 	}
-	if len(objects) == 0 && !o.sel.Wide() {
+	if len(objects) == 0 && !o.sel.SelectsMany() {
 		return nil
 	}
-	return o.out.Print(o.f, objects, !o.sel.Wide() && len(o.sel.Names) == 1)
+	return o.out.PrintObjects(o.f, objects, !o.sel.SelectsMany() && len(o.sel.Names) == 1)
 }
 
-// follow prints the explanation whenever it changes, until the job starts or ends.
-func (o *explainOptions) follow(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
-	c = o.f.Patient(c)
+// followExplanation prints the explanation whenever it changes, until the job starts or ends.
+func (o *explainOptions) followExplanation(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
+	c = o.f.RetryingClient(c)
 	said := ""
 	for {
-		now, watchers, err := watchBoth(ctx, o.f, c, job)
+		now, watchers, err := watchJobAndGroup(ctx, o.f, c, job)
 		if err != nil {
 			return err
 		}
-		said, err = o.say(ctx, c, now, said)
+		said, err = o.printIfChanged(ctx, c, now, said)
 		if err == nil {
-			err = nextChange(ctx, watchers)
+			err = waitForChange(ctx, watchers)
 		}
 		for _, w := range watchers {
 			w.Stop()
@@ -227,9 +227,9 @@ func (o *explainOptions) follow(ctx context.Context, c client.WithWatch, job *ba
 // errOver stops a watch whose purpose has been achieved.
 var errOver = errors.New("over")
 
-// say prints the explanation if it differs from said, the text printed before. If the job no longer waits, it returns
-// errOver.
-func (o *explainOptions) say(ctx context.Context, c client.Client, job *batchv1alpha1.Job, said string) (string, error) {
+// printIfChanged prints the explanation if it differs from said, the text printed before. If the job no longer waits,
+// it returns errOver.
+func (o *explainOptions) printIfChanged(ctx context.Context, c client.Client, job *batchv1alpha1.Job, said string) (string, error) {
 	a, err := readAccount(ctx, c, job)
 	if err != nil {
 		return said, err
@@ -237,7 +237,7 @@ func (o *explainOptions) say(ctx context.Context, c client.Client, job *batchv1a
 	var text, timeless bytes.Buffer
 	a.Write(&timeless, o.f.Program, render.Style{}, a.Since(), 0)
 	if said != timeless.String() {
-		a.Write(&text, o.f.Program, render.Style{Enabled: o.f.Streams.Color()}, o.f.Now(), o.f.Streams.Width)
+		a.Write(&text, o.f.Program, render.Style{Enabled: o.f.Streams.IsColored()}, o.f.Now(), o.f.Streams.Width)
 		if _, err := o.f.Streams.Out.Write(text.Bytes()); err != nil {
 			return said, err
 		}
@@ -248,11 +248,11 @@ func (o *explainOptions) say(ctx context.Context, c client.Client, job *batchv1a
 	return timeless.String(), nil
 }
 
-// watchBoth reads a job and starts watches of the job and its PodGroup.
-func watchBoth(ctx context.Context, f *cli.Factory, c client.WithWatch, job *batchv1alpha1.Job) (*batchv1alpha1.Job, []watch.Interface, error) {
+// watchJobAndGroup reads a job and starts watches of the job and its PodGroup.
+func watchJobAndGroup(ctx context.Context, f *cli.Factory, c client.WithWatch, job *batchv1alpha1.Job) (*batchv1alpha1.Job, []watch.Interface, error) {
 	now, version, err := readNamed(ctx, c, client.ObjectKeyFromObject(job), job.UID)
 	if errors.Is(err, errGone) {
-		return nil, nil, f.Deleted("job", "job", job.Name)
+		return nil, nil, f.DeletedError("job", "job", job.Name)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -261,14 +261,14 @@ func watchBoth(ctx context.Context, f *cli.Factory, c client.WithWatch, job *bat
 	if found, err := clusterops.PodGroupOfJob(ctx, c, now); err == nil && found != nil {
 		group = found.Name
 	}
-	if err := c.List(ctx, groups, client.InNamespace(job.Namespace), cli.Named(group)); err != nil {
+	if err := c.List(ctx, groups, client.InNamespace(job.Namespace), cli.MatchingName(group)); err != nil {
 		return nil, nil, err
 	}
-	onJob, err := c.Watch(ctx, &batchv1alpha1.JobList{}, client.InNamespace(job.Namespace), cli.Named(job.Name), cli.Since(version))
+	onJob, err := c.Watch(ctx, &batchv1alpha1.JobList{}, client.InNamespace(job.Namespace), cli.MatchingName(job.Name), cli.StartingAt(version))
 	if err != nil {
 		return nil, nil, err
 	}
-	onGroup, err := c.Watch(ctx, groups, client.InNamespace(job.Namespace), cli.Named(group), cli.Since(groups.ResourceVersion))
+	onGroup, err := c.Watch(ctx, groups, client.InNamespace(job.Namespace), cli.MatchingName(group), cli.StartingAt(groups.ResourceVersion))
 	if err != nil {
 		onJob.Stop()
 		return nil, nil, err
@@ -276,8 +276,8 @@ func watchBoth(ctx context.Context, f *cli.Factory, c client.WithWatch, job *bat
 	return now, []watch.Interface{onJob, onGroup}, nil
 }
 
-// nextChange waits until one of the watchers reports a change or ends.
-func nextChange(ctx context.Context, watchers []watch.Interface) error {
+// waitForChange waits until one of the watchers reports a change or ends.
+func waitForChange(ctx context.Context, watchers []watch.Interface) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

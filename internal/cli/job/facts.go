@@ -36,7 +36,7 @@ var (
 	countOf      = jobstatus.CountWithNoun
 )
 
-func orElse(text, other string) string {
+func textOrDefault(text, other string) string {
 	if text != "" {
 		return text
 	}

@@ -47,8 +47,8 @@ func crashing(s *clitest.Server) {
 	broken := golden.NewPod(train, 1, "192.168.51.67")
 	broken.Status.ContainerStatuses[0] = corev1.ContainerStatus{Name: "main", RestartCount: 14, State: corev1.ContainerState{
 		Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 40s restarting failed container"}},
-		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: golden.Ago(20 * time.Second)}}}
-	s.Set(broken)
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: golden.TimeAgo(20 * time.Second)}}}
+	s.SetObjects(broken)
 }
 
 // unmounted gives the pending job plain a pod whose volume cannot be mounted.
@@ -58,7 +58,7 @@ func unmounted(s *clitest.Server) {
 	stuck.Status.Phase = corev1.PodPending
 	stuck.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}}
 	placed := golden.NewGroup(plain, schedulingv1beta1.PodGroupRunning, nil)
-	s.Set(stuck, placed,
+	s.SetObjects(stuck, placed,
 		golden.NewEvent("stuck.1", stuck, "Warning", "FailedMount", "configmap \"old\" not found", 20*time.Second),
 		golden.NewEvent("stuck.2", stuck, "Warning", "FailedMount", "configmap \"words\" not found", 10*time.Second),
 		golden.NewEvent("stuck.3", stuck, "Warning", "FailedScheduling", "no node was free", 5*time.Second))
@@ -68,7 +68,7 @@ func unmounted(s *clitest.Server) {
 func waitedBefore(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	group := golden.NewGroup(train, schedulingv1beta1.PodGroupRunning, nil)
-	s.Set(group, golden.NewEvent("train.before", group, "Warning", "Unschedulable", "room is being made", 2*time.Hour))
+	s.SetObjects(group, golden.NewEvent("train.before", group, "Warning", "Unschedulable", "room is being made", 2*time.Hour))
 }
 
 // onSimulatedNode adds the simulated node of the job's pods that have no log on the server.
@@ -76,7 +76,7 @@ func onSimulatedNode(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	there := golden.NewNode("sim-16")
 	there.Labels = map[string]string{keys.NodeKind: "simulated"}
-	s.Set(there, golden.NewPod(train, 8, "sim-16"))
+	s.SetObjects(there, golden.NewPod(train, 8, "sim-16"))
 }
 
 // neverStarted gives the job train a pod whose program is missing, and one without a command.
@@ -86,16 +86,16 @@ func neverStarted(s *clitest.Server) {
 	missing.Status.Phase = corev1.PodFailed
 	missing.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 		ExitCode: 127, Reason: "StartError", Message: "exec trian: executable file not found in $PATH"}}
-	s.Set(missing, idle, golden.NewEvent("idle.1", idle, "Warning", "NoCommand", "Container main has no command: the container waits until it is stopped", time.Minute))
-	s.Log("nlp/train-worker-3", "")
-	s.Log("nlp/train-worker-4", "")
+	s.SetObjects(missing, idle, golden.NewEvent("idle.1", idle, "Warning", "NoCommand", "Container main has no command: the container waits until it is stopped", time.Minute))
+	s.SetLog("nlp/train-worker-3", "")
+	s.SetLog("nlp/train-worker-4", "")
 }
 
 // ending cancels the job train, whose pods have not ended yet.
 func ending(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Terminating, 2*time.Hour)
 	train.Status.State.Reason, train.Status.State.Message = "TerminateJob", "cancelled by hand (command train-terminatejob-x2v4k)"
-	s.Set(train)
+	s.SetObjects(train)
 }
 
 const (
@@ -108,7 +108,7 @@ const (
 func commanded(action, prefix string) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, server *clitest.Server) {
 		t.Helper()
-		commands := server.Objects(commandPath)
+		commands := server.ObjectsBelow(commandPath)
 		if len(commands) != 1 {
 			t.Fatalf("%d commands, want 1", len(commands))
 		}
@@ -132,12 +132,12 @@ func completedByOne(s *clitest.Server) {
 	big := golden.NewJob("big", "default", batchv1alpha1.Completed, time.Hour)
 	big.Spec.Tasks[0].Replicas, big.Spec.MinAvailable = 5, 5
 	big.Status.Succeeded, big.Status.MinAvailable = 1, 5
-	s.Set(big)
+	s.SetObjects(big)
 }
 
 func TestJobListGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "list", []golden.Run{
+	golden.CompareRuns(t, "list", []golden.Run{
 		{About: "into a pipe nothing is shortened", Args: "job list"},
 		{About: "on a terminal the reason is shortened", Args: "job list", Width: 100},
 		{About: "a narrow terminal", Args: "job list", Width: 60},
@@ -186,16 +186,16 @@ func TestJobListGolden(t *testing.T) {
 		{About: "a bad selector", Args: "job list -l team===x"},
 		{About: "an unknown flag", Args: "job list --watc"},
 		{About: "forbidden", Args: "job list", Prepare: func(s *clitest.Server) {
-			s.Refuse("GET", "/apis/batch.volcano.sh", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot list resource "jobs"`)
+			s.RejectRequests("GET", "/apis/batch.volcano.sh", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot list resource "jobs"`)
 		}},
 		{About: "expired credentials", Args: "job list", Prepare: func(s *clitest.Server) {
-			s.Refuse("GET", "/apis/batch.volcano.sh", 401, metav1.StatusReasonUnauthorized, "Unauthorized")
+			s.RejectRequests("GET", "/apis/batch.volcano.sh", 401, metav1.StatusReasonUnauthorized, "Unauthorized")
 		}},
 		{About: "a cluster without vc", Args: "job list", Prepare: func(s *clitest.Server) {
-			s.Refuse("GET", "/apis/batch.volcano.sh", 404, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+			s.RejectRequests("GET", "/apis/batch.volcano.sh", 404, metav1.StatusReasonNotFound, "the server could not find the requested resource")
 		}},
 		{About: "pod groups may not be read: the list still comes", Args: "job list train eval", Prepare: func(s *clitest.Server) {
-			s.Refuse("GET", "/apis/scheduling.volcano.sh", 403, metav1.StatusReasonForbidden, "no")
+			s.RejectRequests("GET", "/apis/scheduling.volcano.sh", 403, metav1.StatusReasonForbidden, "no")
 		}},
 		{About: "a context that does not exist", Args: "job list --context nosuch"},
 		{About: "an API server that is not there", Args: "job list --server http://127.0.0.1:1"},
@@ -206,7 +206,7 @@ func TestJobListGolden(t *testing.T) {
 
 func TestJobViewGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "view", []golden.Run{
+	golden.CompareRuns(t, "view", []golden.Run{
 		{About: "a running job", Args: "job view train"},
 		{About: "a waiting job ends with the reason", Args: "job view eval", Width: 100},
 		{About: "the same on 80 columns", Args: "job view eval", Width: 80},
@@ -237,7 +237,7 @@ func TestJobViewGolden(t *testing.T) {
 
 func TestJobExplainGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "explain", []golden.Run{
+	golden.CompareRuns(t, "explain", []golden.Run{
 		{About: "a job that waits, into a pipe", Args: "job explain eval", Report: true},
 		{About: "a job that waits, on a terminal", Args: "job explain eval", Width: 80, Report: true},
 		{About: "on a wide terminal, in colour", Args: "job explain eval", Width: 120, Color: true, Report: true},
@@ -260,7 +260,7 @@ func TestJobExplainGolden(t *testing.T) {
 		{About: "names", Args: "job explain --all -o name", Report: true},
 		{About: "Volcano's spelling", Args: "job explain -N train"},
 		{About: "pod groups may not be read", Args: "job explain eval", Report: true, Prepare: func(s *clitest.Server) {
-			s.Refuse("GET", "/apis/scheduling.volcano.sh", 403, metav1.StatusReasonForbidden, "no")
+			s.RejectRequests("GET", "/apis/scheduling.volcano.sh", 403, metav1.StatusReasonForbidden, "no")
 		}},
 		{About: "a near miss", Args: "job explain evla"},
 		{About: "no name", Args: "job explain"},
@@ -271,7 +271,7 @@ func TestJobExplainGolden(t *testing.T) {
 
 // rejectTrials makes the server reject a dry run of a job, with a warning, because its queue does not exist yet.
 func rejectTrials(s *clitest.Server) {
-	s.Answer(jobPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.HandlePath(jobPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Query().Has("dryRun") {
 			w.Header().Set("Warning", `299 - "there is no queue filed yet"`)
@@ -287,53 +287,53 @@ func rejectTrials(s *clitest.Server) {
 
 func TestJobRunGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "run", []golden.Run{
-		{About: "from flags", Argv: []string{"job", "run", "hello", "--image", "busybox", "--replicas", "3", "--", "sh", "-c", "echo hi"}, Check: golden.Stored(jobPath, 7)},
+	golden.CompareRuns(t, "run", []golden.Run{
+		{About: "from flags", Argv: []string{"job", "run", "hello", "--image", "busybox", "--replicas", "3", "--", "sh", "-c", "echo hi"}, Check: golden.CheckStored(jobPath, 7)},
 		{About: "from flags, looked at", Argv: []string{"job", "run", "big", "--image", "pytorch", "--replicas", "8", "--min", "4", "--gpus", "1", "--memory", "16Gi",
-			"--queue", "research", "--time", "12h", "--env", "MODE=fast", "--plugin", "svc,ssh", "--dry-run=client", "-o", "yaml", "--", "python", "train.py"}, Check: golden.Stored(jobPath, 6)},
+			"--queue", "research", "--time", "12h", "--env", "MODE=fast", "--plugin", "svc,ssh", "--dry-run=client", "-o", "yaml", "--", "python", "train.py"}, Check: golden.CheckStored(jobPath, 6)},
 		{About: "Volcano's flags and Volcano's words", Args: "job run -N old -n cv -i busybox -m 1 -r 2 -R cpu=500m,memory=50Mi -L cpu=500m,memory=50Mi -S volcano",
-			Check: golden.Stored("/apis/batch.volcano.sh/v1alpha1/namespaces/cv/jobs", 2)},
+			Check: golden.CheckStored("/apis/batch.volcano.sh/v1alpha1/namespaces/cv/jobs", 2)},
 		{About: "Volcano's flags, looked at", Args: "job run --name old --requests=cpu=2 --dry-run=client -o json"},
 		{About: "Volcano's -R asks for devices, wherever it stands", Args: "job run -N old -R nvidia.com/gpu=8 --dry-run=client -o json"},
 		{About: "Volcano's -R after a name", Args: "job run old -R nvidia.com/gpu=8 -r 2 --dry-run=client -o jsonpath={.spec.tasks[0].template.spec.containers[0].resources}"},
 		{About: "Volcano's -R above the usual limit", Args: "job run old -R cpu=4 --dry-run=client -o jsonpath={.spec.tasks[0].template.spec.containers[0].resources}"},
 		{About: "Volcano's --name beside --cpu and --memory", Args: "job run --name old --cpu 4 --memory 2Gi --dry-run=client -o jsonpath={.spec.tasks[0].template.spec.containers[0].resources}"},
-		{About: "what a pod asks for in two ways", Args: "job run old -R cpu=4 --cpu 2", Check: golden.Stored(jobPath, 6)},
-		{About: "many kinds from standard input, queues first", Args: "job run -f -", Input: golden.JobFile, Check: golden.Stored(jobPath, 7)},
-		{About: "the server only checks", Args: "job run -f - --dry-run=server", Input: golden.JobFile, Check: golden.Stored(jobPath, 6)},
-		{About: "two mistakes are both told, and nothing is sent", Args: "job run -f -", Input: badFile, Check: golden.Stored(jobPath, 6)},
+		{About: "what a pod asks for in two ways", Args: "job run old -R cpu=4 --cpu 2", Check: golden.CheckStored(jobPath, 6)},
+		{About: "many kinds from standard input, queues first", Args: "job run -f -", Input: golden.JobFile, Check: golden.CheckStored(jobPath, 7)},
+		{About: "the server only checks", Args: "job run -f - --dry-run=server", Input: golden.JobFile, Check: golden.CheckStored(jobPath, 6)},
+		{About: "two mistakes are both told, and nothing is sent", Args: "job run -f -", Input: badFile, Check: golden.CheckStored(jobPath, 6)},
 		{About: "the same without a cluster", Args: "job run -f - --dry-run=client", Input: badFile, NoCluster: true},
-		{About: "a field that does not exist is refused, with what was meant", Args: "job run -f -", Input: typoFile, Check: golden.Stored(jobPath, 6)},
-		{About: "a field that does not exist, let through", Args: "job run -f - --validate=false", Input: typoFile, Check: golden.Stored(jobPath, 7)},
-		{About: "a way to validate that does not exist", Args: "job run -f - --validate=strickt", Input: golden.JobFile, Check: golden.Stored(jobPath, 6)},
+		{About: "a field that does not exist is refused, with what was meant", Args: "job run -f -", Input: typoFile, Check: golden.CheckStored(jobPath, 6)},
+		{About: "a field that does not exist, let through", Args: "job run -f - --validate=false", Input: typoFile, Check: golden.CheckStored(jobPath, 7)},
+		{About: "a way to validate that does not exist", Args: "job run -f - --validate=strickt", Input: golden.JobFile, Check: golden.CheckStored(jobPath, 6)},
 		{About: "no such queue, from flags", Args: "job run x --queue reserch"},
 		{About: "flags that make no job are all told", Args: "job run x --replicas -1 --min -2 --gpus -1 --time -1s --ttl -1s --restart Sometimes"},
 		{About: "more at the least than there are", Args: "job run x --replicas 2 --min 3"},
 		{About: "a name that is none", Args: "job run X_1 --task Y_"},
 		{About: "a length of time that is none", Args: "job run x --time soon"},
 		{About: "a flag without its value", Args: "job run x --image"},
-		{About: "a closed queue", Args: "job run x --queue archive", Check: golden.Stored(jobPath, 6)},
+		{About: "a closed queue", Args: "job run x --queue archive", Check: golden.CheckStored(jobPath, 6)},
 		{About: "a job that exists", Args: "job run train"},
 		{About: "the webhook refuses", Args: "job run x", Prepare: func(s *clitest.Server) {
-			s.Refuse("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `admission webhook "validatejob.volcano.sh" denied the request: spec.tasks: too odd`)
+			s.RejectRequests("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `admission webhook "validatejob.volcano.sh" denied the request: spec.tasks: too odd`)
 		}},
 		{About: "forbidden", Args: "job run x", Prepare: func(s *clitest.Server) {
-			s.Refuse("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot create resource "jobs" in API group "batch.volcano.sh" in the namespace "nlp"`)
+			s.RejectRequests("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot create resource "jobs" in API group "batch.volcano.sh" in the namespace "nlp"`)
 		}},
-		{About: "a policy rejects one of several objects, and nothing is sent", Args: "job run -f -", Input: golden.JobFile, Check: golden.Stored(queuePath, 3),
+		{About: "a policy rejects one of several objects, and nothing is sent", Args: "job run -f -", Input: golden.JobFile, Check: golden.CheckStored(queuePath, 3),
 			Prepare: func(s *clitest.Server) {
-				s.Refuse("POST", "/api/v1", 403, metav1.StatusReasonForbidden, `admission webhook "labels.example.com" denied the request: label team is missing`)
+				s.RejectRequests("POST", "/api/v1", 403, metav1.StatusReasonForbidden, `admission webhook "labels.example.com" denied the request: label team is missing`)
 			}},
-		{About: "some objects are created if a rejection names another one of the file", Args: "job run -f -", Input: golden.JobFile, Check: golden.Stored(queuePath, 4),
+		{About: "some objects are created if a rejection names another one of the file", Args: "job run -f -", Input: golden.JobFile, Check: golden.CheckStored(queuePath, 4),
 			Prepare: func(s *clitest.Server) {
-				s.Refuse("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `admission webhook "queues.example.com" denied the request: there is no queue fresh`)
+				s.RejectRequests("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `admission webhook "queues.example.com" denied the request: there is no queue fresh`)
 			}},
 		{About: "a queue and its job of the same name, and a warning of what is not there yet", Args: "job run -f -", Input: strings.ReplaceAll(golden.JobFile, "fresh", "filed"),
-			Check: golden.Stored(queuePath, 4), Prepare: rejectTrials},
+			Check: golden.CheckStored(queuePath, 4), Prepare: rejectTrials},
 		{About: "a version that our group does not have, without a cluster", Args: "job run -f - --dry-run=client", NoCluster: true, Input: strings.Replace(golden.JobFile, "sh/v1alpha1", "sh/v1", 1)},
 		{About: "a kind that our group does not have, without a cluster", Args: "job run -f - --dry-run=client", NoCluster: true, Input: strings.Replace(golden.JobFile, `"Job"`, `"Jbo"`, 1)},
 		{About: "no name", Args: "job run"},
-		{About: "flags that describe a job, and a file", Args: "job run -f - --replicas 4 -q research --labels a=b", Input: golden.JobFile, Check: golden.Stored(jobPath, 6)},
+		{About: "flags that describe a job, and a file", Args: "job run -f - --replicas 4 -q research --labels a=b", Input: golden.JobFile, Check: golden.CheckStored(jobPath, 6)},
 		{About: "flags that describe a job, and a file, Volcano's way", Args: "job run -f - -N x -r 4 --dry-run=client", Input: golden.JobFile},
 		{About: "a command without --", Args: "job run x python train.py"},
 		{About: "a name and a file", Args: "job run x -f y.yaml"},
@@ -352,28 +352,28 @@ func TestJobRunGolden(t *testing.T) {
 
 func TestJobCommandsGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "commands", []golden.Run{
+	golden.CompareRuns(t, "commands", []golden.Run{
 		{About: "suspend", Args: "job suspend train", Check: commanded("AbortJob", "train-abortjob-")},
-		{About: "suspend, Volcano's way, is silent", Args: "job suspend -N train", Check: golden.Stored(commandPath, 1)},
-		{About: "suspend two, some of which cannot be", Args: "job suspend train done nosuch", Check: golden.Stored(commandPath, 1)},
-		{About: "suspend by label without a terminal needs --yes", Args: "job suspend -l team=nlp", Check: golden.Stored(commandPath, 0)},
-		{About: "suspend what is suspended", Args: "job suspend paused", Check: golden.Stored(commandPath, 0)},
-		{About: "resume what runs", Args: "job resume train", Check: golden.Stored(commandPath, 0)},
-		{About: "resume all finds the suspended one", Args: "job resume --all --yes", Check: golden.Stored(commandPath, 1)},
-		{About: "suspend all, asked and declined", Args: "job suspend --all", Width: 80, Input: "n\n", Check: golden.Stored(commandPath, 0)},
-		{About: "a dry run", Args: "job suspend train --dry-run=client", Check: golden.Stored(commandPath, 0)},
+		{About: "suspend, Volcano's way, is silent", Args: "job suspend -N train", Check: golden.CheckStored(commandPath, 1)},
+		{About: "suspend two, some of which cannot be", Args: "job suspend train done nosuch", Check: golden.CheckStored(commandPath, 1)},
+		{About: "suspend by label without a terminal needs --yes", Args: "job suspend -l team=nlp", Check: golden.CheckStored(commandPath, 0)},
+		{About: "suspend what is suspended", Args: "job suspend paused", Check: golden.CheckStored(commandPath, 0)},
+		{About: "resume what runs", Args: "job resume train", Check: golden.CheckStored(commandPath, 0)},
+		{About: "resume all finds the suspended one", Args: "job resume --all --yes", Check: golden.CheckStored(commandPath, 1)},
+		{About: "suspend all, asked and declined", Args: "job suspend --all", Width: 80, Input: "n\n", Check: golden.CheckStored(commandPath, 0)},
+		{About: "a dry run", Args: "job suspend train --dry-run=client", Check: golden.CheckStored(commandPath, 0)},
 		{About: "resume", Args: "job resume paused", Check: commanded("ResumeJob", "paused-resumejob-")},
 		{About: "resume a job that has ended", Args: "job resume done"},
 		{About: "waiting has an end", Args: "job resume paused --wait --timeout 50ms"},
 		{About: "restart", Args: "job restart train", Check: commanded("RestartJob", "train-restartjob-")},
-		{About: "restart what cannot be", Args: "job restart done paused", Check: golden.Stored(commandPath, 0)},
-		{About: "restart, looked at", Args: "job restart train -o name --dry-run=server", Check: golden.Stored(commandPath, 0)},
-		{About: "cancel", Args: "job cancel train eval", Check: golden.Stored(commandPath, 2)},
+		{About: "restart what cannot be", Args: "job restart done paused", Check: golden.CheckStored(commandPath, 0)},
+		{About: "restart, looked at", Args: "job restart train -o name --dry-run=server", Check: golden.CheckStored(commandPath, 0)},
+		{About: "cancel", Args: "job cancel train eval", Check: golden.CheckStored(commandPath, 2)},
 		{About: "cancel one", Args: "job cancel eval", Check: commanded("TerminateJob", "eval-terminatejob-")},
-		{About: "cancel what has ended, and what is suspended", Args: "job cancel done paused", Check: golden.Stored(commandPath, 1)},
+		{About: "cancel what has ended, and what is suspended", Args: "job cancel done paused", Check: golden.CheckStored(commandPath, 1)},
 		{About: "cancel all of all namespaces, asked and agreed", Args: "job cancel --all -A", Width: 80, Input: "y\n",
-			Check: golden.Stored("/apis/bus.volcano.sh/v1alpha1/commands", 5)},
-		{About: "a name in all namespaces", Args: "job cancel train -A", Check: golden.Stored(commandPath, 0)},
+			Check: golden.CheckStored("/apis/bus.volcano.sh/v1alpha1/commands", 5)},
+		{About: "a name in all namespaces", Args: "job cancel train -A", Check: golden.CheckStored(commandPath, 0)},
 		{About: "wait for what is done", Args: "job wait done"},
 		{About: "wait for what failed", Args: "job wait broken"},
 		{About: "wait for several, some of which failed", Args: "job wait done broken nosuch"},
@@ -401,13 +401,13 @@ func TestJobCommandsGolden(t *testing.T) {
 		{About: "attach to what has no stdin", Args: "job attach train", Width: 80},
 		{About: "attach to no job", Args: "job attach trian"},
 		{About: "attach to an index that does not run", Args: "job attach train -t worker -i 7"},
-		{About: "delete", Args: "job delete train", Check: golden.Stored(jobPath, 5)},
-		{About: "delete, Volcano's way", Args: "job delete -N train -n nlp", Check: golden.Stored(jobPath, 5)},
-		{About: "delete by label, asked and agreed", Args: "job delete -l team=nlp", Width: 80, Input: "y\n", Check: golden.Stored(jobPath, 5)},
-		{About: "delete all without a terminal needs --yes", Args: "job delete --all", Check: golden.Stored(jobPath, 6)},
-		{About: "delete what a file made", Args: "job delete -f - --ignore-not-found", Input: "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\n", Check: golden.Stored(jobPath, 5)},
-		{About: "delete what a file made, a queue and a namespace among it", Args: "job delete -f -", Input: "apiVersion: v1\nkind: Namespace\nmetadata: {name: nlp}\n---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: research}\n---\napiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\n", Check: golden.Stored(jobPath, 6)},
-		{About: "a server dry run", Args: "job delete train --dry-run=server", Check: golden.Stored(jobPath, 6)},
+		{About: "delete", Args: "job delete train", Check: golden.CheckStored(jobPath, 5)},
+		{About: "delete, Volcano's way", Args: "job delete -N train -n nlp", Check: golden.CheckStored(jobPath, 5)},
+		{About: "delete by label, asked and agreed", Args: "job delete -l team=nlp", Width: 80, Input: "y\n", Check: golden.CheckStored(jobPath, 5)},
+		{About: "delete all without a terminal needs --yes", Args: "job delete --all", Check: golden.CheckStored(jobPath, 6)},
+		{About: "delete what a file made", Args: "job delete -f - --ignore-not-found", Input: "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\n", Check: golden.CheckStored(jobPath, 5)},
+		{About: "delete what a file made, a queue and a namespace among it", Args: "job delete -f -", Input: "apiVersion: v1\nkind: Namespace\nmetadata: {name: nlp}\n---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: research}\n---\napiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\n", Check: golden.CheckStored(jobPath, 6)},
+		{About: "a server dry run", Args: "job delete train --dry-run=server", Check: golden.CheckStored(jobPath, 6)},
 		{About: "delete what is not there", Args: "job delete trian"},
 		{About: "delete what is not there, on purpose", Args: "job delete trian --ignore-not-found"},
 		{About: "nothing named", Args: "job delete"},

@@ -15,13 +15,13 @@ import (
 
 // New returns `vcctl job` with all its verbs.
 func New(f *cli.Factory) *cobra.Command {
-	cmd := cli.Group(f, "job", "Run, list, show and stop jobs", `
+	cmd := cli.NewCommandGroup(f, "job", "Run, list, show and stop jobs", `
 		Work with jobs (jobs.batch.volcano.sh): sets of pods that are scheduled, run and
 		ended as a unit. In these commands, @latest stands for the newest job in the
 		namespace.`, "jobs", "j", "vj", "vcjob")
 	cmd.AddCommand(
-		newRun(f, run), newRerun(f, rerun), newScale(f, scale), newEdit(f, edit), newList(f, list), newView(f, view), newExplain(f, explainJobs), newLogs(f, logs), newWait(f, await), newExec(f, execute), newAttach(f, execute),
-		newHold(f, issue), newRelease(f, issue), newSuspend(f, issue), newResume(f, issue), newRestart(f, issue), newCancel(f, issue), newDelete(f, remove),
+		newRun(f, runJobs), newRerun(f, rerunJob), newScale(f, scaleJob), newEdit(f, editJob), newList(f, listJobs), newView(f, viewJobs), newExplain(f, explainJobs), newLogs(f, printLogs), newWait(f, waitForJobs), newExec(f, runInPod), newAttach(f, runInPod),
+		newHold(f, issueVerb), newRelease(f, issueVerb), newSuspend(f, issueVerb), newResume(f, issueVerb), newRestart(f, issueVerb), newCancel(f, issueVerb), newDelete(f, deleteJobs),
 	)
 	return cmd
 }

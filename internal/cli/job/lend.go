@@ -18,19 +18,19 @@ import (
 
 // This file contains the functions that other command groups use to print jobs.
 
-// Table returns the table of `job list` without its wide columns, including the reasons why jobs wait. With an empty
-// namespace, the table lists the jobs of all namespaces and has a namespace column.
-func Table(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace string, jobs []*batchv1alpha1.Job) (render.Table, error) {
+// NewListTable returns the table of `job list` without its wide columns, including the reasons why jobs wait. With an
+// empty namespace, the table lists the jobs of all namespaces and has a namespace column.
+func NewListTable(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace string, jobs []*batchv1alpha1.Job) (render.Table, error) {
 	r := &reasons{f: f, c: c, namespace: namespace}
-	if err := r.prepare(ctx, jobs); err != nil {
+	if err := r.readGroups(ctx, jobs); err != nil {
 		return render.Table{}, err
 	}
-	columns := slices.DeleteFunc(columns(f, r), func(c cli.Column[*batchv1alpha1.Job]) bool { return c.Wide })
+	columns := slices.DeleteFunc(listColumns(f, r), func(c cli.Column[*batchv1alpha1.Job]) bool { return c.Wide })
 	if namespace == "" {
 		name := cli.Column[*batchv1alpha1.Job]{Title: "NAMESPACE", Text: func(j *batchv1alpha1.Job) string { return j.Namespace }}
 		columns = slices.Insert(columns, 0, name)
 	}
-	table := render.Table{FreeText: true, Colored: f.Streams.Color(), MaxWidth: f.Streams.Width}
+	table := render.Table{FreeText: true, Colored: f.Streams.IsColored(), MaxWidth: f.Streams.Width}
 	for _, column := range columns {
 		table.Header = append(table.Header, column.Title)
 	}
@@ -54,8 +54,8 @@ var (
 	WriteSentence    = jobstatus.WriteSentence
 )
 
-// TemplateTable returns a table of the tasks of a job that does not exist yet.
-func TemplateTable(tasks []batchv1alpha1.TaskSpec) render.Table {
+// NewTemplateTable returns a table of the tasks of a job that does not exist yet.
+func NewTemplateTable(tasks []batchv1alpha1.TaskSpec) render.Table {
 	table := render.Table{Header: []string{"NAME", "REPLICAS", "MIN", "REQUESTS", "IMAGE"}, FreeText: true}
 	for i := range tasks {
 		task := &tasks[i]
@@ -63,27 +63,27 @@ func TemplateTable(tasks []batchv1alpha1.TaskSpec) render.Table {
 		if task.MinAvailable != nil {
 			least = *task.MinAvailable
 		}
-		requests, images := asksOf(task)
-		table.Rows = append(table.Rows, []string{task.Name, text(task.Replicas), text(least), requests, images})
+		requests, images := requestsAndImages(task)
+		table.Rows = append(table.Rows, []string{task.Name, numberText(task.Replicas), numberText(least), requests, images})
 	}
 	return table
 }
 
-// asksOf returns the table cells for the requests of each pod of a task and for its images.
-func asksOf(task *batchv1alpha1.TaskSpec) (requests, images string) {
+// requestsAndImages returns the table cells for the requests of each pod of a task and for its images.
+func requestsAndImages(task *batchv1alpha1.TaskSpec) (requests, images string) {
 	sum, names := corev1.ResourceList{}, []string{}
 	for _, container := range task.Template.Spec.Containers {
 		names = append(names, container.Image)
 		addRequests(sum, container.Resources)
 	}
-	return orElse(resourceText(sum), "-"), orElse(strings.Join(names, ", "), "-")
+	return textOrDefault(resourceText(sum), "-"), textOrDefault(strings.Join(names, ", "), "-")
 }
 
 // ResourceText formats a list of resources in a fixed order: cpu, memory, then the others by name.
 func ResourceText(list corev1.ResourceList) string { return resourceText(list) }
 
-// Replicas returns the total number of pods of the tasks.
-func Replicas(tasks []batchv1alpha1.TaskSpec) int32 {
+// CountReplicas returns the total number of pods of the tasks.
+func CountReplicas(tasks []batchv1alpha1.TaskSpec) int32 {
 	return replicas(&batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{Tasks: tasks}})
 }
 
@@ -96,9 +96,9 @@ func RequestsText(spec *corev1.PodSpec) string {
 	return resourceText(sum)
 }
 
-// Around reads the PodGroup and the pods of a job. The PodGroup is nil if it does not exist. If the user lacks access
-// to PodGroups or pods, that result is empty.
-func Around(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, []*corev1.Pod, error) {
+// ReadRelated reads the PodGroup and the pods of a job. The PodGroup is nil if it does not exist. If the user lacks
+// access to PodGroups or pods, that result is empty.
+func ReadRelated(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, []*corev1.Pod, error) {
 	group, err := clusterops.PodGroupOfJob(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, nil, err

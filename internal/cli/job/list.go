@@ -47,14 +47,14 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		Use:     "list [NAME...]",
 		Aliases: []string{"ls", "get"},
 		Short:   "List jobs: phase, pods, runtime, and why they are waiting",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			List the jobs of a namespace, or of all namespaces.
 
 			READY is the number of pods that have a node or have succeeded, out of all pods of
 			the job. MIN is the number of pods that must run together. REASON is why a job is
 			waiting or why it failed. --queue, --phase, --user and --node filter on the client
 			side. --user is the owner of the job, not the kubeconfig user as in kubectl.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# The jobs of this namespace
 			vcctl job list
 
@@ -75,7 +75,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 				o.names = append(o.names, cli.BareName(arg, "jobs"))
 			}
 			if o.scheduler != "" && cmd.Flags().Lookup("scheduler").Changed {
-				f.Deprecated("--scheduler (-S)", "use -o json with jq, or label the jobs and select them with -l")
+				f.WarnDeprecated("--scheduler (-S)", "use -o json with jq, or label the jobs and select them with -l")
 			}
 			return run(cmd.Context(), o)
 		},
@@ -93,25 +93,25 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	for _, old := range []string{"scheduler", "selector"} {
 		flags.Lookup(old).Hidden = true
 	}
-	o.out.AddList(cmd)
+	o.out.AddListFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("node", f.CompleteNodes())
-	_ = cmd.RegisterFlagCompletionFunc("phase", cli.Values(phases...))
-	cli.CompleteColumns(cmd, func() []cli.Column[*batchv1alpha1.Job] { return columns(f, &reasons{f: f}) })
+	_ = cmd.RegisterFlagCompletionFunc("phase", cli.CompleteValues(phases...))
+	cli.CompleteColumns(cmd, func() []cli.Column[*batchv1alpha1.Job] { return listColumns(f, &reasons{f: f}) })
 	return cmd
 }
 
 var phases = []string{"Pending", "Running", "Restarting", "Aborting", "Aborted", "Completing", "Completed", "Terminating", "Terminated", "Failed"}
 
-// selector combines -l and --selector. A --selector without an operator is Volcano's filter by a part of the job
-// name; with an operator, it is a label selector.
-func (o *listOptions) selector() (labels client.ListOption, partOfName string, err error) {
+// combineSelectors combines -l and --selector. A --selector without an operator is Volcano's filter by a part of the
+// job name; with an operator, it is a label selector.
+func (o *listOptions) combineSelectors() (labels client.ListOption, partOfName string, err error) {
 	text := o.labels
 	if o.nameOrLabels != "" {
 		if strings.ContainsAny(o.nameOrLabels, "=!(, ") {
 			text = strings.Trim(text+","+o.nameOrLabels, ",")
 		} else {
-			o.f.Deprecated("--selector WORD as part of a name", "names as arguments, or -l")
+			o.f.WarnDeprecated("--selector WORD as part of a name", "names as arguments, or -l")
 			partOfName = o.nameOrLabels
 		}
 	}
@@ -119,19 +119,19 @@ func (o *listOptions) selector() (labels client.ListOption, partOfName string, e
 	return labels, partOfName, err
 }
 
-func (o *listOptions) validate() error {
+func (o *listOptions) parsePhases() error {
 	var err error
-	o.phases, err = cli.Words("--phase", "phase of a job", o.phases, phases)
+	o.phases, err = cli.ParseWords("--phase", "phase of a job", o.phases, phases)
 	return err
 }
 
-func list(ctx context.Context, o *listOptions) error {
-	if err := o.validate(); err != nil {
+func listJobs(ctx context.Context, o *listOptions) error {
+	if err := o.parsePhases(); err != nil {
 		return err
 	}
 	o.f.WarnUnknown(ctx, "--queue", "queue", schedulingv1beta1.GroupVersion.WithKind("Queue"), o.queues...)
 	o.f.WarnUnknown(ctx, "--node", "node", corev1.SchemeGroupVersion.WithKind("Node"), o.nodes...)
-	labels, partOfName, err := o.selector()
+	labels, partOfName, err := o.combineSelectors()
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func list(ctx context.Context, o *listOptions) error {
 	}
 	for i, name := range o.names {
 		if name == latest {
-			if o.names[i], err = newest(ctx, c, namespace); err != nil {
+			if o.names[i], err = newestJobName(ctx, c, namespace); err != nil {
 				return err
 			}
 		}
@@ -158,32 +158,32 @@ func list(ctx context.Context, o *listOptions) error {
 		if onNode == nil {
 			onNode = map[string]bool{}
 		}
-		if err := jobsOnNode(ctx, c, namespace, node, onNode); err != nil {
+		if err := addJobsOnNode(ctx, c, namespace, node, onNode); err != nil {
 			return err
 		}
 	}
-	r := &reasons{f: o.f, c: c, namespace: namespace, wide: o.out.Wide() || o.f.Shows("jobs", "NODES")}
+	r := &reasons{f: o.f, c: c, namespace: namespace, wide: o.out.IsWide() || o.f.IsColumnChosen("jobs", "NODES")}
 	l := &cli.List[*batchv1alpha1.Job]{
 		Kind: "jobs", New: func() client.ObjectList { return &batchv1alpha1.JobList{} },
-		Columns: columns(o.f, r), Namespace: namespace, AllNamespaces: o.allNamespaces,
+		Columns: listColumns(o.f, r), Namespace: namespace, AllNamespaces: o.allNamespaces,
 		Names: o.names, Selector: labels, Single: len(o.names) == 1, FreeText: true,
 		Spare: spare,
 		Keep: func(job *batchv1alpha1.Job) bool {
-			return o.keeps(job, partOfName) && (onNode == nil || onNode[jobKey(job)])
+			return o.matchesJob(job, partOfName) && (onNode == nil || onNode[jobKey(job)])
 		},
-		Suggest: o.f.Suggest(batchv1alpha1.GroupVersion.WithKind("Job"), true),
-		Prepare: r.prepare, Touched: r.touched, Slim: slimJob,
+		Suggest: o.f.SuggestNames(batchv1alpha1.GroupVersion.WithKind("Job"), true),
+		Prepare: r.readGroups, Touched: r.watchTouched, Slim: reduceJob,
 	}
 	old := o.scheduler != "" || partOfName != "" // called with the flags of Volcano's vcctl
-	if (o.compat || old || o.f.Compat()) && o.out.Once() {
-		l.Plain = func(jobs []*batchv1alpha1.Job) error { return compatTable(o.f.Streams.Out, jobs, o.allNamespaces) }
+	if (o.compat || old || o.f.UsesVolcanoTables()) && o.out.IsPlainTable() {
+		l.Plain = func(jobs []*batchv1alpha1.Job) error { return printCompatTable(o.f.Streams.Out, jobs, o.allNamespaces) }
 		l.Prepare = nil
 	}
 	return l.Run(ctx, o.f, &o.out)
 }
 
-func (o *listOptions) keeps(job *batchv1alpha1.Job, partOfName string) bool {
-	return (len(o.queues) == 0 || slices.Contains(o.queues, orElse(job.Spec.Queue, keys.DefaultQueue))) &&
+func (o *listOptions) matchesJob(job *batchv1alpha1.Job, partOfName string) bool {
+	return (len(o.queues) == 0 || slices.Contains(o.queues, textOrDefault(job.Spec.Queue, keys.DefaultQueue))) &&
 		(len(o.phases) == 0 || slices.Contains(o.phases, string(phaseOf(job)))) &&
 		(len(o.users) == 0 || slices.Contains(o.users, userOf(job))) &&
 		(o.scheduler == "" || job.Spec.SchedulerName == o.scheduler) &&
@@ -193,30 +193,30 @@ func (o *listOptions) keeps(job *batchv1alpha1.Job, partOfName string) bool {
 // spare lists the columns of `job list` that may be omitted on a narrow terminal, the least important first.
 var spare = []string{"RUNTIME", "MIN", "GPU", "AGE", "READY", "QUEUE"}
 
-// columns returns the columns of `job list`.
-func columns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
+// listColumns returns the columns of `job list`.
+func listColumns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
 	type job = *batchv1alpha1.Job
-	style := render.Style{Enabled: f.Streams.Color()}
+	style := render.Style{Enabled: f.Streams.IsColored()}
 	byNumber := func(number func(job) int64) func(a, b job) int {
 		return func(a, b job) int { return cmp.Compare(number(a), number(b)) }
 	}
 	return []cli.Column[job]{
 		{Title: "NAME", Text: func(j job) string { return j.Name }},
-		{Title: "QUEUE", Text: func(j job) string { return orElse(j.Spec.Queue, keys.DefaultQueue) }},
+		{Title: "QUEUE", Text: func(j job) string { return textOrDefault(j.Spec.Queue, keys.DefaultQueue) }},
 		{Title: "PHASE", Text: func(j job) string { return style.PaintPhase(string(phaseOf(j))) }},
 		{Title: "READY", Text: func(j job) string { return fmt.Sprintf("%d/%d", bound(j, r.groups[j.UID]), replicas(j)) },
 			Compare: byNumber(func(j job) int64 { return int64(bound(j, r.groups[j.UID])) })},
 		{Title: "MIN", Text: func(j job) string { return strconv.Itoa(int(minimum(j))) }},
-		{Title: "GPU", Text: func(j job) string { return dashed(gpus(j)) }, Compare: byNumber(gpus)},
+		{Title: "GPU", Text: func(j job) string { return dashIfZero(gpus(j)) }, Compare: byNumber(gpus)},
 		{Title: "RUNTIME", Volatile: true, Text: func(j job) string { return runtimeText(j, f.Now()) },
 			Compare: byNumber(func(j job) int64 { return int64(runtimeOf(j, f.Now())) })},
 		{Title: "AGE", Volatile: true, Text: func(j job) string { return render.FormatAgeSince(f.Now(), j.CreationTimestamp.Time) },
 			Compare: byNumber(func(j job) int64 { return -j.CreationTimestamp.Unix() })},
-		{Title: "NODES", Wide: true, Text: func(j job) string { return dashed(int64(r.nodes[jobKey(j)])) }},
-		{Title: "USER", Wide: true, Text: func(j job) string { return orElse(userOf(j), "-") }},
-		{Title: "PRIORITY", Wide: true, Text: func(j job) string { return orElse(j.Spec.PriorityClassName, "-") }},
+		{Title: "NODES", Wide: true, Text: func(j job) string { return dashIfZero(int64(r.nodes[jobKey(j)])) }},
+		{Title: "USER", Wide: true, Text: func(j job) string { return textOrDefault(userOf(j), "-") }},
+		{Title: "PRIORITY", Wide: true, Text: func(j job) string { return textOrDefault(j.Spec.PriorityClassName, "-") }},
 		{Title: "RESTARTS", Wide: true, Text: restartsCell},
-		{Title: "REASON", Text: func(j job) string { return orElse(r.why(j).CodeAndMessage(), "-") }},
+		{Title: "REASON", Text: func(j job) string { return textOrDefault(r.waitReason(j).CodeAndMessage(), "-") }},
 	}
 }
 
@@ -226,7 +226,7 @@ func restartsCell(j *batchv1alpha1.Job) string {
 	return fmt.Sprintf("%d/%d", restarts, limit)
 }
 
-func dashed(n int64) string {
+func dashIfZero(n int64) string {
 	if n == 0 {
 		return "-"
 	}
@@ -255,16 +255,16 @@ type reasons struct {
 	unreadable bool
 }
 
-// learn stores the PodGroup of a job.
-func (r *reasons) learn(job types.UID, group *schedulingv1beta1.PodGroup) {
+// storeGroup stores the PodGroup of a job.
+func (r *reasons) storeGroup(job types.UID, group *schedulingv1beta1.PodGroup) {
 	if r.groups == nil {
 		r.groups = map[types.UID]*schedulingv1beta1.PodGroup{}
 	}
 	r.groups[job] = group
 }
 
-// why returns the reason why a job waits, as far as the user's access rights permit.
-func (r *reasons) why(job *batchv1alpha1.Job) why {
+// waitReason returns the reason why a job waits, as far as the user's access rights permit.
+func (r *reasons) waitReason(job *batchv1alpha1.Job) why {
 	if r.unreadable && active(phaseOf(job)) {
 		return why{Code: job.Status.State.Reason, Message: jobstatus.StateMessage(job)}
 	}
@@ -275,8 +275,8 @@ func (r *reasons) why(job *batchv1alpha1.Job) why {
 	return w
 }
 
-// prepare reads the PodGroups if any of the jobs can be waiting. Users without access to PodGroups still get a list.
-func (r *reasons) prepare(ctx context.Context, jobs []*batchv1alpha1.Job) error {
+// readGroups reads the PodGroups if any of the jobs can be waiting. Users without access to PodGroups still get a list.
+func (r *reasons) readGroups(ctx context.Context, jobs []*batchv1alpha1.Job) error {
 	if r.wide {
 		if err := r.countNodes(ctx, jobs); err != nil {
 			return err
@@ -288,12 +288,12 @@ func (r *reasons) prepare(ctx context.Context, jobs []*batchv1alpha1.Job) error 
 	if len(jobs) == 1 {
 		group, err := clusterops.PodGroupOfJob(ctx, r.c, jobs[0])
 		if group != nil {
-			r.learn(jobs[0].UID, group)
+			r.storeGroup(jobs[0].UID, group)
 		}
 		r.unreadable = apierrors.IsForbidden(err)
 		return ignoreForbidden(err)
 	}
-	groups, err := groupsByOwner(ctx, r.c, r.namespace, slimGroup)
+	groups, err := groupsByOwner(ctx, r.c, r.namespace, reduceGroup)
 	r.groups, r.unreadable = groups, apierrors.IsForbidden(err)
 	return ignoreForbidden(err)
 }
@@ -318,10 +318,10 @@ func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) err
 	}
 	seen := map[[3]string]bool{}
 	page := &corev1.PodList{}
-	err := cli.Pages(ctx, r.c, page, func() error {
+	err := cli.ListPages(ctx, r.c, page, func() error {
 		for i := range page.Items {
 			pod := &page.Items[i]
-			r.note(pod)
+			r.recordTrouble(pod)
 			key := [3]string{pod.Namespace, pod.Labels[keys.JobName], pod.Spec.NodeName}
 			if pod.Spec.NodeName != "" && !seen[key] {
 				seen[key] = true
@@ -333,8 +333,8 @@ func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) err
 	return ignoreForbidden(err)
 }
 
-// slimJob reduces a job's pod templates to their requests.
-func slimJob(job *batchv1alpha1.Job) {
+// reduceJob reduces a job's pod templates to their requests.
+func reduceJob(job *batchv1alpha1.Job) {
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
 		slim := corev1.PodSpec{Containers: make([]corev1.Container, len(task.Template.Spec.Containers))}
@@ -345,8 +345,8 @@ func slimJob(job *batchv1alpha1.Job) {
 	}
 }
 
-// slimGroup reduces a PodGroup to the fields that explain why its job waits.
-func slimGroup(group *schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup {
+// reduceGroup reduces a PodGroup to the fields that explain why its job waits.
+func reduceGroup(group *schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup {
 	slim := &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{Phase: group.Status.Phase, Conditions: group.Status.Conditions}}
 	if e := group.Status.Explanation; e != nil {
 		slim.Status.Explanation = &schedulingv1beta1.Explanation{Reason: e.Reason, Message: e.Message, Members: e.Members}
@@ -355,10 +355,10 @@ func slimGroup(group *schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup {
 	return slim
 }
 
-// jobsOnNode adds the jobs that have pods on the node to on, as namespace/name.
-func jobsOnNode(ctx context.Context, c client.Client, namespace, node string, on map[string]bool) error {
+// addJobsOnNode adds the jobs that have pods on the node to on, as namespace/name.
+func addJobsOnNode(ctx context.Context, c client.Client, namespace, node string, on map[string]bool) error {
 	page := &corev1.PodList{}
-	return cli.Pages(ctx, c, page, func() error {
+	return cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			on[page.Items[i].Namespace+"/"+page.Items[i].Labels[keys.JobName]] = true
 		}
@@ -366,8 +366,8 @@ func jobsOnNode(ctx context.Context, c client.Client, namespace, node string, on
 	}, client.InNamespace(namespace), client.HasLabels{keys.JobName}, client.MatchingFields{"spec.nodeName": node})
 }
 
-// note records the problem of a pod, unless a problem of its job is already known.
-func (r *reasons) note(pod *corev1.Pod) {
+// recordTrouble records the problem of a pod, unless a problem of its job is already known.
+func (r *reasons) recordTrouble(pod *corev1.Pod) {
 	key := pod.Namespace + "/" + pod.Labels[keys.JobName]
 	if _, known := r.stuck[key]; known {
 		return
@@ -380,8 +380,8 @@ func (r *reasons) note(pod *corev1.Pod) {
 
 func jobKey(job *batchv1alpha1.Job) string { return job.Namespace + "/" + job.Name }
 
-// touched watches the PodGroups and reports the jobs whose reason may have changed.
-func (r *reasons) touched(ctx context.Context) (<-chan cli.Touch, error) {
+// watchTouched watches the PodGroups and reports the jobs whose reason may have changed.
+func (r *reasons) watchTouched(ctx context.Context) (<-chan cli.Touch, error) {
 	if r.unreadable {
 		return nil, nil
 	}
@@ -396,9 +396,9 @@ func (r *reasons) touched(ctx context.Context) (<-chan cli.Touch, error) {
 	}
 	groups := func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} }
 	go func() {
-		err := cli.WatchOn(ctx, r.f.Patient(r.c), groups, "", nil, func(_ watch.EventType, group *schedulingv1beta1.PodGroup) bool {
+		err := cli.WatchChanges(ctx, r.f.RetryingClient(r.c), groups, "", nil, func(_ watch.EventType, group *schedulingv1beta1.PodGroup) bool {
 			for _, owner := range group.OwnerReferences {
-				touch := cli.Touch{Key: types.NamespacedName{Namespace: group.Namespace, Name: owner.Name}, Apply: func() { r.learn(owner.UID, group) }}
+				touch := cli.Touch{Key: types.NamespacedName{Namespace: group.Namespace, Name: owner.Name}, Apply: func() { r.storeGroup(owner.UID, group) }}
 				if !send(touch) {
 					return false
 				}

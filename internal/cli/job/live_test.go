@@ -20,18 +20,18 @@ import (
 
 func TestWatchAppendsRowsThatChanged(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	out, stop, _ := golden.Start(t, server, "job", "list", "-w")
-	out.Wait(t, "train")
+	out.WaitFor(t, "train")
 	plain := golden.NewJob("plain", "default", batchv1alpha1.Running, 30*time.Second)
 	plain.Status.Running = 1
-	server.Set(plain)
-	out.Wait(t, "plain    default    Running     1/1")
+	server.SetObjects(plain)
+	out.WaitFor(t, "plain    default    Running     1/1")
 	lines := strings.Count(out.String(), "\n")
-	server.Set(plain) // no cell of a row has changed
+	server.SetObjects(plain) // no cell of a row has changed
 	fresh := golden.NewJob("zz", "default", batchv1alpha1.Pending, 0)
-	server.Set(fresh)
-	out.Wait(t, "zz       default    Pending")
+	server.SetObjects(fresh)
+	out.WaitFor(t, "zz       default    Pending")
 	if got := strings.Count(out.String(), "\n"); got != lines+1 {
 		t.Errorf("%d lines were added, want 1:\n%s", got-lines, out)
 	}
@@ -45,12 +45,12 @@ func TestWatchAppendsRowsThatChanged(t *testing.T) {
 
 func TestWatchSeesAReasonThatChangedInThePodGroup(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	out, stop, _ := golden.Start(t, server, "job", "list", "plain", "-w")
-	out.Wait(t, "NotEnoughResources")
+	out.WaitFor(t, "NotEnoughResources")
 	plain := golden.NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
-	server.Set(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
-	out.Wait(t, "QueueClosed: queue default is closed")
+	server.SetObjects(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
+	out.WaitFor(t, "QueueClosed: queue default is closed")
 	stop()
 }
 
@@ -58,26 +58,26 @@ func TestWatchSeesAReasonThatChangedInThePodGroup(t *testing.T) {
 // printed.
 func TestWatchTellsWhatLeavesTheFilterOnce(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	out, stop, _ := golden.Start(t, server, "job", "list", "--phase", "Pending", "-w")
-	out.Wait(t, "NotEnoughResources")
+	out.WaitFor(t, "NotEnoughResources")
 	plain := golden.NewJob("plain", "default", batchv1alpha1.Running, 30*time.Second)
 	plain.Status.Running = 1
-	server.Set(plain)
-	out.Wait(t, "plain   default    Running")
+	server.SetObjects(plain)
+	out.WaitFor(t, "plain   default    Running")
 	said := func(reason string) *schedulingv1beta1.Explanation {
 		return &schedulingv1beta1.Explanation{Reason: reason, Message: "since then"}
 	}
 	eval := golden.NewJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute)
-	server.Set(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, said("NoMore")))
-	server.Set(golden.NewGroup(eval, schedulingv1beta1.PodGroupPending, said("QueueClosed")))
-	out.Wait(t, "QueueClosed") // printed in the order of the events
+	server.SetObjects(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, said("NoMore")))
+	server.SetObjects(golden.NewGroup(eval, schedulingv1beta1.PodGroupPending, said("QueueClosed")))
+	out.WaitFor(t, "QueueClosed") // printed in the order of the events
 	if got := strings.Count(out.String(), "plain "); got != 2 || strings.Contains(out.String(), "NoMore") {
 		t.Errorf("the job that runs has %d rows, want the one as it waited and the one as it runs:\n%s", got, out)
 	}
 	plain.Status.State.Phase = batchv1alpha1.Pending
-	server.Set(plain)
-	out.Wait(t, "NoMore") // it matches again
+	server.SetObjects(plain)
+	out.WaitFor(t, "NoMore") // it matches again
 	stop()
 }
 
@@ -100,8 +100,8 @@ func TestWatchOfNothingBeginsWithTheTitles(t *testing.T) {
 			for len(server.Requests()) < 2 { // the list, then the watch
 				time.Sleep(time.Millisecond)
 			}
-			server.Set(c.first)
-			out.Wait(t, "default")
+			server.SetObjects(c.first)
+			out.WaitFor(t, "default")
 			if !strings.HasPrefix(out.String(), "NAME") {
 				t.Errorf("no titles:\n%s", out)
 			}
@@ -112,17 +112,17 @@ func TestWatchOfNothingBeginsWithTheTitles(t *testing.T) {
 
 func TestLogsFollowPodsThatComeLater(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
-	golden.Logs(server)
+	server := clitest.Start(t, golden.ClusterObjects()...)
+	golden.AddLogs(server)
 	out, _, done := golden.Start(t, server, "job", "logs", "train", "-f")
-	out.Wait(t, "worker-0 | epoch 2\n")
+	out.WaitFor(t, "worker-0 | epoch 2\n")
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
-	server.Log("nlp/train-worker-7", "late\n")
-	server.Set(golden.NewPod(train, 7, "192.168.63.50"))
-	out.Wait(t, "worker-7 | late\n")
-	server.Set(golden.NewPod(train, 7, "192.168.63.50")) // a change of a pod that is already followed
+	server.SetLog("nlp/train-worker-7", "late\n")
+	server.SetObjects(golden.NewPod(train, 7, "192.168.63.50"))
+	out.WaitFor(t, "worker-7 | late\n")
+	server.SetObjects(golden.NewPod(train, 7, "192.168.63.50")) // a change of a pod that is already followed
 	train.Status.State.Phase = batchv1alpha1.Completed
-	server.Set(train)
+	server.SetObjects(train)
 	select {
 	case code := <-done:
 		if code != 0 || strings.Count(out.String(), "late") != 1 {
@@ -136,9 +136,9 @@ func TestLogsFollowPodsThatComeLater(t *testing.T) {
 // created waits until the command has created the job and returns it.
 func created(t *testing.T, server *clitest.Server, out *golden.Screen, name string) *batchv1alpha1.Job {
 	t.Helper()
-	out.Wait(t, "job.batch.volcano.sh/"+name+" created")
+	out.WaitFor(t, "job.batch.volcano.sh/"+name+" created")
 	job := golden.NewJob(name, "default", batchv1alpha1.Running, 0)
-	for _, object := range server.Objects(jobPath) {
+	for _, object := range server.ObjectsBelow(jobPath) {
 		if meta := object["metadata"].(map[string]any); meta["name"] == name {
 			job.SetUID(golden.UIDOf(meta))
 		}
@@ -163,18 +163,18 @@ func TestRunWaitFollowsTheJobToItsEnd(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			out, _, done := golden.Start(t, server, "job", "run", "hello", tc.flag)
 			job := created(t, server, out, "hello")
-			server.Log("nlp/hello-worker-0", "bye\n")
+			server.SetLog("nlp/hello-worker-0", "bye\n")
 			one := golden.NewPod(job, 0, "192.168.23.24")
 			if tc.phase == batchv1alpha1.Failed {
 				one.Status.Phase = corev1.PodFailed
 				one.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 42}}
 			}
-			server.Set(one)
+			server.SetObjects(one)
 			job.Status.State.Phase = tc.phase
-			if code := golden.Ends(t, server, out, done, job); code != tc.want || !strings.Contains(out.String(), tc.says) {
+			if code := golden.WaitForEnd(t, server, out, done, job); code != tc.want || !strings.Contains(out.String(), tc.says) {
 				t.Errorf("exit %d, want %d with %q:\n%s", code, tc.want, tc.says, out)
 			}
 		})
@@ -184,7 +184,7 @@ func TestRunWaitFollowsTheJobToItsEnd(t *testing.T) {
 func TestRunInterruptedSaysThatTheJobGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []string{"--attach", "--wait"} {
-		server := clitest.Start(t, golden.Cluster()...)
+		server := clitest.Start(t, golden.ClusterObjects()...)
 		out, stop, _ := golden.Start(t, server, "job", "run", "hello", flag)
 		created(t, server, out, "hello")
 		if code := stop(); code != cli.ExitInterrupted {
@@ -198,8 +198,8 @@ func TestRunInterruptedSaysThatTheJobGoesOn(t *testing.T) {
 
 func TestWaitTimesOutWithItsOwnCode(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
-	got := golden.Run{Args: "job run hello --wait --timeout 50ms"}.Do(t, server)
+	server := clitest.Start(t, golden.ClusterObjects()...)
+	got := golden.Run{Args: "job run hello --wait --timeout 50ms"}.RunAgainst(t, server)
 	if got.Code != cli.ExitPending || !strings.Contains(got.Err, "ended after 50ms") {
 		t.Errorf("exit %d: %s", got.Code, got.Err)
 	}
@@ -207,24 +207,24 @@ func TestWaitTimesOutWithItsOwnCode(t *testing.T) {
 
 func TestSuspendWaitsForThePhase(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	out, _, done := golden.Start(t, server, "job", "suspend", "train", "--wait")
-	out.Wait(t, "train suspended")
+	out.WaitFor(t, "train suspended")
 	train := golden.NewJob("train", "research", batchv1alpha1.Aborting, 2*time.Hour)
-	server.Set(train)
+	server.SetObjects(train)
 	train.Status.State.Phase = batchv1alpha1.Aborted
-	if code := golden.Ends(t, server, out, done, train); code != 0 {
+	if code := golden.WaitForEnd(t, server, out, done, train); code != 0 {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
 
 func TestViewWatchShowsTheJobUntilItHasEnded(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	out, _, done := golden.Start(t, server, "job", "view", "train", "-w", "--events=false")
-	out.Wait(t, "Phase:       Running")
+	out.WaitFor(t, "Phase:       Running")
 	train := golden.NewJob("train", "research", batchv1alpha1.Completed, 2*time.Hour)
-	if code := golden.Ends(t, server, out, done, train); code != 0 || !strings.Contains(out.String(), "Phase:       Completed") {
+	if code := golden.WaitForEnd(t, server, out, done, train); code != 0 || !strings.Contains(out.String(), "Phase:       Completed") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
@@ -245,14 +245,14 @@ func watchesJobs(server *clitest.Server) bool {
 func TestWhatIsFollowedIsDeleted(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"job", "view", "eval", "-w", "--events=false"}, {"job", "explain", "eval", "-w"}, {"job", "wait", "eval"}} {
-		server := clitest.Start(t, golden.Cluster()...)
+		server := clitest.Start(t, golden.ClusterObjects()...)
 		out, _, done := golden.Start(t, server, args...)
 		for !watchesJobs(server) {
 			time.Sleep(time.Millisecond)
 		}
-		server.Remove(golden.NewJob("eval", "research", batchv1alpha1.Pending, 0))
+		server.RemoveObject(golden.NewJob("eval", "research", batchv1alpha1.Pending, 0))
 		want := "error: job \"eval\" was deleted in the meantime\nhint:  `vcctl job list` shows the existing ones\n"
-		out.Wait(t, want)
+		out.WaitFor(t, want)
 		if code := <-done; code != cli.ExitError {
 			t.Errorf("%v: exit %d, want %d", args, code, cli.ExitError)
 		}
@@ -262,17 +262,17 @@ func TestWhatIsFollowedIsDeleted(t *testing.T) {
 // An event of one job does not change the rows of other jobs, including their node counts.
 func TestWatchKeepsTheNodesOfOtherJobs(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	out, stop, _ := golden.Start(t, server, "job", "list", "-o", "wide", "-w")
-	out.Wait(t, "train")
+	out.WaitFor(t, "train")
 	eval := golden.NewJob("eval", "research", batchv1alpha1.Running, time.Minute)
-	server.Set(eval)
-	out.Wait(t, "eval     research   Running")
+	server.SetObjects(eval)
+	out.WaitFor(t, "eval     research   Running")
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	train.Status.RetryCount = 2
 	before := out.String()
-	server.Set(golden.NewGroup(train, schedulingv1beta1.PodGroupRunning, &schedulingv1beta1.Explanation{Reason: "GangDoesNotFit", Message: "one more"}))
-	out.Wait(t, "one more")
+	server.SetObjects(golden.NewGroup(train, schedulingv1beta1.PodGroupRunning, &schedulingv1beta1.Explanation{Reason: "GangDoesNotFit", Message: "one more"}))
+	out.WaitFor(t, "one more")
 	row := out.String()[len(before):]
 	first, _, _ := strings.Cut(before[strings.Index(before, "\ntrain"):][1:], "\n")
 	if fields, now := strings.Fields(first), strings.Fields(row); fields[8] == "-" || now[8] != fields[8] {
@@ -284,24 +284,24 @@ func TestWatchKeepsTheNodesOfOtherJobs(t *testing.T) {
 // Missing names are reported, and the existing ones are followed.
 func TestWatchTellsWhichNamesAreMissing(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	out, stop, _ := golden.Start(t, server, "job", "list", "train", "nosuch", "-w")
-	out.Wait(t, `error: job "nosuch" does not exist in namespace "nlp"`)
-	out.Wait(t, "train")
+	out.WaitFor(t, `error: job "nosuch" does not exist in namespace "nlp"`)
+	out.WaitFor(t, "train")
 	stop()
 }
 
 func TestLogsGoToAFile(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
-	golden.Logs(server)
+	server := clitest.Start(t, golden.ClusterObjects()...)
+	golden.AddLogs(server)
 	path := filepath.Join(t.TempDir(), "log")
-	got := golden.Run{Argv: []string{"job", "logs", "train", "-t", "worker-0", "-o", path}, Color: true}.Do(t, server)
+	got := golden.Run{Argv: []string{"job", "logs", "train", "-t", "worker-0", "-o", path}, Color: true}.RunAgainst(t, server)
 	text, err := os.ReadFile(path)
 	if err != nil || got.Code != 0 || got.Out != "" || string(text) != "worker-0 | epoch 1\nworker-0 | epoch 2\n" {
 		t.Errorf("exit %d, %v, printed %q, the file holds %q", got.Code, err, got.Out, text)
 	}
-	if got = (golden.Run{Args: "job logs train -o /nosuch/log"}).Do(t, server); got.Code != 1 || !strings.Contains(got.Err, "/nosuch/log") {
+	if got = (golden.Run{Args: "job logs train -o /nosuch/log"}).RunAgainst(t, server); got.Code != 1 || !strings.Contains(got.Err, "/nosuch/log") {
 		t.Errorf("exit %d: %s", got.Code, got.Err)
 	}
 }
@@ -321,7 +321,7 @@ func TestTenThousandJobs(t *testing.T) {
 	}
 	server := clitest.Start(t, objects...)
 	start := time.Now()
-	got := golden.Run{Args: "job list"}.Do(t, server)
+	got := golden.Run{Args: "job list"}.RunAgainst(t, server)
 	if lines := strings.Count(got.Out, "\n"); got.Code != 0 || lines != 10001 {
 		t.Fatalf("exit %d, %d lines: %s", got.Code, lines, got.Err)
 	}

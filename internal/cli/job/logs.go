@@ -47,11 +47,11 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 		Use:     "logs NAME...",
 		Aliases: []string{"log"},
 		Short:   "Print the logs of the pods of jobs in one stream",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Print the logs of the pods of jobs. Every line begins with the task and the index
 			of its pod, and with the job if there are several. With -f, the stream follows all
 			pods, including pods that start later, until the jobs end.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# All pods of a job
 			vcctl job logs train
 
@@ -71,11 +71,11 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 			vcctl job logs -l team=nlp -f`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sel.Complete(f, args)
-			if err := o.sel.Need(f, cmd, "the name of a job is missing"); err != nil {
+			o.sel.AddArguments(f, args)
+			if err := o.sel.RequireSelection(f, cmd, "the name of a job is missing"); err != nil {
 				return err
 			}
-			if err := o.check(cmd); err != nil {
+			if err := o.checkFlags(cmd); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -83,13 +83,13 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	}
 	o.addFlags(cmd)
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
 	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(f))
 	return cmd
 }
 
-// check rejects invalid flag values and contradicting flags.
-func (o *logsOptions) check(cmd *cobra.Command) error {
+// checkFlags rejects invalid flag values and contradicting flags.
+func (o *logsOptions) checkFlags(cmd *cobra.Command) error {
 	if o.follow && o.previous {
 		return cli.UsageError(o.f, cmd, "--follow and --previous cannot be combined: the previous containers have ended")
 	}
@@ -119,7 +119,7 @@ func (o *logsOptions) addFlags(cmd *cobra.Command) {
 	flags.Int64Var(&o.tail, "tail", -1, "Number of last lines of each container to print; -1 prints all")
 	flags.DurationVar(&o.since, "since", 0, "Only lines newer than this, for example 5m")
 	flags.IntVar(&o.most, "max-log-requests", 100, "Maximum number of containers to follow at the same time")
-	cli.Needs(cmd, "it limits the number of followed containers", "max-log-requests", "follow")
+	cli.RequireAny(cmd, "it limits the number of followed containers", "max-log-requests", "follow")
 }
 
 // completeTasks completes the task names of the job on the command line.
@@ -154,31 +154,31 @@ func taskNames(job *batchv1alpha1.Job) []string {
 	return names
 }
 
-func logs(ctx context.Context, o *logsOptions) error {
+func printLogs(ctx context.Context, o *logsOptions) error {
 	c, err := o.f.Client()
 	if err != nil {
 		return err
 	}
-	jobs, problem := selected(ctx, o.f, c, &o.sel)
+	jobs, problem := readSelected(ctx, o.f, c, &o.sel)
 	if len(jobs) == 0 {
 		if problem == nil {
 			fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 		}
 		return problem
 	}
-	parts, err := o.parts(ctx, c, jobs)
+	parts, err := o.optionsPerJob(ctx, c, jobs)
 	if err != nil {
 		return errors.Join(problem, err)
 	}
-	print := func() error { return errors.Join(problem, stream(ctx, parts, c)) }
+	print := func() error { return errors.Join(problem, streamLogs(ctx, parts, c)) }
 	if o.file == "" {
 		return print()
 	}
-	return o.toFile(print)
+	return o.redirectToFile(print)
 }
 
-// parts returns the options for each job. With multiple jobs, a task needs to exist in only one of them.
-func (o *logsOptions) parts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*logsOptions, error) {
+// optionsPerJob returns the options for each job. With multiple jobs, a task needs to exist in only one of them.
+func (o *logsOptions) optionsPerJob(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*logsOptions, error) {
 	var parts []*logsOptions
 	var problems []error
 	for _, job := range jobs {
@@ -196,14 +196,14 @@ func (o *logsOptions) parts(ctx context.Context, c client.Client, jobs []*batchv
 		}
 		parts = append(parts, &part)
 	}
-	if len(parts) > 0 && o.sel.Wide() {
+	if len(parts) > 0 && o.sel.SelectsMany() {
 		return parts, nil
 	}
 	return parts, errors.Join(problems...)
 }
 
-// toFile redirects the output of print to the file specified with --output, without colours.
-func (o *logsOptions) toFile(print func() error) error {
+// redirectToFile redirects the output of print to the file specified with --output, without colours.
+func (o *logsOptions) redirectToFile(print func() error) error {
 	file, err := os.Create(o.file)
 	if err != nil {
 		return cli.Errorf("-o is the file to write the logs to; its directory must exist", "--output: %v", err)
@@ -222,7 +222,7 @@ func (o *logsOptions) toFile(print func() error) error {
 func (o *logsOptions) checkTasks() error {
 	var problems []error
 	for _, task := range o.tasks {
-		problems = append(problems, hasTask(o.job, task))
+		problems = append(problems, checkTask(o.job, task))
 	}
 	return errors.Join(problems...)
 }
@@ -230,7 +230,7 @@ func (o *logsOptions) checkTasks() error {
 // checkPods rejects pods and containers that exist neither in the job's template nor among its pods. A pod may be
 // missing in the template because the job was scaled down, and a container because an admission webhook added it.
 func (o *logsOptions) checkPods(ctx context.Context, c client.Client) error {
-	beyond := slices.DeleteFunc(slices.Clone(o.tasks), func(short string) bool { return !beyondReplicas(o.job, short) })
+	beyond := slices.DeleteFunc(slices.Clone(o.tasks), func(short string) bool { return !isBeyondReplicas(o.job, short) })
 	unknown := o.container != "" && !slices.Contains(containersOf(o.job, nil), o.container)
 	if len(beyond) == 0 && !unknown {
 		return nil
@@ -242,23 +242,23 @@ func (o *logsOptions) checkPods(ctx context.Context, c client.Client) error {
 	var problems []error
 	for _, short := range beyond {
 		if !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return shortPod(o.job.Name, pod.Name) == short }) {
-			problems = append(problems, cli.Errorf(podNames(o.job), "job %q has no pod %q", o.job.Name, short))
+			problems = append(problems, cli.Errorf(podNamesHint(o.job), "job %q has no pod %q", o.job.Name, short))
 		}
 	}
 	if names := containersOf(o.job, pods); unknown && !slices.Contains(names, o.container) {
-		problems = append(problems, cli.Errorf(hintOf("containers", o.container, names), "job %q has no container %q", o.job.Name, o.container))
+		problems = append(problems, cli.Errorf(existingNamesHint("containers", o.container, names), "job %q has no container %q", o.job.Name, o.container))
 	}
 	return errors.Join(problems...)
 }
 
-// beyondReplicas reports whether short is TASK-INDEX with an index beyond the task's replicas.
-func beyondReplicas(job *batchv1alpha1.Job, short string) bool {
+// isBeyondReplicas reports whether short is TASK-INDEX with an index beyond the task's replicas.
+func isBeyondReplicas(job *batchv1alpha1.Job, short string) bool {
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
 		if short == task.Name {
 			return false
 		}
-		if isPodOf(short, task.Name) {
+		if isPodOfTask(short, task.Name) {
 			index, err := strconv.Atoi(strings.TrimPrefix(short, task.Name+"-"))
 			return err != nil || index >= int(task.Replicas)
 		}
@@ -266,8 +266,8 @@ func beyondReplicas(job *batchv1alpha1.Job, short string) bool {
 	return false
 }
 
-// podNames lists the pods that the job's template defines, for a hint.
-func podNames(job *batchv1alpha1.Job) string {
+// podNamesHint lists the pods that the job's template defines, for a hint.
+func podNamesHint(job *batchv1alpha1.Job) string {
 	var names []string
 	for i := range job.Spec.Tasks {
 		switch task := &job.Spec.Tasks[i]; task.Replicas {
@@ -300,32 +300,32 @@ func containersOf(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
 	return names
 }
 
-// hintOf returns a hint that lists the existing names and suggests a similar one.
-func hintOf(what, given string, names []string) string {
+// existingNamesHint returns a hint that lists the existing names and suggests a similar one.
+func existingNamesHint(what, given string, names []string) string {
 	hint := what + ": " + strings.Join(names, ", ")
-	if near := cli.Nearest(given, names); near != "" {
+	if near := cli.FindNearest(given, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
 	return hint
 }
 
-// hasTask returns an error if the job has no task with this name and no matching pod TASK-INDEX.
-func hasTask(job *batchv1alpha1.Job, task string) error {
+// checkTask returns an error if the job has no task with this name and no matching pod TASK-INDEX.
+func checkTask(job *batchv1alpha1.Job, task string) error {
 	names := taskNames(job)
-	if slices.ContainsFunc(names, func(name string) bool { return task == name || isPodOf(task, name) }) {
+	if slices.ContainsFunc(names, func(name string) bool { return task == name || isPodOfTask(task, name) }) {
 		return nil
 	}
-	return cli.Errorf(hintOf("tasks", task, names), "job %q has no task %q", job.Name, task)
+	return cli.Errorf(existingNamesHint("tasks", task, names), "job %q has no task %q", job.Name, task)
 }
 
-// isPodOf reports whether short is TASK-INDEX of the task.
-func isPodOf(short, task string) bool {
+// isPodOfTask reports whether short is TASK-INDEX of the task.
+func isPodOfTask(short, task string) bool {
 	index, found := strings.CutPrefix(short, task+"-")
 	return found && index != "" && strings.Trim(index, "0123456789") == ""
 }
 
-// wants reports whether the flags select the pod.
-func (o *logsOptions) wants(pod *corev1.Pod) bool {
+// matchesPod reports whether the flags select the pod.
+func (o *logsOptions) matchesPod(pod *corev1.Pod) bool {
 	if o.failed && pod.Status.Phase != corev1.PodFailed {
 		return false
 	}
@@ -341,10 +341,12 @@ type source struct {
 	label string
 }
 
-func (s source) key() string { return fmt.Sprintf("%s/%s/%d", s.pod.UID, s.container, s.restarts) }
+func (s source) sourceKey() string {
+	return fmt.Sprintf("%s/%s/%d", s.pod.UID, s.container, s.restarts)
+}
 
-// sources returns the containers of a pod that have logs, and a note about each container that has none.
-func (o *logsOptions) sources(pod *corev1.Pod) (found []source, notes []string) {
+// logSources returns the containers of a pod that have logs, and a note about each container that has none.
+func (o *logsOptions) logSources(pod *corev1.Pod) (found []source, notes []string) {
 	statuses := append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
 	short := o.of + shortPod(o.job.Name, pod.Name)
 	several := len(pod.Spec.Containers)+len(pod.Spec.InitContainers) > 1

@@ -27,30 +27,30 @@ func NewLogs(f *cli.Factory) *Logs { return &Logs{o: logsOptions{f: f}} }
 // AddFlags adds the flags to a command.
 func (l *Logs) AddFlags(cmd *cobra.Command) { l.o.addFlags(cmd) }
 
-// Check rejects invalid flag values and contradicting flags.
-func (l *Logs) Check(cmd *cobra.Command) error { return l.o.check(cmd) }
+// CheckFlags rejects invalid flag values and contradicting flags.
+func (l *Logs) CheckFlags(cmd *cobra.Command) error { return l.o.checkFlags(cmd) }
 
-// Follows reports whether the user specified --follow.
-func (l *Logs) Follows() bool { return l.o.follow }
+// IsFollowing reports whether the user specified --follow.
+func (l *Logs) IsFollowing() bool { return l.o.follow }
 
-// ToFile redirects the output of print to the file specified with --output, if any.
-func (l *Logs) ToFile(print func() error) error {
+// RedirectToFile redirects the output of print to the file specified with --output, if any.
+func (l *Logs) RedirectToFile(print func() error) error {
 	if l.o.file == "" {
 		return print()
 	}
-	return l.o.toFile(print)
+	return l.o.redirectToFile(print)
 }
 
-// Print prints the logs of the parts, one part after another.
-func (l *Logs) Print(ctx context.Context, c client.WithWatch, parts []Part) error {
+// PrintParts prints the logs of the parts, one part after another.
+func (l *Logs) PrintParts(ctx context.Context, c client.WithWatch, parts []Part) error {
 	options := make([]*logsOptions, len(parts))
 	for i := range parts {
-		options[i] = l.optionsOf(parts[i])
+		options[i] = l.partOptions(parts[i])
 	}
-	return stream(ctx, options, c)
+	return streamLogs(ctx, options, c)
 }
 
-func (l *Logs) optionsOf(part Part) *logsOptions {
+func (l *Logs) partOptions(part Part) *logsOptions {
 	o := l.o
 	o.job = part.Job
 	if o.of = part.Label; o.of != "" {
@@ -66,16 +66,16 @@ func (l *Logs) FollowAll(ctx context.Context, c client.WithWatch, parts <-chan P
 	if err != nil {
 		return err
 	}
-	c = l.o.f.Patient(c)
+	c = l.o.f.RetryingClient(c)
 	shared := newSink(l.o.f)
 	var mu sync.Mutex // guards problems
 	var problems []error
 	var all sync.WaitGroup
 	for part := range parts {
-		o := l.optionsOf(part)
-		shared.widen(len(o.of) + labelWidth(o.job))
+		o := l.partOptions(part)
+		shared.widenLabels(len(o.of) + labelWidth(o.job))
 		all.Go(func() {
-			if err := newStreamer(o, clientset, shared).follow(ctx, c); err != nil {
+			if err := newStreamer(o, clientset, shared).followLogs(ctx, c); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				problems = append(problems, err)
@@ -86,8 +86,8 @@ func (l *Logs) FollowAll(ctx context.Context, c client.WithWatch, parts <-chan P
 	return errors.Join(problems...)
 }
 
-// widen increases the label column to width; lines printed before do not change.
-func (s *sink) widen(width int) {
+// widenLabels increases the label column to width; lines printed before do not change.
+func (s *sink) widenLabels(width int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.width = max(s.width, width)

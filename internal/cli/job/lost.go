@@ -23,22 +23,22 @@ func isLost(err error) bool {
 	return errors.As(err, &closed) || cli.IsOutage(err)
 }
 
-// lost returns the error for a connection that broke while a command ran in a pod. vcctl does not run the command
-// again, because it may have had side effects.
-func (o *execOptions) lost(pod *corev1.Pod, cause error) error {
+// lostConnectionError returns the error for a connection that broke while a command ran in a pod. vcctl does not run
+// the command again, because it may have had side effects.
+func (o *execOptions) lostConnectionError(pod *corev1.Pod, cause error) error {
 	e := &cli.Error{Code: cli.ExitLost, Err: cause,
 		What: fmt.Sprintf("the connection to pod %q was lost: it is unknown whether the command has ended", pod.Name),
-		Hint: fmt.Sprintf("the command was not run again, because it may have side effects; check whether it is still running: %s", o.again("exec")+" -- ps"),
+		Hint: fmt.Sprintf("the command was not run again, because it may have side effects; check whether it is still running: %s", o.retryCommand("exec")+" -- ps"),
 	}
 	if len(o.command) == 0 {
 		e.What = fmt.Sprintf("the connection to pod %q was lost: its program continues", pod.Name)
-		e.Hint = "connect again: " + o.again("attach")
+		e.Hint = "connect again: " + o.retryCommand("attach")
 	}
 	return e
 }
 
-// again returns the command line that runs a verb for the same pod, for use in hints.
-func (o *execOptions) again(verb string) string {
+// retryCommand returns the command line that runs a verb for the same pod, for use in hints.
+func (o *execOptions) retryCommand(verb string) string {
 	line := "job " + verb + " " + o.name
 	if o.task != "" {
 		line += " -t " + o.task
@@ -49,12 +49,12 @@ func (o *execOptions) again(verb string) string {
 	if o.container != "" {
 		line += " -c " + o.container
 	}
-	return o.f.Typed(line)
+	return o.f.CommandText(line)
 }
 
-// notStarted returns the server's own error if the server rejected the connection, so that the usual hint for it is
-// shown.
-func notStarted(err error) error {
+// explainNotStarted returns the server's own error if the server rejected the connection, so that the usual hint for it
+// is shown.
+func explainNotStarted(err error) error {
 	var rejected *httpstream.UpgradeFailureError
 	if errors.As(err, &rejected) && rejected.Cause != nil {
 		return rejected.Cause

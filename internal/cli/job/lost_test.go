@@ -16,8 +16,8 @@ import (
 // one that the command could return.
 func TestACommandWhoseConnectionBreaksIsNotRunAgain(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
-	got := golden.Run{Args: "job exec train -t worker -- cut"}.Do(t, server)
+	server := clitest.Start(t, golden.ClusterObjects()...)
+	got := golden.Run{Args: "job exec train -t worker -- cut"}.RunAgainst(t, server)
 	runs := 0
 	for _, request := range server.Requests() {
 		if strings.HasSuffix(request, "/exec") {
@@ -37,17 +37,17 @@ func TestACommandWhoseConnectionBreaksIsNotRunAgain(t *testing.T) {
 // exec reports an unreachable API server like every other command, both before and after it has read the pod.
 func TestExecWithoutAnAPIServerAnswersAsOtherCommandsDo(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
-	server.Away()
-	other := golden.Run{Args: "job view train"}.Do(t, server)
-	got := golden.Run{Args: "job exec train -- true"}.Do(t, server)
+	server := clitest.Start(t, golden.ClusterObjects()...)
+	server.StartOutage()
+	other := golden.Run{Args: "job view train"}.RunAgainst(t, server)
+	got := golden.Run{Args: "job exec train -- true"}.RunAgainst(t, server)
 	if got.Code != other.Code || got.Err != other.Err {
 		t.Errorf("exec ends with %d and\n%swant %d and\n%s", got.Code, got.Err, other.Code, other.Err)
 	}
 
-	server = clitest.Start(t, golden.Cluster()...)
-	server.Refuse("*", "/api/v1/namespaces/nlp/pods/train-worker-0/exec", http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "no backend answers")
-	if got = (golden.Run{Args: "job exec train -- true"}).Do(t, server); got.Code != other.Code || got.Err != other.Err {
+	server = clitest.Start(t, golden.ClusterObjects()...)
+	server.RejectRequests("*", "/api/v1/namespaces/nlp/pods/train-worker-0/exec", http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "no backend answers")
+	if got = (golden.Run{Args: "job exec train -- true"}).RunAgainst(t, server); got.Code != other.Code || got.Err != other.Err {
 		t.Errorf("exec that the server rejects ends with %d and\n%swant %d and\n%s", got.Code, got.Err, other.Code, other.Err)
 	}
 }

@@ -24,9 +24,9 @@ func TestTheViewOfALargeJobIsShort(t *testing.T) {
 		if i == 149 {
 			pod.Status.Phase = corev1.PodFailed
 		}
-		server.Set(pod)
+		server.SetObjects(pod)
 	}
-	got := golden.Run{Args: "job view large"}.Do(t, server)
+	got := golden.Run{Args: "job view large"}.RunAgainst(t, server)
 	if n := strings.Count(got.Out, "large-worker-"); n != 100 {
 		t.Errorf("%d pods are shown, want 100", n)
 	}
@@ -41,7 +41,7 @@ func TestTheViewOfALargeJobIsShort(t *testing.T) {
 func TestAHugeJobIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	for replicas, want := range map[int]bool{9999: false, 10000: true, 1000000: true} {
-		got := golden.Run{Args: fmt.Sprintf("job run huge --replicas %d --min 1 --dry-run=client", replicas)}.Do(t, clitest.Start(t))
+		got := golden.Run{Args: fmt.Sprintf("job run huge --replicas %d --min 1 --dry-run=client", replicas)}.RunAgainst(t, clitest.Start(t))
 		if is := strings.Contains(got.Err, fmt.Sprintf("warning: job \"huge\" has %d pods", replicas)); is != want {
 			t.Errorf("%d pods: warned %t, want %t: %s", replicas, is, want, got.Err)
 		}

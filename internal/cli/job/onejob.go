@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// oneName returns the job name from the arguments of a command that takes exactly one job.
-func oneName(f *cli.Factory, cmd *cobra.Command, args []string) (string, error) {
+// singleJobName returns the job name from the arguments of a command that takes exactly one job.
+func singleJobName(f *cli.Factory, cmd *cobra.Command, args []string) (string, error) {
 	switch len(args) {
 	case 0:
 		return "", cli.UsageError(f, cmd, "the name of a job is missing")
@@ -21,8 +21,8 @@ func oneName(f *cli.Factory, cmd *cobra.Command, args []string) (string, error) 
 	return "", cli.UsageError(f, cmd, "expected one job, but got %d", len(args))
 }
 
-// readOne connects to the cluster and reads the named job.
-func readOne(ctx context.Context, f *cli.Factory, name string) (client.WithWatch, *batchv1alpha1.Job, error) {
+// readSingleJob connects to the cluster and reads the named job.
+func readSingleJob(ctx context.Context, f *cli.Factory, name string) (client.WithWatch, *batchv1alpha1.Job, error) {
 	c, err := f.Client()
 	if err != nil {
 		return nil, nil, err
@@ -31,6 +31,6 @@ func readOne(ctx context.Context, f *cli.Factory, name string) (client.WithWatch
 	if err != nil {
 		return nil, nil, err
 	}
-	job, err := getJob(ctx, f, c, namespace, name)
+	job, err := readJobByName(ctx, f, c, namespace, name)
 	return c, job, err
 }

@@ -38,18 +38,18 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			out, stop, done := golden.Start(t, server, strings.Fields(tc.args)...)
-			out.Wait(t, tc.ready)
+			out.WaitFor(t, tc.ready)
 			server.WaitForWatch(t)
-			server.Away()
-			out.Wait(t, "the API server does not respond")
-			server.Back()
-			out.Wait(t, "the API server responds again")
+			server.StartOutage()
+			out.WaitFor(t, "the API server does not respond")
+			server.EndOutage()
+			out.WaitFor(t, "the API server responds again")
 			ended := completed.DeepCopy()
 			if strings.Contains(tc.args, "fresh") {
 				ended = golden.NewJob("fresh", "default", batchv1alpha1.Completed, 0)
-				for _, job := range server.Objects("/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs") {
+				for _, job := range server.ObjectsBelow("/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs") {
 					if meta := job["metadata"].(map[string]any); meta["name"] == "fresh" {
 						ended.UID = golden.UIDOf(meta)
 					}
@@ -57,12 +57,12 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 			}
 			if strings.Contains(tc.args, "train") {
 				train := golden.NewJob("train", "research", batchv1alpha1.Completed, 2*time.Hour)
-				server.Set(train)
+				server.SetObjects(train)
 			}
-			server.Set(ended)
+			server.SetObjects(ended)
 			code := 0
 			if tc.code == cli.ExitInterrupted {
-				out.Wait(t, "Completed")
+				out.WaitFor(t, "Completed")
 				code = stop()
 			} else {
 				select {
@@ -84,14 +84,14 @@ func TestWhoWaitsForANewJobIsToldTheReason(t *testing.T) {
 	for _, args := range []string{"job run fresh --image busybox --wait", "job run fresh --image busybox --attach"} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			out, stop, _ := golden.Start(t, server, strings.Fields(args)...)
 			defer stop()
 			server.WaitForWatch(t)
 			fresh := golden.NewJob("fresh", "default", batchv1alpha1.Pending, time.Second)
-			fresh.UID = types.UID(golden.Field(server.Created("Job")[0], "metadata", "uid"))
-			server.Set(fresh, golden.NewGroup(fresh, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
-			out.Wait(t, `job "fresh" is waiting: QueueClosed: queue default is closed`)
+			fresh.UID = types.UID(golden.FieldText(server.CreatedObjects("Job")[0], "metadata", "uid"))
+			server.SetObjects(fresh, golden.NewGroup(fresh, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
+			out.WaitFor(t, `job "fresh" is waiting: QueueClosed: queue default is closed`)
 		})
 	}
 }
@@ -102,12 +102,12 @@ func TestWhoWaitsIsToldTheReason(t *testing.T) {
 	for _, args := range []string{"job wait plain", "job logs plain -f"} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			out, stop, _ := golden.Start(t, server, strings.Fields(args)...)
-			out.Wait(t, `job "plain" is waiting: NotEnoughResources: `)
-			server.Set(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
-			out.Wait(t, `job "plain" is waiting: QueueClosed: queue default is closed`)
-			server.Set(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
+			out.WaitFor(t, `job "plain" is waiting: NotEnoughResources: `)
+			server.SetObjects(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
+			out.WaitFor(t, `job "plain" is waiting: QueueClosed: queue default is closed`)
+			server.SetObjects(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
 			stop()
 			if n := strings.Count(out.String(), "is waiting:"); n != 2 {
 				t.Errorf("%d reasons are said, want 2:\n%s", n, out)

@@ -17,12 +17,12 @@ import (
 // latest is the placeholder for the newest job of the namespace.
 const latest = "@latest"
 
-// newest returns the name of the newest job in a namespace. Among jobs of equal age, it returns the last name.
-func newest(ctx context.Context, c client.Client, namespace string) (string, error) {
+// newestJobName returns the name of the newest job in a namespace. Among jobs of equal age, it returns the last name.
+func newestJobName(ctx context.Context, c client.Client, namespace string) (string, error) {
 	page := &metav1.PartialObjectMetadataList{}
 	page.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("JobList"))
 	var found metav1.PartialObjectMetadata
-	err := cli.Pages(ctx, c, page, func() error {
+	err := cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			if !page.Items[i].CreationTimestamp.Before(&found.CreationTimestamp) {
 				found = page.Items[i]
@@ -36,39 +36,39 @@ func newest(ctx context.Context, c client.Client, namespace string) (string, err
 	return found.Name, err
 }
 
-// getJob reads one job by its name or number. If it does not exist, the error suggests a similar name.
-func getJob(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string) (*batchv1alpha1.Job, error) {
+// readJobByName reads one job by its name or number. If it does not exist, the error suggests a similar name.
+func readJobByName(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string) (*batchv1alpha1.Job, error) {
 	if name == latest {
 		var err error
-		if name, err = newest(ctx, c, namespace); err != nil {
+		if name, err = newestJobName(ctx, c, namespace); err != nil {
 			return nil, err
 		}
 	}
 	if strings.Contains(name, "/") {
-		return nil, noJob(ctx, f, namespace, name, nil)
+		return nil, jobNotFoundError(ctx, f, namespace, name, nil)
 	}
 	job := &batchv1alpha1.Job{}
 	err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, job)
 	if apierrors.IsNotFound(err) {
-		if numbered := byNumber(ctx, c, namespace, name); numbered != nil {
+		if numbered := findByNumber(ctx, c, namespace, name); numbered != nil {
 			return numbered, nil
 		}
 	}
 	if cli.IsMissing(err) {
-		return nil, noJob(ctx, f, namespace, name, err)
+		return nil, jobNotFoundError(ctx, f, namespace, name, err)
 	}
 	return job, err
 }
 
-func noJob(ctx context.Context, f *cli.Factory, namespace, name string, cause error) error {
-	names, err := f.Names(ctx, batchv1alpha1.GroupVersion.WithKind("Job"), true)
+func jobNotFoundError(ctx context.Context, f *cli.Factory, namespace, name string, cause error) error {
+	names, err := f.ListNames(ctx, batchv1alpha1.GroupVersion.WithKind("Job"), true)
 	if err != nil {
 		names = nil
 	}
-	missing := cli.NotFound("job", name, namespace, names)
+	missing := cli.NotFoundError("job", name, namespace, names)
 	missing.Err = cause
 	if missing.Hint == "" {
-		missing.Hint = f.Typed("job list") + " shows the jobs of this namespace; -A shows all"
+		missing.Hint = f.CommandText("job list") + " shows the jobs of this namespace; -A shows all"
 	}
 	return missing
 }
@@ -78,7 +78,7 @@ func noJob(ctx context.Context, f *cli.Factory, namespace, name string, cause er
 func groupsByOwner(ctx context.Context, c client.Client, namespace string, keep func(*schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup) (map[types.UID]*schedulingv1beta1.PodGroup, error) {
 	groups := map[types.UID]*schedulingv1beta1.PodGroup{}
 	page := &schedulingv1beta1.PodGroupList{}
-	err := cli.Pages(ctx, c, page, func() error {
+	err := cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			group := page.Items[i]
 			kept := keep(&group)

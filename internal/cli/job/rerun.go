@@ -27,7 +27,7 @@ func newRerun(f *cli.Factory, run func(context.Context, *rerunOptions) error) *c
 	cmd := &cobra.Command{
 		Use:   "rerun NAME",
 		Short: "Run a job again as a new job",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Submit a new job with the spec of an existing job, which may have ended or be
 			waiting or running. The existing job is not changed. The new job is named NAME-2,
 			NAME-3 and so on, unless --name is given.
@@ -36,7 +36,7 @@ func newRerun(f *cli.Factory, run func(context.Context, *rerunOptions) error) *c
 			existing job: a hold, a begin time, dependencies. Claims that were created for the
 			existing job are created again, empty. The annotation
 			` + keys.RerunOf + ` of the new job contains the name of the existing one.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# Run a failed job again
 			vcctl job rerun broken
 
@@ -48,7 +48,7 @@ func newRerun(f *cli.Factory, run func(context.Context, *rerunOptions) error) *c
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if o.of, err = oneName(f, cmd, args); err != nil {
+			if o.of, err = singleJobName(f, cmd, args); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -63,19 +63,19 @@ func newRerun(f *cli.Factory, run func(context.Context, *rerunOptions) error) *c
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the new job has ended; fail if it fails")
 	flags.BoolVar(&o.attach, "attach", false, "Print the logs of the pods until the job has ended; exit with the code of the pod that failed first")
-	o.out.AddFormat(cmd, false)
+	o.out.AddFormatFlags(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("name", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteLeafQueues())
 	_ = cmd.RegisterFlagCompletionFunc("priority-class", f.CompletePriorityClasses())
 	return cmd
 }
 
-// rerun submits the new job.
-func rerun(ctx context.Context, o *rerunOptions) error {
+// rerunJob submits the new job.
+func rerunJob(ctx context.Context, o *rerunOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
-	c, old, err := readOne(ctx, o.f, o.of)
+	c, old, err := readSingleJob(ctx, o.f, o.of)
 	if err != nil {
 		return err
 	}
@@ -85,28 +85,28 @@ func rerun(ctx context.Context, o *rerunOptions) error {
 	}
 	name := o.changes.name
 	if name == "" {
-		if name, err = freeName(ctx, c, old); err != nil {
+		if name, err = unusedName(ctx, c, old); err != nil {
 			return err
 		}
 	}
 	again := clusterops.CopyForRerun(old, name)
-	if user := o.f.Streams.User(); user != "" {
+	if user := o.f.Streams.FindUserName(); user != "" {
 		again.Annotations[keys.User] = user
 	}
-	object, err := plainJob(again)
+	object, err := toUnstructuredJob(again)
 	if err != nil {
 		return err
 	}
 	objects := []cli.FileObject{{Object: object, Flags: map[string]string{"metadata.name": "--name"}}}
-	if err := o.changes.apply(objects, "job "+old.Name, o.f.Now()); err != nil {
+	if err := o.changes.applyTo(objects, "job "+old.Name, o.f.Now()); err != nil {
 		return err
 	}
 	objects[0].Flags["metadata.name"] = "--name"
-	return o.submit(ctx, objects)
+	return o.submitObjects(ctx, objects)
 }
 
-// plainJob converts a job to the form in which it is sent to the server, without a status.
-func plainJob(job *batchv1alpha1.Job) (*unstructured.Unstructured, error) {
+// toUnstructuredJob converts a job to the form in which it is sent to the server, without a status.
+func toUnstructuredJob(job *batchv1alpha1.Job) (*unstructured.Unstructured, error) {
 	if err := cli.SetKind(job); err != nil {
 		return nil, err
 	}
@@ -121,8 +121,8 @@ func plainJob(job *batchv1alpha1.Job) (*unstructured.Unstructured, error) {
 // mostReruns is the maximum number of names that a rerun tries.
 const mostReruns = 1000
 
-// freeName returns the first unused name for a rerun of the job.
-func freeName(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (string, error) {
+// unusedName returns the first unused name for a rerun of the job.
+func unusedName(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (string, error) {
 	for n := 2; n < mostReruns; n++ {
 		name := clusterops.RerunName(job, n)
 		err := c.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: name}, &batchv1alpha1.Job{})

@@ -30,20 +30,20 @@ type position struct {
 	stamped bool
 }
 
-// copyOn follows one container's log until the container ends. If the log breaks off, for example during an outage of
-// the API server, copyOn reopens it at the same point.
-func (s *streamer) copyOn(ctx context.Context, c client.Client, from source) error {
+// copyWithRetry follows one container's log until the container ends. If the log breaks off, for example during an
+// outage of the API server, copyWithRetry reopens it at the same point.
+func (s *streamer) copyWithRetry(ctx context.Context, c client.Client, from source) error {
 	at := &position{stamped: s.o.timestamps}
 	for pause := reopensAfter; ; pause = min(2*pause, reopensAtLeast) {
 		before := *at
-		options := s.options(from)
+		options := s.logRequestOptions(from)
 		options.Follow, options.Timestamps = true, true
 		if !at.last.IsZero() {
 			since := metav1.NewTime(at.last)
 			options.SinceTime, options.SinceSeconds, options.TailLines = &since, nil, nil
 			at.passed = 0
 		}
-		_, err := s.read(ctx, from, options, at.shown)
+		_, err := s.readLog(ctx, from, options, at.skipPrinted)
 		isBroken := cli.IsOutage(err)
 		if ctx.Err() != nil || err != nil && !isBroken {
 			return err
@@ -55,7 +55,7 @@ func (s *streamer) copyOn(ctx context.Context, c client.Client, from source) err
 		if err := c.Get(ctx, client.ObjectKeyFromObject(from.pod), pod); err != nil {
 			return client.IgnoreNotFound(err)
 		}
-		if !isBroken && !runs(pod, from) {
+		if !isBroken && !isStillRunning(pod, from) {
 			return nil
 		}
 		if before.last != at.last || before.count != at.count {
@@ -73,8 +73,8 @@ func (s *streamer) copyOn(ctx context.Context, c client.Client, from source) err
 	}
 }
 
-// runs reports whether the container of a source still runs and has not been restarted.
-func runs(pod *corev1.Pod, from source) bool {
+// isStillRunning reports whether the container of a source still runs and has not been restarted.
+func isStillRunning(pod *corev1.Pod, from source) bool {
 	for _, status := range append(pod.Status.InitContainerStatuses[:len(pod.Status.InitContainerStatuses):len(pod.Status.InitContainerStatuses)], pod.Status.ContainerStatuses...) {
 		if status.Name == from.container {
 			return pod.UID == from.pod.UID && status.State.Running != nil && status.RestartCount == from.restarts
@@ -83,8 +83,8 @@ func runs(pod *corev1.Pod, from source) bool {
 	return false
 }
 
-// shown returns the line to print, or nil if the line was already printed before the log was reopened.
-func (p *position) shown(line []byte) []byte {
+// skipPrinted returns the line to print, or nil if the line was already printed before the log was reopened.
+func (p *position) skipPrinted(line []byte) []byte {
 	stamp, text, found := bytes.Cut(line, []byte(" "))
 	at, err := time.Parse(time.RFC3339Nano, string(stamp))
 	if !found || err != nil {

@@ -18,11 +18,11 @@ func TestALogThatIsOpenedAgainGoesOnWhereItBrokeOff(t *testing.T) {
 		for broken := range lines {
 			at, printed := &position{stamped: stamped}, ""
 			for _, line := range lines[:broken] {
-				printed += string(at.shown([]byte(line)))
+				printed += string(at.skipPrinted([]byte(line)))
 			}
 			at.passed = 0
 			for _, line := range lines { // since is in seconds, so the server sends all lines of that second
-				printed += string(at.shown([]byte(line)))
+				printed += string(at.skipPrinted([]byte(line)))
 			}
 			if printed != want {
 				t.Errorf("broken off after %d lines (stamped %t): %q, want %q", broken, stamped, printed, want)
@@ -30,7 +30,7 @@ func TestALogThatIsOpenedAgainGoesOnWhereItBrokeOff(t *testing.T) {
 		}
 	}
 	at := &position{}
-	if got := at.shown([]byte("no time here\n")); string(got) != "no time here\n" || !at.last.IsZero() {
+	if got := at.skipPrinted([]byte("no time here\n")); string(got) != "no time here\n" || !at.last.IsZero() {
 		t.Errorf("a line without a time becomes %q", got)
 	}
 }

@@ -42,7 +42,7 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 		Use:     "run [NAME] [-- COMMAND...]",
 		Aliases: []string{"submit", "create"},
 		Short:   "Submit a job, from flags or from files",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Submit a job that is described by flags, or objects from files. Files may contain
 			any number of objects of any kind (queues, config maps, jobs, …), in YAML or JSON;
 			all are checked with the server's rules before the first one is sent.
@@ -58,7 +58,7 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 			A volume is SOURCE:PATH[:ro]. The source is the name of a claim, a directory on
 			the node (beginning with /), configmap/NAME or secret/NAME; without a source
 			(--volume /scratch), the volume is empty and is deleted with the pod.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# Three pods that start together
 			vcctl job run hello --image busybox --replicas 3 -- sh -c 'echo hello from $HOSTNAME'
 
@@ -86,7 +86,7 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 			vcctl job run hello --image busybox --dry-run=client -o yaml
 			vcctl job run -f job.yaml --dry-run=server`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
+			if err := o.completeOptions(cmd, args); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -96,12 +96,12 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteLeafQueues())
 	_ = cmd.RegisterFlagCompletionFunc("priority-class", f.CompletePriorityClasses())
 	_ = cmd.RegisterFlagCompletionFunc("node-selector", f.CompleteNodeLabels())
-	_ = cmd.RegisterFlagCompletionFunc("restart", cli.Values("Never", "OnFailure", "Always"))
-	_ = cmd.RegisterFlagCompletionFunc("array", cli.Values("0-9", "0-99%10"))
+	_ = cmd.RegisterFlagCompletionFunc("restart", cli.CompleteValues("Never", "OnFailure", "Always"))
+	_ = cmd.RegisterFlagCompletionFunc("array", cli.CompleteValues("0-9", "0-99%10"))
 	_ = cmd.RegisterFlagCompletionFunc("toleration", f.CompleteTaints())
 	_ = cmd.RegisterFlagCompletionFunc("volume", f.CompleteKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), true))
 	_ = cmd.RegisterFlagCompletionFunc("service-account", f.CompleteKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"), true))
-	_ = cmd.RegisterFlagCompletionFunc("plugin", cli.Values(batchv1alpha1.PluginNames...))
+	_ = cmd.RegisterFlagCompletionFunc("plugin", cli.CompleteValues(batchv1alpha1.PluginNames...))
 	return cmd
 }
 
@@ -146,15 +146,15 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	})
 	flags.VarP(&recursiveOrRequests{o}, "recursive", "R", "Recurse into subdirectories")
 	flags.Lookup("recursive").NoOptDefVal = "true"
-	o.files.AddSources(o.f, cmd)
+	o.files.AddSourceFlags(o.f, cmd)
 	o.dryRun.AddFlag(cmd)
 	o.fields.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the job has ended; fail if it fails")
 	flags.BoolVar(&o.attach, "attach", false, "Print the logs of the pods until the job has ended; exit with the code of the pod that failed first")
-	o.out.AddFormat(cmd, false)
-	cli.Apart(cmd, "each element of an array starts independently, with all its pods", "array", "min")
-	cli.Needs(cmd, "it sets the resource that --gpus requests", "gpu-resource", "gpus")
-	cli.Needs(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
+	o.out.AddFormatFlags(cmd, false)
+	cli.RejectTogether(cmd, "each element of an array starts independently, with all its pods", "array", "min")
+	cli.RequireAny(cmd, "it sets the resource that --gpus requests", "gpu-resource", "gpus")
+	cli.RequireAny(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
 }
 
 // recursiveOrRequests is the value of -R: kubectl's --recursive or, if a list of resources follows, Volcano's
@@ -185,10 +185,10 @@ func (v *recursiveOrRequests) Set(text string) error {
 // isResources reports whether an argument has the form NAME=AMOUNT,…. No job name has this form.
 func isResources(arg string) bool { return strings.Contains(arg, "=") }
 
-// complete sets the options from arguments and flags.
-func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
+// completeOptions sets the options from arguments and flags.
+func (o *runOptions) completeOptions(cmd *cobra.Command, args []string) error {
 	r := &o.recipe
-	r.user = o.f.Streams.User()
+	r.user = o.f.Streams.FindUserName()
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		args, r.command = args[:at], args[at:]
 	}
@@ -206,22 +206,22 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	for _, old := range []struct{ flag, instead string }{
 		{"name", "the name as an argument"}, {"limits", "--cpu and --memory"}, {"requests", "--cpu and --memory"},
 	} {
-		if cmd.Flags().Lookup(old.flag).Changed && !(old.flag == "name" && o.renames(cmd)) {
+		if cmd.Flags().Lookup(old.flag).Changed && !(old.flag == "name" && o.renamesFileJob(cmd)) {
 			r.old = r.old || old.flag == "name"
 			r.oldRequestsOrLims = r.oldRequestsOrLims || old.flag != "name"
-			o.f.Deprecated("--"+old.flag, old.instead)
+			o.f.WarnDeprecated("--"+old.flag, old.instead)
 		}
 	}
 	if len(args) > 0 {
 		r.name, args = cli.BareName(args[0], "jobs"), args[1:]
 	}
 	if r.oldRequestsOrLims && !cmd.Flags().Lookup("requests").Changed && cmd.Flags().Lookup("recursive").Changed {
-		o.f.Deprecated("-R with resources", "--cpu and --memory")
+		o.f.WarnDeprecated("-R with resources", "--cpu and --memory")
 	}
 	if o.oldName != "" && r.name != "" {
 		return cli.Errorf("remove one of them", "--name cannot be combined with names: --name is the old spelling of a name argument")
 	}
-	r.name = orElse(o.oldName, r.name)
+	r.name = textOrDefault(o.oldName, r.name)
 	r.minGiven = cmd.Flags().Lookup("min").Changed
 	r.maxRetryGiven = cmd.Flags().Lookup("max-retry").Changed
 	r.limitsGiven = cmd.Flags().Lookup("limits").Changed
@@ -241,42 +241,42 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 	switch {
 	case len(rest) > 0:
-		return cli.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.Path(o.f, cmd), o.recipe.name, strings.Join(rest, " ")),
+		return cli.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.CommandPath(o.f, cmd), o.recipe.name, strings.Join(rest, " ")),
 			"%q: more than one name", strings.Join(append([]string{o.recipe.name}, rest...), " "))
-	case !o.files.Given() && o.recipe.name == "":
-		return cli.Errorf(fmt.Sprintf("%s NAME --image IMAGE -- COMMAND, or -f FILE; see '%s --help'", cli.Path(o.f, cmd), cli.Path(o.f, cmd)),
+	case !o.files.HasSources() && o.recipe.name == "":
+		return cli.Errorf(fmt.Sprintf("%s NAME --image IMAGE -- COMMAND, or -f FILE; see '%s --help'", cli.CommandPath(o.f, cmd), cli.CommandPath(o.f, cmd)),
 			"job name cannot be left blank")
-	case o.files.Given() && len(o.recipe.command) > 0:
-		return cli.UsageError(o.f, cmd, "a command cannot be combined with %s: the file already contains the command", o.files.Flag())
+	case o.files.HasSources() && len(o.recipe.command) > 0:
+		return cli.UsageError(o.f, cmd, "a command cannot be combined with %s: the file already contains the command", o.files.FlagName())
 	}
 	if o.recipe.maxRetryGiven && o.recipe.maxRetry < 1 { // the API takes 0 as "not specified"
 		return cli.Errorf("--max-retry=1 runs the job once, without a restart", "--max-retry: must be at least 1, not %d", o.recipe.maxRetry)
 	}
-	if o.files.Recursive && !o.files.Given() {
+	if o.files.Recursive && !o.files.HasSources() {
 		return cli.Errorf("add --filename, or remove --recursive", "--recursive (-R): it applies only to directories given with -f, and none was given")
 	}
-	return o.saidTwice(cmd)
+	return o.rejectRepeatedFlags(cmd)
 }
 
 // volcanos lists the flags of Volcano's `job run` that Volcano ignores together with a file.
 var volcanos = []string{"image", "min", "replicas", "requests", "limits", "scheduler", "name"}
 
-// renames reports whether --name renames the job of a file. Together with flags of Volcano's vcctl, --name has no
-// effect.
-func (o *runOptions) renames(cmd *cobra.Command) bool {
+// renamesFileJob reports whether --name renames the job of a file. Together with flags of Volcano's vcctl, --name has
+// no effect.
+func (o *runOptions) renamesFileJob(cmd *cobra.Command) bool {
 	asVolcano := func(name string) bool { return name != "name" && cmd.Flags().Lookup(name).Changed }
-	return o.files.Given() && !o.f.Compat() && !slices.ContainsFunc(volcanos, asVolcano)
+	return o.files.HasSources() && !o.f.UsesVolcanoTables() && !slices.ContainsFunc(volcanos, asVolcano)
 }
 
-// saidTwice rejects flags that describe a job if files already describe it, except for the flags that replace fields.
-// Volcano's vcctl ignores its own flags in this case; for command lines written for Volcano, saidTwice also ignores
-// them and prints a warning.
-func (o *runOptions) saidTwice(cmd *cobra.Command) error {
-	if !o.files.Given() {
+// rejectRepeatedFlags rejects flags that describe a job if files already describe it, except for the flags that replace
+// fields. Volcano's vcctl ignores its own flags in this case; for command lines written for Volcano,
+// rejectRepeatedFlags also ignores them and prints a warning.
+func (o *runOptions) rejectRepeatedFlags(cmd *cobra.Command) error {
+	if !o.files.HasSources() {
 		return nil
 	}
 	var refused, idle []string
-	asVolcano := o.recipe.old || o.f.Compat()
+	asVolcano := o.recipe.old || o.f.UsesVolcanoTables()
 	for _, name := range append([]string{"name"}, o.described...) {
 		switch flag := cmd.Flags().Lookup(name); {
 		case !flag.Changed && !(name == "requests" && o.requestsAfterR != ""):
@@ -288,8 +288,8 @@ func (o *runOptions) saidTwice(cmd *cobra.Command) error {
 		}
 	}
 	if len(refused) > 0 {
-		return cli.Errorf(fmt.Sprintf("set it in the file, or remove %s and describe the job with flags only: %s NAME …", o.files.Flag(), cli.Path(o.f, cmd)),
-			"%s cannot be combined with %s: the file describes the job", strings.Join(refused, ", "), o.files.Flag())
+		return cli.Errorf(fmt.Sprintf("set it in the file, or remove %s and describe the job with flags only: %s NAME …", o.files.FlagName(), cli.CommandPath(o.f, cmd)),
+			"%s cannot be combined with %s: the file describes the job", strings.Join(refused, ", "), o.files.FlagName())
 	}
 	if len(idle) > 0 {
 		o.f.Warnf("%s: ignored, as in Volcano's vcctl: the file describes the job", strings.Join(idle, ", "))
@@ -302,41 +302,41 @@ func (o *runOptions) saidTwice(cmd *cobra.Command) error {
 	return nil
 }
 
-func run(ctx context.Context, o *runOptions) error {
+func runJobs(ctx context.Context, o *runOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
-	objects, err := o.objects()
+	objects, err := o.objectsToCreate()
 	if err != nil {
 		return err
 	}
-	return o.submit(ctx, objects)
+	return o.submitObjects(ctx, objects)
 }
 
-// submit validates the objects, sends them and, if requested, waits until the jobs have ended.
-func (o *runOptions) submit(ctx context.Context, objects []cli.FileObject) error {
-	if err := o.somethingEnds(objects); err != nil {
+// submitObjects validates the objects, sends them and, if requested, waits until the jobs have ended.
+func (o *runOptions) submitObjects(ctx context.Context, objects []cli.FileObject) error {
+	if err := o.requireJob(objects); err != nil {
 		return err
 	}
-	if err := submit.Check(ctx, o.f, objects, &o.dryRun, &o.fields); err != nil {
+	if err := submit.CheckObjects(ctx, o.f, objects, &o.dryRun, &o.fields); err != nil {
 		return err
 	}
-	o.warnOfMany(objects)
-	sender := &submit.Sender{F: o.f, DryRun: &o.dryRun, Fields: &o.fields, Out: &o.out, Say: o.say}
-	created, err := sender.Send(ctx, objects)
-	if err != nil || o.dryRun.Any() || (!o.wait.Wait && !o.attach) {
+	o.warnAboutManyPods(objects)
+	sender := &submit.Sender{F: o.f, DryRun: &o.dryRun, Fields: &o.fields, Out: &o.out, Say: o.printCreated}
+	created, err := sender.SendObjects(ctx, objects)
+	if err != nil || o.dryRun.IsDryRun() || (!o.wait.Wait && !o.attach) {
 		return err
 	}
-	return o.untilEnd(ctx, created)
+	return o.waitUntilEnd(ctx, created)
 }
 
 // manyPods is the number of pods per job from which vcctl prints a warning.
 const manyPods = 10000
 
-// warnOfMany warns about jobs with so many pods that the number is probably a mistake.
-func (o *runOptions) warnOfMany(objects []cli.FileObject) {
+// warnAboutManyPods warns about jobs with so many pods that the number is probably a mistake.
+func (o *runOptions) warnAboutManyPods(objects []cli.FileObject) {
 	for _, object := range objects {
-		job, is, err := typedJob(object)
+		job, is, err := toTypedJob(object)
 		if err != nil || !is {
 			continue
 		}
@@ -345,13 +345,13 @@ func (o *runOptions) warnOfMany(objects []cli.FileObject) {
 			pods += int64(job.Spec.Tasks[i].Replicas)
 		}
 		if pods >= manyPods {
-			o.f.Warnf("job %q has %d pods, and each is an object in the cluster; if this is a mistake: %s", job.Name, pods, o.f.Typed("job delete "+job.Name))
+			o.f.Warnf("job %q has %d pods, and each is an object in the cluster; if this is a mistake: %s", job.Name, pods, o.f.CommandText("job delete "+job.Name))
 		}
 	}
 }
 
-// somethingEnds rejects --wait and --attach if the objects include no job.
-func (o *runOptions) somethingEnds(objects []cli.FileObject) error {
+// requireJob rejects --wait and --attach if the objects include no job.
+func (o *runOptions) requireJob(objects []cli.FileObject) error {
 	if !o.wait.Wait && !o.attach || slices.ContainsFunc(objects, isJob) {
 		return nil
 	}
@@ -359,50 +359,50 @@ func (o *runOptions) somethingEnds(objects []cli.FileObject) error {
 	if o.attach {
 		flag = "--attach"
 	}
-	return cli.Errorf("remove "+flag+"; vcctl queue create -f --wait waits until queues are open", "%s: %s contains no job to wait for", flag, o.files.Where())
+	return cli.Errorf("remove "+flag+"; vcctl queue create -f --wait waits until queues are open", "%s: %s contains no job to wait for", flag, o.files.DescribeSources())
 }
 
 func isJob(object cli.FileObject) bool {
 	return object.Object.GroupVersionKind() == batchv1alpha1.GroupVersion.WithKind("Job")
 }
 
-// objects returns the objects to create: those in the files, or the job that the flags describe.
-func (o *runOptions) objects() ([]cli.FileObject, error) {
-	if o.files.Given() {
-		objects, err := submit.Read(o.f, &o.files, !o.dryRun.Client())
+// objectsToCreate returns the objects to create: those in the files, or the job that the flags describe.
+func (o *runOptions) objectsToCreate() ([]cli.FileObject, error) {
+	if o.files.HasSources() {
+		objects, err := submit.ReadFiles(o.f, &o.files, !o.dryRun.IsClient())
 		if err != nil {
 			return nil, err
 		}
-		return objects, o.changes.apply(objects, o.files.Where(), o.f.Now())
+		return objects, o.changes.applyTo(objects, o.files.DescribeSources(), o.f.Now())
 	}
 	namespace, err := o.f.Namespace()
 	if err != nil {
 		return nil, err
 	}
-	settings, err := o.f.Settings()
+	settings, err := o.f.LoadSettings()
 	if err != nil {
 		return nil, err
 	}
 	o.recipe.now = o.f.Now()
-	o.recipe.namespace, o.recipe.queue = namespace, orElse(o.recipe.queue, settings.Queue)
-	job, err := build(&o.recipe)
+	o.recipe.namespace, o.recipe.queue = namespace, textOrDefault(o.recipe.queue, settings.Queue)
+	job, err := buildJob(&o.recipe)
 	if err != nil {
 		return nil, err
 	}
-	object, err := cli.Untyped(job)
+	object, err := cli.ToPlainObject(job)
 	return []cli.FileObject{{Object: object, Flags: flagsOfFields}}, err
 }
 
-func (o *runOptions) say(object cli.FileObject) error {
-	if o.recipe.old && !o.files.Given() || o.f.Compat() && object.Object.GetKind() == "Job" {
-		_, err := fmt.Fprintf(o.f.Streams.Out, "run job %s successfully%s\n", object.Object.GetName(), o.dryRun.Suffix())
+func (o *runOptions) printCreated(object cli.FileObject) error {
+	if o.recipe.old && !o.files.HasSources() || o.f.UsesVolcanoTables() && object.Object.GetKind() == "Job" {
+		_, err := fmt.Fprintf(o.f.Streams.Out, "run job %s successfully%s\n", object.Object.GetName(), o.dryRun.MessageSuffix())
 		return err
 	}
-	return cli.PrintName(o.f, nil, object.Object, "created"+o.dryRun.Suffix())
+	return cli.PrintSuccess(o.f, nil, object.Object, "created"+o.dryRun.MessageSuffix())
 }
 
-// typedJob converts the object to a Job; the bool reports whether the object is a Job.
-func typedJob(object cli.FileObject) (*batchv1alpha1.Job, bool, error) {
+// toTypedJob converts the object to a Job; the bool reports whether the object is a Job.
+func toTypedJob(object cli.FileObject) (*batchv1alpha1.Job, bool, error) {
 	if !isJob(object) {
 		return nil, false, nil
 	}

@@ -34,7 +34,7 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 	cmd := &cobra.Command{
 		Use:   "scale NAME --replicas N",
 		Short: "Change the number of pods of a job",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Change the number of pods of a task, and how many of them the job needs. A running
 			job gets additional pods, or loses the pods with the highest indices; the work of
 			the stopped pods is lost.
@@ -43,7 +43,7 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 			the job changes by the same amount. Without it, the minimum does not change, and
 			you cannot scale below it. An array has a fixed number of pods for each of its
 			elements and cannot be scaled, nor can a job that has ended.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# A job with one task
 			vcctl job scale train --replicas 8
 
@@ -59,11 +59,11 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 					*value = map[string]*int32{"replicas": &replicas, "min-available": &minimum, "current-replicas": &current}[name]
 				}
 			}
-			err := numberIsAFlag(f, args)
+			err := rejectNumberArgument(f, args)
 			if err != nil {
 				return err
 			}
-			if o.name, err = oneName(f, cmd, args); err != nil {
+			if o.name, err = singleJobName(f, cmd, args); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -75,7 +75,7 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 	flags.Int32Var(&minimum, "min-available", 0, "Number of pods of the task that must run")
 	flags.Int32Var(&current, "current-replicas", 0, "Scale only if the task currently has this number of pods")
 	o.dryRun.AddFlag(cmd)
-	o.out.AddFormat(cmd, false)
+	o.out.AddFormatFlags(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(f))
 	return cmd
 }
@@ -83,7 +83,7 @@ func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *c
 // scaleTries is the maximum number of attempts while others modify the job at the same time.
 const scaleTries = 5
 
-func scale(ctx context.Context, o *scaleOptions) error {
+func scaleJob(ctx context.Context, o *scaleOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return err
 	}
@@ -91,18 +91,18 @@ func scale(ctx context.Context, o *scaleOptions) error {
 		return cli.Errorf("for example --replicas 4", "nothing to change: specify --replicas or --min-available")
 	}
 	for try := 1; ; try++ {
-		c, job, err := readOne(ctx, o.f, o.name)
+		c, job, err := readSingleJob(ctx, o.f, o.name)
 		if err != nil {
 			return err
 		}
-		scaled, err := o.scaled(job)
+		scaled, err := o.scaledCopy(job)
 		if err != nil {
 			return err
 		}
-		if err := o.f.JudgeUpdate(o.f.Around(ctx, false), job, scaled, o.dryRun.Client()); err != nil {
-			return cli.Hinted(err, func(*cli.Error) string { return "choose another number" })
+		if err := o.f.ValidateUpdate(o.f.ValidationContext(ctx, false), job, scaled, o.dryRun.IsClient()); err != nil {
+			return cli.AddHints(err, func(*cli.Error) string { return "choose another number" })
 		}
-		if !o.dryRun.Client() {
+		if !o.dryRun.IsClient() {
 			err = c.Patch(ctx, scaled, client.MergeFromWithOptions(job, client.MergeFromWithOptimisticLock{}), o.dryRun.PatchOptions()...)
 		}
 		if apierrors.IsConflict(err) && try < scaleTries {
@@ -111,19 +111,19 @@ func scale(ctx context.Context, o *scaleOptions) error {
 		if err != nil {
 			return err
 		}
-		return cli.PrintName(o.f, &o.out, scaled, "scaled"+o.dryRun.Suffix())
+		return cli.PrintSuccess(o.f, &o.out, scaled, "scaled"+o.dryRun.MessageSuffix())
 	}
 }
 
-// scaled returns the scaled job, or an error if the job cannot be scaled.
-func (o *scaleOptions) scaled(job *batchv1alpha1.Job) (*batchv1alpha1.Job, error) {
+// scaledCopy returns the scaled job, or an error if the job cannot be scaled.
+func (o *scaleOptions) scaledCopy(job *batchv1alpha1.Job) (*batchv1alpha1.Job, error) {
 	if finished(phaseOf(job)) {
-		return nil, cli.Errorf(o.f.Typed("job rerun "+job.Name)+" runs it again as a new job", "job %q is %s: its pods have ended", job.Name, phaseOf(job))
+		return nil, cli.Errorf(o.f.CommandText("job rerun "+job.Name)+" runs it again as a new job", "job %q is %s: its pods have ended", job.Name, phaseOf(job))
 	}
 	if _, _, isArray := batchv1alpha1.ElementsOf(job); isArray {
 		return nil, cli.Errorf("submit a new array", "job %q is an array: it has a fixed number of pods for each of its elements", job.Name)
 	}
-	at, err := o.taskOf(job)
+	at, err := o.findTask(job)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (o *scaleOptions) scaled(job *batchv1alpha1.Job) (*batchv1alpha1.Job, error
 	if o.current != nil && *o.current != task.Replicas {
 		return nil, cli.Errorf("remove --current-replicas to scale it anyway", "task %q of job %q has %s, not %d", task.Name, job.Name, countOf(int(task.Replicas), "pod"), *o.current)
 	}
-	before := minimumOf(task)
+	before := minimumPods(task)
 	if o.replicas != nil {
 		if err := o.setReplicas(scaled, task); err != nil {
 			return nil, err
@@ -145,7 +145,7 @@ func (o *scaleOptions) scaled(job *batchv1alpha1.Job) (*batchv1alpha1.Job, error
 		task.MinAvailable = o.minimum
 		scaled.Spec.MinAvailable = max(scaled.Spec.MinAvailable+*o.minimum-before, 0)
 	}
-	return scaled, o.enough(scaled, task)
+	return scaled, o.checkMinimums(scaled, task)
 }
 
 // setReplicas sets the number of pods and the number of partitions derived from it.
@@ -164,32 +164,32 @@ func (o *scaleOptions) setReplicas(job *batchv1alpha1.Job, task *batchv1alpha1.T
 	return nil
 }
 
-// enough returns an error if the task or the job needs more pods.
-func (o *scaleOptions) enough(job *batchv1alpha1.Job, task *batchv1alpha1.TaskSpec) error {
+// checkMinimums returns an error if the task or the job needs more pods.
+func (o *scaleOptions) checkMinimums(job *batchv1alpha1.Job, task *batchv1alpha1.TaskSpec) error {
 	total := int32(0)
 	for i := range job.Spec.Tasks {
 		total += job.Spec.Tasks[i].Replicas
 	}
 	hint := fmt.Sprintf("lower the minimum, too: --min-available %d; or choose a higher number of pods", task.Replicas)
 	switch {
-	case minimumOf(task) > task.Replicas:
-		return cli.Errorf(hint, "task %q of job %q needs at least %s, but would have %d", task.Name, job.Name, countOf(int(minimumOf(task)), "pod"), task.Replicas)
+	case minimumPods(task) > task.Replicas:
+		return cli.Errorf(hint, "task %q of job %q needs at least %s, but would have %d", task.Name, job.Name, countOf(int(minimumPods(task)), "pod"), task.Replicas)
 	case job.Spec.MinAvailable > total:
 		return cli.Errorf(hint, "job %q needs at least %s, but would have %d", job.Name, countOf(int(job.Spec.MinAvailable), "pod"), total)
 	}
 	return nil
 }
 
-// minimumOf returns the minimum number of running pods of a task.
-func minimumOf(task *batchv1alpha1.TaskSpec) int32 {
+// minimumPods returns the minimum number of running pods of a task.
+func minimumPods(task *batchv1alpha1.TaskSpec) int32 {
 	if task.MinAvailable == nil {
 		return task.Replicas
 	}
 	return *task.MinAvailable
 }
 
-// taskOf returns the index of the task to scale.
-func (o *scaleOptions) taskOf(job *batchv1alpha1.Job) (int, error) {
+// findTask returns the index of the task to scale.
+func (o *scaleOptions) findTask(job *batchv1alpha1.Job) (int, error) {
 	if o.task == "" {
 		if len(job.Spec.Tasks) == 1 {
 			return 0, nil
@@ -201,12 +201,12 @@ func (o *scaleOptions) taskOf(job *batchv1alpha1.Job) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, cli.Errorf(hintOf("tasks", o.task, taskNames(job)), "job %q has no task %q", job.Name, o.task)
+	return 0, cli.Errorf(existingNamesHint("tasks", o.task, taskNames(job)), "job %q has no task %q", job.Name, o.task)
 }
 
-// numberIsAFlag returns an error with the correct command if the second argument is a number of pods, such as 3 or
-// worker=3.
-func numberIsAFlag(f *cli.Factory, args []string) error {
+// rejectNumberArgument returns an error with the correct command if the second argument is a number of pods, such as 3
+// or worker=3.
+func rejectNumberArgument(f *cli.Factory, args []string) error {
 	if len(args) != 2 {
 		return nil
 	}

@@ -24,10 +24,10 @@ type simulated struct {
 	pods []*corev1.Pod
 }
 
-// holds reports whether the pod runs on a simulated node, and collects the pod if so. If the node cannot be read,
-// holds returns false.
-func (s *simulated) holds(ctx context.Context, c client.Client, pod *corev1.Pod) bool {
-	if s.kindOf(ctx, c, pod.Spec.NodeName) != kindSimulated {
+// collectSimulated reports whether the pod runs on a simulated node, and collects the pod if so. If the node cannot be
+// read, holds returns false.
+func (s *simulated) collectSimulated(ctx context.Context, c client.Client, pod *corev1.Pod) bool {
+	if s.nodeKindOf(ctx, c, pod.Spec.NodeName) != kindSimulated {
 		return false
 	}
 	if len(s.pods) == 0 || s.pods[len(s.pods)-1] != pod {
@@ -36,8 +36,8 @@ func (s *simulated) holds(ctx context.Context, c client.Client, pod *corev1.Pod)
 	return true
 }
 
-// kindOf returns the kind of a node; it reads each node only once.
-func (s *simulated) kindOf(ctx context.Context, c client.Client, name string) string {
+// nodeKindOf returns the kind of a node; it reads each node only once.
+func (s *simulated) nodeKindOf(ctx context.Context, c client.Client, name string) string {
 	kind, known := s.kind[name]
 	if !known && name != "" {
 		node := &corev1.Node{}
@@ -49,29 +49,29 @@ func (s *simulated) kindOf(ctx context.Context, c client.Client, name string) st
 	return kind
 }
 
-func nothingRuns(pod *corev1.Pod) string {
+func nothingRunsText(pod *corev1.Pod) string {
 	return fmt.Sprintf("pod %s is on simulated node %s: nothing runs there", pod.Name, pod.Spec.NodeName)
 }
 
-// problem returns a single error about all collected pods, or nil if none exist.
-func (s *simulated) problem(o *logsOptions) error {
+// simulatedError returns a single error about all collected pods, or nil if none exist.
+func (s *simulated) simulatedError(o *logsOptions) error {
 	if len(s.pods) == 0 {
 		return nil
 	}
 	hint := "vcctl job run --node-selector " + keys.NodeKind + "=process (in a file: nodeSelector of the pod template) keeps a job off simulated nodes"
 	if len(s.pods) == 1 {
-		return cli.Errorf(hint, "%s, so there are no logs", nothingRuns(s.pods[0]))
+		return cli.Errorf(hint, "%s, so there are no logs", nothingRunsText(s.pods[0]))
 	}
 	where := make([]string, len(s.pods))
 	for i, pod := range s.pods {
 		where[i] = shortPod(o.job.Name, pod.Name) + " on " + pod.Spec.NodeName
 	}
-	return cli.Errorf(hint, "%d pods are on simulated nodes: nothing runs there, so there are no logs (%s)", len(s.pods), joined(where))
+	return cli.Errorf(hint, "%d pods are on simulated nodes: nothing runs there, so there are no logs (%s)", len(s.pods), joinNotes(where))
 }
 
-// whySilent returns the known reasons why a container wrote no output: it never started, or its node reported a
+// silenceReasons returns the known reasons why a container wrote no output: it never started, or its node reported a
 // problem.
-func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) []string {
+func (s *streamer) silenceReasons(ctx context.Context, c client.Client, from source) []string {
 	for _, status := range jobstatus.ContainerStatuses(from.pod) {
 		if status.Name != from.container {
 			continue

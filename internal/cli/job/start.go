@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// startFacts adds the job's number and its start conditions as facts.
-func startFacts(job *batchv1alpha1.Job, now time.Time, fact func(name, value string)) {
+// addStartFacts adds the job's number and its start conditions as facts.
+func addStartFacts(job *batchv1alpha1.Job, now time.Time, fact func(name, value string)) {
 	if id, ok := batchv1alpha1.JobID(job); ok {
 		fact("Number", batchv1alpha1.FormatJobID(id))
 	}
@@ -39,9 +39,9 @@ func startFacts(job *batchv1alpha1.Job, now time.Time, fact func(name, value str
 	}
 }
 
-// byNumber returns the job with the specified number in a namespace. It returns nil if name is not a number or no job
-// has this number.
-func byNumber(ctx context.Context, c client.Client, namespace, name string) *batchv1alpha1.Job {
+// findByNumber returns the job with the specified number in a namespace. It returns nil if name is not a number or no
+// job has this number.
+func findByNumber(ctx context.Context, c client.Client, namespace, name string) *batchv1alpha1.Job {
 	if _, ok := batchv1alpha1.ParseJobID(name); !ok {
 		return nil
 	}

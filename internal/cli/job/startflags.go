@@ -27,17 +27,17 @@ func (s *startFlags) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags.StringVar(&s.begin, "begin", "", "Do not start before this time: 2h (from now), 18:30, tomorrow, 2026-11-22T18:30, or with a time zone 2026-11-22T18:30:00Z")
 	flags.BoolVar(&s.hold, "hold", false, "Do not start before the job is released (vcctl job release)")
 	_ = cmd.RegisterFlagCompletionFunc("after", f.CompleteJobs())
-	_ = cmd.RegisterFlagCompletionFunc("begin", cli.Values("10m", "1h", "noon", "teatime", "midnight", "tomorrow"))
+	_ = cmd.RegisterFlagCompletionFunc("begin", cli.CompleteValues("10m", "1h", "noon", "teatime", "midnight", "tomorrow"))
 }
 
-// annotations returns the annotations for the flags. The map is empty if the user specified none of the flags.
-func (s *startFlags) annotations(namespace string, now time.Time) (map[string]string, error) {
+// startAnnotations returns the annotations for the flags. The map is empty if the user specified none of the flags.
+func (s *startFlags) startAnnotations(namespace string, now time.Time) (map[string]string, error) {
 	set := map[string]string{}
 	if s.hold {
 		set[keys.Hold] = keys.HoldUser
 	}
 	if s.begin != "" {
-		at, err := beginTime(s.begin, now)
+		at, err := parseBeginTime(s.begin, now)
 		if err != nil {
 			return nil, err
 		}
@@ -53,8 +53,8 @@ func (s *startFlags) annotations(namespace string, now time.Time) (map[string]st
 	return set, nil
 }
 
-// beginTime parses --begin: a duration from now, an RFC 3339 time, or one of the formats of sbatch's --begin.
-func beginTime(text string, now time.Time) (time.Time, error) {
+// parseBeginTime parses --begin: a duration from now, an RFC 3339 time, or one of the formats of sbatch's --begin.
+func parseBeginTime(text string, now time.Time) (time.Time, error) {
 	if after, err := time.ParseDuration(strings.TrimPrefix(text, "+")); err == nil {
 		if after < 0 {
 			return time.Time{}, cli.Errorf("for example --begin 2h", "--begin: %q is in the past", text)

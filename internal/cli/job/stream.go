@@ -53,14 +53,14 @@ type sink struct {
 	active int
 }
 
-// stream prints the logs of jobs: one job after another or, with --follow, all at the same time.
-func stream(ctx context.Context, jobs []*logsOptions, c client.WithWatch) error {
+// streamLogs prints the logs of jobs: one job after another or, with --follow, all at the same time.
+func streamLogs(ctx context.Context, jobs []*logsOptions, c client.WithWatch) error {
 	clientset, err := jobs[0].f.Clientset()
 	if err != nil {
 		return err
 	}
 	if jobs[0].follow {
-		c = jobs[0].f.Patient(c)
+		c = jobs[0].f.RetryingClient(c)
 	}
 	shared := newSink(jobs[0].f)
 	for _, o := range jobs {
@@ -71,17 +71,17 @@ func stream(ctx context.Context, jobs []*logsOptions, c client.WithWatch) error 
 	for i, o := range jobs {
 		s := newStreamer(o, clientset, shared)
 		if o.follow {
-			all.Go(func() { problems[i] = s.follow(ctx, c) })
+			all.Go(func() { problems[i] = s.followLogs(ctx, c) })
 			continue
 		}
-		problems[i] = s.once(ctx, c)
+		problems[i] = s.printAvailable(ctx, c)
 	}
 	all.Wait()
-	return tolerate(jobs[0].f, problems)
+	return warnAboutSilent(jobs[0].f, problems)
 }
 
 func newSink(f *cli.Factory) *sink {
-	return &sink{out: f.Streams.Out, style: render.Style{Enabled: f.Streams.Color()}}
+	return &sink{out: f.Streams.Out, style: render.Style{Enabled: f.Streams.IsColored()}}
 }
 
 func newStreamer(o *logsOptions, clientset kubernetes.Interface, to *sink) *streamer {
@@ -94,8 +94,8 @@ type silence struct{ of *cli.Error }
 func (s silence) Error() string { return s.of.What }
 func (s silence) Unwrap() error { return s.of }
 
-// tolerate converts the errors for jobs without output to warnings if at least one job has output.
-func tolerate(f *cli.Factory, problems []error) error {
+// warnAboutSilent converts the errors for jobs without output to warnings if at least one job has output.
+func warnAboutSilent(f *cli.Factory, problems []error) error {
 	mute := 0
 	for _, err := range problems {
 		if errors.As(err, &silence{}) {
@@ -133,8 +133,8 @@ func labelWidth(job *batchv1alpha1.Job) int {
 	return width
 }
 
-// once prints the logs that are available now, pod by pod.
-func (s *streamer) once(ctx context.Context, c client.Client) error {
+// printAvailable prints the logs that are available now, pod by pod.
+func (s *streamer) printAvailable(ctx context.Context, c client.Client) error {
 	pods, err := clusterops.PodsOfJob(ctx, c, s.o.job)
 	if err != nil {
 		return err
@@ -143,33 +143,33 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 	var problems []error
 	nowhere := &simulated{kind: map[string]string{}}
 	for _, pod := range pods {
-		if !s.o.wants(pod) {
+		if !s.o.matchesPod(pod) {
 			continue
 		}
-		sources, more := s.o.sources(pod)
+		sources, more := s.o.logSources(pod)
 		notes = append(notes, more...)
 		for _, source := range sources {
 			s.printed = true
-			spoken, err := s.copy(ctx, source)
+			spoken, err := s.copyLog(ctx, source)
 			switch {
 			case err == nil && !spoken && s.o.tail != 0:
-				notes = append(notes, s.whySilent(ctx, c, source)...)
-			case err != nil && !nowhere.holds(ctx, c, source.pod):
+				notes = append(notes, s.silenceReasons(ctx, c, source)...)
+			case err != nil && !nowhere.collectSimulated(ctx, c, source.pod):
 				problems = append(problems, fmt.Errorf("%s: %w", source.label, err))
 			}
 		}
 	}
 	if len(pods) == 0 {
-		return s.noPods(ctx, c)
+		return s.noPodsError(ctx, c)
 	}
 	if !s.printed && len(notes) == 0 && len(s.o.tasks) > 0 && !s.o.failed {
 		notes = append(notes, strings.Join(s.o.tasks, ", ")+": pod not created yet")
 	}
 	if !s.printed && len(notes) > 0 && s.o.previous {
-		return silence{cli.Errorf(s.o.f.Typed("job logs "+s.o.job.Name)+" prints their current or last logs", "no previous logs: %s", joined(notes))}
+		return silence{cli.Errorf(s.o.f.CommandText("job logs "+s.o.job.Name)+" prints their current or last logs", "no previous logs: %s", joinNotes(notes))}
 	}
 	if !s.printed && len(notes) > 0 {
-		return silence{cli.Errorf(s.o.f.Typed("job view "+s.o.job.Name)+" shows why; "+s.o.f.Typed("job logs "+s.o.job.Name)+" -f waits", "no logs yet: %s", joined(notes))}
+		return silence{cli.Errorf(s.o.f.CommandText("job view "+s.o.job.Name)+" shows why; "+s.o.f.CommandText("job logs "+s.o.job.Name)+" -f waits", "no logs yet: %s", joinNotes(notes))}
 	}
 	if !s.printed && s.o.failed {
 		notes = append(notes, fmt.Sprintf("no pod of job %q has failed", s.o.job.Name))
@@ -177,10 +177,10 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 	for _, note := range notes {
 		fmt.Fprintln(s.o.f.Streams.Err, printable.EscapeLine(note))
 	}
-	return errors.Join(append(problems, nowhere.problem(s.o))...)
+	return errors.Join(append(problems, nowhere.simulatedError(s.o))...)
 }
 
-func joined(notes []string) string {
+func joinNotes(notes []string) string {
 	const most = 4
 	text := ""
 	for i, note := range notes {
@@ -195,29 +195,29 @@ func joined(notes []string) string {
 	return text
 }
 
-func (s *streamer) noPods(ctx context.Context, c client.Client) error {
+func (s *streamer) noPodsError(ctx context.Context, c client.Client) error {
 	group, err := clusterops.PodGroupOfJob(ctx, c, s.o.job)
 	if err != nil {
 		group = nil
 	}
 	w := explain(s.o.job, group)
-	e := cli.Errorf(cmp.Or(w.Hint, s.o.f.Typed("job explain "+s.o.job.Name)+" shows why"), "job %q has no pods: it is %s", s.o.job.Name, phaseOf(s.o.job))
+	e := cli.Errorf(cmp.Or(w.Hint, s.o.f.CommandText("job explain "+s.o.job.Name)+" shows why"), "job %q has no pods: it is %s", s.o.job.Name, phaseOf(s.o.job))
 	if w.CodeAndMessage() != "" {
 		e.What += "; " + w.CodeAndMessage()
 	}
 	return silence{e}
 }
 
-// follow prints the logs until the job and all its streams have ended.
-func (s *streamer) follow(ctx context.Context, c client.WithWatch) error {
+// followLogs prints the logs until the job and all its streams have ended.
+func (s *streamer) followLogs(ctx context.Context, c client.WithWatch) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	told := announce(ctx, s.o.f, c, s.o.job)
+	told := startAnnouncer(ctx, s.o.f, c, s.o.job)
 	defer told.Close()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- follow(ctx, c, client.ObjectKeyFromObject(s.o.job), s.o.job.UID, func(job *batchv1alpha1.Job) (bool, error) {
-			told.saw(job)
+		ended <- followJobUntil(ctx, c, client.ObjectKeyFromObject(s.o.job), s.o.job.UID, func(job *batchv1alpha1.Job) (bool, error) {
+			told.recordJob(job)
 			return finished(phaseOf(job)), nil
 		})
 	}()
@@ -239,7 +239,7 @@ func (s *streamer) watchPods(ctx context.Context, c client.WithWatch, ended <-ch
 	for {
 		if version == "" {
 			var err error
-			if version, err = s.look(ctx, c); err != nil {
+			if version, err = s.startExisting(ctx, c); err != nil {
 				return err
 			}
 		}
@@ -248,10 +248,10 @@ func (s *streamer) watchPods(ctx context.Context, c client.WithWatch, ended <-ch
 		if err != nil {
 			return err
 		}
-		over, err := s.podEvents(ctx, c, watcher, ended, &version)
+		over, err := s.followPodEvents(ctx, c, watcher, ended, &version)
 		watcher.Stop()
 		if over && (err == nil || errors.Is(err, errGone)) {
-			_, lookErr := s.look(ctx, c)
+			_, lookErr := s.startExisting(ctx, c)
 			return errors.Join(err, lookErr)
 		}
 		if over || err != nil {
@@ -260,18 +260,18 @@ func (s *streamer) watchPods(ctx context.Context, c client.WithWatch, ended <-ch
 	}
 }
 
-func (s *streamer) look(ctx context.Context, c client.Client) (version string, err error) {
+func (s *streamer) startExisting(ctx context.Context, c client.Client) (version string, err error) {
 	page := &corev1.PodList{}
-	err = cli.Pages(ctx, c, page, func() error {
+	err = cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
-			s.start(ctx, c, page.Items[i].DeepCopy())
+			s.startSources(ctx, c, page.Items[i].DeepCopy())
 		}
 		return nil
 	}, client.InNamespace(s.o.job.Namespace), client.MatchingLabels{keys.JobName: s.o.job.Name})
 	return page.ResourceVersion, err
 }
 
-func (s *streamer) podEvents(ctx context.Context, c client.Client, watcher watch.Interface, ended <-chan error, version *string) (over bool, err error) {
+func (s *streamer) followPodEvents(ctx context.Context, c client.Client, watcher watch.Interface, ended <-chan error, version *string) (over bool, err error) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -285,58 +285,59 @@ func (s *streamer) podEvents(ctx context.Context, c client.Client, watcher watch
 				return false, nil
 			}
 			*version = pod.ResourceVersion
-			s.start(ctx, c, pod)
+			s.startSources(ctx, c, pod)
 		}
 	}
 }
 
-// start follows those containers of a pod that are not followed yet.
-func (s *streamer) start(ctx context.Context, c client.Client, pod *corev1.Pod) {
-	if !s.o.wants(pod) {
+// startSources follows those containers of a pod that are not followed yet.
+func (s *streamer) startSources(ctx context.Context, c client.Client, pod *corev1.Pod) {
+	if !s.o.matchesPod(pod) {
 		return
 	}
-	sources, _ := s.o.sources(pod)
+	sources, _ := s.o.logSources(pod)
 	for _, source := range sources {
-		if !s.fresh(source) {
+		if !s.registerSource(source) {
 			continue
 		}
 		s.work.Go(func() {
-			defer s.sink.leave()
-			err := s.copyOn(ctx, c, source)
-			if err != nil && (&simulated{kind: map[string]string{}}).holds(ctx, c, source.pod) {
-				err = errors.New(nothingRuns(source.pod))
+			defer s.sink.removeStream()
+			err := s.copyWithRetry(ctx, c, source)
+			if err != nil && (&simulated{kind: map[string]string{}}).collectSimulated(ctx, c, source.pod) {
+				err = errors.New(nothingRunsText(source.pod))
 			}
 			if err != nil && ctx.Err() == nil && !apierrors.IsNotFound(err) {
-				s.warn("%s: %v", source.label, err)
+				s.printWarning("%s: %v", source.label, err)
 			}
 		})
 	}
 }
 
-// fresh reports whether a source should be followed: it is new, and the maximum number of streams is not reached.
-func (s *streamer) fresh(source source) bool {
+// registerSource reports whether a source should be followed: it is new, and the maximum number of streams is not
+// reached.
+func (s *streamer) registerSource(source source) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.seen[source.key()] {
+	if s.seen[source.sourceKey()] {
 		return false
 	}
-	s.seen[source.key()] = true
-	if s.sink.enter(s.o.most) {
+	s.seen[source.sourceKey()] = true
+	if s.sink.addStream(s.o.most) {
 		return true
 	}
-	s.warn("%s is not followed: the limit of %d streams is reached; raise --max-log-requests, or select tasks with -t", source.label, s.o.most)
+	s.printWarning("%s is not followed: the limit of %d streams is reached; raise --max-log-requests, or select tasks with -t", source.label, s.o.most)
 	return false
 }
 
-// warn prints a warning between log lines.
-func (s *streamer) warn(format string, args ...any) {
+// printWarning prints a warning between log lines.
+func (s *streamer) printWarning(format string, args ...any) {
 	s.sink.mu.Lock()
 	defer s.sink.mu.Unlock()
 	s.o.f.Warnf(format, args...)
 }
 
-// enter registers another stream unless most streams are already active; if most is 0, there is no limit.
-func (s *sink) enter(most int) bool {
+// addStream registers another stream unless most streams are already active; if most is 0, there is no limit.
+func (s *sink) addStream(most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if most > 0 && s.active >= most {
@@ -346,19 +347,19 @@ func (s *sink) enter(most int) bool {
 	return true
 }
 
-func (s *sink) leave() {
+func (s *sink) removeStream() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.active--
 }
 
-// copy prints one container's log line by line; spoken reports whether the log had any lines.
-func (s *streamer) copy(ctx context.Context, from source) (spoken bool, err error) {
-	return s.read(ctx, from, s.options(from), func(line []byte) []byte { return line })
+// copyLog prints one container's log line by line; spoken reports whether the log had any lines.
+func (s *streamer) copyLog(ctx context.Context, from source) (spoken bool, err error) {
+	return s.readLog(ctx, from, s.logRequestOptions(from), func(line []byte) []byte { return line })
 }
 
-// options returns the options of the log request.
-func (s *streamer) options(from source) *corev1.PodLogOptions {
+// logRequestOptions returns the options of the log request.
+func (s *streamer) logRequestOptions(from source) *corev1.PodLogOptions {
 	options := &corev1.PodLogOptions{Container: from.container, Previous: s.o.previous, Timestamps: s.o.timestamps}
 	if s.o.tail >= 0 {
 		options.TailLines = &s.o.tail
@@ -370,14 +371,14 @@ func (s *streamer) options(from source) *corev1.PodLogOptions {
 	return options
 }
 
-// read prints a container's log. It passes each line through shown and skips the line if the result is empty.
-func (s *streamer) read(ctx context.Context, from source, options *corev1.PodLogOptions, shown func([]byte) []byte) (spoken bool, err error) {
+// readLog prints a container's log. It passes each line through shown and skips the line if the result is empty.
+func (s *streamer) readLog(ctx context.Context, from source, options *corev1.PodLogOptions, shown func([]byte) []byte) (spoken bool, err error) {
 	body, err := s.client.CoreV1().Pods(from.pod.Namespace).GetLogs(from.pod.Name, options).Stream(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = body.Close() }()
-	prefix := s.prefixOf(from.label)
+	prefix := s.linePrefix(from.label)
 	lines := bufio.NewReader(body)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -389,7 +390,7 @@ func (s *streamer) read(ctx context.Context, from source, options *corev1.PodLog
 			if line = shown(line); len(line) == 0 {
 				continue
 			}
-			if err := s.sink.print(prefix, line); err != nil {
+			if err := s.sink.writeLine(prefix, line); err != nil {
 				return spoken, err
 			}
 		}
@@ -402,7 +403,7 @@ func (s *streamer) read(ctx context.Context, from source, options *corev1.PodLog
 	}
 }
 
-func (s *streamer) prefixOf(label string) string {
+func (s *streamer) linePrefix(label string) string {
 	if !s.o.prefix {
 		return ""
 	}
@@ -413,7 +414,7 @@ func (s *streamer) prefixOf(label string) string {
 	return s.sink.style.PaintStream(int(hash.Sum32()%6), fmt.Sprintf("%-*s |", s.sink.width, label)) + " "
 }
 
-func (s *sink) print(prefix string, line []byte) error {
+func (s *sink) writeLine(prefix string, line []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, err := s.out.Write(append([]byte(prefix), line...))

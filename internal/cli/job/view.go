@@ -39,11 +39,11 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 		Use:     "view NAME...",
 		Aliases: []string{"describe", "show"},
 		Short:   "Show a job: tasks, pods, events, and why it is waiting",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Show details of a job: its tasks, its pods, its phases so far, and the last events
 			about the job, its pod group and its pods. If the job is waiting, the reason and
 			possible solutions follow.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# One job
 			vcctl job view train
 
@@ -57,15 +57,15 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 			vcctl job view train --events=false`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sel.Complete(f, args)
-			if len(o.sel.Names) == 0 && !o.sel.Wide() {
-				return cli.Errorf(fmt.Sprintf("%s NAME; `vcctl job list` shows the names", cli.Path(f, cmd)),
+			o.sel.AddArguments(f, args)
+			if len(o.sel.Names) == 0 && !o.sel.SelectsMany() {
+				return cli.Errorf(fmt.Sprintf("%s NAME; `vcctl job list` shows the names", cli.CommandPath(f, cmd)),
 					"job name (specified by --name or -N) is mandatory to view a particular job")
 			}
-			if err := o.sel.Need(f, cmd, ""); err != nil {
+			if err := o.sel.RequireSelection(f, cmd, ""); err != nil {
 				return err
 			}
-			if o.watch && (len(o.sel.Names) != 1 || o.out.Machine()) {
+			if o.watch && (len(o.sel.Names) != 1 || o.out.IsMachineReadable()) {
 				return cli.UsageError(f, cmd, "--watch requires one named job and the default output format")
 			}
 			return run(cmd.Context(), o)
@@ -74,9 +74,9 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 	cmd.Flags().BoolVar(&o.events, "events", true, "Show the latest events")
 	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the output of Volcano's vcctl")
 	o.sel.AddFlags(cmd, "jobs")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Show the job again whenever it changes, until it has ended")
-	o.out.AddFormat(cmd, false)
+	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }
 
@@ -87,7 +87,7 @@ type sheet struct {
 	simulated map[string]bool
 }
 
-func view(ctx context.Context, o *viewOptions) error {
+func viewJobs(ctx context.Context, o *viewOptions) error {
 	if err := o.out.Validate(); err != nil {
 		return err
 	}
@@ -95,26 +95,26 @@ func view(ctx context.Context, o *viewOptions) error {
 	if err != nil {
 		return err
 	}
-	jobs, err := selected(ctx, o.f, c, &o.sel)
+	jobs, err := readSelected(ctx, o.f, c, &o.sel)
 	switch {
 	case o.watch && err == nil:
-		return o.follow(ctx, c, jobs[0])
-	case o.out.Machine():
-		return errors.Join(err, o.print(jobs))
-	case o.sel.Wide() && len(jobs) == 0 && err == nil:
+		return o.followJob(ctx, c, jobs[0])
+	case o.out.IsMachineReadable():
+		return errors.Join(err, o.printJobs(jobs))
+	case o.sel.SelectsMany() && len(jobs) == 0 && err == nil:
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
 	for i, job := range jobs {
-		s, readErr := read(ctx, c, job, o.events)
+		s, readErr := readSheet(ctx, c, job, o.events)
 		if readErr != nil {
 			return errors.Join(err, readErr)
 		}
 		if i > 0 {
 			fmt.Fprintln(o.f.Streams.Out)
 		}
-		write := s.write
-		if o.compat || o.sel.Old() {
-			write = s.writeCompat
+		write := s.writeSections
+		if o.compat || o.sel.UsesOldName() {
+			write = s.writeCompatSheet
 		}
 		if writeErr := write(o.f); writeErr != nil {
 			return writeErr
@@ -123,24 +123,24 @@ func view(ctx context.Context, o *viewOptions) error {
 	return err
 }
 
-// print prints the jobs in a machine-readable format: a single named job directly, other selections as a List.
-func (o *viewOptions) print(jobs []*batchv1alpha1.Job) error {
-	if len(jobs) == 0 && !o.sel.Wide() {
+// printJobs prints the jobs in a machine-readable format: a single named job directly, other selections as a List.
+func (o *viewOptions) printJobs(jobs []*batchv1alpha1.Job) error {
+	if len(jobs) == 0 && !o.sel.SelectsMany() {
 		return nil
 	}
 	objects := make([]client.Object, len(jobs))
 	for i, job := range jobs {
 		objects[i] = job
 	}
-	return o.out.Print(o.f, objects, !o.sel.Wide() && len(o.sel.Names) == 1)
+	return o.out.PrintObjects(o.f, objects, !o.sel.SelectsMany() && len(o.sel.Names) == 1)
 }
 
-// follow prints a job again after every change, until the job has ended.
-func (o *viewOptions) follow(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
+// followJob prints a job again after every change, until the job has ended.
+func (o *viewOptions) followJob(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	first := true
-	c = o.f.Patient(c)
-	err := follow(ctx, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
-		s, err := read(ctx, c, now, o.events)
+	c = o.f.RetryingClient(c)
+	err := followJobUntil(ctx, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
+		s, err := readSheet(ctx, c, now, o.events)
 		if err != nil {
 			return false, err
 		}
@@ -148,29 +148,29 @@ func (o *viewOptions) follow(ctx context.Context, c client.WithWatch, job *batch
 			fmt.Fprintln(o.f.Streams.Out)
 		}
 		first = false
-		return finished(phaseOf(now)), s.write(o.f)
+		return finished(phaseOf(now)), s.writeSections(o.f)
 	})
 	if errors.Is(err, errGone) {
-		return o.f.Deleted("job", "job", job.Name)
+		return o.f.DeletedError("job", "job", job.Name)
 	}
 	return err
 }
 
-func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events bool) (*sheet, error) {
+func readSheet(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events bool) (*sheet, error) {
 	group, err := clusterops.PodGroupOfJob(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, err
 	}
-	s, readErr := readAround(ctx, c, job, group, events)
+	s, readErr := readSheetWithGroup(ctx, c, job, group, events)
 	if s != nil {
 		s.Unreadable = err != nil
 	}
 	return s, readErr
 }
 
-// readAround reads the pods of a job, and the events about the job, its PodGroup and its pods. The caller passes the
-// PodGroup.
-func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, events bool) (*sheet, error) {
+// readSheetWithGroup reads the pods of a job, and the events about the job, its PodGroup and its pods. The caller
+// passes the PodGroup.
+func readSheetWithGroup(ctx context.Context, c client.Client, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, events bool) (*sheet, error) {
 	around, err := clusterops.CompleteSheet(ctx, c, &jobstatus.Sheet{Job: job, Group: group}, events)
 	if around == nil {
 		return nil, err
@@ -192,29 +192,29 @@ func (s *sheet) markSimulated(ctx context.Context, c client.Client) {
 		if len(nodes.kind) == maxNodes {
 			return
 		}
-		s.simulated[pod.Spec.NodeName] = nodes.kindOf(ctx, c, pod.Spec.NodeName) == kindSimulated
+		s.simulated[pod.Spec.NodeName] = nodes.nodeKindOf(ctx, c, pod.Spec.NodeName) == kindSimulated
 	}
 }
 
-func (s *sheet) nodeOf(pod *corev1.Pod) string {
+func (s *sheet) nodeText(pod *corev1.Pod) string {
 	if s.simulated[pod.Spec.NodeName] {
 		return pod.Spec.NodeName + " (simulated)"
 	}
-	return orElse(pod.Spec.NodeName, "-")
+	return textOrDefault(pod.Spec.NodeName, "-")
 }
 
-func (s *sheet) write(f *cli.Factory) error {
+func (s *sheet) writeSections(f *cli.Factory) error {
 	now := f.Now()
-	style := render.Style{Enabled: f.Streams.Color()}
-	s.facts(f, style, now)
+	style := render.Style{Enabled: f.Streams.IsColored()}
+	s.writeFacts(f, style, now)
 	sections := []struct {
 		title string
 		table render.Table
 	}{
-		{"Tasks", s.taskTable()},
-		{s.podTitle(f), s.podTable(style, now)},
-		{"Phases", s.phaseTable(now)},
-		{"Events", s.eventTable(now)},
+		{"Tasks", s.newTaskTable()},
+		{s.podTableTitle(f), s.newPodTable(style, now)},
+		{"Phases", s.newPhaseTable(now)},
+		{"Events", s.newEventTable(now)},
 	}
 	for _, section := range sections {
 		if len(section.table.Rows) == 0 {
@@ -225,25 +225,25 @@ func (s *sheet) write(f *cli.Factory) error {
 			return err
 		}
 	}
-	s.writeWhy(f, style)
+	s.writeReason(f, style)
 	return nil
 }
 
-func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
+func (s *sheet) writeFacts(f *cli.Factory, style render.Style, now time.Time) {
 	job := s.Job
 	fact := func(name, value string) {
 		fmt.Fprintf(f.Streams.Out, "%-13s%s\n", name+":", style.Line(value))
 	}
 	fact("Name", job.Name)
 	fact("Namespace", job.Namespace)
-	startFacts(job, now, fact)
+	addStartFacts(job, now, fact)
 	phase := style.PaintPhase(string(phaseOf(job)))
 	if job.DeletionTimestamp != nil {
 		phase += " (being deleted)"
 	}
 	fact("Phase", phase)
-	fact("Queue", orElse(job.Spec.Queue, keys.DefaultQueue))
-	fact("Scheduler", orElse(job.Spec.SchedulerName, keys.DefaultSchedulerName))
+	fact("Queue", textOrDefault(job.Spec.Queue, keys.DefaultQueue))
+	fact("Scheduler", textOrDefault(job.Spec.SchedulerName, keys.DefaultSchedulerName))
 	if job.Spec.PriorityClassName != "" {
 		fact("Priority", job.Spec.PriorityClassName)
 	}
@@ -269,7 +269,7 @@ func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 	}
 }
 
-func (s *sheet) taskTable() render.Table {
+func (s *sheet) newTaskTable() render.Table {
 	table := render.Table{Header: []string{"NAME", "REPLICAS", "MIN", "PENDING", "RUNNING", "SUCCEEDED", "FAILED", "RESTARTS", "REQUESTS", "IMAGE"}, FreeText: true}
 	table.SetSpareColumns("SUCCEEDED", "FAILED", "RESTARTS", "PENDING", "MIN", "RUNNING")
 	for i := range s.Job.Spec.Tasks {
@@ -279,49 +279,49 @@ func (s *sheet) taskTable() render.Table {
 			least = *task.MinAvailable
 		}
 		count := s.Job.Status.TaskStatusCount[task.Name].Phase
-		row := []string{task.Name, text(task.Replicas), text(least), text(count[corev1.PodPending]), text(count[corev1.PodRunning]),
-			text(count[corev1.PodSucceeded]), text(count[corev1.PodFailed]), text(jobstatus.RestartsOfTask(s.Pods, task.Name))}
-		requests, images := asksOf(task)
+		row := []string{task.Name, numberText(task.Replicas), numberText(least), numberText(count[corev1.PodPending]), numberText(count[corev1.PodRunning]),
+			numberText(count[corev1.PodSucceeded]), numberText(count[corev1.PodFailed]), numberText(jobstatus.RestartsOfTask(s.Pods, task.Name))}
+		requests, images := requestsAndImages(task)
 		table.Rows = append(table.Rows, append(row, requests, images))
 	}
 	return table
 }
 
-func text(n int32) string { return strconv.Itoa(int(n)) }
+func numberText(n int32) string { return strconv.Itoa(int(n)) }
 
-func (s *sheet) podTable(style render.Style, now time.Time) render.Table {
+func (s *sheet) newPodTable(style render.Style, now time.Time) render.Table {
 	table := render.Table{Header: []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE", "NODE", "IP"}}
 	table.SetSpareColumns("IP", "RESTARTS", "AGE", "NODE")
 	shown := s.Pods
 	if len(shown) > mostPods {
 		shown = slices.Clone(shown)
-		slices.SortStableFunc(shown, func(a, b *corev1.Pod) int { return cmp.Compare(calmness(a), calmness(b)) })
+		slices.SortStableFunc(shown, func(a, b *corev1.Pod) int { return cmp.Compare(podSortKey(a), podSortKey(b)) })
 		shown = shown[:mostPods]
 	}
 	for _, pod := range shown {
 		table.Rows = append(table.Rows, []string{pod.Name, cli.PodReady(pod), style.PaintPhase(cli.PodStatus(pod)), cli.PodRestarts(pod, now),
-			render.FormatAgeSince(now, pod.CreationTimestamp.Time), s.nodeOf(pod), orElse(pod.Status.PodIP, "-")})
+			render.FormatAgeSince(now, pod.CreationTimestamp.Time), s.nodeText(pod), textOrDefault(pod.Status.PodIP, "-")})
 	}
 	return table
 }
 
-// podTitle returns the title of the pod table; for a large job, the title names the command that lists all pods.
-func (s *sheet) podTitle(f *cli.Factory) string {
+// podTableTitle returns the title of the pod table; for a large job, the title names the command that lists all pods.
+func (s *sheet) podTableTitle(f *cli.Factory) string {
 	if len(s.Pods) <= mostPods {
 		return "Pods"
 	}
-	return fmt.Sprintf("Pods (%d of %d; '%s' lists all)", mostPods, len(s.Pods), f.Typed("pod list --job "+s.Job.Name))
+	return fmt.Sprintf("Pods (%d of %d; '%s' lists all)", mostPods, len(s.Pods), f.CommandText("pod list --job "+s.Job.Name))
 }
 
 // mostPods is the maximum number of pods in a view. For a larger job, the view prefers failed and pending pods.
 const mostPods = 100
 
-// calmness returns the sort key of a pod: failed pods first, then pending, running and succeeded ones.
-func calmness(pod *corev1.Pod) int {
+// podSortKey returns the sort key of a pod: failed pods first, then pending, running and succeeded ones.
+func podSortKey(pod *corev1.Pod) int {
 	return slices.Index([]corev1.PodPhase{corev1.PodFailed, corev1.PodUnknown, corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded}, pod.Status.Phase)
 }
 
-func (s *sheet) phaseTable(now time.Time) render.Table {
+func (s *sheet) newPhaseTable(now time.Time) render.Table {
 	table := render.Table{Header: []string{"PHASE", "SINCE", "AGO"}}
 	for _, condition := range s.Job.Status.Conditions {
 		if condition.LastTransitionTime == nil {
@@ -333,12 +333,12 @@ func (s *sheet) phaseTable(now time.Time) render.Table {
 	return table
 }
 
-func (s *sheet) eventTable(now time.Time) render.Table {
-	return cli.EventTable(s.Events, now, s.ObjectOf)
+func (s *sheet) newEventTable(now time.Time) render.Table {
+	return cli.NewEventTable(s.Events, now, s.ObjectOf)
 }
 
-// writeWhy adds the reason why the job waits, if any, to the end of the sheet.
-func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
+// writeReason adds the reason why the job waits, if any, to the end of the sheet.
+func (s *sheet) writeReason(f *cli.Factory, style render.Style) {
 	w, fromPods := s.FindWaitReason(), false
 	if active(phaseOf(s.Job)) {
 		troubles := jobstatus.TroublesOfPods(s.Pods, s.Events)

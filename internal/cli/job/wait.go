@@ -14,41 +14,41 @@ import (
 // errGone is the error for a job that was deleted during a wait.
 var errGone = cli.ErrGone
 
-func newJobs() client.ObjectList { return &batchv1alpha1.JobList{} }
+func newJobList() client.ObjectList { return &batchv1alpha1.JobList{} }
 
-// follow calls see with the current job and after every change until see returns true; see cli.Follow.
-func follow(ctx context.Context, c client.WithWatch, key types.NamespacedName, uid types.UID, see func(*batchv1alpha1.Job) (bool, error)) error {
-	return cli.Follow(ctx, c, newJobs, key, uid, see)
+// followJobUntil calls see with the current job and after every change until see returns true; see cli.FollowObject.
+func followJobUntil(ctx context.Context, c client.WithWatch, key types.NamespacedName, uid types.UID, see func(*batchv1alpha1.Job) (bool, error)) error {
+	return cli.FollowObject(ctx, c, newJobList, key, uid, see)
 }
 
-// readNamed reads a job and the resource version to watch it from; see cli.ReadNamed.
+// readNamed reads a job and the resource version to watch it from; see cli.ReadNamedObject.
 func readNamed(ctx context.Context, c client.Client, key types.NamespacedName, uid types.UID) (*batchv1alpha1.Job, string, error) {
-	return cli.ReadNamed[*batchv1alpha1.Job](ctx, c, newJobs(), key, uid)
+	return cli.ReadNamedObject[*batchv1alpha1.Job](ctx, c, newJobList(), key, uid)
 }
 
 // waitForVerb waits until the Command has taken effect on the job.
 func waitForVerb(ctx context.Context, f *cli.Factory, c client.WithWatch, job *batchv1alpha1.Job, wait cli.Wait, v *verb) error {
-	limited, cancel := wait.Limit(ctx)
+	limited, cancel := wait.LimitContext(ctx)
 	defer cancel()
 	last := phaseOf(job)
-	busy := f.Streams.Busy("waiting for job " + job.Name)
-	defer busy.Done()
-	err := follow(limited, f.Patient(c), client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
+	busy := f.Streams.StartBusyLine("waiting for job " + job.Name)
+	defer busy.RemoveLine()
+	err := followJobUntil(limited, f.RetryingClient(c), client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
 		last = phaseOf(now)
-		busy.Say("waiting for job %s: %s", job.Name, last)
+		busy.SetText("waiting for job %s: %s", job.Name, last)
 		if v.HasTakenEffect(job, now) {
 			return true, nil
 		}
 		if finished(last) {
-			return false, cli.Errorf(f.Typed("job view "+job.Name), "job %q ended as %s instead of being %s", job.Name, last, v.Done)
+			return false, cli.Errorf(f.CommandText("job view "+job.Name), "job %q ended as %s instead of being %s", job.Name, last, v.Done)
 		}
 		return false, nil
 	})
 	if errors.Is(err, errGone) {
-		return f.Deleted("job", "job", job.Name)
+		return f.DeletedError("job", "job", job.Name)
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
-		return wait.TimedOut("job "+job.Name, string(last))
+		return wait.TimeoutError("job "+job.Name, string(last))
 	}
 	return err
 }

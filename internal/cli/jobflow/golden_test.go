@@ -26,8 +26,8 @@ func flows(s *clitest.Server) {
 		after("mail", nil, "report", "check"),
 	}
 	night.Status.JobStatusList = []flowv1alpha1.JobStatus{
-		{Name: "night-serve", State: batchv1alpha1.Running, StartTimestamp: golden.Ago(110 * time.Second)},
-		{Name: "night-query", State: batchv1alpha1.Pending, StartTimestamp: golden.Ago(30 * time.Second), RestartCount: 1},
+		{Name: "night-serve", State: batchv1alpha1.Running, StartTimestamp: golden.TimeAgo(110 * time.Second)},
+		{Name: "night-query", State: batchv1alpha1.Pending, StartTimestamp: golden.TimeAgo(30 * time.Second), RestartCount: 1},
 	}
 	night.Status.RunningJobs, night.Status.PendingJobs = []string{"night-serve"}, []string{"night-query"}
 
@@ -35,8 +35,8 @@ func flows(s *clitest.Server) {
 	etl.Spec.JobRetainPolicy = flowv1alpha1.Delete
 	etl.Spec.Flows = []flowv1alpha1.Flow{{Name: "load"}, after("train", nil, "load"), after("export", nil, "train")}
 	etl.Status.JobStatusList = []flowv1alpha1.JobStatus{
-		{Name: "etl-load", State: batchv1alpha1.Completed, StartTimestamp: golden.Ago(26 * time.Hour), EndTimestamp: golden.Ago(25 * time.Hour)},
-		{Name: "etl-train", State: batchv1alpha1.Failed, StartTimestamp: golden.Ago(25 * time.Hour), EndTimestamp: golden.Ago(24 * time.Hour), RestartCount: 3},
+		{Name: "etl-load", State: batchv1alpha1.Completed, StartTimestamp: golden.TimeAgo(26 * time.Hour), EndTimestamp: golden.TimeAgo(25 * time.Hour)},
+		{Name: "etl-train", State: batchv1alpha1.Failed, StartTimestamp: golden.TimeAgo(25 * time.Hour), EndTimestamp: golden.TimeAgo(24 * time.Hour), RestartCount: 3},
 	}
 	etl.Status.CompletedJobs, etl.Status.FailedJobs = []string{"etl-load"}, []string{"etl-train"}
 
@@ -44,10 +44,10 @@ func flows(s *clitest.Server) {
 	fresh.Spec.Flows = []flowv1alpha1.Flow{{Name: "serve"}, {Name: "ghost"}}
 	elsewhere := newFlow("weekly", flowv1alpha1.Succeed, 50*time.Hour)
 	elsewhere.Namespace = "cv"
-	s.Set(night, etl, fresh, elsewhere,
+	s.SetObjects(night, etl, fresh, elsewhere,
 		&flowv1alpha1.JobTemplate{ObjectMeta: metav1.ObjectMeta{Name: "serve", Namespace: "nlp"}},
 		&corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: "night.1", Namespace: "nlp"}, InvolvedObject: corev1.ObjectReference{Kind: "JobFlow", Name: "night", UID: night.UID},
-			Type: "Normal", Reason: "Created", Message: "create a job named night-serve!", LastTimestamp: golden.Ago(110 * time.Second), Count: 1})
+			Type: "Normal", Reason: "Created", Message: "create a job named night-serve!", LastTimestamp: golden.TimeAgo(110 * time.Second), Count: 1})
 }
 
 // spoken adds a log to the first step of the flow night.
@@ -55,12 +55,12 @@ func spoken(s *clitest.Server) {
 	flows(s)
 	night := newFlow("night", flowv1alpha1.Running, 2*time.Minute)
 	serve := jobOf(night, "serve", batchv1alpha1.Running)
-	s.Set(serve, golden.NewPod(serve, 0, "192.168.23.24"))
-	s.Log("nlp/night-serve-worker-0", "listening\n")
+	s.SetObjects(serve, golden.NewPod(serve, 0, "192.168.23.24"))
+	s.SetLog("nlp/night-serve-worker-0", "listening\n")
 }
 
 func newFlow(name string, phase flowv1alpha1.Phase, age time.Duration) *flowv1alpha1.JobFlow {
-	flow := &flowv1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", CreationTimestamp: golden.Ago(age)}}
+	flow := &flowv1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", CreationTimestamp: golden.TimeAgo(age)}}
 	flow.UID = types.UID("uid-flow-" + name)
 	flow.Labels = map[string]string{"team": name}
 	flow.Status.State.Phase = phase
@@ -90,7 +90,7 @@ spec:
 `
 
 func TestJobFlowGoldens(t *testing.T) {
-	runs := golden.Every(
+	runs := golden.RunsForCommands(
 		golden.Command{Args: "jobflow list", Wrong: "jobflow list --sort-by stepz", Prepare: flows},
 		golden.Command{Args: "jobflow get night", Wrong: "jobflow get nigth", Prepare: flows},
 		golden.Command{Args: "jobflow view night", Wrong: "jobflow view", Prepare: flows},
@@ -126,7 +126,7 @@ func TestJobFlowGoldens(t *testing.T) {
 	more("created from a pipe, only tried", "jobflow create -f - --dry-run=server", func(r *golden.Run) { r.Input = flowFile })
 	more("only tried here", "jobflow create -f testdata/flow.yaml --dry-run=client -o name", nil)
 	more("created twice", "jobflow create -f testdata/flow.yaml", func(r *golden.Run) {
-		r.Prepare = func(s *clitest.Server) { flow := newFlow("filed", flowv1alpha1.Running, time.Hour); s.Set(flow) }
+		r.Prepare = func(s *clitest.Server) { flow := newFlow("filed", flowv1alpha1.Running, time.Hour); s.SetObjects(flow) }
 		r.About = "some of it is there already"
 	})
 	more("a file without a flow", "jobflow create -f testdata/other.yaml", nil)
@@ -135,11 +135,11 @@ func TestJobFlowGoldens(t *testing.T) {
 	more("deleted by label, with a question, on a terminal", "jobflow delete -l team", func(r *golden.Run) { r.Width, r.Input = 80, "y\n" })
 	more("not deleted, for the answer was no", "jobflow delete --all", func(r *golden.Run) { r.Width, r.Input = 80, "n\n" })
 	more("deleted, Volcano's way", "jobflow delete -N night", func(r *golden.Run) {
-		r.Check = golden.Stored("/apis/flow.volcano.sh/v1alpha1/namespaces/nlp/jobflows", 2)
+		r.Check = golden.CheckStored("/apis/flow.volcano.sh/v1alpha1/namespaces/nlp/jobflows", 2)
 	})
 	more("what a file created", "jobflow delete --file testdata/flow.yaml --ignore-not-found", nil)
 	more("only tried", "jobflow delete night --dry-run=server", nil)
 	more("some are not there", "jobflow delete night nosuch", nil)
 	more("an unknown verb", "jobflow lits", nil)
-	golden.Hold(t, "jobflow", runs)
+	golden.CompareRuns(t, "jobflow", runs)
 }

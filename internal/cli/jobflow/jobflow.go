@@ -31,10 +31,10 @@ type jobFlow = *flowv1alpha1.JobFlow
 
 // New returns `vcctl jobflow` with all its verbs.
 func New(f *cli.Factory) *cobra.Command {
-	return flows().Command(f, newWait(f, waitForFlows), newRetry(f, retry), newLogs(f, logs))
+	return jobFlows().NewCommand(f, newWait(f, waitForFlows), newRetry(f, retryFlows), newLogs(f, printLogs))
 }
 
-func flows() *resourcecmd.Kind[jobFlow] {
+func jobFlows() *resourcecmd.Kind[jobFlow] {
 	return &resourcecmd.Kind[jobFlow]{
 		Noun: "jobflow", Called: "job flow", Aliases: []string{"jobflows", "jf"}, OldWord: "JobFlow", Sample: "night",
 		Short: "Create, watch, retry and delete flows of dependent jobs",
@@ -44,8 +44,8 @@ func flows() *resourcecmd.Kind[jobFlow] {
 			have completed, or when its probes of them succeed.`,
 		GVK: flowv1alpha1.GroupVersion.WithKind("JobFlow"),
 		New: func() jobFlow { return &flowv1alpha1.JobFlow{} }, NewList: func() client.ObjectList { return &flowv1alpha1.JobFlowList{} },
-		Columns: columns, FreeText: true, Spare: []string{"AGE", "STEPS"}, Compat: compatTable,
-		View: view,
+		Columns: listColumns, FreeText: true, Spare: []string{"AGE", "STEPS"}, Compat: printCompatTable,
+		View: buildSheet,
 		Ended: func(flow jobFlow) bool {
 			return phaseOf(flow) == flowv1alpha1.Succeed || phaseOf(flow) == flowv1alpha1.Failed
 		},
@@ -82,7 +82,7 @@ func flows() *resourcecmd.Kind[jobFlow] {
 				vcctl jobflow view night -o yaml`,
 		},
 		CreateNote: `The job templates of the steps may be in the same files.`,
-		Await:      awaitCreated, AwaitHelp: "Wait until the job flows have ended; fail if one fails",
+		Await:      waitForCreated, AwaitHelp: "Wait until the job flows have ended; fail if one fails",
 		DeleteNote: `The jobs of a flow and their pods are deleted with it.`,
 	}
 }
@@ -91,46 +91,46 @@ func phaseOf(flow jobFlow) flowv1alpha1.Phase {
 	return cmp.Or(flow.Status.State.Phase, flowv1alpha1.Pending)
 }
 
-func columns(f *cli.Factory) []cli.Column[jobFlow] {
-	style := render.Style{Enabled: f.Streams.Color()}
+func listColumns(f *cli.Factory) []cli.Column[jobFlow] {
+	style := render.Style{Enabled: f.Streams.IsColored()}
 	return []cli.Column[jobFlow]{
 		{Title: "NAME", Text: func(flow jobFlow) string { return flow.Name }},
 		{Title: "PHASE", Text: func(flow jobFlow) string { return style.PaintPhase(string(phaseOf(flow))) }},
-		{Title: "STEPS", Text: func(flow jobFlow) string { return fmt.Sprintf("%d/%d", completed(flow), len(flow.Spec.Flows)) },
-			Compare: func(a, b jobFlow) int { return cmp.Compare(completed(a), completed(b)) }},
+		{Title: "STEPS", Text: func(flow jobFlow) string { return fmt.Sprintf("%d/%d", countCompleted(flow), len(flow.Spec.Flows)) },
+			Compare: func(a, b jobFlow) int { return cmp.Compare(countCompleted(a), countCompleted(b)) }},
 		{Title: "RUNNING", Wide: true, Text: func(flow jobFlow) string { return fmt.Sprint(len(flow.Status.RunningJobs)) }},
 		{Title: "FAILED", Wide: true, Text: func(flow jobFlow) string {
 			return fmt.Sprint(len(flow.Status.FailedJobs) + len(flow.Status.TerminatedJobs))
 		}},
-		{Title: "JOBS", Wide: true, Text: func(flow jobFlow) string { return retained(flow) }},
+		{Title: "JOBS", Wide: true, Text: func(flow jobFlow) string { return retentionText(flow) }},
 		{Title: "AGE", Volatile: true, Text: func(flow jobFlow) string { return render.FormatAgeSince(f.Now(), flow.CreationTimestamp.Time) },
 			Compare: func(a, b jobFlow) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
-		{Title: "NOW", Text: nowOf},
+		{Title: "NOW", Text: currentStateText},
 	}
 }
 
-// retained describes what happens to the flow's jobs after it has succeeded.
-func retained(flow jobFlow) string {
+// retentionText describes what happens to the flow's jobs after it has succeeded.
+func retentionText(flow jobFlow) string {
 	if flow.Spec.JobRetainPolicy == flowv1alpha1.Delete {
 		return "deleted"
 	}
 	return "kept"
 }
 
-// compatTable prints the table in the format of Volcano's vcctl.
-func compatTable(out io.Writer, f *cli.Factory, flows []jobFlow, _ bool) error {
+// printCompatTable prints the table in the format of Volcano's vcctl.
+func printCompatTable(out io.Writer, f *cli.Factory, flows []jobFlow, _ bool) error {
 	var rows [][]string
 	for _, flow := range flows {
 		rows = append(rows, []string{flow.Name, flow.Namespace, string(flow.Status.State.Phase), render.FormatAgeSince(f.Now(), flow.CreationTimestamp.Time)})
 	}
-	return resourcecmd.CompatTable(out, []string{"Name", "Namespace", "Phase", "Age"}, rows, 4, 4)
+	return resourcecmd.PrintCompatTable(out, []string{"Name", "Namespace", "Phase", "Age"}, rows, 4, 4)
 }
 
 // missingTemplates returns the steps that can still begin but whose JobTemplate does not exist. It returns no steps
 // for a user without access to JobTemplates.
 func missingTemplates(ctx context.Context, c client.Client, flow jobFlow) (map[string]bool, error) {
 	missing := map[string]bool{}
-	for _, name := range awaited(flow) {
+	for _, name := range unstartedSteps(flow) {
 		missing[name] = true
 	}
 	if len(missing) == 0 {
@@ -138,7 +138,7 @@ func missingTemplates(ctx context.Context, c client.Client, flow jobFlow) (map[s
 	}
 	page := &metav1.PartialObjectMetadataList{}
 	page.SetGroupVersionKind(flowv1alpha1.GroupVersion.WithKind("JobTemplateList"))
-	err := cli.Pages(ctx, c, page, func() error {
+	err := cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			delete(missing, page.Items[i].Name)
 		}
@@ -150,37 +150,37 @@ func missingTemplates(ctx context.Context, c client.Client, flow jobFlow) (map[s
 	return missing, err
 }
 
-func view(ctx context.Context, f *cli.Factory, c client.Client, flow jobFlow, events bool) (*cli.Sheet, error) {
+func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, flow jobFlow, events bool) (*cli.Sheet, error) {
 	missing, err := missingTemplates(ctx, c, flow)
 	if err != nil {
 		return nil, err
 	}
-	sheet := sheetOf(f, flow, missing)
+	sheet := newFlowSheet(f, flow, missing)
 	if !events {
 		return sheet, nil
 	}
 	happened, err := clusterops.EventsAboutObjects(ctx, c, flow.Namespace, flow)
-	sheet.Add("Events", cli.EventTable(happened, f.Now(), func(*corev1.Event) string { return "job flow" }))
+	sheet.AddTable("Events", cli.NewEventTable(happened, f.Now(), func(*corev1.Event) string { return "job flow" }))
 	return sheet, err
 }
 
-func sheetOf(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sheet {
-	now, style := f.Now(), render.Style{Enabled: f.Streams.Color()}
+func newFlowSheet(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sheet {
+	now, style := f.Now(), render.Style{Enabled: f.Streams.IsColored()}
 	sheet := &cli.Sheet{}
-	sheet.Fact("Name", flow.Name)
-	sheet.Fact("Namespace", flow.Namespace)
-	sheet.Fact("Phase", style.PaintPhase(string(phaseOf(flow)))+resourcecmd.Leaving(flow))
-	sheet.Fact("Steps", fmt.Sprintf("%d of %d completed", completed(flow), len(flow.Spec.Flows)))
-	sheet.Fact("Jobs", retained(flow)+" after all have completed")
-	sheet.Fact("Created", resourcecmd.Created(flow, now))
-	steps := stepsOf(flow, missing)
+	sheet.AddFact("Name", flow.Name)
+	sheet.AddFact("Namespace", flow.Namespace)
+	sheet.AddFact("Phase", style.PaintPhase(string(phaseOf(flow)))+resourcecmd.DeletionSuffix(flow))
+	sheet.AddFact("Steps", fmt.Sprintf("%d of %d completed", countCompleted(flow), len(flow.Spec.Flows)))
+	sheet.AddFact("Jobs", retentionText(flow)+" after all have completed")
+	sheet.AddFact("Created", resourcecmd.CreatedText(flow, now))
+	steps := newSteps(flow, missing)
 	table := render.Table{Header: []string{"STEP", "STATE", "JOB", "RUNTIME", "RETRIES", "AFTER"}, FreeText: true}
 	table.SetSpareColumns("RETRIES", "RUNTIME", "JOB")
-	for i, step := range inTree(steps) {
-		table.Rows = append(table.Rows, []string{branches(inTree(steps), i, f.Streams.Unicode()) + step.name, style.PaintPhase(step.state),
-			step.jobText(), step.runtime(now), step.retries(), dash(step.after())})
+	for i, step := range sortAsTree(steps) {
+		table.Rows = append(table.Rows, []string{treeBranches(sortAsTree(steps), i, f.Streams.SupportsUnicode()) + step.name, style.PaintPhase(step.state),
+			step.jobText(), step.runtimeText(now), step.retriesText(), dashIfEmpty(step.dependenciesText())})
 	}
-	sheet.Add("Steps", table)
+	sheet.AddTable("Steps", table)
 	var lines []string
 	for _, step := range steps {
 		if step.waits != "" {
@@ -197,10 +197,10 @@ func sheetOf(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sheet {
 	return sheet
 }
 
-func dash(text string) string { return cmp.Or(text, "-") }
+func dashIfEmpty(text string) string { return cmp.Or(text, "-") }
 
-// between returns the time from start to end, or to now if end is not set.
-func between(start, end, now time.Time) string {
+// elapsedText returns the time from start to end, or to now if end is not set.
+func elapsedText(start, end, now time.Time) string {
 	if start.IsZero() {
 		return "-"
 	}

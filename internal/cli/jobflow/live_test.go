@@ -81,7 +81,7 @@ func TestWaitForAFlowEndsAsTheFlowDoes(t *testing.T) {
 			server := clitest.Start(t, plainFlow(flowv1alpha1.Pending))
 			out, _, done := golden.Start(t, server, strings.Fields(tc.args)...)
 			waitForFlowWatch(t, server)
-			if code := golden.Ends(t, server, out, done, tc.last); code != tc.code || !strings.Contains(out.String(), tc.says) {
+			if code := golden.WaitForEnd(t, server, out, done, tc.last); code != tc.code || !strings.Contains(out.String(), tc.says) {
 				t.Errorf("exit %d, want %d with %q:\n%s", code, tc.code, tc.says, out)
 			}
 		})
@@ -100,14 +100,14 @@ func TestWaitForAFlowThatIsDeletedOrLate(t *testing.T) {
 		server := clitest.Start(t, plainFlow(flowv1alpha1.Pending))
 		out, _, done := golden.Start(t, server, strings.Fields(args)...)
 		waitForFlowWatch(t, server)
-		server.Remove(plainFlow(flowv1alpha1.Pending))
-		out.Wait(t, want.says)
+		server.RemoveObject(plainFlow(flowv1alpha1.Pending))
+		out.WaitFor(t, want.says)
 		if code := <-done; code != want.code {
 			t.Errorf("%s: exit %d, want %d:\n%s", args, code, want.code, out)
 		}
 	}
 	server := clitest.Start(t, plainFlow(flowv1alpha1.Pending))
-	got := golden.Run{Args: "jobflow wait pair --timeout 50ms"}.Do(t, server)
+	got := golden.Run{Args: "jobflow wait pair --timeout 50ms"}.RunAgainst(t, server)
 	if got.Code != cli.ExitPending || !strings.Contains(got.Err, `the wait for job flow "pair" ended after 50ms: Pending; waiting: first, second`) {
 		t.Errorf("exit %d: %s", got.Code, got.Err)
 	}
@@ -120,22 +120,22 @@ func TestWhoWaitsForAFlowIsToldTheReasons(t *testing.T) {
 	flow := plainFlow(flowv1alpha1.Pending)
 	server := clitest.Start(t, flow)
 	out, stop, _ := golden.Start(t, server, "jobflow", "wait", "pair")
-	out.Wait(t, `job flow "pair" is waiting: step first: job template first does not exist in namespace nlp; create it: vcctl jobtemplate create -f FILE`)
+	out.WaitFor(t, `job flow "pair" is waiting: step first: job template first does not exist in namespace nlp; create it: vcctl jobtemplate create -f FILE`)
 	for _, template := range templatesOf("first", "second") {
-		server.Set(template)
+		server.SetObjects(template)
 	}
 	first := jobOf(flow, "first", batchv1alpha1.Pending)
 	closed := golden.NewGroup(first, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue research is closed"})
-	server.Set(closed) // the PodGroup may be seen before its job
-	server.Set(first)
+	server.SetObjects(closed) // the PodGroup may be seen before its job
+	server.SetObjects(first)
 	begun := plainFlow(flowv1alpha1.Pending, flowv1alpha1.JobStatus{Name: "pair-first", State: batchv1alpha1.Pending})
-	server.Set(begun)
-	out.Wait(t, `job "pair-first" is waiting: QueueClosed: queue research is closed`)
+	server.SetObjects(begun)
+	out.WaitFor(t, `job "pair-first" is waiting: QueueClosed: queue research is closed`)
 	other := golden.NewJob("stranger", "research", batchv1alpha1.Pending, time.Minute)
-	server.Set(other, golden.NewGroup(other, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue research is closed"}))
+	server.SetObjects(other, golden.NewGroup(other, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue research is closed"}))
 	second := jobOf(flow, "second", batchv1alpha1.Pending)
-	server.Set(second, golden.NewGroup(second, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue research is closed still"}))
-	out.Wait(t, `job "pair-second" is waiting: QueueClosed: queue research is closed still`)
+	server.SetObjects(second, golden.NewGroup(second, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue research is closed still"}))
+	out.WaitFor(t, `job "pair-second" is waiting: QueueClosed: queue research is closed still`)
 	stop()
 	if strings.Contains(out.String(), "stranger") {
 		t.Errorf("the reason of a job of another owner is printed:\n%s", out)
@@ -150,11 +150,11 @@ func TestWaitForAFlowOutlastsAnAPIServerThatIsAway(t *testing.T) {
 			server := clitest.Start(t, plainFlow(flowv1alpha1.Pending))
 			out, _, done := golden.Start(t, server, strings.Fields(args)...)
 			waitForFlowWatch(t, server)
-			server.Away()
-			out.Wait(t, "the API server does not respond")
-			server.Back()
-			out.Wait(t, "the API server responds again")
-			if code := golden.Ends(t, server, out, done, plainFlow(flowv1alpha1.Succeed)); code != cli.ExitOK || strings.Count(out.String(), "does not respond") != 1 {
+			server.StartOutage()
+			out.WaitFor(t, "the API server does not respond")
+			server.EndOutage()
+			out.WaitFor(t, "the API server responds again")
+			if code := golden.WaitForEnd(t, server, out, done, plainFlow(flowv1alpha1.Succeed)); code != cli.ExitOK || strings.Count(out.String(), "does not respond") != 1 {
 				t.Errorf("exit %d:\n%s", code, out)
 			}
 		})
@@ -166,13 +166,13 @@ func TestCreateWaitsForTheFlowToEnd(t *testing.T) {
 	for phase, code := range map[flowv1alpha1.Phase]int{flowv1alpha1.Succeed: cli.ExitOK, flowv1alpha1.Failed: cli.ExitError} {
 		server := clitest.Start(t)
 		out, _, done := golden.Start(t, server, "jobflow", "create", "-f", "testdata/flow.yaml", "--wait")
-		out.Wait(t, "filed")
+		out.WaitFor(t, "filed")
 		waitForFlowWatch(t, server)
 		flow := newFlow("filed", phase, 0)
-		for _, object := range server.Objects("/apis/flow.volcano.sh/v1alpha1/namespaces/nlp/jobflows") {
+		for _, object := range server.ObjectsBelow("/apis/flow.volcano.sh/v1alpha1/namespaces/nlp/jobflows") {
 			flow.UID = golden.UIDOf(object["metadata"].(map[string]any))
 		}
-		if got := golden.Ends(t, server, out, done, flow); got != code {
+		if got := golden.WaitForEnd(t, server, out, done, flow); got != code {
 			t.Errorf("%s: exit %d, want %d:\n%s", phase, got, code, out)
 		}
 	}
@@ -184,16 +184,16 @@ func TestRetryAsksForWhatFailedToRunAgain(t *testing.T) {
 	failed := plainFlow(flowv1alpha1.Failed, flowv1alpha1.JobStatus{Name: "pair-first", State: batchv1alpha1.Failed, EndTimestamp: end})
 	server := clitest.Start(t, failed)
 	out, _, done := golden.Start(t, server, "jobflow", "retry", "pair", "--wait")
-	out.Wait(t, "jobflow.flow.volcano.sh/pair retried: first\n")
+	out.WaitFor(t, "jobflow.flow.volcano.sh/pair retried: first\n")
 	waitForFlowWatch(t, server)
-	stored := server.Objects("/apis/flow.volcano.sh/v1alpha1/namespaces/nlp/jobflows")[0]
-	if got, want := golden.Field(stored, "metadata", "annotations", keys.RetryFailed), end.UTC().Format(time.RFC3339); got != want {
+	stored := server.ObjectsBelow("/apis/flow.volcano.sh/v1alpha1/namespaces/nlp/jobflows")[0]
+	if got, want := golden.FieldText(stored, "metadata", "annotations", keys.RetryFailed), end.UTC().Format(time.RFC3339); got != want {
 		t.Errorf("the annotation is %q, want %q", got, want)
 	}
 	// The failure from before the retry does not end the wait; the new failure does.
 	again := plainFlow(flowv1alpha1.Failed, flowv1alpha1.JobStatus{Name: "pair-first", State: batchv1alpha1.Failed, EndTimestamp: metav1.NewTime(golden.Now)})
-	server.Set(plainFlow(flowv1alpha1.Running))
-	if code := golden.Ends(t, server, out, done, again); code != cli.ExitError || !strings.Contains(out.String(), `job flow "pair" ended as Failed`) {
+	server.SetObjects(plainFlow(flowv1alpha1.Running))
+	if code := golden.WaitForEnd(t, server, out, done, again); code != cli.ExitError || !strings.Contains(out.String(), `job flow "pair" ended as Failed`) {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
@@ -207,15 +207,15 @@ func TestLogsOfAFlowFollowStepsThatBeginLater(t *testing.T) {
 	var begun []flowv1alpha1.JobStatus
 	for _, step := range []string{"first", "second"} {
 		made := jobOf(flow, step, batchv1alpha1.Running)
-		server.Log("nlp/pair-"+step+"-worker-0", step+" speaks\n")
-		server.Set(made, golden.NewPod(made, 0, "192.168.23.24"))
+		server.SetLog("nlp/pair-"+step+"-worker-0", step+" speaks\n")
+		server.SetObjects(made, golden.NewPod(made, 0, "192.168.23.24"))
 		begun = append(begun, flowv1alpha1.JobStatus{Name: made.Name, State: batchv1alpha1.Running})
-		server.Set(plainFlow(flowv1alpha1.Running, begun...))
-		out.Wait(t, step+"/worker-0 ")
-		out.Wait(t, "| "+step+" speaks")
-		server.Set(jobOf(flow, step, batchv1alpha1.Completed))
+		server.SetObjects(plainFlow(flowv1alpha1.Running, begun...))
+		out.WaitFor(t, step+"/worker-0 ")
+		out.WaitFor(t, "| "+step+" speaks")
+		server.SetObjects(jobOf(flow, step, batchv1alpha1.Completed))
 	}
-	if code := golden.Ends(t, server, out, done, plainFlow(flowv1alpha1.Succeed, begun...)); code != cli.ExitOK {
+	if code := golden.WaitForEnd(t, server, out, done, plainFlow(flowv1alpha1.Succeed, begun...)); code != cli.ExitOK {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
@@ -223,11 +223,11 @@ func TestLogsOfAFlowFollowStepsThatBeginLater(t *testing.T) {
 func TestLogsOfAFlowOfWhichNothingHasBegun(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, plainFlow(flowv1alpha1.Pending))
-	got := golden.Run{Args: "jobflow logs pair second"}.Do(t, server)
+	got := golden.Run{Args: "jobflow logs pair second"}.RunAgainst(t, server)
 	if got.Code != cli.ExitError || !strings.Contains(got.Err, "no logs of job flow \"pair\": step second has not started") {
 		t.Errorf("exit %d: %s", got.Code, got.Err)
 	}
-	if got = (golden.Run{Args: "jobflow logs pair secnod"}).Do(t, server); got.Code != cli.ExitError || !strings.Contains(got.Err, `did you mean "second"?`) {
+	if got = (golden.Run{Args: "jobflow logs pair secnod"}).RunAgainst(t, server); got.Code != cli.ExitError || !strings.Contains(got.Err, `did you mean "second"?`) {
 		t.Errorf("exit %d: %s", got.Code, got.Err)
 	}
 }
@@ -236,8 +236,8 @@ func TestLogsOfAFlowOfWhichNothingHasBegun(t *testing.T) {
 func TestViewWithoutTheRightToTemplates(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, plainFlow(flowv1alpha1.Pending))
-	server.Refuse("GET", "/apis/flow.volcano.sh/v1alpha1/namespaces/nlp/jobtemplates", http.StatusForbidden, metav1.StatusReasonForbidden, "no")
-	got := golden.Run{Args: "jobflow view pair --events=false"}.Do(t, server)
+	server.RejectRequests("GET", "/apis/flow.volcano.sh/v1alpha1/namespaces/nlp/jobtemplates", http.StatusForbidden, metav1.StatusReasonForbidden, "no")
+	got := golden.Run{Args: "jobflow view pair --events=false"}.RunAgainst(t, server)
 	if got.Code != cli.ExitOK || strings.Contains(got.Out, "does not exist in namespace") {
 		t.Errorf("exit %d: %s%s", got.Code, got.Out, got.Err)
 	}

@@ -33,12 +33,12 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 		Use:     "logs NAME [STEP...]",
 		Aliases: []string{"log"},
 		Short:   "Print the logs of the pods of a job flow in one stream",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Print the logs of the pods of a flow, step by step, for all steps or the named
 			steps. Every line begins with the step, and with the task and the index of the pod.
 			With -f, the stream follows all steps, including steps that start later, until the
 			flow ends.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# All steps of a flow
 			vcctl jobflow logs night
 
@@ -53,7 +53,7 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 				return cli.UsageError(f, cmd, "the name of a job flow is missing")
 			}
 			o.name, o.steps = cli.BareName(args[0], "jobflows"), args[1:]
-			if err := o.print.Check(cmd); err != nil {
+			if err := o.print.CheckFlags(cmd); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -74,8 +74,8 @@ func completeSteps(f *cli.Factory) cli.Completer {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		names := slices.DeleteFunc(stepNamesOf(flow), func(name string) bool { return slices.Contains(args[1:], name) })
-		return cli.Values(names...)(cmd, args, prefix)
+		names := slices.DeleteFunc(allStepNames(flow), func(name string) bool { return slices.Contains(args[1:], name) })
+		return cli.CompleteValues(names...)(cmd, args, prefix)
 	}
 }
 
@@ -85,14 +85,14 @@ func readFlow(ctx context.Context, f *cli.Factory, name string) (jobFlow, client
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := flows().Selected(ctx, f, c, &cli.Selection{Names: []string{name}})
+	found, err := jobFlows().ReadSelected(ctx, f, c, &cli.Selection{Names: []string{name}})
 	if err != nil {
 		return nil, nil, err
 	}
 	return found[0], c, nil
 }
 
-func stepNamesOf(flow jobFlow) []string {
+func allStepNames(flow jobFlow) []string {
 	names := make([]string, len(flow.Spec.Flows))
 	for i := range flow.Spec.Flows {
 		names[i] = flow.Spec.Flows[i].Name
@@ -100,50 +100,50 @@ func stepNamesOf(flow jobFlow) []string {
 	return names
 }
 
-func logs(ctx context.Context, o *logsOptions) error {
+func printLogs(ctx context.Context, o *logsOptions) error {
 	flow, c, err := readFlow(ctx, o.f, o.name)
 	if err != nil {
 		return err
 	}
 	var problems []error
 	for _, step := range o.steps {
-		problems = append(problems, hasStep(flow, step))
+		problems = append(problems, checkStep(flow, step))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	return o.print.ToFile(func() error {
-		if o.print.Follows() {
-			return o.follow(ctx, o.f.Patient(c), flow)
+	return o.print.RedirectToFile(func() error {
+		if o.print.IsFollowing() {
+			return o.followLogs(ctx, o.f.RetryingClient(c), flow)
 		}
-		return o.once(ctx, c, flow)
+		return o.printExisting(ctx, c, flow)
 	})
 }
 
-// hasStep returns an error if the flow has no step with this name.
-func hasStep(flow jobFlow, step string) error {
-	names := stepNamesOf(flow)
+// checkStep returns an error if the flow has no step with this name.
+func checkStep(flow jobFlow, step string) error {
+	names := allStepNames(flow)
 	if slices.Contains(names, step) {
 		return nil
 	}
 	hint := "steps: " + strings.Join(names, ", ")
-	if near := cli.Nearest(step, names); near != "" {
+	if near := cli.FindNearest(step, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
 	return cli.Errorf(hint, "job flow %q has no step %q", flow.Name, step)
 }
 
-// wants reports whether the log of a step is printed.
-func (o *logsOptions) wants(step string) bool {
+// isStepSelected reports whether the log of a step is printed.
+func (o *logsOptions) isStepSelected(step string) bool {
 	return len(o.steps) == 0 || slices.Contains(o.steps, step)
 }
 
-// once prints the existing logs of all steps that have begun.
-func (o *logsOptions) once(ctx context.Context, c client.WithWatch, flow jobFlow) error {
+// printExisting prints the existing logs of all steps that have begun.
+func (o *logsOptions) printExisting(ctx context.Context, c client.WithWatch, flow jobFlow) error {
 	var parts []job.Part
 	var notes []string
-	for _, step := range stepsOf(flow, nil) {
-		if !o.wants(step.name) {
+	for _, step := range newSteps(flow, nil) {
+		if !o.isStepSelected(step.name) {
 			continue
 		}
 		part, err := readPart(ctx, c, flow, step.name)
@@ -159,10 +159,10 @@ func (o *logsOptions) once(ctx context.Context, c client.WithWatch, flow jobFlow
 		}
 	}
 	if len(parts) == 0 {
-		return cli.Errorf(o.f.Typed("jobflow view "+flow.Name)+" shows what the steps are waiting for; "+o.f.Typed("jobflow logs "+flow.Name)+" -f waits",
+		return cli.Errorf(o.f.CommandText("jobflow view "+flow.Name)+" shows what the steps are waiting for; "+o.f.CommandText("jobflow logs "+flow.Name)+" -f waits",
 			"no logs of job flow %q: %s", flow.Name, strings.Join(notes, ", "))
 	}
-	err := o.print.Print(ctx, c, parts)
+	err := o.print.PrintParts(ctx, c, parts)
 	for _, note := range notes {
 		o.f.Notef("%s", note)
 	}
@@ -182,8 +182,8 @@ func readPart(ctx context.Context, c client.Client, flow jobFlow, step string) (
 	return &job.Part{Job: made, Label: step}, nil
 }
 
-// follow prints the logs of the steps, including steps that begin later, until the flow has ended.
-func (o *logsOptions) follow(ctx context.Context, c client.WithWatch, flow jobFlow) error {
+// followLogs prints the logs of the steps, including steps that begin later, until the flow has ended.
+func (o *logsOptions) followLogs(ctx context.Context, c client.WithWatch, flow jobFlow) error {
 	parts := make(chan job.Part)
 	followed := make(chan error, 1)
 	ctx, cancel := context.WithCancel(ctx)
@@ -193,33 +193,33 @@ func (o *logsOptions) follow(ctx context.Context, c client.WithWatch, flow jobFl
 		cancel()
 	}()
 	seen := map[types.UID]bool{}
-	err := cli.Follow(ctx, c, newFlows, client.ObjectKeyFromObject(flow), flow.UID, func(now jobFlow) (bool, error) {
-		return o.isOver(now), o.passOn(ctx, c, now, seen, parts)
+	err := cli.FollowObject(ctx, c, newFlowList, client.ObjectKeyFromObject(flow), flow.UID, func(now jobFlow) (bool, error) {
+		return o.haveStepsBegun(now), o.sendNewParts(ctx, c, now, seen, parts)
 	})
 	close(parts)
 	if errors.Is(err, cli.ErrGone) {
-		err = o.f.Deleted("job flow", "jobflow", flow.Name)
+		err = o.f.DeletedError("job flow", "jobflow", flow.Name)
 	}
 	return errors.Join(err, <-followed)
 }
 
-// isOver reports whether all selected steps have begun or can no longer begin.
-func (o *logsOptions) isOver(flow jobFlow) bool {
+// haveStepsBegun reports whether all selected steps have begun or can no longer begin.
+func (o *logsOptions) haveStepsBegun(flow jobFlow) bool {
 	if phaseOf(flow) == flowv1alpha1.Succeed || phaseOf(flow) == flowv1alpha1.Failed {
 		return true
 	}
-	for _, name := range stepNamesOf(flow) {
-		if o.wants(name) && statusOf(flow, name) == nil {
+	for _, name := range allStepNames(flow) {
+		if o.isStepSelected(name) && stepJobStatus(flow, name) == nil {
 			return false
 		}
 	}
 	return true
 }
 
-// passOn sends the jobs of newly begun steps to the goroutine that prints logs.
-func (o *logsOptions) passOn(ctx context.Context, c client.Client, flow jobFlow, seen map[types.UID]bool, parts chan<- job.Part) error {
-	for _, name := range stepNamesOf(flow) {
-		if !o.wants(name) || statusOf(flow, name) == nil {
+// sendNewParts sends the jobs of newly begun steps to the goroutine that prints logs.
+func (o *logsOptions) sendNewParts(ctx context.Context, c client.Client, flow jobFlow, seen map[types.UID]bool, parts chan<- job.Part) error {
+	for _, name := range allStepNames(flow) {
+		if !o.isStepSelected(name) || stepJobStatus(flow, name) == nil {
 			continue
 		}
 		part, err := readPart(ctx, c, flow, name)

@@ -30,13 +30,13 @@ func newRetry(f *cli.Factory, run func(context.Context, *retryOptions) error) *c
 	cmd := &cobra.Command{
 		Use:   "retry NAME...",
 		Short: "Run the failed steps of job flows again, and the steps after them",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Run the steps of job flows again whose jobs failed or were terminated. Their jobs
 			are deleted and re-created from the current job templates; the steps that depend on
 			them start when they have completed. Completed steps do not run again.
 
 			The annotation ` + keys.RetryFailed + ` of the flow requests the retry from the controller.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# The failed steps of a flow
 			vcctl jobflow retry night
 
@@ -44,21 +44,21 @@ func newRetry(f *cli.Factory, run func(context.Context, *retryOptions) error) *c
 			vcctl jobflow retry night --wait`),
 		ValidArgsFunction: completeFlows(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sel.Complete(f, args)
+			o.sel.AddArguments(f, args)
 			if len(o.sel.Names) == 0 {
 				return cli.UsageError(f, cmd, "the name of a job flow is missing")
 			}
 			return run(cmd.Context(), o)
 		},
 	}
-	o.sel.AddOldName(cmd, "jobflows")
+	o.sel.AddOldNameFlag(cmd, "jobflows")
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the job flows have ended; fail if one fails")
-	o.out.AddFormat(cmd, false)
+	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }
 
-func retry(ctx context.Context, o *retryOptions) error {
+func retryFlows(ctx context.Context, o *retryOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return err
 	}
@@ -66,42 +66,42 @@ func retry(ctx context.Context, o *retryOptions) error {
 	if err != nil {
 		return err
 	}
-	found, problem := flows().Selected(ctx, o.f, c, &o.sel)
+	found, problem := jobFlows().ReadSelected(ctx, o.f, c, &o.sel)
 	problems := []error{problem}
 	var retried []jobFlow
 	for _, flow := range found {
-		if err := o.one(ctx, c, flow); err != nil {
+		if err := o.retryFlow(ctx, c, flow); err != nil {
 			problems = append(problems, err)
 			continue
 		}
 		retried = append(retried, flow)
 	}
-	if o.wait.Wait && !o.dryRun.Any() {
-		problems = append(problems, o.untilEnd(ctx, c, retried))
+	if o.wait.Wait && !o.dryRun.IsDryRun() {
+		problems = append(problems, o.waitUntilEnd(ctx, c, retried))
 	}
 	return errors.Join(problems...)
 }
 
-// one requests a retry of the failed steps of a flow.
-func (o *retryOptions) one(ctx context.Context, c client.Client, flow jobFlow) error {
+// retryFlow requests a retry of the failed steps of a flow.
+func (o *retryOptions) retryFlow(ctx context.Context, c client.Client, flow jobFlow) error {
 	failed := failedSteps(flow)
 	if len(failed) == 0 {
-		return cli.Errorf(o.f.Typed("jobflow view "+flow.Name), "job flow %q is %s: no step has failed", flow.Name, phaseOf(flow))
+		return cli.Errorf(o.f.CommandText("jobflow view "+flow.Name), "job flow %q is %s: no step has failed", flow.Name, phaseOf(flow))
 	}
-	if !o.dryRun.Client() {
-		patch := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%q}}}`, flow.UID, keys.RetryFailed, lastFailure(flow, o.f.Now()).UTC().Format(time.RFC3339))
+	if !o.dryRun.IsClient() {
+		patch := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%q}}}`, flow.UID, keys.RetryFailed, lastFailureTime(flow, o.f.Now()).UTC().Format(time.RFC3339))
 		if err := c.Patch(ctx, flow, client.RawPatch(types.MergePatchType, patch), o.dryRun.PatchOptions()...); err != nil {
 			return err
 		}
 	}
-	return cli.PrintName(o.f, &o.out, flow, "retried: "+strings.Join(failed, ", ")+o.dryRun.Suffix())
+	return cli.PrintSuccess(o.f, &o.out, flow, "retried: "+strings.Join(failed, ", ")+o.dryRun.MessageSuffix())
 }
 
-// lastFailure returns the latest end time among the flow's failed steps, or now if none has an end time.
-func lastFailure(flow jobFlow, now time.Time) time.Time {
+// lastFailureTime returns the latest end time among the flow's failed steps, or now if none has an end time.
+func lastFailureTime(flow jobFlow, now time.Time) time.Time {
 	var last time.Time
 	for _, name := range failedSteps(flow) {
-		if s := statusOf(flow, name); s != nil && s.EndTimestamp.After(last) {
+		if s := stepJobStatus(flow, name); s != nil && s.EndTimestamp.After(last) {
 			last = s.EndTimestamp.Time
 		}
 	}
@@ -111,26 +111,26 @@ func lastFailure(flow jobFlow, now time.Time) time.Time {
 	return last
 }
 
-// untilEnd waits until the retried flows have ended. It ignores the old failure, which a flow's status shows until
+// waitUntilEnd waits until the retried flows have ended. It ignores the old failure, which a flow's status shows until
 // the controller has acted on the request.
-func (o *retryOptions) untilEnd(ctx context.Context, c client.WithWatch, retried []jobFlow) error {
+func (o *retryOptions) waitUntilEnd(ctx context.Context, c client.WithWatch, retried []jobFlow) error {
 	failed := map[string]time.Time{}
 	for _, flow := range retried {
-		failed[flow.Namespace+"/"+flow.Name] = lastFailure(flow, time.Time{})
+		failed[flow.Namespace+"/"+flow.Name] = lastFailureTime(flow, time.Time{})
 	}
 	end, err := newGoal("done")
 	if err != nil {
 		return err
 	}
 	isAsBefore := func(flow jobFlow) bool {
-		return phaseOf(flow) == flowv1alpha1.Failed && !lastFailure(flow, time.Time{}).After(failed[flow.Namespace+"/"+flow.Name])
+		return phaseOf(flow) == flowv1alpha1.Failed && !lastFailureTime(flow, time.Time{}).After(failed[flow.Namespace+"/"+flow.Name])
 	}
 	again := &goal{isReached: end.isReached, said: end.said, isLost: func(flow jobFlow) bool { return end.isLost(flow) && !isAsBefore(flow) }}
-	return (&waiter{f: o.f, wait: &o.wait, goal: again}).all(ctx, c, retried)
+	return (&waiter{f: o.f, wait: &o.wait, goal: again}).waitForAll(ctx, c, retried)
 }
 
-// awaitCreated waits until newly created flows have ended.
-func awaitCreated(ctx context.Context, f *cli.Factory, wait *cli.Wait, created []jobFlow) error {
+// waitForCreated waits until newly created flows have ended.
+func waitForCreated(ctx context.Context, f *cli.Factory, wait *cli.Wait, created []jobFlow) error {
 	c, err := f.Client()
 	if err != nil {
 		return err
@@ -139,5 +139,5 @@ func awaitCreated(ctx context.Context, f *cli.Factory, wait *cli.Wait, created [
 	if err != nil {
 		return err
 	}
-	return (&waiter{f: f, wait: wait, goal: end}).all(ctx, c, created)
+	return (&waiter{f: f, wait: wait, goal: end}).waitForAll(ctx, c, created)
 }

@@ -32,26 +32,26 @@ type step struct {
 	parent *step
 }
 
-// stepsOf returns the state of each step of a flow, in the order of the flow's spec. missing holds the templates that
+// newSteps returns the state of each step of a flow, in the order of the flow's spec. missing holds the templates that
 // are known not to exist.
-func stepsOf(flow jobFlow, missing map[string]bool) []*step {
+func newSteps(flow jobFlow, missing map[string]bool) []*step {
 	byName := map[string]*step{}
 	var steps []*step
 	for i := range flow.Spec.Flows {
-		s := &step{name: flow.Spec.Flows[i].Name, spec: &flow.Spec.Flows[i], flow: flow, job: statusOf(flow, flow.Spec.Flows[i].Name)}
+		s := &step{name: flow.Spec.Flows[i].Name, spec: &flow.Spec.Flows[i], flow: flow, job: stepJobStatus(flow, flow.Spec.Flows[i].Name)}
 		steps, byName[s.name] = append(steps, s), s
 	}
 	for _, s := range steps {
-		s.judge(byName, missing[s.name])
+		s.updateState(byName, missing[s.name])
 	}
 	for _, s := range steps {
-		s.deepen(byName, map[string]bool{})
+		s.computeDepth(byName, map[string]bool{})
 	}
 	return steps
 }
 
-// statusOf returns the status of a step's job, or nil before the step has begun.
-func statusOf(flow jobFlow, name string) *flowv1alpha1.JobStatus {
+// stepJobStatus returns the status of a step's job, or nil before the step has begun.
+func stepJobStatus(flow jobFlow, name string) *flowv1alpha1.JobStatus {
 	job := flowv1alpha1.JobName(flow, name)
 	at := slices.IndexFunc(flow.Status.JobStatusList, func(s flowv1alpha1.JobStatus) bool { return s.Name == job })
 	if at < 0 {
@@ -60,15 +60,15 @@ func statusOf(flow jobFlow, name string) *flowv1alpha1.JobStatus {
 	return &flow.Status.JobStatusList[at]
 }
 
-func (s *step) targets() []string {
+func (s *step) dependencyNames() []string {
 	if s.spec.DependsOn == nil {
 		return nil
 	}
 	return s.spec.DependsOn.Targets
 }
 
-// judge sets the state of a step and the reason why it waits.
-func (s *step) judge(byName map[string]*step, isMissing bool) {
+// updateState sets the state of a step and the reason why it waits.
+func (s *step) updateState(byName map[string]*step, isMissing bool) {
 	if s.job != nil {
 		s.state = string(s.job.State)
 		if s.job.State == batchv1alpha1.Pending {
@@ -77,9 +77,9 @@ func (s *step) judge(byName map[string]*step, isMissing bool) {
 		return
 	}
 	var unmet []string
-	for _, target := range s.targets() {
+	for _, target := range s.dependencyNames() {
 		if other := byName[target]; other == nil || other.job == nil || other.job.State != batchv1alpha1.Completed {
-			unmet = append(unmet, fmt.Sprintf("%s (%s)", target, stateOf(other)))
+			unmet = append(unmet, fmt.Sprintf("%s (%s)", target, stateText(other)))
 		}
 	}
 	failed := failedSteps(s.flow)
@@ -88,25 +88,25 @@ func (s *step) judge(byName map[string]*step, isMissing bool) {
 		s.state, s.waits = stateNever, fmt.Sprintf("it will not start, because the flow has failed: %s; `vcctl job view %s` shows why", strings.Join(failed, ", "), flowv1alpha1.JobName(s.flow, failed[0]))
 	case len(unmet) > 0:
 		s.state, s.waits = stateWaiting, "for "+strings.Join(unmet, " and ")+" to complete"
-		if probes := s.probes(); probes != "" {
+		if probes := s.probesText(); probes != "" {
 			s.waits = "for " + strings.Join(unmet, " and ") + ": until " + probes
 		}
 		if isMissing {
-			s.waits += "; " + noTemplate(s.flow, s.name)
+			s.waits += "; " + missingTemplateText(s.flow, s.name)
 		}
 	case isMissing:
-		s.state, s.waits = stateWaiting, noTemplate(s.flow, s.name)
+		s.state, s.waits = stateWaiting, missingTemplateText(s.flow, s.name)
 	default:
 		s.state, s.waits = stateStarts, "its job is about to be created; if this takes long, check that the controller is running (vcd controllers)"
 	}
 }
 
-// noTemplate describes the missing JobTemplate of a step and how to create it.
-func noTemplate(flow jobFlow, step string) string {
+// missingTemplateText describes the missing JobTemplate of a step and how to create it.
+func missingTemplateText(flow jobFlow, step string) string {
 	return fmt.Sprintf("job template %s does not exist in namespace %s; create it: vcctl jobtemplate create -f FILE", step, flow.Namespace)
 }
 
-func stateOf(s *step) string {
+func stateText(s *step) string {
 	if s == nil {
 		return "no such step"
 	}
@@ -116,8 +116,9 @@ func stateOf(s *step) string {
 	return string(s.job.State)
 }
 
-// probes describes the conditions on the step's dependencies; it is empty if the dependencies only need to complete.
-func (s *step) probes() string {
+// probesText describes the conditions on the step's dependencies; it is empty if the dependencies only need to
+// complete.
+func (s *step) probesText() string {
 	if s.spec.DependsOn == nil || s.spec.DependsOn.Probe == nil {
 		return ""
 	}
@@ -135,10 +136,10 @@ func (s *step) probes() string {
 	return strings.Join(parts, " and ")
 }
 
-// after describes the dependencies of a step.
-func (s *step) after() string {
-	text := strings.Join(s.targets(), ", ")
-	if probes := s.probes(); probes != "" {
+// dependenciesText describes the dependencies of a step.
+func (s *step) dependenciesText() string {
+	text := strings.Join(s.dependencyNames(), ", ")
+	if probes := s.probesText(); probes != "" {
 		return text + ": " + probes
 	}
 	return text
@@ -146,11 +147,11 @@ func (s *step) after() string {
 
 // failedSteps returns the steps whose jobs failed or were terminated.
 func failedSteps(flow jobFlow) []string {
-	return stepNames(flow, slices.Concat(flow.Status.FailedJobs, flow.Status.TerminatedJobs))
+	return stepNamesOfJobs(flow, slices.Concat(flow.Status.FailedJobs, flow.Status.TerminatedJobs))
 }
 
-// stepNames returns the names of the steps to which the jobs belong.
-func stepNames(flow jobFlow, jobs []string) []string {
+// stepNamesOfJobs returns the names of the steps to which the jobs belong.
+func stepNamesOfJobs(flow jobFlow, jobs []string) []string {
 	names := make([]string, len(jobs))
 	for i, job := range jobs {
 		names[i] = strings.TrimPrefix(job, flow.Name+"-")
@@ -158,16 +159,16 @@ func stepNames(flow jobFlow, jobs []string) []string {
 	return names
 }
 
-// startable returns the steps that have not begun although they do not wait for another step.
-func startable(flow jobFlow) []string { return stepsIn(flow, stateStarts) }
+// startableSteps returns the steps that have not begun although they do not wait for another step.
+func startableSteps(flow jobFlow) []string { return stepsInState(flow, stateStarts) }
 
-// awaited returns the steps that have not begun but still can, and therefore need their templates.
-func awaited(flow jobFlow) []string { return stepsIn(flow, stateStarts, stateWaiting) }
+// unstartedSteps returns the steps that have not begun but still can, and therefore need their templates.
+func unstartedSteps(flow jobFlow) []string { return stepsInState(flow, stateStarts, stateWaiting) }
 
-// stepsIn returns the names of the steps in one of the given states.
-func stepsIn(flow jobFlow, states ...string) []string {
+// stepsInState returns the names of the steps in one of the given states.
+func stepsInState(flow jobFlow, states ...string) []string {
 	var names []string
-	for _, s := range stepsOf(flow, nil) {
+	for _, s := range newSteps(flow, nil) {
 		if slices.Contains(states, s.state) {
 			names = append(names, s.name)
 		}
@@ -175,18 +176,18 @@ func stepsIn(flow jobFlow, states ...string) []string {
 	return names
 }
 
-func completed(flow jobFlow) int {
+func countCompleted(flow jobFlow) int {
 	n := 0
 	for i := range flow.Spec.Flows {
-		if s := statusOf(flow, flow.Spec.Flows[i].Name); s != nil && s.State == batchv1alpha1.Completed {
+		if s := stepJobStatus(flow, flow.Spec.Flows[i].Name); s != nil && s.State == batchv1alpha1.Completed {
 			n++
 		}
 	}
 	return n
 }
 
-// nowOf summarizes the current state of a flow's steps for a table column.
-func nowOf(flow jobFlow) string {
+// currentStateText summarizes the current state of a flow's steps for a table column.
+func currentStateText(flow jobFlow) string {
 	var parts []string
 	say := func(word string, names []string) {
 		if len(names) > 0 {
@@ -194,30 +195,30 @@ func nowOf(flow jobFlow) string {
 		}
 	}
 	say("failed:", failedSteps(flow))
-	say("running:", stepNames(flow, flow.Status.RunningJobs))
-	say("pending:", stepNames(flow, flow.Status.PendingJobs))
-	say("other:", stepNames(flow, flow.Status.UnKnowJobs))
+	say("running:", stepNamesOfJobs(flow, flow.Status.RunningJobs))
+	say("pending:", stepNamesOfJobs(flow, flow.Status.PendingJobs))
+	say("other:", stepNamesOfJobs(flow, flow.Status.UnKnowJobs))
 	if phaseOf(flow) != flowv1alpha1.Failed && phaseOf(flow) != flowv1alpha1.Succeed {
 		var waiting []string
-		for _, s := range stepsOf(flow, nil) {
+		for _, s := range newSteps(flow, nil) {
 			if s.job == nil {
 				waiting = append(waiting, s.name)
 			}
 		}
 		say("waiting:", waiting)
 	}
-	return dash(strings.Join(parts, "; "))
+	return dashIfEmpty(strings.Join(parts, "; "))
 }
 
-// deepen places a step below its deepest dependency and returns its depth.
-func (s *step) deepen(byName map[string]*step, on map[string]bool) int {
+// computeDepth places a step below its deepest dependency and returns its depth.
+func (s *step) computeDepth(byName map[string]*step, on map[string]bool) int {
 	if s.depth > 0 || on[s.name] {
 		return s.depth
 	}
 	on[s.name] = true
-	for _, target := range s.targets() {
+	for _, target := range s.dependencyNames() {
 		if other := byName[target]; other != nil && other != s {
-			if below := other.deepen(byName, on) + 1; below > s.depth {
+			if below := other.computeDepth(byName, on) + 1; below > s.depth {
 				s.depth, s.parent = below, other
 			}
 		}
@@ -226,8 +227,8 @@ func (s *step) deepen(byName map[string]*step, on map[string]bool) int {
 	return s.depth
 }
 
-// inTree sorts steps so that each follows its parent.
-func inTree(steps []*step) []*step {
+// sortAsTree sorts steps so that each follows its parent.
+func sortAsTree(steps []*step) []*step {
 	var ordered []*step
 	var add func(parent *step)
 	add = func(parent *step) {
@@ -242,8 +243,8 @@ func inTree(steps []*step) []*step {
 	return ordered
 }
 
-// branches returns the lines of the tree to draw before the name of the i-th step.
-func branches(tree []*step, i int, fancy bool) string {
+// treeBranches returns the lines of the tree to draw before the name of the i-th step.
+func treeBranches(tree []*step, i int, fancy bool) string {
 	signs := [4]string{"|- ", "`- ", "|  ", "   "}
 	if fancy {
 		signs = [4]string{"├─ ", "└─ ", "│  ", "   "}
@@ -272,14 +273,14 @@ func (s *step) jobText() string {
 	return s.job.Name
 }
 
-func (s *step) runtime(now time.Time) string {
+func (s *step) runtimeText(now time.Time) string {
 	if s.job == nil {
 		return "-"
 	}
-	return between(s.job.StartTimestamp.Time, s.job.EndTimestamp.Time, now)
+	return elapsedText(s.job.StartTimestamp.Time, s.job.EndTimestamp.Time, now)
 }
 
-func (s *step) retries() string {
+func (s *step) retriesText() string {
 	if s.job == nil {
 		return "-"
 	}

@@ -46,8 +46,8 @@ func drawFlow(t *rapid.T) jobFlow {
 
 func TestEveryStepStandsOnceInTheTreeBelowOneOfItsTargets(t *testing.T) {
 	propertytest.Check(t, 300, func(t *rapid.T) {
-		steps := stepsOf(drawFlow(t), nil)
-		tree := inTree(steps)
+		steps := newSteps(drawFlow(t), nil)
+		tree := sortAsTree(steps)
 		if len(tree) != len(steps) {
 			t.Fatalf("%d steps in the tree, want %d", len(tree), len(steps))
 		}
@@ -56,17 +56,17 @@ func TestEveryStepStandsOnceInTheTreeBelowOneOfItsTargets(t *testing.T) {
 			switch {
 			case at != i:
 				t.Fatalf("step %s stands there twice", s.name)
-			case s.parent == nil && len(s.targets()) > 0:
-				t.Fatalf("step %s depends on %v and stands below none", s.name, s.targets())
-			case s.parent != nil && (!slices.Contains(s.targets(), s.parent.name) || slices.Index(tree, s.parent) >= i):
-				t.Fatalf("step %s, which depends on %v, stands below %s", s.name, s.targets(), s.parent.name)
+			case s.parent == nil && len(s.dependencyNames()) > 0:
+				t.Fatalf("step %s depends on %v and stands below none", s.name, s.dependencyNames())
+			case s.parent != nil && (!slices.Contains(s.dependencyNames(), s.parent.name) || slices.Index(tree, s.parent) >= i):
+				t.Fatalf("step %s, which depends on %v, stands below %s", s.name, s.dependencyNames(), s.parent.name)
 			}
-			for _, target := range s.targets() {
+			for _, target := range s.dependencyNames() {
 				if other := tree[slices.IndexFunc(tree, func(o *step) bool { return o.name == target })]; other.depth >= s.depth {
 					t.Fatalf("step %s is not deeper than its target %s", s.name, target)
 				}
 			}
-			if drawn := branches(tree, i, false); len(drawn) != 3*s.depth && s.parent != nil && len(drawn) != 3*depthOf(s) {
+			if drawn := treeBranches(tree, i, false); len(drawn) != 3*s.depth && s.parent != nil && len(drawn) != 3*depthOf(s) {
 				t.Fatalf("step %s is drawn with %q", s.name, drawn)
 			}
 		}
@@ -84,10 +84,10 @@ func depthOf(s *step) int {
 func TestWhatHasNotBegunSaysWhatItWaitsFor(t *testing.T) {
 	propertytest.Check(t, 300, func(t *rapid.T) {
 		flow := drawFlow(t)
-		for _, s := range stepsOf(flow, map[string]bool{"s0": true}) {
+		for _, s := range newSteps(flow, map[string]bool{"s0": true}) {
 			begun := s.job != nil
-			unmet := slices.ContainsFunc(s.targets(), func(target string) bool {
-				status := statusOf(flow, target)
+			unmet := slices.ContainsFunc(s.dependencyNames(), func(target string) bool {
+				status := stepJobStatus(flow, target)
 				return status == nil || status.State != batchv1alpha1.Completed
 			})
 			failed := len(flow.Status.FailedJobs) > 0

@@ -36,7 +36,7 @@ func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:   "wait NAME...",
 		Short: "Wait for job flows to run, to end, or to be deleted",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Wait until all the job flows meet a condition:
 
 			  running            a step has started to run, or all have completed
@@ -50,7 +50,7 @@ func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cob
 			shorter outages are tolerated. While a step is waiting, the reason is printed on
 			standard error when it becomes known and when it changes: the reason of its job, or
 			the missing job template.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# Until the flow ends; the exit code is the outcome
 			vcctl jobflow wait night
 
@@ -61,19 +61,19 @@ func newWait(f *cli.Factory, run func(context.Context, *waitOptions) error) *cob
 			vcctl jobflow wait -l team=nlp --for=running`),
 		ValidArgsFunction: completeFlows(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sel.Complete(f, args)
-			if err := o.sel.Need(f, cmd, "the name of a job flow is missing"); err != nil {
+			o.sel.AddArguments(f, args)
+			if err := o.sel.RequireSelection(f, cmd, "the name of a job flow is missing"); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	o.sel.AddFlags(cmd, "jobflows")
-	o.sel.AddAllNamespaces(cmd, "With --all or -l: in all namespaces")
+	o.sel.AddAllNamespacesFlag(cmd, "With --all or -l: in all namespaces")
 	cmd.Flags().StringVar(&o.aim, "for", "done", "Condition to wait for: running, done, succeeded, deleted, or jsonpath={PATH}=VALUE")
 	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
-	o.out.AddFormat(cmd, false)
-	_ = cmd.RegisterFlagCompletionFunc("for", cli.Values(aims...))
+	o.out.AddFormatFlags(cmd, false)
+	_ = cmd.RegisterFlagCompletionFunc("for", cli.CompleteValues(aims...))
 	return cmd
 }
 
@@ -107,25 +107,25 @@ func newGoal(text string) (*goal, error) {
 	never := func(jobFlow) bool { return false }
 	switch word := strings.ToLower(text); word {
 	case "running":
-		return &goal{isReached: is(flowv1alpha1.Running, flowv1alpha1.Succeed), isLost: is(flowv1alpha1.Failed), said: phaseWord}, nil
+		return &goal{isReached: is(flowv1alpha1.Running, flowv1alpha1.Succeed), isLost: is(flowv1alpha1.Failed), said: phaseText}, nil
 	case "done", "ended", "succeeded", "completed":
-		return &goal{isReached: is(flowv1alpha1.Succeed), isLost: is(flowv1alpha1.Failed), said: phaseWord}, nil
+		return &goal{isReached: is(flowv1alpha1.Succeed), isLost: is(flowv1alpha1.Failed), said: phaseText}, nil
 	case "deleted", "delete":
 		return &goal{isReached: never, isLost: never, isGone: true, said: func(jobFlow) string { return "deleted" }}, nil
 	}
 	path, isPath := strings.CutPrefix(text, "jsonpath=")
 	if !isPath {
-		return nil, cli.UnknownAim(text, aims)
+		return nil, cli.UnknownConditionError(text, aims)
 	}
-	has, err := cli.ReadPathAim(path)
+	has, err := cli.ParsePathCondition(path)
 	if err != nil {
 		return nil, err
 	}
 	return &goal{isReached: func(flow jobFlow) bool { return has(flow) }, isLost: never, said: func(jobFlow) string { return "has " + path }}, nil
 }
 
-// phaseWord returns the last word of a success message, for a flow's phase.
-func phaseWord(flow jobFlow) string {
+// phaseText returns the last word of a success message, for a flow's phase.
+func phaseText(flow jobFlow) string {
 	if phaseOf(flow) == flowv1alpha1.Succeed {
 		return "succeeded"
 	}
@@ -144,18 +144,18 @@ func waitForFlows(ctx context.Context, o *waitOptions) error {
 	if err != nil {
 		return err
 	}
-	found, problem := flows().Selected(ctx, o.f, c, &o.sel)
+	found, problem := jobFlows().ReadSelected(ctx, o.f, c, &o.sel)
 	if aim.isGone && problem != nil {
 		problem = cli.IgnoreMissing(problem)
 	}
-	if o.sel.Wide() && len(found) == 0 && problem == nil {
+	if o.sel.SelectsMany() && len(found) == 0 && problem == nil {
 		if !aim.isGone {
-			return cli.Errorf(o.f.Typed("jobflow list")+" shows the existing job flows", "no job flow to wait for")
+			return cli.Errorf(o.f.CommandText("jobflow list")+" shows the existing job flows", "no job flow to wait for")
 		}
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
 	w := &waiter{f: o.f, out: &o.out, wait: &o.wait, goal: aim}
-	return errors.Join(problem, w.all(ctx, c, found))
+	return errors.Join(problem, w.waitForAll(ctx, c, found))
 }
 
 // waiter waits for flows and prints why their steps wait.
@@ -170,34 +170,35 @@ type waiter struct {
 	mu sync.Mutex // guards the output
 }
 
-// all waits for all flows concurrently.
-func (w *waiter) all(ctx context.Context, c client.WithWatch, flows []jobFlow) error {
-	limited, cancel := w.wait.Limit(ctx)
+// waitForAll waits for all flows concurrently.
+func (w *waiter) waitForAll(ctx context.Context, c client.WithWatch, flows []jobFlow) error {
+	limited, cancel := w.wait.LimitContext(ctx)
 	defer cancel()
-	c = w.f.Patient(c)
-	for _, stop := range w.announce(limited, c, flows) {
+	c = w.f.RetryingClient(c)
+	for _, stop := range w.announceReasons(limited, c, flows) {
 		defer stop()
 	}
-	busy := w.f.Streams.Busy("waiting for " + waitedFor(flows))
-	defer busy.Done()
+	busy := w.f.Streams.StartBusyLine("waiting for " + describeFlows(flows))
+	defer busy.RemoveLine()
 	problems := make([]error, len(flows))
 	var work sync.WaitGroup
 	for i, flow := range flows {
-		work.Go(func() { problems[i] = w.one(limited, ctx, c, flow) })
+		work.Go(func() { problems[i] = w.waitForOne(limited, ctx, c, flow) })
 	}
 	work.Wait()
 	return errors.Join(problems...)
 }
 
-func waitedFor(found []jobFlow) string {
+func describeFlows(found []jobFlow) string {
 	if len(found) == 1 {
 		return "job flow " + found[0].Name
 	}
-	return flows().Count(len(found))
+	return jobFlows().CountText(len(found))
 }
 
-// announce starts to print, for each namespace, why the flows' jobs wait. It returns functions that stop the output.
-func (w *waiter) announce(ctx context.Context, c client.WithWatch, flows []jobFlow) (stops []func()) {
+// announceReasons starts to print, for each namespace, why the flows' jobs wait. It returns functions that stop the
+// output.
+func (w *waiter) announceReasons(ctx context.Context, c client.WithWatch, flows []jobFlow) (stops []func()) {
 	uids := map[string]map[types.UID]bool{}
 	for _, flow := range flows {
 		if uids[flow.Namespace] == nil {
@@ -214,77 +215,77 @@ func (w *waiter) announce(ctx context.Context, c client.WithWatch, flows []jobFl
 	return stops
 }
 
-// one waits for one flow, for at most --timeout.
-func (w *waiter) one(limited, whole context.Context, c client.WithWatch, flow jobFlow) error {
+// waitForOne waits for one flow, for at most --timeout.
+func (w *waiter) waitForOne(limited, whole context.Context, c client.WithWatch, flow jobFlow) error {
 	last, said := flow, map[string]bool{}
-	err := cli.Follow(limited, c, newFlows, client.ObjectKeyFromObject(flow), flow.UID, func(now jobFlow) (bool, error) {
+	err := cli.FollowObject(limited, c, newFlowList, client.ObjectKeyFromObject(flow), flow.UID, func(now jobFlow) (bool, error) {
 		last = now
 		if w.goal.isReached(now) || w.goal.isLost(now) {
 			return true, nil
 		}
-		return false, w.sayMissing(limited, c, now, said)
+		return false, w.printMissing(limited, c, now, said)
 	})
 	switch {
 	case errors.Is(err, cli.ErrGone) && w.goal.isGone:
-		return w.arrived(last)
+		return w.printReached(last)
 	case errors.Is(err, cli.ErrGone):
-		return w.f.Deleted("job flow", "jobflow", flow.Name)
+		return w.f.DeletedError("job flow", "jobflow", flow.Name)
 	case limited.Err() != nil && whole.Err() == nil:
-		return w.late(last)
+		return w.timeoutError(last)
 	case err != nil:
 		return err
 	case w.goal.isLost(last):
-		return w.failed(last)
+		return w.failureError(last)
 	}
-	return w.arrived(last)
+	return w.printReached(last)
 }
 
-func newFlows() client.ObjectList { return &flowv1alpha1.JobFlowList{} }
+func newFlowList() client.ObjectList { return &flowv1alpha1.JobFlowList{} }
 
-func (w *waiter) arrived(flow jobFlow) error {
+func (w *waiter) printReached(flow jobFlow) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.out == nil {
 		w.f.Notef("job flow %q %s", flow.Name, w.goal.said(flow))
 		return nil
 	}
-	return cli.PrintName(w.f, w.out, flow, w.goal.said(flow))
+	return cli.PrintSuccess(w.f, w.out, flow, w.goal.said(flow))
 }
 
-// failed returns an error that names the failed steps of a flow.
-func (w *waiter) failed(flow jobFlow) error {
-	e := cli.Errorf(w.f.Typed("jobflow view "+flow.Name), "job flow %q ended as %s", flow.Name, phaseOf(flow))
+// failureError returns an error that names the failed steps of a flow.
+func (w *waiter) failureError(flow jobFlow) error {
+	e := cli.Errorf(w.f.CommandText("jobflow view "+flow.Name), "job flow %q ended as %s", flow.Name, phaseOf(flow))
 	steps := failedSteps(flow)
 	if len(steps) > 0 {
 		e.What += ": " + strings.Join(steps, ", ")
-		e.Hint = fmt.Sprintf("%s shows why; %s runs the failed steps again", w.f.Typed("job view "+flowv1alpha1.JobName(flow, steps[0])), w.f.Typed("jobflow retry "+flow.Name))
+		e.Hint = fmt.Sprintf("%s shows why; %s runs the failed steps again", w.f.CommandText("job view "+flowv1alpha1.JobName(flow, steps[0])), w.f.CommandText("jobflow retry "+flow.Name))
 	}
 	return e
 }
 
-// late returns the error for a flow that did not meet the condition in time.
-func (w *waiter) late(flow jobFlow) error {
-	e := w.wait.TimedOut(fmt.Sprintf("job flow %q", flow.Name), string(phaseOf(flow)))
-	if now := nowOf(flow); now != "-" {
+// timeoutError returns the error for a flow that did not meet the condition in time.
+func (w *waiter) timeoutError(flow jobFlow) error {
+	e := w.wait.TimeoutError(fmt.Sprintf("job flow %q", flow.Name), string(phaseOf(flow)))
+	if now := currentStateText(flow); now != "-" {
 		e.What += "; " + now
 	}
-	e.Hint += "; " + w.f.Typed("jobflow view "+flow.Name) + " shows what each step is waiting for"
+	e.Hint += "; " + w.f.CommandText("jobflow view "+flow.Name) + " shows what each step is waiting for"
 	return e
 }
 
-// sayMissing prints a message, only once per step, for each startable step without a JobTemplate.
-func (w *waiter) sayMissing(ctx context.Context, c client.Client, flow jobFlow, said map[string]bool) error {
-	if len(startable(flow)) == 0 {
+// printMissing prints a message, only once per step, for each startable step without a JobTemplate.
+func (w *waiter) printMissing(ctx context.Context, c client.Client, flow jobFlow, said map[string]bool) error {
+	if len(startableSteps(flow)) == 0 {
 		return nil
 	}
 	missing, err := missingTemplates(ctx, c, flow)
 	if err != nil {
 		return err
 	}
-	for _, step := range startable(flow) {
+	for _, step := range startableSteps(flow) {
 		if missing[step] && !said[step] {
 			said[step] = true
-			w.f.Notef("job flow %q is waiting: step %s: %s", flow.Name, step, render.ReplaceProgramName(noTemplate(flow, step), w.f.Program))
+			w.f.Notef("job flow %q is waiting: step %s: %s", flow.Name, step, render.ReplaceProgramName(missingTemplateText(flow, step), w.f.Program))
 		}
 	}
 	return nil

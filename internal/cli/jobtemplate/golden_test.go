@@ -27,24 +27,24 @@ func templates(s *clitest.Server) {
 	query.Labels = map[string]string{"team": "nlp"}
 	query.Spec.Queue = "research"
 	query.Status.JobDependsOnList = []string{"night-query"}
-	s.Set(serve, query, &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: "serve.1", Namespace: "nlp"}, InvolvedObject: corev1.ObjectReference{Kind: "JobTemplate", Name: "serve", UID: serve.UID},
-		Type: "Warning", Reason: "Odd", Message: "something", LastTimestamp: golden.Ago(time.Minute), Count: 3})
+	s.SetObjects(serve, query, &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: "serve.1", Namespace: "nlp"}, InvolvedObject: corev1.ObjectReference{Kind: "JobTemplate", Name: "serve", UID: serve.UID},
+		Type: "Warning", Reason: "Odd", Message: "something", LastTimestamp: golden.TimeAgo(time.Minute), Count: 3})
 }
 
 func newTemplate(name string, age time.Duration) *flowv1alpha1.JobTemplate {
 	return &flowv1alpha1.JobTemplate{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: "uid-template", CreationTimestamp: golden.Ago(age)},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: "uid-template", CreationTimestamp: golden.TimeAgo(age)},
 		Spec:       batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Name: "main", Replicas: 1, Template: podTemplate("500m", "busybox")}}},
 	}
 }
 
 func podTemplate(cpu, image string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
-		Containers: []corev1.Container{{Name: "main", Image: image, Resources: corev1.ResourceRequirements{Requests: golden.Amounts("cpu", cpu)}}}}}
+		Containers: []corev1.Container{{Name: "main", Image: image, Resources: corev1.ResourceRequirements{Requests: golden.NewResources("cpu", cpu)}}}}}
 }
 
 func TestJobTemplateGoldens(t *testing.T) {
-	runs := golden.Every(
+	runs := golden.RunsForCommands(
 		golden.Command{Args: "jobtemplate list", Wrong: "jobtemplate list -l team=(", Prepare: templates},
 		golden.Command{Args: "jobtemplate get serve", Wrong: "jobtemplate get", Prepare: templates},
 		golden.Command{Args: "jobtemplate view serve", Wrong: "jobtemplate view srve", Prepare: templates},
@@ -62,5 +62,5 @@ func TestJobTemplateGoldens(t *testing.T) {
 	more("deleted, Volcano's way", "jobtemplate delete -N query -n nlp")
 	more("a directory", "jobtemplate create -f testdata/many -R --dry-run=client")
 	more("a file that is not there", "jobtemplate create -f testdata/templte.yaml")
-	golden.Hold(t, "jobtemplate", runs)
+	golden.CompareRuns(t, "jobtemplate", runs)
 }

@@ -29,9 +29,9 @@ import (
 type jobTemplate = *flowv1alpha1.JobTemplate
 
 // New returns `vcctl jobtemplate` with all its verbs.
-func New(f *cli.Factory) *cobra.Command { return templates().Command(f) }
+func New(f *cli.Factory) *cobra.Command { return jobTemplates().NewCommand(f) }
 
-func templates() *resourcecmd.Kind[jobTemplate] {
+func jobTemplates() *resourcecmd.Kind[jobTemplate] {
 	return &resourcecmd.Kind[jobTemplate]{
 		Noun: "jobtemplate", Called: "job template", Aliases: []string{"jobtemplates", "jt"}, OldWord: "JobTemplate", Sample: "serve",
 		Short: "List, show, create and delete the job templates of job flows",
@@ -40,7 +40,7 @@ func templates() *resourcecmd.Kind[jobTemplate] {
 			create their jobs from these templates.`,
 		GVK: flowv1alpha1.GroupVersion.WithKind("JobTemplate"),
 		New: func() jobTemplate { return &flowv1alpha1.JobTemplate{} }, NewList: func() client.ObjectList { return &flowv1alpha1.JobTemplateList{} },
-		Columns: columns, Spare: []string{"AGE", "MIN", "TASKS", "JOBS"}, Compat: compatTable, View: view,
+		Columns: listColumns, Spare: []string{"AGE", "MIN", "TASKS", "JOBS"}, Compat: printCompatTable, View: buildSheet,
 		State: func(template jobTemplate) string { return madeText(template) },
 		ListHelp: resourcecmd.Help{
 			Short: "List job templates: the size and the number of their jobs",
@@ -81,13 +81,13 @@ func madeText(template jobTemplate) string {
 	return "1 job"
 }
 
-func columns(f *cli.Factory) []cli.Column[jobTemplate] {
+func listColumns(f *cli.Factory) []cli.Column[jobTemplate] {
 	return []cli.Column[jobTemplate]{
 		{Title: "NAME", Text: func(t jobTemplate) string { return t.Name }},
 		{Title: "QUEUE", Text: func(t jobTemplate) string { return cmp.Or(t.Spec.Queue, keys.DefaultQueue) }},
 		{Title: "TASKS", Text: func(t jobTemplate) string { return fmt.Sprint(len(t.Spec.Tasks)) }},
-		{Title: "PODS", Text: func(t jobTemplate) string { return fmt.Sprint(job.Replicas(t.Spec.Tasks)) }},
-		{Title: "MIN", Text: func(t jobTemplate) string { return fmt.Sprint(least(t)) }},
+		{Title: "PODS", Text: func(t jobTemplate) string { return fmt.Sprint(job.CountReplicas(t.Spec.Tasks)) }},
+		{Title: "MIN", Text: func(t jobTemplate) string { return fmt.Sprint(minimumPods(t)) }},
 		{Title: "JOBS", Text: func(t jobTemplate) string { return fmt.Sprint(len(t.Status.JobDependsOnList)) }},
 		{Title: "PRIORITY", Wide: true, Text: func(t jobTemplate) string { return cmp.Or(t.Spec.PriorityClassName, "-") }},
 		{Title: "AGE", Volatile: true, Text: func(t jobTemplate) string { return render.FormatAgeSince(f.Now(), t.CreationTimestamp.Time) },
@@ -95,42 +95,42 @@ func columns(f *cli.Factory) []cli.Column[jobTemplate] {
 	}
 }
 
-// least returns the minimum number of pods that must start together; by default, all pods.
-func least(t jobTemplate) int32 {
-	return cmp.Or(t.Spec.MinAvailable, job.Replicas(t.Spec.Tasks))
+// minimumPods returns the minimum number of pods that must start together; by default, all pods.
+func minimumPods(t jobTemplate) int32 {
+	return cmp.Or(t.Spec.MinAvailable, job.CountReplicas(t.Spec.Tasks))
 }
 
-// compatTable prints the table in the format of Volcano's vcctl.
-func compatTable(out io.Writer, _ *cli.Factory, templates []jobTemplate, _ bool) error {
+// printCompatTable prints the table in the format of Volcano's vcctl.
+func printCompatTable(out io.Writer, _ *cli.Factory, templates []jobTemplate, _ bool) error {
 	var rows [][]string
 	for _, t := range templates {
 		rows = append(rows, []string{t.Name, t.Namespace})
 	}
-	return resourcecmd.CompatTable(out, []string{"Name", "Namespace"}, rows, 4, 4)
+	return resourcecmd.PrintCompatTable(out, []string{"Name", "Namespace"}, rows, 4, 4)
 }
 
 // maxJobs is the maximum number of jobs created from a template that a view lists.
 const maxJobs = 20
 
-func view(ctx context.Context, f *cli.Factory, c client.Client, t jobTemplate, events bool) (*cli.Sheet, error) {
+func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, t jobTemplate, events bool) (*cli.Sheet, error) {
 	sheet := &cli.Sheet{}
-	sheet.Fact("Name", t.Name)
-	sheet.Fact("Namespace", t.Namespace)
-	sheet.Fact("Queue", cmp.Or(t.Spec.Queue, keys.DefaultQueue))
-	sheet.Fact("Priority", t.Spec.PriorityClassName)
-	sheet.Fact("Pods", fmt.Sprintf("%d, %d must run together", job.Replicas(t.Spec.Tasks), least(t)))
+	sheet.AddFact("Name", t.Name)
+	sheet.AddFact("Namespace", t.Namespace)
+	sheet.AddFact("Queue", cmp.Or(t.Spec.Queue, keys.DefaultQueue))
+	sheet.AddFact("Priority", t.Spec.PriorityClassName)
+	sheet.AddFact("Pods", fmt.Sprintf("%d, %d must run together", job.CountReplicas(t.Spec.Tasks), minimumPods(t)))
 	jobs := t.Status.JobDependsOnList
 	text := strings.Join(jobs[:min(len(jobs), maxJobs)], ", ")
 	if len(jobs) > maxJobs {
 		text += fmt.Sprintf(" and %d more", len(jobs)-maxJobs)
 	}
-	sheet.Fact("Jobs", cmp.Or(text, "none"))
-	sheet.Fact("Created", resourcecmd.Created(t, f.Now()))
-	sheet.Add("Tasks", job.TemplateTable(t.Spec.Tasks))
+	sheet.AddFact("Jobs", cmp.Or(text, "none"))
+	sheet.AddFact("Created", resourcecmd.CreatedText(t, f.Now()))
+	sheet.AddTable("Tasks", job.NewTemplateTable(t.Spec.Tasks))
 	if !events {
 		return sheet, nil
 	}
 	happened, err := clusterops.EventsAboutObjects(ctx, c, t.Namespace, t)
-	sheet.Add("Events", cli.EventTable(happened, f.Now(), func(*corev1.Event) string { return "job template" }))
+	sheet.AddTable("Events", cli.NewEventTable(happened, f.Now(), func(*corev1.Event) string { return "job template" }))
 	return sheet, err
 }

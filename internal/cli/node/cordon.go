@@ -26,10 +26,10 @@ func newCordon(f *cli.Factory, run func(context.Context, *cordonOptions) error) 
 	return cordonCommand(f, run, true, &cobra.Command{
 		Use:   "cordon NAME...",
 		Short: "Keep new pods off nodes",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Mark nodes as unschedulable, as kubectl cordon does: no new pods are placed on
 			them. Existing pods stay; use drain to evict them.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# Two nodes
 			vcctl node cordon n1 n2
 
@@ -42,10 +42,10 @@ func newUncordon(f *cli.Factory, run func(context.Context, *cordonOptions) error
 	return cordonCommand(f, run, false, &cobra.Command{
 		Use:   "uncordon NAME...",
 		Short: "Allow new pods on nodes again",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Mark nodes as schedulable, as kubectl uncordon does. This ends a cordon or drain.
 			Pods that a drain has evicted do not return by themselves.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# One node
 			vcctl node uncordon n1
 
@@ -59,18 +59,18 @@ func cordonCommand(f *cli.Factory, run func(context.Context, *cordonOptions) err
 	o := &cordonOptions{f: f, cordoned: cordoned}
 	cmd.ValidArgsFunction = f.CompleteNodes()
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := o.targets.complete(f, cmd, args); err != nil {
+		if err := o.targets.addArguments(f, cmd, args); err != nil {
 			return err
 		}
 		return run(cmd.Context(), o)
 	}
 	o.targets.addFlags(cmd)
 	o.dryRun.AddFlag(cmd)
-	o.out.AddFormat(cmd, false)
+	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }
 
-func cordon(ctx context.Context, o *cordonOptions) error {
+func cordonNodes(ctx context.Context, o *cordonOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func cordon(ctx context.Context, o *cordonOptions) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := o.targets.read(ctx, o.f, c)
+	nodes, err := o.targets.readNodes(ctx, o.f, c)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func cordon(ctx context.Context, o *cordonOptions) error {
 	for _, node := range nodes {
 		done, err := setCordon(ctx, c, node, o.cordoned, o.dryRun)
 		if err == nil {
-			err = cli.PrintName(o.f, &o.out, node, done)
+			err = cli.PrintSuccess(o.f, &o.out, node, done)
 		}
 		problems = append(problems, err)
 	}
@@ -100,14 +100,14 @@ func setCordon(ctx context.Context, c client.Client, node *corev1.Node, cordoned
 		done = "cordoned"
 	}
 	if node.Spec.Unschedulable == cordoned {
-		return "already " + done + dryRun.Suffix(), nil
+		return "already " + done + dryRun.MessageSuffix(), nil
 	}
-	if dryRun.Client() {
+	if dryRun.IsClient() {
 		node.Spec.Unschedulable = cordoned
-		return done + dryRun.Suffix(), nil
+		return done + dryRun.MessageSuffix(), nil
 	}
 	if err := c.Patch(ctx, node, clusterops.CordonPatch(cordoned), dryRun.PatchOptions()...); err != nil {
 		return "", err
 	}
-	return done + dryRun.Suffix(), nil
+	return done + dryRun.MessageSuffix(), nil
 }

@@ -40,7 +40,7 @@ func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *c
 	cmd := &cobra.Command{
 		Use:   "drain NAME...",
 		Short: "Evict the pods of nodes, for maintenance",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Cordon nodes, evict their pods, and wait until the pods have ended, as kubectl
 			drain does. First, drain lists the jobs that lose pods and asks for confirmation.
 
@@ -53,7 +53,7 @@ func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *c
 
 			Exit codes: 0 the pods are gone; 8 --timeout has passed and pods are left;
 			2 you answered no.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# Which jobs would lose pods?
 			vcctl node drain n1 --dry-run
 
@@ -64,7 +64,7 @@ func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *c
 			vcctl node drain -l gpu=a100 --grace-period 60`),
 		ValidArgsFunction: f.CompleteNodes(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.targets.complete(f, cmd, args); err != nil {
+			if err := o.targets.addArguments(f, cmd, args); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -79,11 +79,11 @@ func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *c
 	flags.DurationVar(&o.timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
-	o.out.AddFormat(cmd, false)
+	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }
 
-func (o *drainOptions) validate() error {
+func (o *drainOptions) checkFlags() error {
 	if o.timeout < 0 {
 		return cli.Errorf("for example --timeout 10m", "--timeout: %s is less than 0", o.timeout)
 	}
@@ -94,48 +94,48 @@ func (o *drainOptions) validate() error {
 }
 
 func drainNodes(ctx context.Context, o *drainOptions) error {
-	if err := o.validate(); err != nil {
+	if err := o.checkFlags(); err != nil {
 		return err
 	}
 	c, err := o.f.Client()
 	if err != nil {
 		return err
 	}
-	nodes, err := o.targets.read(ctx, o.f, c)
+	nodes, err := o.targets.readNodes(ctx, o.f, c)
 	if err != nil {
 		return err
 	}
-	d, err := o.drainer()
+	d, err := o.newDrainer()
 	if err != nil {
 		return err
 	}
-	leaving, err := o.leaving(ctx, d, nodes)
+	leaving, err := o.podsToEvict(ctx, d, nodes)
 	if err != nil {
 		return err
 	}
-	if effects := effectsOf(ctx, c, leaving); len(effects) > 0 {
-		if err := o.announce(ctx, nodes, effects); err != nil {
+	if effects := describeEffects(ctx, c, leaving); len(effects) > 0 {
+		if err := o.confirmDrain(ctx, nodes, effects); err != nil {
 			return err
 		}
 	}
-	limited, stop := o.limit(ctx)
+	limited, stop := o.limitContext(ctx)
 	defer stop()
 	var problems []error
 	for _, node := range nodes {
-		problems = append(problems, o.drain(ctx, limited, c, d, node))
+		problems = append(problems, o.drainNode(ctx, limited, c, d, node))
 	}
 	return errors.Join(problems...)
 }
 
-// drainer returns the Drain for the nodes. Its callbacks print a line for each pod.
-func (o *drainOptions) drainer() (*clusterops.Drain, error) {
+// newDrainer returns the Drain for the nodes. Its callbacks print a line for each pod.
+func (o *drainOptions) newDrainer() (*clusterops.Drain, error) {
 	typed, err := o.f.Clientset()
 	if err != nil {
 		return nil, err
 	}
 	return &clusterops.Drain{
 		Typed: typed, IgnoreDaemonSets: o.ignoreDaemonSets, DeleteEmptyDirData: o.deleteEmptyDirData, Force: o.force, GracePeriod: o.gracePeriod,
-		Timeout: o.timeout, ServerDryRun: o.dryRun.Server(), RetryAfter: evictionRetry, Evicted: o.printEvicted,
+		Timeout: o.timeout, ServerDryRun: o.dryRun.IsServer(), RetryAfter: evictionRetry, Evicted: o.printEvicted,
 		Retried: func(pod *corev1.Pod) {
 			o.f.Notef("pod %s/%s cannot be evicted yet: retrying until its PodDisruptionBudget allows it", pod.Namespace, pod.Name)
 		},
@@ -143,19 +143,19 @@ func (o *drainOptions) drainer() (*clusterops.Drain, error) {
 }
 
 func (o *drainOptions) printEvicted(pod *corev1.Pod) {
-	if !o.out.Machine() {
-		fmt.Fprintf(o.f.Streams.Out, "pod %s/%s evicted%s\n", pod.Namespace, pod.Name, o.dryRun.Suffix())
+	if !o.out.IsMachineReadable() {
+		fmt.Fprintf(o.f.Streams.Out, "pod %s/%s evicted%s\n", pod.Namespace, pod.Name, o.dryRun.MessageSuffix())
 	}
 }
 
-// leaving returns the pods to evict from all nodes. It returns an error if evicting one of them requires a flag that
-// the user did not specify.
-func (o *drainOptions) leaving(ctx context.Context, d *clusterops.Drain, nodes []*corev1.Node) ([]corev1.Pod, error) {
+// podsToEvict returns the pods to evict from all nodes. It returns an error if evicting one of them requires a flag
+// that the user did not specify.
+func (o *drainOptions) podsToEvict(ctx context.Context, d *clusterops.Drain, nodes []*corev1.Node) ([]corev1.Pod, error) {
 	var leaving []corev1.Pod
 	var problems []error
 	for _, node := range nodes {
 		pods, warnings, err := d.PodsToEvict(ctx, node.Name)
-		problems = append(problems, withHint(err, "no node was changed"))
+		problems = append(problems, setHints(err, "no node was changed"))
 		leaving = append(leaving, pods...)
 		if warnings != "" {
 			o.f.Warnf("node %q: %s", node.Name, warnings)
@@ -164,8 +164,8 @@ func (o *drainOptions) leaving(ctx context.Context, d *clusterops.Drain, nodes [
 	return leaving, errors.Join(problems...)
 }
 
-// withHint sets the hint of each error joined in err.
-func withHint(err error, hint string) error {
+// setHints sets the hint of each error joined in err.
+func setHints(err error, hint string) error {
 	if err == nil {
 		return nil
 	}
@@ -179,9 +179,9 @@ func withHint(err error, hint string) error {
 	return errors.Join(all...)
 }
 
-// announce prints which jobs lose pods. It then asks for confirmation, except in a dry run or with --yes.
-func (o *drainOptions) announce(ctx context.Context, nodes []*corev1.Node, effects []string) error {
-	if o.dryRun.Any() || o.confirm.Yes {
+// confirmDrain prints which jobs lose pods. It then asks for confirmation, except in a dry run or with --yes.
+func (o *drainOptions) confirmDrain(ctx context.Context, nodes []*corev1.Node, effects []string) error {
+	if o.dryRun.IsDryRun() || o.confirm.Yes {
 		for _, effect := range effects {
 			o.f.Notef("%s", effect)
 		}
@@ -191,41 +191,41 @@ func (o *drainOptions) announce(ctx context.Context, nodes []*corev1.Node, effec
 	for i, node := range nodes {
 		names[i] = node.Name
 	}
-	return o.confirm.Ask(ctx, o.f, "drain "+strings.Join(names, ", "), effects)
+	return o.confirm.AskUser(ctx, o.f, "drain "+strings.Join(names, ", "), effects)
 }
 
-// limit returns a context for all evictions that is cancelled after --timeout, if specified.
-func (o *drainOptions) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+// limitContext returns a context for all evictions that is cancelled after --timeout, if specified.
+func (o *drainOptions) limitContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.timeout == 0 {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, o.timeout)
 }
 
-// drain cordons one node, evicts its pods and waits until they are deleted or limited is done.
-func (o *drainOptions) drain(ctx, limited context.Context, c client.Client, d *clusterops.Drain, node *corev1.Node) error {
+// drainNode cordons one node, evicts its pods and waits until they are deleted or limited is done.
+func (o *drainOptions) drainNode(ctx, limited context.Context, c client.Client, d *clusterops.Drain, node *corev1.Node) error {
 	done, err := setCordon(ctx, c, node, true, o.dryRun)
 	if err != nil {
 		return err
 	}
-	if !o.out.Machine() {
-		if err := cli.PrintName(o.f, nil, node, done); err != nil {
+	if !o.out.IsMachineReadable() {
+		if err := cli.PrintSuccess(o.f, nil, node, done); err != nil {
 			return err
 		}
 	}
 	pods, _, err := d.PodsToEvict(ctx, node.Name) // the node accepts no new pods now
 	if err != nil {
-		return withHint(err, "the node is cordoned; no pod was evicted")
+		return setHints(err, "the node is cordoned; no pod was evicted")
 	}
-	if err := o.evict(limited, d, node, pods); err != nil {
+	if err := o.evictPods(limited, d, node, pods); err != nil {
 		return err
 	}
-	return cli.PrintName(o.f, &o.out, node, "drained"+o.dryRun.Suffix())
+	return cli.PrintSuccess(o.f, &o.out, node, "drained"+o.dryRun.MessageSuffix())
 }
 
-// evict evicts pods from a node and waits until they are deleted.
-func (o *drainOptions) evict(ctx context.Context, d *clusterops.Drain, node *corev1.Node, pods []corev1.Pod) error {
-	if o.dryRun.Client() {
+// evictPods evicts pods from a node and waits until they are deleted.
+func (o *drainOptions) evictPods(ctx context.Context, d *clusterops.Drain, node *corev1.Node, pods []corev1.Pod) error {
+	if o.dryRun.IsClient() {
 		for i := range pods {
 			o.printEvicted(&pods[i])
 		}
@@ -237,7 +237,7 @@ func (o *drainOptions) evict(ctx context.Context, d *clusterops.Drain, node *cor
 	case err == nil:
 		return nil
 	case !errors.As(err, &early):
-		return withHint(err, "the node is cordoned; drain it again to evict the pods that are left")
+		return setHints(err, "the node is cordoned; drain it again to evict the pods that are left")
 	case early.Interrupted:
 		return &cli.Error{What: early.What, Hint: early.Hint, Code: cli.ExitInterrupted}
 	}

@@ -18,9 +18,9 @@ import (
 // namedPods is the maximum number of pods named per job.
 const namedPods = 4
 
-// effectsOf describes the effects of evicting pods: one line for each job that loses pods, then one for each other
-// pod.
-func effectsOf(ctx context.Context, c client.Reader, pods []corev1.Pod) []string {
+// describeEffects describes the effects of evicting pods: one line for each job that loses pods, then one for each
+// other pod.
+func describeEffects(ctx context.Context, c client.Reader, pods []corev1.Pod) []string {
 	byJob := map[client.ObjectKey][]string{}
 	var others []string
 	for i := range pods {
@@ -38,15 +38,15 @@ func effectsOf(ctx context.Context, c client.Reader, pods []corev1.Pod) []string
 	}
 	var effects []string
 	for key, names := range byJob {
-		effects = append(effects, jobEffect(ctx, c, key, names))
+		effects = append(effects, describeJobEffect(ctx, c, key, names))
 	}
 	slices.Sort(effects)
 	slices.Sort(others)
 	return append(effects, others...)
 }
 
-// jobEffect describes how many of its pods a job loses.
-func jobEffect(ctx context.Context, c client.Reader, key client.ObjectKey, lost []string) string {
+// describeJobEffect describes how many of its pods a job loses.
+func describeJobEffect(ctx context.Context, c client.Reader, key client.ObjectKey, lost []string) string {
 	slices.Sort(lost)
 	names := strings.Join(lost[:min(namedPods, len(lost))], ", ")
 	if more := len(lost) - namedPods; more > 0 {

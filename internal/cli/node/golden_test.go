@@ -17,7 +17,7 @@ import (
 )
 
 func forbidden(s *clitest.Server, what string) {
-	s.Refuse("GET", "/api/v1/"+what, 403, metav1.StatusReasonForbidden,
+	s.RejectRequests("GET", "/api/v1/"+what, 403, metav1.StatusReasonForbidden,
 		fmt.Sprintf(`%s is forbidden: User "mei" cannot list resource "%s" in API group "" at the cluster scope`, what, what))
 }
 
@@ -25,9 +25,9 @@ func forbidden(s *clitest.Server, what string) {
 func devices(s *clitest.Server) {
 	gpus := golden.NewNode("192.168.23.24")
 	gpus.Labels = map[string]string{"gpu": "a100"}
-	gpus.Status.Allocatable["nvidia.com/gpu"] = golden.Amounts("n", "8")["n"]
-	gpus.Status.Allocatable["rdma/hca"] = golden.Amounts("n", "2")["n"]
-	gpus.Status.Allocatable["hugepages-1Gi"] = golden.Amounts("n", "4Gi")["n"]
+	gpus.Status.Allocatable["nvidia.com/gpu"] = golden.NewResources("n", "8")["n"]
+	gpus.Status.Allocatable["rdma/hca"] = golden.NewResources("n", "2")["n"]
+	gpus.Status.Allocatable["hugepages-1Gi"] = golden.NewResources("n", "4Gi")["n"]
 	gpus.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: "a"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.4"}}
 	gpus.Spec.Taints = []corev1.Taint{{Key: "team", Value: "prod", Effect: corev1.TaintEffectNoSchedule}}
 	down := golden.NewNode("192.168.63.50")
@@ -36,21 +36,21 @@ func devices(s *clitest.Server) {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "trainer", Namespace: "nlp", UID: "uid-trainer"},
 		Spec: corev1.PodSpec{NodeName: "192.168.23.24", Containers: []corev1.Container{{Name: "main",
-			Resources: corev1.ResourceRequirements{Requests: golden.Amounts("nvidia.com/gpu", "5", "cpu", "250m")}}}},
+			Resources: corev1.ResourceRequirements{Requests: golden.NewResources("nvidia.com/gpu", "5", "cpu", "250m")}}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
-	s.Set(gpus, down, pod)
+	s.SetObjects(gpus, down, pod)
 }
 
 func many(s *clitest.Server) {
 	for _, name := range []string{"n5", "n6", "n7", "n8", "n9"} {
-		s.Set(golden.NewNode(name))
+		s.SetObjects(golden.NewNode(name))
 	}
 }
 
 func TestNodeListGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "list", append(golden.Every(golden.Command{Args: "node list", Wrong: "node list --sort-by nmae"}),
+	golden.CompareRuns(t, "list", append(golden.RunsForCommands(golden.Command{Args: "node list", Wrong: "node list --sort-by nmae"}),
 		golden.Run{About: "devices", Args: "node list", Prepare: devices},
 		golden.Run{About: "all columns", Args: "node list -o wide", Prepare: devices},
 		golden.Run{About: "nine nodes have the columns of four", Args: "node list", Prepare: many},
@@ -70,7 +70,7 @@ func TestNodeListGolden(t *testing.T) {
 
 // hyper returns a hypernode. Members that start with a letter are hypernodes, all others are nodes.
 func hyper(name string, tier int, members ...string) *topologyv1alpha1.HyperNode {
-	h := &topologyv1alpha1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: golden.Ago(time.Hour)}}
+	h := &topologyv1alpha1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: golden.TimeAgo(time.Hour)}}
 	h.Spec.Tier = tier
 	for _, member := range members {
 		m := topologyv1alpha1.MemberSpec{Type: topologyv1alpha1.MemberTypeNode}
@@ -88,14 +88,14 @@ func network(s *clitest.Server) {
 	devices(s)
 	spine := hyper("spine", 2, "leaf-a", "leaf-b", "leaf-c")
 	spine.Spec.TierName = "spines"
-	s.Set(spine, hyper("leaf-a", 1, "192.168.23.24", "192.168.51.67"), hyper("leaf-b", 1, "192.168.57.163", "192.168.57.164"),
+	s.SetObjects(spine, hyper("leaf-a", 1, "192.168.23.24", "192.168.51.67"), hyper("leaf-b", 1, "192.168.57.163", "192.168.57.164"),
 		hyper("left", 3, "shared"), hyper("right", 3, "shared"), hyper("shared", 1, "192.168.63.50"))
-	s.Set(golden.NewNode("n5"))
+	s.SetObjects(golden.NewNode("n5"))
 }
 
 func TestHyperNodesGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "hypernodes", append(golden.Every(golden.Command{Args: "node hypernodes", Wrong: "node hypernodes leaf-x", Prepare: network}),
+	golden.CompareRuns(t, "hypernodes", append(golden.RunsForCommands(golden.Command{Args: "node hypernodes", Wrong: "node hypernodes leaf-x", Prepare: network}),
 		golden.Run{About: "on a terminal that can draw it", Args: "node hypernodes", Width: 120, Prepare: network, Env: map[string]string{"LANG": "en_US.UTF-8"}},
 		golden.Run{About: "with the names of nodes", Args: "node hypernodes -o wide", Prepare: network},
 		golden.Run{About: "one branch", Args: "node hypernodes leaf-b --no-headers", Prepare: network},
@@ -111,23 +111,23 @@ func TestHyperNodesGolden(t *testing.T) {
 
 func TestNodeListWatchFollowsNodesAndPods(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	out, stop, _ := golden.Start(t, server, "node", "list", "-w")
-	out.Wait(t, "192.168.63.50    Ready    3.92   2.92       ")
+	out.WaitFor(t, "192.168.63.50    Ready    3.92   2.92       ")
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "late", Namespace: "nlp", UID: "uid-late"},
 		Spec: corev1.PodSpec{NodeName: "192.168.63.50", Containers: []corev1.Container{{Name: "main",
-			Resources: corev1.ResourceRequirements{Requests: golden.Amounts("cpu", "2")}}}},
+			Resources: corev1.ResourceRequirements{Requests: golden.NewResources("cpu", "2")}}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
-	server.Set(pod)
-	out.Wait(t, "192.168.63.50    Ready    3.92   0.92       ")
-	server.Remove(pod)
+	server.SetObjects(pod)
+	out.WaitFor(t, "192.168.63.50    Ready    3.92   0.92       ")
+	server.RemoveObject(pod)
 	cordoned := golden.NewNode("192.168.63.50")
 	cordoned.Spec.Unschedulable = true
-	server.Set(cordoned)
-	out.Wait(t, "192.168.63.50    Ready,SchedulingDisabled")
-	out.Wait(t, "3.92   2.92       6118Mi   4070Mi")
+	server.SetObjects(cordoned)
+	out.WaitFor(t, "192.168.63.50    Ready,SchedulingDisabled")
+	out.WaitFor(t, "3.92   2.92       6118Mi   4070Mi")
 	stop()
 }
 
@@ -138,7 +138,7 @@ func TestNodeListHasTheSameColumnsForAnyNumberOfNodes(t *testing.T) {
 		for i := range nodes {
 			objects = append(objects, golden.NewNode(fmt.Sprintf("n%d", i)))
 		}
-		out := golden.Run{Args: "node list", Width: width}.Do(t, clitest.Start(t, objects...)).Out
+		out := golden.Run{Args: "node list", Width: width}.RunAgainst(t, clitest.Start(t, objects...)).Out
 		first, _, _ := strings.Cut(out, "\n")
 		return first
 	}

@@ -35,7 +35,7 @@ func newHyperNodes(f *cli.Factory, run func(context.Context, *hyperOptions) erro
 		Use:     "hypernodes [NAME...]",
 		Aliases: []string{"hypernode", "hn"},
 		Short:   "Show the tree of HyperNodes: tiers, nodes and idle resources",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Show which nodes are near each other: the tree that the scheduler builds from the
 			HyperNodes (topology.volcano.sh), with the tier of each HyperNode, the number of
 			its nodes, and their total idle resources. The lower the tier, the nearer the
@@ -44,7 +44,7 @@ func newHyperNodes(f *cli.Factory, run func(context.Context, *hyperOptions) erro
 
 			With names, only the trees below these HyperNodes are shown. -o wide lists the
 			names of the nodes; -o json prints the HyperNodes.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# The whole tree; its last line shows the nodes outside all HyperNodes
 			vcctl node hypernodes
 
@@ -53,7 +53,7 @@ func newHyperNodes(f *cli.Factory, run func(context.Context, *hyperOptions) erro
 
 			# The number of nodes in a HyperNode, for a script
 			vcctl node hypernodes leaf-1 -o jsonpath='{.status.nodeCount}'`),
-		ValidArgsFunction: f.CompleteKind(hyperKind(), false),
+		ValidArgsFunction: f.CompleteKind(hyperNodeKind(), false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, arg := range args {
 				o.names = append(o.names, cli.BareName(arg, "hypernodes"))
@@ -61,12 +61,12 @@ func newHyperNodes(f *cli.Factory, run func(context.Context, *hyperOptions) erro
 			return run(cmd.Context(), o)
 		},
 	}
-	o.out.AddFormat(cmd, true)
+	o.out.AddFormatFlags(cmd, true)
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "Omit the header row")
 	return cmd
 }
 
-func hyperNodes(ctx context.Context, o *hyperOptions) error {
+func listHyperNodes(ctx context.Context, o *hyperOptions) error {
 	if err := o.out.Validate(); err != nil {
 		return err
 	}
@@ -78,10 +78,10 @@ func hyperNodes(ctx context.Context, o *hyperOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.missing(hypers); err != nil {
+	if err := o.checkNames(hypers); err != nil {
 		return err
 	}
-	if o.out.Machine() {
+	if o.out.IsMachineReadable() {
 		return o.printObjects(hypers)
 	}
 	if len(hypers) == 0 {
@@ -95,19 +95,21 @@ func hyperNodes(ctx context.Context, o *hyperOptions) error {
 	pods, _, err := ReadPods(ctx, c, "")
 	unknown := apierrors.IsForbidden(err)
 	if unknown {
-		o.f.Warnf("idle resources are unknown: %s", cli.Humanize(err, cli.Connection{}).What)
+		o.f.Warnf("idle resources are unknown: %s", cli.HumanizeError(err, cli.Connection{}).What)
 	} else if err != nil {
 		return err
 	}
-	return o.draw(newNear(hypers, nodes, nodecapacity.RoomOfAllNodes(nodes, pods), unknown))
+	return o.printTrees(newNear(hypers, nodes, nodecapacity.RoomOfAllNodes(nodes, pods), unknown))
 }
 
-func hyperKind() schema.GroupVersionKind { return topologyv1alpha1.GroupVersion.WithKind("HyperNode") }
+func hyperNodeKind() schema.GroupVersionKind {
+	return topologyv1alpha1.GroupVersion.WithKind("HyperNode")
+}
 
 func readHyperNodes(ctx context.Context, c client.Client) ([]*topologyv1alpha1.HyperNode, error) {
 	var hypers []*topologyv1alpha1.HyperNode
 	page := &topologyv1alpha1.HyperNodeList{}
-	err := cli.Pages(ctx, c, page, func() error {
+	err := cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			hypers = append(hypers, page.Items[i].DeepCopy())
 		}
@@ -116,15 +118,15 @@ func readHyperNodes(ctx context.Context, c client.Client) ([]*topologyv1alpha1.H
 	return hypers, err
 }
 
-// missing returns an error for names that are not hypernodes.
-func (o *hyperOptions) missing(hypers []*topologyv1alpha1.HyperNode) error {
+// checkNames returns an error for names that are not hypernodes.
+func (o *hyperOptions) checkNames(hypers []*topologyv1alpha1.HyperNode) error {
 	names := make([]string, len(hypers))
 	for i, h := range hypers {
 		names[i] = h.Name
 	}
 	for _, name := range o.names {
 		if !slices.Contains(names, name) {
-			e := cli.NotFound("hypernode", name, "", names)
+			e := cli.NotFoundError("hypernode", name, "", names)
 			e.Hint = strings.TrimSpace(e.Hint + " vcctl node hypernodes shows the existing ones")
 			return e
 		}
@@ -139,7 +141,7 @@ func (o *hyperOptions) printObjects(hypers []*topologyv1alpha1.HyperNode) error 
 			objects = append(objects, h)
 		}
 	}
-	return o.out.Print(o.f, objects, len(o.names) == 1)
+	return o.out.PrintObjects(o.f, objects, len(o.names) == 1)
 }
 
 // near holds the tree of hypernodes from the scheduler's model, and the resources of the nodes.
@@ -171,10 +173,11 @@ func newNear(hypers []*topologyv1alpha1.HyperNode, nodes []*corev1.Node, rooms [
 	return t
 }
 
-// draw prints the trees below the named hypernodes. Without names, it prints all trees and the nodes outside of them.
-func (o *hyperOptions) draw(t *near) error {
+// printTrees prints the trees below the named hypernodes. Without names, it prints all trees and the nodes outside of
+// them.
+func (o *hyperOptions) printTrees(t *near) error {
 	table := render.Table{NoHeader: o.noHeaders, FreeText: true, Header: []string{"NAME", "TIER", "NODES", "IDLE CPU", "IDLE MEMORY", "IDLE DEVICES"}}
-	if o.out.Wide() {
+	if o.out.IsWide() {
 		table.Header = append(table.Header, "NODE NAMES")
 	} else {
 		table.MaxWidth = o.f.Streams.Width
@@ -182,16 +185,16 @@ func (o *hyperOptions) draw(t *near) error {
 	table.Header = append(table.Header, "NOTE")
 	table.SetSpareColumns("TIER", "IDLE MEMORY")
 	add := func(d *model.Domain, name, tier, indent string, ids []model.NodeID) {
-		table.Rows = append(table.Rows, t.row(o, d, indent+name, tier, ids))
+		table.Rows = append(table.Rows, t.treeRow(o, d, indent+name, tier, ids))
 	}
 	fork, last, down := "|- ", "`- ", "|  "
-	if o.f.Streams.Unicode() {
+	if o.f.Streams.SupportsUnicode() {
 		fork, last, down = "├─ ", "└─ ", "│  "
 	}
 	var walk func(d *model.Domain, own, below string)
 	walk = func(d *model.Domain, own, below string) {
 		add(d, d.Name, t.tiers[d.Name], own, d.All)
-		for i, child := range byName(d.Children) {
+		for i, child := range sortByName(d.Children) {
 			if i == len(d.Children)-1 {
 				walk(child, below+last, below+"   ")
 			} else {
@@ -199,7 +202,7 @@ func (o *hyperOptions) draw(t *near) error {
 			}
 		}
 	}
-	for _, d := range t.tops(o.names) {
+	for _, d := range t.selectRoots(o.names) {
 		walk(d, "", "")
 	}
 	if root := t.topology.Root; len(o.names) == 0 && len(root.Own) > 0 {
@@ -208,9 +211,9 @@ func (o *hyperOptions) draw(t *near) error {
 	return table.Fprint(o.f.Streams.Out)
 }
 
-// tops returns the roots of the trees to print: the named hypernodes or, without names, all hypernodes that have no
-// parent, including unusable ones.
-func (t *near) tops(names []string) []*model.Domain {
+// selectRoots returns the roots of the trees to print: the named hypernodes or, without names, all hypernodes that have
+// no parent, including unusable ones.
+func (t *near) selectRoots(names []string) []*model.Domain {
 	var tops []*model.Domain
 	for _, d := range t.topology.Domains {
 		switch {
@@ -219,17 +222,17 @@ func (t *near) tops(names []string) []*model.Domain {
 			tops = append(tops, d)
 		}
 	}
-	return byName(tops)
+	return sortByName(tops)
 }
 
-func byName(domains []*model.Domain) []*model.Domain {
+func sortByName(domains []*model.Domain) []*model.Domain {
 	sorted := slices.Clone(domains)
 	slices.SortFunc(sorted, func(a, b *model.Domain) int { return cmp.Compare(a.Name, b.Name) })
 	return sorted
 }
 
-// row returns the table row for a hypernode, or for the nodes outside of all hypernodes.
-func (t *near) row(o *hyperOptions, d *model.Domain, name, tier string, ids []model.NodeID) []string {
+// treeRow returns the table row for a hypernode, or for the nodes outside of all hypernodes.
+func (t *near) treeRow(o *hyperOptions, d *model.Domain, name, tier string, ids []model.NodeID) []string {
 	var idle, has nodecapacity.Amounts
 	var names []string
 	for _, id := range ids {
@@ -240,9 +243,9 @@ func (t *near) row(o *hyperOptions, d *model.Domain, name, tier string, ids []mo
 			idle.Add(at.Idle, 1)
 		}
 	}
-	row := []string{name, tier, strconv.Itoa(len(ids)), orUnknown(false, t.unknown, render.FormatCores(idle.MilliCPU)),
-		orUnknown(false, t.unknown, render.FormatMemory(idle.MemoryBytes)), devicesText(idle, has, t.unknown)}
-	if o.out.Wide() {
+	row := []string{name, tier, strconv.Itoa(len(ids)), textOrUnknown(false, t.unknown, render.FormatCores(idle.MilliCPU)),
+		textOrUnknown(false, t.unknown, render.FormatMemory(idle.MemoryBytes)), devicesText(idle, has, t.unknown)}
+	if o.out.IsWide() {
 		row = append(row, cmp.Or(strings.Join(names, ","), "-"))
 	}
 	return append(row, cmp.Or(d.Problem, d.Lacks))

@@ -32,14 +32,14 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		Use:     "list [NAME...]",
 		Aliases: []string{"ls", "get"},
 		Short:   "List nodes: their resources, and how much is idle",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			List nodes with their allocatable and idle resources. DEVICES shows
 			idle/allocatable.
 
 			Idle is a node's allocatable amount minus the requests of its pods, as in the
 			scheduler; it is not based on actual usage. To see it, you need permission to list
 			pods.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# All nodes
 			vcctl node list
 
@@ -60,13 +60,13 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		},
 	}
 	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "List the nodes that match this label selector")
-	o.out.AddList(cmd)
+	o.out.AddListFlags(cmd)
 	cli.AcceptAllNamespaces(cmd)
-	cli.CompleteColumns(cmd, func() []cli.Column[*corev1.Node] { return columns(f, &book{f: f}) })
+	cli.CompleteColumns(cmd, func() []cli.Column[*corev1.Node] { return listColumns(f, &book{f: f}) })
 	return cmd
 }
 
-func list(ctx context.Context, o *listOptions) error {
+func listNodes(ctx context.Context, o *listOptions) error {
 	labels, err := cli.ParseSelector(o.labels)
 	if err != nil {
 		return err
@@ -77,8 +77,8 @@ func list(ctx context.Context, o *listOptions) error {
 	}
 	l := &cli.List[*corev1.Node]{
 		Kind: "nodes", New: func() client.ObjectList { return &corev1.NodeList{} },
-		Columns: columns(o.f, b), Spare: spare, Names: o.names, Selector: labels, Single: len(o.names) == 1,
-		Suggest: o.f.Suggest(corev1.SchemeGroupVersion.WithKind("Node"), false), Prepare: b.prepare, Touched: b.follow,
+		Columns: listColumns(o.f, b), Spare: spare, Names: o.names, Selector: labels, Single: len(o.names) == 1,
+		Suggest: o.f.SuggestNames(corev1.SchemeGroupVersion.WithKind("Node"), false), Prepare: b.readPodsOnce, Touched: b.watchPods,
 	}
 	return l.Run(ctx, o.f, &o.out)
 }
@@ -95,8 +95,8 @@ type book struct {
 	at      map[types.UID]string
 }
 
-// prepare reads the pods once.
-func (b *book) prepare(ctx context.Context, _ []*corev1.Node) error {
+// readPodsOnce reads the pods once.
+func (b *book) readPodsOnce(ctx context.Context, _ []*corev1.Node) error {
 	if b.ready {
 		return nil
 	}
@@ -108,25 +108,25 @@ func (b *book) prepare(ctx context.Context, _ []*corev1.Node) error {
 	pods, version, err := ReadPods(ctx, c, b.only)
 	if apierrors.IsForbidden(err) {
 		b.unknown = true
-		b.f.Warnf("idle resources are unknown: %s", cli.Humanize(err, cli.Connection{}).What)
+		b.f.Warnf("idle resources are unknown: %s", cli.HumanizeError(err, cli.Connection{}).What)
 		return nil
 	}
-	b.fill(pods)
+	b.replacePods(pods)
 	b.version = version
 	return err
 }
 
-// fill replaces the contents of the book.
-func (b *book) fill(pods []*corev1.Pod) {
+// replacePods replaces the contents of the book.
+func (b *book) replacePods(pods []*corev1.Pod) {
 	b.pods, b.at = map[string]map[types.UID]*corev1.Pod{}, map[types.UID]string{}
 	for _, pod := range pods {
-		b.put(pod)
+		b.storePod(pod)
 	}
 }
 
-// put adds or updates a pod.
-func (b *book) put(pod *corev1.Pod) {
-	b.drop(pod.UID)
+// storePod adds or updates a pod.
+func (b *book) storePod(pod *corev1.Pod) {
+	b.removePod(pod.UID)
 	node := pod.Spec.NodeName
 	if node == "" {
 		return
@@ -137,15 +137,15 @@ func (b *book) put(pod *corev1.Pod) {
 	b.pods[node][pod.UID], b.at[pod.UID] = pod, node
 }
 
-func (b *book) drop(uid types.UID) {
+func (b *book) removePod(uid types.UID) {
 	if node, known := b.at[uid]; known {
 		delete(b.pods[node], uid)
 		delete(b.at, uid)
 	}
 }
 
-// room returns the allocatable and requested resources of a node.
-func (b *book) room(node *corev1.Node) nodecapacity.Room {
+// nodeResources returns the allocatable and requested resources of a node.
+func (b *book) nodeResources(node *corev1.Node) nodecapacity.Room {
 	held := &nodecapacity.Amounts{}
 	for _, pod := range b.pods[node.Name] {
 		held.Add(nodecapacity.RequestedByPod(pod), 1)
@@ -155,8 +155,8 @@ func (b *book) room(node *corev1.Node) nodecapacity.Room {
 	return r
 }
 
-// follow watches the pods, so that rows are updated when pods on their nodes start or end.
-func (b *book) follow(ctx context.Context) (<-chan cli.Touch, error) {
+// watchPods watches the pods, so that rows are updated when pods on their nodes start or end.
+func (b *book) watchPods(ctx context.Context) (<-chan cli.Touch, error) {
 	touches := make(chan cli.Touch)
 	if b.unknown {
 		return touches, nil
@@ -176,14 +176,14 @@ func (b *book) follow(ctx context.Context) (<-chan cli.Touch, error) {
 	anew := func(ctx context.Context) (string, error) {
 		pods, version, err := ReadPods(ctx, c, b.only)
 		if err == nil {
-			send(cli.Touch{All: true, Apply: func() { b.fill(pods) }})
+			send(cli.Touch{All: true, Apply: func() { b.replacePods(pods) }})
 		}
 		return version, err
 	}
 	go func() {
-		err := cli.WatchOn(ctx, b.f.Patient(c), func() client.ObjectList { return &corev1.PodList{} }, b.version, anew, func(kind watch.EventType, pod *corev1.Pod) bool {
-			return send(b.touch(kind, slim(pod)))
-		}, onNodes(b.only))
+		err := cli.WatchChanges(ctx, b.f.RetryingClient(c), func() client.ObjectList { return &corev1.PodList{} }, b.version, anew, func(kind watch.EventType, pod *corev1.Pod) bool {
+			return send(b.newTouch(kind, slimPod(pod)))
+		}, assignedTo(b.only))
 		if err != nil {
 			send(cli.Touch{Err: err})
 		}
@@ -191,30 +191,30 @@ func (b *book) follow(ctx context.Context) (<-chan cli.Touch, error) {
 	return touches, nil
 }
 
-// touch converts a pod event to a change of the row of the pod's node.
-func (b *book) touch(kind watch.EventType, pod *corev1.Pod) cli.Touch {
+// newTouch converts a pod event to a change of the row of the pod's node.
+func (b *book) newTouch(kind watch.EventType, pod *corev1.Pod) cli.Touch {
 	return cli.Touch{Key: types.NamespacedName{Name: pod.Spec.NodeName}, Apply: func() {
 		if kind == watch.Deleted {
-			b.drop(pod.UID)
+			b.removePod(pod.UID)
 			return
 		}
-		b.put(pod)
+		b.storePod(pod)
 	}}
 }
 
-func columns(f *cli.Factory, b *book) []cli.Column[*corev1.Node] {
+func listColumns(f *cli.Factory, b *book) []cli.Column[*corev1.Node] {
 	type node = *corev1.Node
 	type column = cli.Column[node]
-	style := render.Style{Enabled: f.Streams.Color()}
+	style := render.Style{Enabled: f.Streams.IsColored()}
 	amount := func(title string, idle bool, of func(*nodecapacity.Amounts) int64, text func(int64) string) column {
 		value := func(n node) int64 {
-			r := b.room(n)
+			r := b.nodeResources(n)
 			if idle {
 				return of(&r.Idle)
 			}
 			return of(&r.Has)
 		}
-		return column{Title: title, Text: func(n node) string { return orUnknown(!idle, b.unknown, text(value(n))) },
+		return column{Title: title, Text: func(n node) string { return textOrUnknown(!idle, b.unknown, text(value(n))) },
 			Compare: func(x, y node) int { return cmp.Compare(value(x), value(y)) }}
 	}
 	cpu, memory := func(a *nodecapacity.Amounts) int64 { return a.MilliCPU }, func(a *nodecapacity.Amounts) int64 { return a.MemoryBytes }
@@ -223,9 +223,9 @@ func columns(f *cli.Factory, b *book) []cli.Column[*corev1.Node] {
 		{Title: "STATUS", Text: func(n node) string { return style.PaintPhase(nodecapacity.StatusText(n)) }},
 		amount("CPU", false, cpu, render.FormatCores), amount("IDLE CPU", true, cpu, render.FormatCores),
 		amount("MEMORY", false, memory, render.FormatMemory), amount("IDLE MEMORY", true, memory, render.FormatMemory),
-		{Title: "DEVICES", Text: func(n node) string { r := b.room(n); return devicesText(r.Idle, r.Has, r.Unknown) }},
+		{Title: "DEVICES", Text: func(n node) string { r := b.nodeResources(n); return devicesText(r.Idle, r.Has, r.Unknown) }},
 		{Title: "PODS", Wide: true, Text: func(n node) string {
-			return orUnknown(false, b.unknown, strconv.Itoa(len(b.pods[n.Name]))) + "/" + n.Status.Allocatable.Pods().String()
+			return textOrUnknown(false, b.unknown, strconv.Itoa(len(b.pods[n.Name]))) + "/" + n.Status.Allocatable.Pods().String()
 		}},
 		{Title: "TAINTS", Wide: true, Text: taintsText},
 		{Title: "ADDRESS", Wide: true, Text: func(n node) string { return cmp.Or(nodecapacity.InternalAddress(n), "-") }},

@@ -16,10 +16,10 @@ import (
 
 // New returns `vcctl node` with all its verbs.
 func New(f *cli.Factory) *cobra.Command {
-	cmd := cli.Group(f, "node", "Show the resources of nodes; cordon and drain nodes", `
+	cmd := cli.NewCommandGroup(f, "node", "Show the resources of nodes; cordon and drain nodes", `
 		Show the nodes as the scheduler sees them: their allocatable and idle resources, and
 		the tree of HyperNodes, which describes which nodes are near each other. Cordon and
 		drain nodes for maintenance.`, "nodes", "no")
-	cmd.AddCommand(newList(f, list), newHyperNodes(f, hyperNodes), newCordon(f, cordon), newUncordon(f, cordon), newDrain(f, drainNodes))
+	cmd.AddCommand(newList(f, listNodes), newHyperNodes(f, listHyperNodes), newCordon(f, cordonNodes), newUncordon(f, cordonNodes), newDrain(f, drainNodes))
 	return cmd
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// onNodes returns a list option that selects the pods assigned to the named node or, if name is empty, to any node.
-func onNodes(name string) client.ListOption {
+// assignedTo returns a list option that selects the pods assigned to the named node or, if name is empty, to any node.
+func assignedTo(name string) client.ListOption {
 	where := fields.OneTermNotEqualSelector("spec.nodeName", "")
 	if name != "" {
 		where = fields.OneTermEqualSelector("spec.nodeName", name)
@@ -24,12 +24,12 @@ func onNodes(name string) client.ListOption {
 // fields that are needed to sum up its resources. version is the resource version to watch the pods from.
 func ReadPods(ctx context.Context, c client.Reader, name string) (pods []*corev1.Pod, version string, err error) {
 	page := &corev1.PodList{}
-	err = cli.Pages(ctx, c, page, func() error {
+	err = cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
-			pods = append(pods, slim(&page.Items[i]))
+			pods = append(pods, slimPod(&page.Items[i]))
 		}
 		return nil
-	}, onNodes(name))
+	}, assignedTo(name))
 	return pods, page.ResourceVersion, err
 }
 
@@ -37,7 +37,7 @@ func ReadPods(ctx context.Context, c client.Reader, name string) (pods []*corev1
 func ReadNodes(ctx context.Context, c client.Reader) ([]*corev1.Node, error) {
 	var nodes []*corev1.Node
 	page := &corev1.NodeList{}
-	err := cli.Pages(ctx, c, page, func() error {
+	err := cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			nodes = append(nodes, page.Items[i].DeepCopy())
 		}
@@ -46,8 +46,8 @@ func ReadNodes(ctx context.Context, c client.Reader) ([]*corev1.Node, error) {
 	return nodes, err
 }
 
-// slim reduces a pod to the fields that are needed to sum up its resources.
-func slim(pod *corev1.Pod) *corev1.Pod {
+// slimPod reduces a pod to the fields that are needed to sum up its resources.
+func slimPod(pod *corev1.Pod) *corev1.Pod {
 	kept := &corev1.Pod{}
 	kept.UID = pod.UID
 	kept.Spec.NodeName = pod.Spec.NodeName
@@ -55,12 +55,12 @@ func slim(pod *corev1.Pod) *corev1.Pod {
 	kept.Status.Conditions = pod.Status.Conditions
 	kept.Spec.Overhead = pod.Spec.Overhead
 	kept.Spec.Resources = pod.Spec.Resources
-	kept.Spec.Containers = resourcesOnly(pod.Spec.Containers)
-	kept.Spec.InitContainers = resourcesOnly(pod.Spec.InitContainers)
+	kept.Spec.Containers = keepResourcesOnly(pod.Spec.Containers)
+	kept.Spec.InitContainers = keepResourcesOnly(pod.Spec.InitContainers)
 	return kept
 }
 
-func resourcesOnly(containers []corev1.Container) []corev1.Container {
+func keepResourcesOnly(containers []corev1.Container) []corev1.Container {
 	kept := make([]corev1.Container, len(containers))
 	for i := range containers {
 		kept[i].Name = containers[i].Name

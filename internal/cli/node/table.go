@@ -8,9 +8,9 @@ import (
 // spare lists the columns that may be omitted on a narrow terminal, the least important first.
 var spare = []string{"MEMORY", "CPU", "IDLE MEMORY", "IDLE CPU", "DEVICES"}
 
-// Table returns the table of `node list` without its wide columns, for a terminal of width columns. A width of 0
+// NewListTable returns the table of `node list` without its wide columns, for a terminal of width columns. A width of 0
 // means unlimited.
-func Table(rooms []nodecapacity.Room, width int) render.Table {
+func NewListTable(rooms []nodecapacity.Room, width int) render.Table {
 	table := render.Table{Header: []string{"NAME", "STATUS", "CPU", "IDLE CPU", "MEMORY", "IDLE MEMORY", "DEVICES"}, MaxWidth: width}
 	table.SetSpareColumns(spare...)
 	for i := range rooms {
@@ -21,9 +21,9 @@ func Table(rooms []nodecapacity.Room, width int) render.Table {
 	return table
 }
 
-// orUnknown returns text, or a question mark if the user has no access to the pods from which idle amounts are
+// textOrUnknown returns text, or a question mark if the user has no access to the pods from which idle amounts are
 // computed.
-func orUnknown(always, unknown bool, text string) string {
+func textOrUnknown(always, unknown bool, text string) string {
 	if unknown && !always {
 		return "?"
 	}

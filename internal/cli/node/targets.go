@@ -25,8 +25,8 @@ func (t *targets) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&t.selector, "selector", "l", "", "Label selector, for example gpu=a100,stage!=test")
 }
 
-// complete stores the arguments. It returns an error if the command has neither names nor a selector, or both.
-func (t *targets) complete(f *cli.Factory, cmd *cobra.Command, args []string) error {
+// addArguments stores the arguments. It returns an error if the command has neither names nor a selector, or both.
+func (t *targets) addArguments(f *cli.Factory, cmd *cobra.Command, args []string) error {
 	for _, arg := range args {
 		if name := cli.BareName(arg, "nodes"); !slices.Contains(t.names, name) {
 			t.names = append(t.names, name)
@@ -34,18 +34,18 @@ func (t *targets) complete(f *cli.Factory, cmd *cobra.Command, args []string) er
 	}
 	switch {
 	case len(t.names) == 0 && t.selector == "":
-		return cli.Errorf(fmt.Sprintf("%s NAME or -l SELECTOR; `%s node list` shows the names", cli.Path(f, cmd), f.Program), "the name of a node is missing")
+		return cli.Errorf(fmt.Sprintf("%s NAME or -l SELECTOR; `%s node list` shows the names", cli.CommandPath(f, cmd), f.Program), "the name of a node is missing")
 	case len(t.names) > 0 && t.selector != "":
 		return cli.UsageError(f, cmd, "names cannot be combined with --selector: remove one of them")
 	}
 	return nil
 }
 
-// read returns the selected nodes. If a named node does not exist, it returns only an error, so that the command
+// readNodes returns the selected nodes. If a named node does not exist, it returns only an error, so that the command
 // changes none of them.
-func (t *targets) read(ctx context.Context, f *cli.Factory, c client.Client) ([]*corev1.Node, error) {
+func (t *targets) readNodes(ctx context.Context, f *cli.Factory, c client.Client) ([]*corev1.Node, error) {
 	if t.selector != "" {
-		return t.matching(ctx, f, c)
+		return t.readMatching(ctx, f, c)
 	}
 	var nodes []*corev1.Node
 	var problems []error
@@ -53,7 +53,7 @@ func (t *targets) read(ctx context.Context, f *cli.Factory, c client.Client) ([]
 		node := &corev1.Node{}
 		err := c.Get(ctx, client.ObjectKey{Name: name}, node)
 		if cli.IsMissing(err) {
-			missing := cli.NotFound("node", name, "", f.Suggest(corev1.SchemeGroupVersion.WithKind("Node"), false)(ctx))
+			missing := cli.NotFoundError("node", name, "", f.SuggestNames(corev1.SchemeGroupVersion.WithKind("Node"), false)(ctx))
 			if missing.Hint == "" {
 				missing.Hint = "`" + f.Program + " node list` shows the names"
 			}
@@ -67,15 +67,15 @@ func (t *targets) read(ctx context.Context, f *cli.Factory, c client.Client) ([]
 	return nodes, nil
 }
 
-// matching returns the nodes that match the label selector. It prints a note if no node matches.
-func (t *targets) matching(ctx context.Context, f *cli.Factory, c client.Client) ([]*corev1.Node, error) {
+// readMatching returns the nodes that match the label selector. It prints a note if no node matches.
+func (t *targets) readMatching(ctx context.Context, f *cli.Factory, c client.Client) ([]*corev1.Node, error) {
 	labels, err := cli.ParseSelector(t.selector)
 	if err != nil {
 		return nil, err
 	}
 	var nodes []*corev1.Node
 	page := &corev1.NodeList{}
-	err = cli.Pages(ctx, c, page, func() error {
+	err = cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			nodes = append(nodes, page.Items[i].DeepCopy())
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// edited returns the queue with the changes specified by --set.
-func (o *options) edited(ctx context.Context) (*cli.FileObject, error) {
+// editedQueue returns the queue with the changes specified by --set.
+func (o *options) editedQueue(ctx context.Context) (*cli.FileObject, error) {
 	c, err := o.f.Client()
 	if err != nil {
 		return nil, err
@@ -27,24 +27,24 @@ func (o *options) edited(ctx context.Context) (*cli.FileObject, error) {
 	queue := &schedulingv1beta1.Queue{}
 	if err := c.Get(ctx, types.NamespacedName{Name: cli.BareName(o.queue, "queues")}, queue); err != nil {
 		if apierrors.IsNotFound(err) {
-			names := o.f.Suggest(schedulingv1beta1.GroupVersion.WithKind("Queue"), false)(ctx)
-			missing := cli.NotFound("queue", cli.BareName(o.queue, "queues"), "", names)
+			names := o.f.SuggestNames(schedulingv1beta1.GroupVersion.WithKind("Queue"), false)(ctx)
+			missing := cli.NotFoundError("queue", cli.BareName(o.queue, "queues"), "", names)
 			missing.Hint = strings.TrimSpace(missing.Hint + " vcctl queue list shows the existing queues; to plan a new queue, use a file")
 			return nil, missing
 		}
 		return nil, err
 	}
 	for _, setting := range o.set {
-		if err := change(queue, setting); err != nil {
+		if err := applySetting(queue, setting); err != nil {
 			return nil, err
 		}
 	}
-	plain, err := plainQueue(queue)
+	plain, err := toUnstructuredQueue(queue)
 	return &cli.FileObject{Object: plain}, err
 }
 
-// plainQueue converts a queue to the form in which it is included in a plan.
-func plainQueue(queue *schedulingv1beta1.Queue) (*unstructured.Unstructured, error) {
+// toUnstructuredQueue converts a queue to the form in which it is included in a plan.
+func toUnstructuredQueue(queue *schedulingv1beta1.Queue) (*unstructured.Unstructured, error) {
 	queue = queue.DeepCopy()
 	if err := cli.SetKind(queue); err != nil {
 		return nil, err
@@ -54,9 +54,9 @@ func plainQueue(queue *schedulingv1beta1.Queue) (*unstructured.Unstructured, err
 	return &unstructured.Unstructured{Object: plain}, err
 }
 
-// QueueObject converts a changed queue to an object for Ask.
-func QueueObject(queue *schedulingv1beta1.Queue) (runtime.RawExtension, error) {
-	plain, err := plainQueue(queue)
+// NewQueueObject converts a changed queue to an object for RequestPlan.
+func NewQueueObject(queue *schedulingv1beta1.Queue) (runtime.RawExtension, error) {
+	plain, err := toUnstructuredQueue(queue)
 	if err != nil {
 		return runtime.RawExtension{}, err
 	}
@@ -96,14 +96,14 @@ func settingWords(field string) []string {
 	return []string{limit + "cpu=", limit + "memory=", limit + "nvidia.com/gpu="}
 }
 
-// change applies one FIELD=VALUE setting to the queue.
-func change(queue *schedulingv1beta1.Queue, setting string) error {
+// applySetting applies one FIELD=VALUE setting to the queue.
+func applySetting(queue *schedulingv1beta1.Queue, setting string) error {
 	name, value, found := strings.Cut(setting, "=")
 	if !found {
 		return cli.Errorf("for example --set weight=4", "--set %s: want FIELD=VALUE", setting)
 	}
 	if limit, of, ok := strings.Cut(name, "."); ok {
-		return changeLimit(queue, limit, corev1.ResourceName(of), value)
+		return setQueueLimit(queue, limit, corev1.ResourceName(of), value)
 	}
 	number := func() (int32, error) {
 		n, err := strconv.ParseInt(value, 10, 32)
@@ -121,7 +121,7 @@ func change(queue *schedulingv1beta1.Queue, setting string) error {
 	case "parent":
 		queue.Spec.Parent = value
 	case "state":
-		return changeState(queue, value)
+		return setQueueState(queue, value)
 	case "reclaimable":
 		yes, parseErr := strconv.ParseBool(value)
 		if parseErr != nil {
@@ -130,7 +130,7 @@ func change(queue *schedulingv1beta1.Queue, setting string) error {
 		queue.Spec.Reclaimable = &yes
 	default:
 		hint := "fields: " + fields
-		if near := cli.Nearest(name, strings.Split(strings.ReplaceAll(fields, ".RESOURCE", ""), ", ")); near != "" {
+		if near := cli.FindNearest(name, strings.Split(strings.ReplaceAll(fields, ".RESOURCE", ""), ", ")); near != "" {
 			hint = "did you mean " + near + "? " + hint
 		}
 		return cli.Errorf(hint, "--set %s: a queue does not have this field", name)
@@ -138,7 +138,7 @@ func change(queue *schedulingv1beta1.Queue, setting string) error {
 	return err
 }
 
-func changeState(queue *schedulingv1beta1.Queue, value string) error {
+func setQueueState(queue *schedulingv1beta1.Queue, value string) error {
 	for _, state := range []schedulingv1beta1.QueueState{schedulingv1beta1.QueueStateOpen, schedulingv1beta1.QueueStateClosed} {
 		if strings.EqualFold(value, string(state)) {
 			queue.Status.State = state
@@ -148,7 +148,7 @@ func changeState(queue *schedulingv1beta1.Queue, value string) error {
 	return cli.Errorf("states: Open, Closed", "--set state: %q is not a state", value)
 }
 
-func changeLimit(queue *schedulingv1beta1.Queue, limit string, of corev1.ResourceName, value string) error {
+func setQueueLimit(queue *schedulingv1beta1.Queue, limit string, of corev1.ResourceName, value string) error {
 	lists := map[string]*corev1.ResourceList{
 		"capability": &queue.Spec.Capability, "deserved": &queue.Spec.Deserved, "guarantee": &queue.Spec.Guarantee.Resource,
 	}

@@ -33,13 +33,13 @@ var (
 // planned lists the kinds that the scheduler can simulate. A JobFlow is simulated as the jobs of its first steps.
 var planned = []schema.GroupVersionKind{jobKind, queueKind, podGroupKind, podKind}
 
-func is(o cli.FileObject, kind schema.GroupVersionKind) bool {
+func isKind(o cli.FileObject, kind schema.GroupVersionKind) bool {
 	return o.Object.GroupVersionKind() == kind
 }
 
-// plannable returns the objects in the files that can be simulated and prints a warning about the others.
-func (o *options) plannable(ctx context.Context, read []cli.FileObject) ([]cli.FileObject, error) {
-	hasFlow := slices.ContainsFunc(read, func(object cli.FileObject) bool { return is(object, flowKind) })
+// selectPlannable returns the objects in the files that can be simulated and prints a warning about the others.
+func (o *options) selectPlannable(ctx context.Context, read []cli.FileObject) ([]cli.FileObject, error) {
+	hasFlow := slices.ContainsFunc(read, func(object cli.FileObject) bool { return isKind(object, flowKind) })
 	var objects []cli.FileObject
 	var problems []error
 	for _, object := range read {
@@ -54,22 +54,22 @@ func (o *options) plannable(ctx context.Context, read []cli.FileObject) ([]cli.F
 			o.f.Warnf("%s %q is ignored: plans support only jobs, job flows, pod groups, pods and queues", strings.ToLower(object.Object.GetKind()), object.Object.GetName())
 		}
 	}
-	o.warnOfEmptyGroups(objects)
+	o.warnAboutEmptyGroups(objects)
 	return objects, errors.Join(problems...)
 }
 
-// warnOfEmptyGroups warns about pod groups without pods in the files: without them, only the admission to the queue can be
-// simulated.
-func (o *options) warnOfEmptyGroups(objects []cli.FileObject) {
+// warnAboutEmptyGroups warns about pod groups without pods in the files: without them, only the admission to the queue
+// can be simulated.
+func (o *options) warnAboutEmptyGroups(objects []cli.FileObject) {
 	hasPods := map[string]bool{}
 	for _, object := range objects {
-		if !is(object, podKind) {
+		if !isKind(object, podKind) {
 			continue
 		}
 		hasPods[object.Object.GetNamespace()+"/"+keys.PodGroupOf(object.Object.GetAnnotations())] = true
 	}
 	for _, object := range objects {
-		if name := object.Object.GetName(); is(object, podGroupKind) && !hasPods[object.Object.GetNamespace()+"/"+name] {
+		if name := object.Object.GetName(); isKind(object, podGroupKind) && !hasPods[object.Object.GetNamespace()+"/"+name] {
 			o.f.Warnf("pod group %q has no pods in the files: add them with the annotation %s: %s", name, keys.GroupName, name)
 		}
 	}
@@ -80,9 +80,9 @@ func (o *options) warnOfEmptyGroups(objects []cli.FileObject) {
 func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []cli.FileObject) ([]cli.FileObject, error) {
 	flow := &flowv1alpha1.JobFlow{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object.Object, flow); err != nil {
-		return nil, cli.InFile(err, object)
+		return nil, cli.AddFileSource(err, object)
 	}
-	if problem := o.thereAlready(ctx, object); problem != nil {
+	if problem := o.rejectExisting(ctx, object); problem != nil {
 		return nil, problem
 	}
 	var jobs []cli.FileObject
@@ -92,17 +92,17 @@ func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []
 		if step.DependsOn != nil && len(step.DependsOn.Targets) > 0 {
 			continue
 		}
-		template := o.template(ctx, flow.Namespace, step.Name, read)
+		template := o.findTemplate(ctx, flow.Namespace, step.Name, read)
 		if template == nil {
 			missing = append(missing, step.Name)
 			continue
 		}
 		job, err := flowv1alpha1.StepJob(flow, step, template)
 		if err != nil {
-			return nil, cli.InFile(fmt.Errorf("spec.flows[%d].patch: %w", i, err), object)
+			return nil, cli.AddFileSource(fmt.Errorf("spec.flows[%d].patch: %w", i, err), object)
 		}
 		job.OwnerReferences = nil // the flow does not exist
-		plain, err := cli.Untyped(job)
+		plain, err := cli.ToPlainObject(job)
 		if err != nil {
 			return nil, err
 		}
@@ -113,23 +113,23 @@ func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []
 			"job flow %q: job template %s does not exist in namespace %s: its step would wait", flow.Name, strings.Join(missing, ", "), flow.Namespace)
 	}
 	if later := len(flow.Spec.Flows) - len(first); later > 0 {
-		o.f.Notef("job flow %q: only its first steps are planned (%s); %s later", flow.Name, strings.Join(first, ", "), moreBegin(later))
+		o.f.Notef("job flow %q: only its first steps are planned (%s); %s later", flow.Name, strings.Join(first, ", "), laterStepsText(later))
 	}
 	return jobs, nil
 }
 
-// moreBegin returns the number of later steps as the beginning of a sentence.
-func moreBegin(steps int) string {
+// laterStepsText returns the number of later steps as the beginning of a sentence.
+func laterStepsText(steps int) string {
 	if steps == 1 {
 		return "1 more starts"
 	}
 	return fmt.Sprintf("%d more start", steps)
 }
 
-// template finds the JobTemplate of a step in the files or in the cluster. It returns nil if none exists.
-func (o *options) template(ctx context.Context, namespace, name string, read []cli.FileObject) *flowv1alpha1.JobTemplate {
+// findTemplate finds the JobTemplate of a step in the files or in the cluster. It returns nil if none exists.
+func (o *options) findTemplate(ctx context.Context, namespace, name string, read []cli.FileObject) *flowv1alpha1.JobTemplate {
 	for _, object := range read {
-		if !is(object, templateKind) || object.Object.GetNamespace() != namespace || object.Object.GetName() != name {
+		if !isKind(object, templateKind) || object.Object.GetNamespace() != namespace || object.Object.GetName() != name {
 			continue
 		}
 		template := &flowv1alpha1.JobTemplate{}
@@ -137,7 +137,7 @@ func (o *options) template(ctx context.Context, namespace, name string, read []c
 			return template
 		}
 	}
-	template, _ := o.f.JobTemplate(ctx, namespace, name)
+	template, _ := o.f.ReadJobTemplate(ctx, namespace, name)
 	return template
 }
 
@@ -146,8 +146,8 @@ var nouns = map[schema.GroupVersionKind]string{
 	jobKind: "vcctl job", flowKind: "vcctl jobflow", podGroupKind: "vcctl podgroup", podKind: "kubectl",
 }
 
-// thereAlready returns an error if an object cannot be submitted because its name is already in use.
-func (o *options) thereAlready(ctx context.Context, object cli.FileObject) error {
+// rejectExisting returns an error if an object cannot be submitted because its name is already in use.
+func (o *options) rejectExisting(ctx context.Context, object cli.FileObject) error {
 	noun, isNamed := nouns[object.Object.GroupVersionKind()]
 	name, namespace := object.Object.GetName(), object.Object.GetNamespace()
 	if !isNamed || name == "" {
@@ -167,17 +167,17 @@ func (o *options) thereAlready(ctx context.Context, object cli.FileObject) error
 		phase, _, _ = unstructured.NestedString(there.Object, "status", "phase")
 	}
 	remove := noun + " delete " + name
-	if is(object, podKind) {
+	if isKind(object, podKind) {
 		remove = noun + " delete pod " + name
 	}
 	return cli.Errorf(fmt.Sprintf("delete it (%s -n %s), or use generateName or another name", remove, namespace),
 		"%s %q already exists in namespace %q (%s): this one would be rejected", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
 }
 
-// groupOf returns the planned PodGroup of a pod in the files, or "" if it has none.
-func (w *writer) groupOf(namespace, pod string) string {
+// plannedGroupOf returns the planned PodGroup of a pod in the files, or "" if it has none.
+func (w *writer) plannedGroupOf(namespace, pod string) string {
 	for _, object := range w.objects {
-		if !is(object, podKind) || object.Object.GetNamespace() != namespace || cmp.Or(object.Object.GetName(), object.Object.GetGenerateName()) != pod {
+		if !isKind(object, podKind) || object.Object.GetNamespace() != namespace || cmp.Or(object.Object.GetName(), object.Object.GetGenerateName()) != pod {
 			continue
 		}
 		return keys.PodGroupOf(object.Object.GetAnnotations())

@@ -66,7 +66,7 @@ spec:
 // asked returns the objects of the only created plan, as Kind/name.
 func asked(t *testing.T, s *clitest.Server) []string {
 	t.Helper()
-	plans := s.Created("Plan")
+	plans := s.CreatedObjects("Plan")
 	if len(plans) != 1 {
 		t.Fatalf("%d plans were created", len(plans))
 	}
@@ -91,13 +91,13 @@ func asked(t *testing.T, s *clitest.Server) []string {
 
 func TestPlanOfPodsAndTheirGroup(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
-	status := golden.JobAnswer("gang", insightv1alpha1.VerdictStarts, func(a *insightv1alpha1.Answer) { a.Kind, a.Pods, a.Starting, a.MinMember = "PodGroup", 2, 2, 2 })
+	server := clitest.Start(t, golden.ClusterObjects()...)
+	status := golden.NewJobAnswer("gang", insightv1alpha1.VerdictStarts, func(a *insightv1alpha1.Answer) { a.Kind, a.Pods, a.Starting, a.MinMember = "PodGroup", 2, 2, 2 })
 	for _, pod := range []string{"gang-0", "gang-1", "alone"} {
 		status.Answers = append(status.Answers, insightv1alpha1.Answer{Kind: "Pod", Name: pod, Verdict: insightv1alpha1.VerdictStarts, Pods: 1, Starting: 1})
 	}
-	golden.Answering(status)(server)
-	got := golden.Run{Args: "plan -f -", Input: gangFile}.Do(t, server)
+	golden.AnswerPlans(status)(server)
+	got := golden.Run{Args: "plan -f -", Input: gangFile}.RunAgainst(t, server)
 	want := "nlp/gang would start now\n  pods      2 of 2 would get a node; 2 must start together\n\nnlp/alone would start now\n  pods      1 of 1 would get a node\n"
 	if got.Code != cli.ExitOK || got.Out != want {
 		t.Errorf("exit %d:\n%s%s, want\n%s", got.Code, got.Out, got.Err, want)
@@ -109,9 +109,9 @@ func TestPlanOfPodsAndTheirGroup(t *testing.T) {
 
 func TestPlanOfAFlowIsThatOfItsFirstSteps(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
-	golden.Answering(golden.JobAnswer("night-load", insightv1alpha1.VerdictStarts, nil))(server)
-	got := golden.Run{Args: "plan -f -", Input: flowFile}.Do(t, server)
+	server := clitest.Start(t, golden.ClusterObjects()...)
+	golden.AnswerPlans(golden.NewJobAnswer("night-load", insightv1alpha1.VerdictStarts, nil))(server)
+	got := golden.Run{Args: "plan -f -", Input: flowFile}.RunAgainst(t, server)
 	if want := "job flow \"night\": only its first steps are planned (load, clean); 1 more starts later\n"; got.Code != cli.ExitOK || got.Err != want {
 		t.Errorf("exit %d: %s, want %s", got.Code, got.Err, want)
 	}
@@ -129,9 +129,9 @@ func TestPlansThatCannotBeMade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
-			got := golden.Run{Args: "plan -f -", Input: test.input}.Do(t, server)
-			if got.Code != cli.ExitError || !strings.Contains(got.Err, test.says) || len(server.Created("Plan")) > 0 {
+			server := clitest.Start(t, golden.ClusterObjects()...)
+			got := golden.Run{Args: "plan -f -", Input: test.input}.RunAgainst(t, server)
+			if got.Code != cli.ExitError || !strings.Contains(got.Err, test.says) || len(server.CreatedObjects("Plan")) > 0 {
 				t.Errorf("exit %d: %s, want %q", got.Code, got.Err, test.says)
 			}
 		})

@@ -29,14 +29,14 @@ type options struct {
 }
 
 // New returns `vcctl plan`.
-func New(f *cli.Factory) *cobra.Command { return newPlan(f, run) }
+func New(f *cli.Factory) *cobra.Command { return newPlan(f, planObjects) }
 
 func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {
 	o := &options{f: f}
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE...",
 		Short: "Simulate the submission of objects or a change of a queue",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Simulate what would happen if jobs, pods and queues were submitted now: whether a
 			job would start, on which nodes, and which pods would be evicted for it; or why it
 			would wait, its estimated start, and what would help. Nothing is submitted: the
@@ -52,7 +52,7 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 			The exit code is 0 if everything would start, 8 if something would wait, and 9 if
 			something can never start with its current request. You need permission to create
 			plans in the namespace; users who may create jobs there have it.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# Would it start now? Where?
 			vcctl plan -f job.yaml
 
@@ -71,7 +71,7 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 		Args: cli.NoFileArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case !o.files.Given() && o.queue == "":
+			case !o.files.HasSources() && o.queue == "":
 				return cli.UsageError(f, cmd, "nothing to plan: specify a file with -f, or a queue with --queue-edit")
 			case (o.queue == "") != (len(o.set) == 0):
 				return cli.UsageError(f, cmd, "--queue-edit NAME and --set FIELD=VALUE require each other")
@@ -84,33 +84,33 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "FIELD=VALUE of the queue: weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE; an empty value removes it; may be repeated")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "Stop waiting for the scheduler's answer after this long (0 = never)")
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
-	o.out.AddFormat(cmd, false)
+	cli.RequireAny(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
+	o.out.AddFormatFlags(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("queue-edit", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
 	return cmd
 }
 
-func run(ctx context.Context, o *options) error {
+func planObjects(ctx context.Context, o *options) error {
 	if err := errors.Join(o.out.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
-	objects, err := o.objects(ctx)
+	objects, err := o.objectsToPlan(ctx)
 	if err != nil {
 		return err
 	}
-	plans, err := o.ask(ctx, objects)
+	plans, err := o.sendPlans(ctx, objects)
 	if err != nil {
 		return err
 	}
-	if err := o.print(plans, objects); err != nil {
+	if err := o.printPlans(plans, objects); err != nil {
 		return err
 	}
-	return exitOf(plans)
+	return exitStatus(plans)
 }
 
-// exitOf returns the exit status for the worst answer: 0, ExitPending or ExitNever.
-func exitOf(plans []*insightv1alpha1.Plan) error {
+// exitStatus returns the exit status for the worst answer: 0, ExitPending or ExitNever.
+func exitStatus(plans []*insightv1alpha1.Plan) error {
 	code := cli.ExitOK
 	for _, p := range plans {
 		switch p.Status.Verdict {
@@ -126,59 +126,59 @@ func exitOf(plans []*insightv1alpha1.Plan) error {
 	return cli.ExitStatus(code)
 }
 
-// objects returns the objects to simulate: those in the files, and the edited queue.
-func (o *options) objects(ctx context.Context) ([]cli.FileObject, error) {
+// objectsToPlan returns the objects to simulate: those in the files, and the edited queue.
+func (o *options) objectsToPlan(ctx context.Context) ([]cli.FileObject, error) {
 	var objects []cli.FileObject
-	if o.files.Given() {
-		read, err := o.files.Read(o.f)
+	if o.files.HasSources() {
+		read, err := o.files.ReadObjects(o.f)
 		if err != nil {
 			return nil, err
 		}
-		if err := cli.Place(o.f, read, false); err != nil {
+		if err := cli.SetNamespaces(o.f, read, false); err != nil {
 			return nil, err
 		}
 		var problems []error
 		for _, object := range read {
-			problems = append(problems, o.fields.Check(o.f, object))
+			problems = append(problems, o.fields.CheckFields(o.f, object))
 		}
 		if err := errors.Join(problems...); err != nil {
 			return nil, err
 		}
-		if objects, err = o.plannable(ctx, read); err != nil {
+		if objects, err = o.selectPlannable(ctx, read); err != nil {
 			return nil, err
 		}
 	}
 	if o.queue != "" {
-		edited, err := o.edited(ctx)
+		edited, err := o.editedQueue(ctx)
 		if err != nil {
 			return nil, err
 		}
 		objects = append(objects, *edited)
 	}
-	if err := o.refuseThoseThere(ctx, objects); err != nil {
+	if err := o.rejectAllExisting(ctx, objects); err != nil {
 		return nil, err
 	}
 	if len(objects) == 0 {
 		return nil, cli.Errorf("plans support jobs (batch.volcano.sh/v1alpha1), job flows (flow.volcano.sh/v1alpha1), pod groups and queues (scheduling.volcano.sh/v1beta1), and pods",
-			"nothing in %s can be planned", o.files.Where())
+			"nothing in %s can be planned", o.files.DescribeSources())
 	}
 	return objects, nil
 }
 
-// refuseThoseThere returns an error for each object that cannot be submitted because it already exists.
-func (o *options) refuseThoseThere(ctx context.Context, objects []cli.FileObject) error {
+// rejectAllExisting returns an error for each object that cannot be submitted because it already exists.
+func (o *options) rejectAllExisting(ctx context.Context, objects []cli.FileObject) error {
 	var problems []error
 	for _, object := range objects {
-		problems = append(problems, o.thereAlready(ctx, object))
+		problems = append(problems, o.rejectExisting(ctx, object))
 	}
 	return errors.Join(problems...)
 }
 
-// ask sends the scheduler one plan for each namespace with jobs or pods; each plan includes all queues.
-func (o *options) ask(ctx context.Context, objects []cli.FileObject) ([]*insightv1alpha1.Plan, error) {
+// sendPlans sends the scheduler one plan for each namespace with jobs or pods; each plan includes all queues.
+func (o *options) sendPlans(ctx context.Context, objects []cli.FileObject) ([]*insightv1alpha1.Plan, error) {
 	var namespaces []string
 	for _, object := range objects {
-		if !is(object, queueKind) && !slices.Contains(namespaces, object.Object.GetNamespace()) {
+		if !isKind(object, queueKind) && !slices.Contains(namespaces, object.Object.GetNamespace()) {
 			namespaces = append(namespaces, object.Object.GetNamespace())
 		}
 	}
@@ -193,16 +193,16 @@ func (o *options) ask(ctx context.Context, objects []cli.FileObject) ([]*insight
 	for _, namespace := range namespaces {
 		var part []runtime.RawExtension
 		for _, object := range objects {
-			if !is(object, queueKind) && object.Object.GetNamespace() != namespace {
+			if !isKind(object, queueKind) && object.Object.GetNamespace() != namespace {
 				continue
 			}
 			raw, err := object.Object.MarshalJSON()
 			if err != nil {
-				return nil, cli.InFile(err, object)
+				return nil, cli.AddFileSource(err, object)
 			}
 			part = append(part, runtime.RawExtension{Raw: raw})
 		}
-		p, err := Ask(ctx, o.f, namespace, part, o.timeout)
+		p, err := RequestPlan(ctx, o.f, namespace, part, o.timeout)
 		if err != nil {
 			return nil, err
 		}
@@ -211,8 +211,8 @@ func (o *options) ask(ctx context.Context, objects []cli.FileObject) ([]*insight
 	return plans, nil
 }
 
-// Ask creates a plan that contains the objects, waits for the scheduler's answer and deletes the plan.
-func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtime.RawExtension, timeout time.Duration) (*insightv1alpha1.Plan, error) {
+// RequestPlan creates a plan that contains the objects, waits for the scheduler's answer and deletes the plan.
+func RequestPlan(ctx context.Context, f *cli.Factory, namespace string, objects []runtime.RawExtension, timeout time.Duration) (*insightv1alpha1.Plan, error) {
 	c, err := f.Client()
 	if err != nil {
 		return nil, err
@@ -220,23 +220,23 @@ func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtim
 	p := &insightv1alpha1.Plan{Spec: insightv1alpha1.PlanSpec{Objects: objects}}
 	p.Namespace, p.GenerateName = namespace, "plan-"
 	if err := c.Create(ctx, p); err != nil {
-		return nil, whyNotAsked(err)
+		return nil, explainNotCreated(err)
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeAwayTime)
 		defer cancel()
 		_ = c.Delete(ctx, p) // otherwise the scheduler deletes it later
 	}()
-	waiting, cancel := (&cli.Wait{Timeout: timeout}).Limit(ctx)
+	waiting, cancel := (&cli.Wait{Timeout: timeout}).LimitContext(ctx)
 	defer cancel()
-	busy := f.Streams.Busy("asking the scheduler")
-	defer busy.Done()
-	answered, err := awaitAnswer(waiting, c, p)
+	busy := f.Streams.StartBusyLine("asking the scheduler")
+	defer busy.RemoveLine()
+	answered, err := waitForAnswer(waiting, c, p)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case waiting.Err() != nil:
-		return nil, unanswered(timeout)
+		return nil, unansweredError(timeout)
 	case err != nil:
 		return nil, err
 	case answered.Status.Problem != "":
@@ -248,8 +248,8 @@ func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtim
 // takeAwayTime is the time limit for deleting an answered plan.
 const takeAwayTime = 5 * time.Second
 
-// awaitAnswer watches a plan until the scheduler has answered it.
-func awaitAnswer(ctx context.Context, c client.WithWatch, p *insightv1alpha1.Plan) (*insightv1alpha1.Plan, error) {
+// waitForAnswer watches a plan until the scheduler has answered it.
+func waitForAnswer(ctx context.Context, c client.WithWatch, p *insightv1alpha1.Plan) (*insightv1alpha1.Plan, error) {
 	for {
 		w, err := c.Watch(ctx, &insightv1alpha1.PlanList{}, client.InNamespace(p.Namespace), client.MatchingFields{"metadata.name": p.Name})
 		if err != nil {
@@ -270,11 +270,11 @@ func awaitAnswer(ctx context.Context, c client.WithWatch, p *insightv1alpha1.Pla
 // noPlans is the hint for clusters whose scheduler does not support plans.
 const noPlans = "Volcano's own scheduler does not answer plans; `vcctl job run -f FILE --dry-run=server` checks admission only"
 
-func unanswered(timeout time.Duration) error {
+func unansweredError(timeout time.Duration) error {
 	return cli.Errorf("check that vc's scheduler is running; "+noPlans, "no scheduler answered the plan within %s", timeout)
 }
 
-func whyNotAsked(err error) error {
+func explainNotCreated(err error) error {
 	if isUnknownKind(err) {
 		return &cli.Error{What: "this cluster does not support plans (insight.vc-batch.dev/v1alpha1)", Hint: "if vc runs there: kubectl apply -f deploy/install.yaml; " + noPlans, Err: errors.Unwrap(err)}
 	}

@@ -20,31 +20,31 @@ import (
 // maxTold is the maximum number of nodes and victims in the text output; -o json prints all of them.
 const maxTold = 10
 
-func (o *options) print(plans []*insightv1alpha1.Plan, objects []cli.FileObject) error {
-	if o.out.Machine() {
+func (o *options) printPlans(plans []*insightv1alpha1.Plan, objects []cli.FileObject) error {
+	if o.out.IsMachineReadable() {
 		all := make([]client.Object, len(plans))
 		for i, p := range plans {
-			all[i] = bare(p)
+			all[i] = planForOutput(p)
 		}
-		return o.out.Print(o.f, all, true)
+		return o.out.PrintObjects(o.f, all, true)
 	}
-	w := writer{program: o.f.Program, style: render.Style{Enabled: o.f.Streams.Color()}, width: o.f.Streams.Width, objects: objects, now: o.f.Now()}
+	w := writer{program: o.f.Program, style: render.Style{Enabled: o.f.Streams.IsColored()}, width: o.f.Streams.Width, objects: objects, now: o.f.Now()}
 	for _, p := range plans {
 		for k := range p.Status.Answers {
-			if a := &p.Status.Answers[k]; a.Kind == podKind.Kind && len(a.Problems) == 0 && w.groupOf(p.Namespace, a.Name) != "" {
+			if a := &p.Status.Answers[k]; a.Kind == podKind.Kind && len(a.Problems) == 0 && w.plannedGroupOf(p.Namespace, a.Name) != "" {
 				continue // the answer about its PodGroup covers it
 			}
 			if w.text.Len() > 0 {
 				fmt.Fprintln(&w.text)
 			}
-			w.answer(p, &p.Status.Answers[k])
+			w.writeAnswer(p, &p.Status.Answers[k])
 		}
 	}
-	return o.f.Streams.Page(w.text.Bytes())
+	return o.f.Streams.ShowPaged(w.text.Bytes())
 }
 
-// bare returns a plan for output, named after its first answer and without the metadata that the server adds.
-func bare(p *insightv1alpha1.Plan) *insightv1alpha1.Plan {
+// planForOutput returns a plan for output, named after its first answer and without the metadata that the server adds.
+func planForOutput(p *insightv1alpha1.Plan) *insightv1alpha1.Plan {
 	shown := &insightv1alpha1.Plan{Spec: p.Spec, Status: p.Status}
 	shown.Namespace = p.Namespace
 	if len(p.Status.Answers) > 0 {
@@ -63,27 +63,27 @@ type writer struct {
 	now     time.Time
 }
 
-// answer writes one answer: the verdict, the explanation, and the numbers.
-func (w *writer) answer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
+// writeAnswer writes one answer: the verdict, the explanation, and the numbers.
+func (w *writer) writeAnswer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 	for _, warning := range a.Warnings {
 		defer job.WriteFacts(&w.text, []job.Fact{{Name: "warning", Text: warning}}, w.style, w.width)
 	}
 	if a.Kind == "Queue" {
-		w.queue(p, a)
+		w.writeQueue(p, a)
 		return
 	}
-	fmt.Fprintln(&w.text, w.style.Bold(headline(p, a)))
+	fmt.Fprintln(&w.text, w.style.Bold(answerHeadline(p, a)))
 	if e := a.Explanation; e != nil && e.Message != "" && a.Verdict != insightv1alpha1.VerdictStarts {
 		job.WriteSentence(&w.text, e.Message, w.width)
 	} else if isUnexplained(a) {
 		job.WriteSentence(&w.text, strings.TrimPrefix(a.Message, "would wait: "), w.width)
 	}
-	w.problems(a)
+	w.writeProblems(a)
 	job.WriteFacts(&w.text, []job.Fact{
 		{Name: "pods", Text: podsText(a)},
-		{Name: "nodes", Text: placesText(a.Placements)},
+		{Name: "nodes", Text: placementsText(a.Placements)},
 	}, w.style, w.width)
-	w.victims(a.Victims, a.VictimCount)
+	w.writeVictims(a.Victims, a.VictimCount)
 	if a.Explanation != nil && a.Verdict != insightv1alpha1.VerdictStarts {
 		job.WriteExplanation(&w.text, a.Explanation, w.program, w.style, w.now, w.width)
 	}
@@ -95,15 +95,15 @@ func isUnexplained(a *insightv1alpha1.Answer) bool {
 	return waits && a.Explanation == nil && len(a.Problems) == 0
 }
 
-// headline returns the verdict for an object, for example "nlp/train would wait: GangDoesNotFit".
-func headline(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) string {
+// answerHeadline returns the verdict for an object, for example "nlp/train would wait: GangDoesNotFit".
+func answerHeadline(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) string {
 	text := p.Namespace + "/" + a.Name
 	switch a.Verdict {
 	case insightv1alpha1.VerdictStarts:
 		later := slices.ContainsFunc(a.Placements, func(p insightv1alpha1.Placement) bool { return p.Later })
 		switch {
 		case a.VictimCount > 0:
-			return fmt.Sprintf("%s would start after %s evicted for it", text, havingBeen(int(a.VictimCount)))
+			return fmt.Sprintf("%s would start after %s evicted for it", text, evictionCountText(int(a.VictimCount)))
 		case later:
 			return text + " would start after terminating pods have ended"
 		}
@@ -122,22 +122,22 @@ func headline(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) string {
 	return text
 }
 
-func havingBeen(n int) string {
+func evictionCountText(n int) string {
 	if n == 1 {
 		return "1 pod has been"
 	}
 	return fmt.Sprintf("%d pods have been", n)
 }
 
-// problems writes the validation errors of admission and their positions in the file.
-func (w *writer) problems(a *insightv1alpha1.Answer) {
+// writeProblems writes the validation errors of admission and their positions in the file.
+func (w *writer) writeProblems(a *insightv1alpha1.Answer) {
 	for _, problem := range a.Problems {
 		text := strings.TrimPrefix(problem.Field+": "+problem.Message, ": ")
 		for _, object := range w.objects {
 			if object.Source == "" || object.Object.GetKind() != a.Kind || object.Object.GetName() != a.Name {
 				continue
 			}
-			if human := cli.Humanize(cli.InFileAt(cli.Errorf("", "%s", text), object, problem.Field), cli.Connection{}); human.At != "" {
+			if human := cli.HumanizeError(cli.AddFilePosition(cli.Errorf("", "%s", text), object, problem.Field), cli.Connection{}); human.At != "" {
 				text += " (" + human.At + ")"
 			}
 			break
@@ -157,8 +157,8 @@ func podsText(a *insightv1alpha1.Answer) string {
 	return text
 }
 
-// placesText lists the nodes and the tasks placed there, starting with the nodes that have the most pods.
-func placesText(places []insightv1alpha1.Placement) string {
+// placementsText lists the nodes and the tasks placed there, starting with the nodes that have the most pods.
+func placementsText(places []insightv1alpha1.Placement) string {
 	sorted := slices.Clone(places)
 	slices.SortStableFunc(sorted, func(a, b insightv1alpha1.Placement) int {
 		return cmp.Or(cmp.Compare(b.Pods, a.Pods), cmp.Compare(a.Node, b.Node))
@@ -188,8 +188,8 @@ func placesText(places []insightv1alpha1.Placement) string {
 	return strings.Join(parts, "; ")
 }
 
-// victims writes which pods would be evicted, grouped by job, with queue and reason.
-func (w *writer) victims(victims []insightv1alpha1.Victim, all int32) {
+// writeVictims writes which pods would be evicted, grouped by job, with queue and reason.
+func (w *writer) writeVictims(victims []insightv1alpha1.Victim, all int32) {
 	if all == 0 {
 		return
 	}
@@ -199,7 +199,7 @@ func (w *writer) victims(victims []insightv1alpha1.Victim, all int32) {
 			job.WriteFacts(&w.text, []job.Fact{{Name: "evicts", Text: fmt.Sprintf("and pods of %d more (-o yaml shows all)", len(groups)-maxTold)}}, w.style, w.width)
 			return
 		}
-		job.WriteFacts(&w.text, []job.Fact{{Name: "evicts", Text: g.text()}}, w.style, w.width)
+		job.WriteFacts(&w.text, []job.Fact{{Name: "evicts", Text: g.groupText()}}, w.style, w.width)
 	}
 }
 
@@ -225,7 +225,7 @@ func groupVictims(victims []insightv1alpha1.Victim) []*victimGroup {
 	return groups
 }
 
-func (g *victimGroup) text() string {
+func (g *victimGroup) groupText() string {
 	v := &g.first
 	text := v.Namespace + "/" + v.Pod
 	if v.Job != "" {
@@ -240,12 +240,12 @@ func (g *victimGroup) text() string {
 	return text + " (" + v.Reason + ")"
 }
 
-// queue writes the effects of changing a queue.
-func (w *writer) queue(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
+// writeQueue writes the effects of changing a queue.
+func (w *writer) writeQueue(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 	headline := "queue " + a.Name
 	if a.Verdict == insightv1alpha1.VerdictNever {
 		fmt.Fprintln(&w.text, w.style.Bold(headline+" would be rejected"))
-		w.problems(a)
+		w.writeProblems(a)
 		return
 	}
 	fmt.Fprintln(&w.text, w.style.Bold(headline))
@@ -261,5 +261,5 @@ func (w *writer) queue(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 		}
 		job.WriteFacts(&w.text, []job.Fact{{Name: "starts", Text: text}}, w.style, w.width)
 	}
-	w.victims(p.Status.Victims, p.Status.VictimCount)
+	w.writeVictims(p.Status.Victims, p.Status.VictimCount)
 }

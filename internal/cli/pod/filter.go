@@ -30,7 +30,7 @@ type filters struct {
 
 var phases = []string{"Pending", "Running", "Succeeded", "Failed", "Unknown"}
 
-func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (resourcecmd.Narrowed[*corev1.Pod], error) {
+func addFilterFlags(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (resourcecmd.Narrowed[*corev1.Pod], error) {
 	flags := cmd.Flags()
 	o := &filters{f: f, everywhere: func() bool { all, err := flags.GetBool("all-namespaces"); return err == nil && all }}
 	flags.StringVarP(&o.job, "job", "j", "", "Only pods of this job")
@@ -42,20 +42,20 @@ func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (res
 	_ = cmd.RegisterFlagCompletionFunc("job", f.CompleteJobs())
 	_ = cmd.RegisterFlagCompletionFunc("node", f.CompleteNodes())
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
-	_ = cmd.RegisterFlagCompletionFunc("phase", cli.Values(phases...))
-	return o.narrow
+	_ = cmd.RegisterFlagCompletionFunc("phase", cli.CompleteValues(phases...))
+	return o.narrowList
 }
 
-func (o *filters) narrow(ctx context.Context, named bool) (resourcecmd.Narrowed[*corev1.Pod], error) {
+func (o *filters) narrowList(ctx context.Context, named bool) (resourcecmd.Narrowed[*corev1.Pod], error) {
 	var narrowed resourcecmd.Narrowed[*corev1.Pod]
 	o.f.WarnUnknown(ctx, "--queue", "queue", schedulingv1beta1.GroupVersion.WithKind("Queue"), o.queue)
 	o.f.WarnUnknown(ctx, "--node", "node", corev1.SchemeGroupVersion.WithKind("Node"), o.node)
-	wanted, err := cli.Words("--phase", "phase of a pod", o.phases, phases)
+	wanted, err := cli.ParseWords("--phase", "phase of a pod", o.phases, phases)
 	if err != nil {
 		return narrowed, err
 	}
 	if o.job != "" && o.queue != "" && !o.everywhere() {
-		if err := o.sameQueue(ctx); err != nil {
+		if err := o.checkJobQueue(ctx); err != nil {
 			return narrowed, err
 		}
 	}
@@ -78,12 +78,12 @@ func (o *filters) narrow(ctx context.Context, named bool) (resourcecmd.Narrowed[
 	if o.task == "" && o.queue == "" && len(wanted) == 0 {
 		return narrowed, nil
 	}
-	narrowed.Keep = func(pod *corev1.Pod) bool { return o.keeps(pod, wanted) }
+	narrowed.Keep = func(pod *corev1.Pod) bool { return o.matchesPod(pod, wanted) }
 	return narrowed, nil
 }
 
-func (o *filters) keeps(pod *corev1.Pod, phases []string) bool {
-	if o.task != "" && taskOf(pod) != o.task || o.queue != "" && (o.job == "" || o.everywhere()) && queueOf(pod) != cli.BareName(o.queue, "queues") {
+func (o *filters) matchesPod(pod *corev1.Pod, phases []string) bool {
+	if o.task != "" && taskNameOf(pod) != o.task || o.queue != "" && (o.job == "" || o.everywhere()) && queueNameOf(pod) != cli.BareName(o.queue, "queues") {
 		return false
 	}
 	for _, phase := range phases {
@@ -94,8 +94,8 @@ func (o *filters) keeps(pod *corev1.Pod, phases []string) bool {
 	return len(phases) == 0
 }
 
-// sameQueue returns an error if the requested job is not in the requested queue.
-func (o *filters) sameQueue(ctx context.Context) error {
+// checkJobQueue returns an error if the requested job is not in the requested queue.
+func (o *filters) checkJobQueue(ctx context.Context) error {
 	c, err := o.f.Client()
 	if err != nil {
 		return err
@@ -109,9 +109,9 @@ func (o *filters) sameQueue(ctx context.Context) error {
 		if !apierrors.IsNotFound(err) {
 			return err
 		}
-		names, _ := o.f.Names(ctx, batchv1alpha1.GroupVersion.WithKind("Job"), true)
-		missing := cli.NotFound("job", cli.BareName(o.job, "jobs"), namespace, names)
-		missing.Hint = cmp.Or(missing.Hint, "`"+o.f.Typed("job list")+"` shows the existing jobs")
+		names, _ := o.f.ListNames(ctx, batchv1alpha1.GroupVersion.WithKind("Job"), true)
+		missing := cli.NotFoundError("job", cli.BareName(o.job, "jobs"), namespace, names)
+		missing.Hint = cmp.Or(missing.Hint, "`"+o.f.CommandText("job list")+"` shows the existing jobs")
 		return missing
 	}
 	if in := cmp.Or(job.Spec.Queue, keys.DefaultQueue); in != cli.BareName(o.queue, "queues") {

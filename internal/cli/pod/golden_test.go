@@ -20,22 +20,22 @@ func pods(s *clitest.Server) {
 	crashing.Annotations = map[string]string{keys.GroupName: "train-uid-train-7200"}
 	crashing.Status.ContainerStatuses[0] = corev1.ContainerStatus{Name: "main", RestartCount: 14, State: corev1.ContainerState{
 		Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 40s restarting failed container"}},
-		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: golden.Ago(20 * time.Second)}}}
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: golden.TimeAgo(20 * time.Second)}}}
 	broken := golden.NewPod(golden.NewJob("broken", "default", batchv1alpha1.Failed, 3*time.Hour), 0, "192.168.23.24")
 	broken.Status.Phase = corev1.PodFailed
-	broken.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: golden.Ago(time.Hour)}}
+	broken.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: golden.TimeAgo(time.Hour)}}
 	waiting := golden.NewPod(golden.NewJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute), 0, "")
-	waiting.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", LastTransitionTime: golden.Ago(17 * time.Minute), Message: "1 of 2 pods fit now; all 2 must start together"}}
+	waiting.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", LastTransitionTime: golden.TimeAgo(17 * time.Minute), Message: "1 of 2 pods fit now; all 2 must start together"}}
 	plain := golden.NewPod(train, 7, "192.168.23.24")
 	plain.Name, plain.UID, plain.Labels = "plain", "uid-plain", nil
 	plain.Annotations = map[string]string{keys.PodQueueName: "research"}
 	elsewhere := golden.NewPod(train, 0, "192.168.57.163")
 	elsewhere.Namespace = "cv"
-	s.Set(crashing, broken, waiting, plain, elsewhere, golden.NewEvent("w.1", waiting, "Warning", "FailedScheduling", "no node was free", time.Minute))
+	s.SetObjects(crashing, broken, waiting, plain, elsewhere, golden.NewEvent("w.1", waiting, "Warning", "FailedScheduling", "no node was free", time.Minute))
 }
 
 func TestPodGoldens(t *testing.T) {
-	runs := golden.Every(
+	runs := golden.RunsForCommands(
 		golden.Command{Args: "pod list", Wrong: "pod list --phase Runing", Prepare: pods},
 		golden.Command{Args: "pod get train-worker-0", Wrong: "pod get train-worker-9", Prepare: pods},
 		golden.Command{Args: "pod view train-worker-1", Wrong: "pod view --all train-worker-1", Prepare: pods},
@@ -58,5 +58,5 @@ func TestPodGoldens(t *testing.T) {
 	more("one that waits", "pod view eval-worker-0")
 	more("one that failed", "pod view broken-worker-0 --events=false")
 	more("one of no job", "pod view plain")
-	golden.Hold(t, "pod", runs)
+	golden.CompareRuns(t, "pod", runs)
 }

@@ -26,9 +26,9 @@ import (
 )
 
 // New returns `vcctl pod` with all its verbs.
-func New(f *cli.Factory) *cobra.Command { return pods().Command(f) }
+func New(f *cli.Factory) *cobra.Command { return podKind().NewCommand(f) }
 
-func pods() *resourcecmd.Kind[*corev1.Pod] {
+func podKind() *resourcecmd.Kind[*corev1.Pod] {
 	return &resourcecmd.Kind[*corev1.Pod]{
 		Noun: "pod", Called: "pod", Aliases: []string{"pods", "po"}, Sample: "train-worker-0",
 		Short: "List and show the pods of jobs, and why they do not run",
@@ -37,7 +37,7 @@ func pods() *resourcecmd.Kind[*corev1.Pod] {
 			pod does not run. For everything else use kubectl, or 'vcctl job logs' for logs.`,
 		GVK: corev1.SchemeGroupVersion.WithKind("Pod"),
 		New: func() *corev1.Pod { return &corev1.Pod{} }, NewList: func() client.ObjectList { return &corev1.PodList{} },
-		Columns: columns, FreeText: true, Spare: []string{"TASK", "RESTARTS", "JOB", "AGE", "READY", "NODE"}, Filter: filter, Compat: compatTable, View: view,
+		Columns: listColumns, FreeText: true, Spare: []string{"TASK", "RESTARTS", "JOB", "AGE", "READY", "NODE"}, Filter: addFilterFlags, Compat: printCompatTable, View: buildSheet,
 		Ended: func(pod *corev1.Pod) bool {
 			return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 		},
@@ -79,30 +79,30 @@ func pods() *resourcecmd.Kind[*corev1.Pod] {
 	}
 }
 
-func jobOf(pod *corev1.Pod) string { return pod.Labels[keys.JobName] }
+func jobNameOf(pod *corev1.Pod) string { return pod.Labels[keys.JobName] }
 
-func taskOf(pod *corev1.Pod) string {
+func taskNameOf(pod *corev1.Pod) string {
 	return cmp.Or(pod.Labels[keys.TaskSpec], pod.Annotations[keys.TaskSpec])
 }
 
-// queueOf returns the queue in the pod's label or annotation, or "".
-func queueOf(pod *corev1.Pod) string {
+// queueNameOf returns the queue in the pod's label or annotation, or "".
+func queueNameOf(pod *corev1.Pod) string {
 	return cmp.Or(pod.Labels[keys.QueueName], pod.Annotations[keys.PodQueueName])
 }
 
-func columns(f *cli.Factory) []cli.Column[*corev1.Pod] {
+func listColumns(f *cli.Factory) []cli.Column[*corev1.Pod] {
 	type pod = *corev1.Pod
-	style := render.Style{Enabled: f.Streams.Color()}
+	style := render.Style{Enabled: f.Streams.IsColored()}
 	return []cli.Column[pod]{
 		{Title: "NAME", Text: func(p pod) string { return p.Name }},
-		{Title: "JOB", Text: func(p pod) string { return cmp.Or(jobOf(p), "-") }},
-		{Title: "TASK", Text: func(p pod) string { return cmp.Or(taskOf(p), "-") }},
+		{Title: "JOB", Text: func(p pod) string { return cmp.Or(jobNameOf(p), "-") }},
+		{Title: "TASK", Text: func(p pod) string { return cmp.Or(taskNameOf(p), "-") }},
 		{Title: "READY", Text: cli.PodReady},
 		{Title: "STATUS", Text: func(p pod) string { return style.PaintPhase(cli.PodStatus(p)) }},
 		{Title: "RESTARTS", Text: func(p pod) string { return cli.PodRestarts(p, f.Now()) }},
 		{Title: "NODE", Text: func(p pod) string { return cmp.Or(p.Spec.NodeName, "-") }},
 		{Title: "IP", Wide: true, Text: func(p pod) string { return cmp.Or(p.Status.PodIP, "-") }},
-		{Title: "QUEUE", Wide: true, Text: func(p pod) string { return cmp.Or(queueOf(p), "-") }},
+		{Title: "QUEUE", Wide: true, Text: func(p pod) string { return cmp.Or(queueNameOf(p), "-") }},
 		{Title: "GROUP", Wide: true, Text: func(p pod) string { return cmp.Or(keys.PodGroupOf(p.Annotations), "-") }},
 		{Title: "PRIORITY", Wide: true, Text: func(p pod) string { return cmp.Or(p.Spec.PriorityClassName, "-") }},
 		{Title: "AGE", Volatile: true, Text: func(p pod) string { return render.FormatAgeSince(f.Now(), p.CreationTimestamp.Time) },
@@ -111,8 +111,8 @@ func columns(f *cli.Factory) []cli.Column[*corev1.Pod] {
 	}
 }
 
-// compatTable prints the table in the format of Volcano's vcctl, sorted by namespace and name.
-func compatTable(out io.Writer, f *cli.Factory, pods []*corev1.Pod, allNamespaces bool) error {
+// printCompatTable prints the table in the format of Volcano's vcctl, sorted by namespace and name.
+func printCompatTable(out io.Writer, f *cli.Factory, pods []*corev1.Pod, allNamespaces bool) error {
 	titles := []string{"Name", "Ready", "Status", "Restart", "Age"}
 	if allNamespaces {
 		titles = append([]string{"Namespace"}, titles...)
@@ -128,53 +128,53 @@ func compatTable(out io.Writer, f *cli.Factory, pods []*corev1.Pod, allNamespace
 		}
 		rows = append(rows, row)
 	}
-	return resourcecmd.CompatTable(out, titles, rows, 2, 8)
+	return resourcecmd.PrintCompatTable(out, titles, rows, 2, 8)
 }
 
-func view(ctx context.Context, f *cli.Factory, c client.Client, pod *corev1.Pod, events bool) (*cli.Sheet, error) {
-	now, style := f.Now(), render.Style{Enabled: f.Streams.Color()}
+func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, pod *corev1.Pod, events bool) (*cli.Sheet, error) {
+	now, style := f.Now(), render.Style{Enabled: f.Streams.IsColored()}
 	sheet := &cli.Sheet{}
-	sheet.Fact("Name", pod.Name)
-	sheet.Fact("Namespace", pod.Namespace)
-	sheet.Fact("Status", style.PaintPhase(cli.PodStatus(pod)))
-	sheet.Fact("Job", jobOf(pod))
-	sheet.Fact("Task", taskText(pod))
-	sheet.Fact("Pod group", keys.PodGroupOf(pod.Annotations))
-	sheet.Fact("Queue", queueOf(pod))
-	sheet.Fact("Scheduler", pod.Spec.SchedulerName)
-	sheet.Fact("Priority", pod.Spec.PriorityClassName)
-	sheet.Fact("Node", cmp.Or(pod.Spec.NodeName, "none yet"))
-	sheet.Fact("Nominated", pod.Status.NominatedNodeName)
-	sheet.Fact("IP", pod.Status.PodIP)
-	sheet.Fact("Requests", job.RequestsText(&pod.Spec))
-	sheet.Fact("Created", resourcecmd.Created(pod, now))
-	sheet.Add("Containers", containerTable(pod, style, f))
+	sheet.AddFact("Name", pod.Name)
+	sheet.AddFact("Namespace", pod.Namespace)
+	sheet.AddFact("Status", style.PaintPhase(cli.PodStatus(pod)))
+	sheet.AddFact("Job", jobNameOf(pod))
+	sheet.AddFact("Task", taskText(pod))
+	sheet.AddFact("Pod group", keys.PodGroupOf(pod.Annotations))
+	sheet.AddFact("Queue", queueNameOf(pod))
+	sheet.AddFact("Scheduler", pod.Spec.SchedulerName)
+	sheet.AddFact("Priority", pod.Spec.PriorityClassName)
+	sheet.AddFact("Node", cmp.Or(pod.Spec.NodeName, "none yet"))
+	sheet.AddFact("Nominated", pod.Status.NominatedNodeName)
+	sheet.AddFact("IP", pod.Status.PodIP)
+	sheet.AddFact("Requests", job.RequestsText(&pod.Spec))
+	sheet.AddFact("Created", resourcecmd.CreatedText(pod, now))
+	sheet.AddTable("Containers", newContainerTable(pod, style, f))
 	conditions := render.Table{Header: []string{"TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"}, FreeText: true}
 	for _, one := range pod.Status.Conditions {
 		conditions.Rows = append(conditions.Rows, []string{string(one.Type), string(one.Status), render.FormatAgeSince(now, one.LastTransitionTime.Time), cmp.Or(one.Reason, "-"), cmp.Or(one.Message, "-")})
 	}
-	sheet.Add("Conditions", conditions)
+	sheet.AddTable("Conditions", conditions)
 	// Only the events may contain the reason why a pod does not run.
 	happened, err := clusterops.EventsAboutObjects(ctx, c, pod.Namespace, pod)
 	if err != nil {
 		return nil, err
 	}
 	if events {
-		sheet.Add("Events", cli.EventTable(happened, now, func(*corev1.Event) string { return "pod" }))
+		sheet.AddTable("Events", cli.NewEventTable(happened, now, func(*corev1.Event) string { return "pod" }))
 	}
-	addWhy(sheet, f, pod, happened)
+	addReason(sheet, f, pod, happened)
 	return sheet, nil
 }
 
 func taskText(pod *corev1.Pod) string {
-	task := taskOf(pod)
+	task := taskNameOf(pod)
 	if index := cmp.Or(pod.Labels[keys.TaskIndex], pod.Annotations[keys.TaskIndex]); task != "" && index != "" {
 		task += ", pod " + index
 	}
 	return task
 }
 
-func containerTable(pod *corev1.Pod, style render.Style, f *cli.Factory) render.Table {
+func newContainerTable(pod *corev1.Pod, style render.Style, f *cli.Factory) render.Table {
 	table := render.Table{Header: []string{"NAME", "STATE", "RESTARTS", "SINCE", "IMAGE"}, FreeText: true}
 	table.SetSpareColumns("SINCE", "RESTARTS")
 	add := func(containers []corev1.Container, statuses []corev1.ContainerStatus, prefix string) {
@@ -200,8 +200,8 @@ func containerTable(pod *corev1.Pod, style render.Style, f *cli.Factory) render.
 	return table
 }
 
-// addWhy adds the reason why the pod does not run, if any, to the end of the sheet.
-func addWhy(sheet *cli.Sheet, f *cli.Factory, pod *corev1.Pod, events []corev1.Event) {
+// addReason adds the reason why the pod does not run, if any, to the end of the sheet.
+func addReason(sheet *cli.Sheet, f *cli.Factory, pod *corev1.Pod, events []corev1.Event) {
 	reason := job.PodReason(pod, events)
 	if reason == "" {
 		return
@@ -209,16 +209,16 @@ func addWhy(sheet *cli.Sheet, f *cli.Factory, pod *corev1.Pod, events []corev1.E
 	title, hint := "Why it is waiting", ""
 	switch {
 	case pod.Status.Phase == corev1.PodFailed:
-		title, hint = "Why it failed", "job logs "+jobOf(pod)+" --failed"
+		title, hint = "Why it failed", "job logs "+jobNameOf(pod)+" --failed"
 	case pod.Spec.NodeName == "":
-		hint = "job explain " + jobOf(pod)
+		hint = "job explain " + jobNameOf(pod)
 	default:
-		hint = "job logs " + jobOf(pod) + " --previous"
+		hint = "job logs " + jobNameOf(pod) + " --previous"
 	}
 	sheet.Sections = append(sheet.Sections, cli.Section{Title: title, Write: func(out io.Writer, width int) {
 		job.WriteSentence(out, reason, width)
-		if jobOf(pod) != "" {
-			job.WriteSentence(out, "More: "+f.Typed(hint), width)
+		if jobNameOf(pod) != "" {
+			job.WriteSentence(out, "More: "+f.CommandText(hint), width)
 		}
 	}})
 }

@@ -18,32 +18,32 @@ import (
 // groups adds a PodGroup with sub-groups and two plain pods, and a PodGroup of a single pod.
 func groups(s *clitest.Server) {
 	tier, size, least := 2, int32(4), int32(2)
-	needs := golden.Amounts("cpu", "8", "memory", "16Gi")
+	needs := golden.NewResources("cpu", "8", "memory", "16Gi")
 	spread := newGroup("spread", "research", schedulingv1beta1.PodGroupInqueue, 10*time.Minute)
 	spread.Labels = map[string]string{"team": "nlp"}
 	spread.Spec = schedulingv1beta1.PodGroupSpec{MinMember: 8, Queue: "research", PriorityClassName: "high", MinResources: &needs,
 		MinTaskMember:   map[string]int32{"ps": 2, "main": 6},
 		NetworkTopology: &schedulingv1beta1.NetworkTopologySpec{Mode: "hard", HighestTierAllowed: &tier},
 		SubGroupPolicy:  []schedulingv1beta1.SubGroupPolicySpec{{Name: "ring", SubGroupSize: &size, MinSubGroups: &least, NetworkTopology: &schedulingv1beta1.NetworkTopologySpec{Mode: "soft", HighestTierName: "rack"}}}}
-	spread.Status.Conditions = []schedulingv1beta1.PodGroupCondition{{Type: "Unschedulable", Status: "True", Reason: "NotEnoughResources", Message: "8/8 tasks in gang unschedulable", LastTransitionTime: golden.Ago(9 * time.Minute)}}
+	spread.Status.Conditions = []schedulingv1beta1.PodGroupCondition{{Type: "Unschedulable", Status: "True", Reason: "NotEnoughResources", Message: "8/8 tasks in gang unschedulable", LastTransitionTime: golden.TimeAgo(9 * time.Minute)}}
 	one := newGroup("podgroup-uid-lone", "default", schedulingv1beta1.PodGroupRunning, time.Hour)
 	one.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "lone", UID: "uid-lone"}}
 	one.Status.Running = 1
-	s.Set(spread, one, member("a", "spread"), member("b", "spread"), member("c", "other"), member("lone", "podgroup-uid-lone"))
+	s.SetObjects(spread, one, member("a", "spread"), member("b", "spread"), member("c", "other"), member("lone", "podgroup-uid-lone"))
 }
 
 func newGroup(name, queue string, phase schedulingv1beta1.PodGroupPhase, age time.Duration) *schedulingv1beta1.PodGroup {
-	return &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", CreationTimestamp: golden.Ago(age)},
+	return &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", CreationTimestamp: golden.TimeAgo(age)},
 		Spec: schedulingv1beta1.PodGroupSpec{MinMember: 1, Queue: queue}, Status: schedulingv1beta1.PodGroupStatus{Phase: phase}}
 }
 
 func member(name, group string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: "uid-" + "lone", CreationTimestamp: golden.Ago(time.Hour), Annotations: map[string]string{keys.GroupName: group}},
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: "uid-" + "lone", CreationTimestamp: golden.TimeAgo(time.Hour), Annotations: map[string]string{keys.GroupName: group}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
 }
 
 func TestPodGroupGoldens(t *testing.T) {
-	runs := golden.Every(
+	runs := golden.RunsForCommands(
 		golden.Command{Args: "podgroup list", Wrong: "podgroup list --phase Waiting", Prepare: groups},
 		golden.Command{Args: "podgroup get spread", Wrong: "podgroup get sprad", Prepare: groups},
 		golden.Command{Args: "podgroup view spread", Wrong: "podgroup view", Prepare: groups},
@@ -56,25 +56,25 @@ func TestPodGroupGoldens(t *testing.T) {
 	more("of a job, explained", "podgroup view eval-uid-eval-1080")
 	more("of a job, not explained by the scheduler", "podgroup view plain-uid-plain-30 --events=false")
 	more("of a single pod", "podgroup view podgroup-uid-lone")
-	golden.Hold(t, "podgroup", runs)
+	golden.CompareRuns(t, "podgroup", runs)
 }
 
 // The job's name, which users know, shows the PodGroup of a job, but does not delete it.
 func TestThePodGroupOfAJobIsShownByTheJobsName(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	for _, args := range []string{"podgroup view train", "podgroup view job/train", "podgroup list train", "podgroup get job/train", "podgroup get train -o name"} {
-		if got := (golden.Run{Args: args}).Do(t, server); got.Code != 0 || !strings.Contains(got.Out, "train-uid-train-7200") {
+		if got := (golden.Run{Args: args}).RunAgainst(t, server); got.Code != 0 || !strings.Contains(got.Out, "train-uid-train-7200") {
 			t.Errorf("%s: exit %d: %s%s", args, got.Code, got.Out, got.Err)
 		}
 	}
-	if got := (golden.Run{Args: "events podgroup/train"}).Do(t, server); got.Code != 0 {
+	if got := (golden.Run{Args: "events podgroup/train"}).RunAgainst(t, server); got.Code != 0 {
 		t.Errorf("events podgroup/train: exit %d: %s%s", got.Code, got.Out, got.Err)
 	}
-	if got := (golden.Run{Args: "__complete podgroup view tra"}).Do(t, server); !strings.HasPrefix(got.Out, "train\n") {
+	if got := (golden.Run{Args: "__complete podgroup view tra"}).RunAgainst(t, server); !strings.HasPrefix(got.Out, "train\n") {
 		t.Errorf("completion of podgroup view offers %q", got.Out)
 	}
-	if got := (golden.Run{Args: "podgroup delete train"}).Do(t, server); got.Code != cli.ExitError {
+	if got := (golden.Run{Args: "podgroup delete train"}).RunAgainst(t, server); got.Code != cli.ExitError {
 		t.Errorf("podgroup delete train: exit %d: %s%s", got.Code, got.Out, got.Err)
 	}
 }

@@ -31,7 +31,7 @@ import (
 type podGroup = *schedulingv1beta1.PodGroup
 
 // New returns `vcctl podgroup` with all its verbs.
-func New(f *cli.Factory) *cobra.Command { return podGroups().Command(f) }
+func New(f *cli.Factory) *cobra.Command { return podGroups().NewCommand(f) }
 
 func podGroups() *resourcecmd.Kind[podGroup] {
 	return &resourcecmd.Kind[podGroup]{
@@ -43,7 +43,7 @@ func podGroups() *resourcecmd.Kind[podGroup] {
 			other pod that vc schedules.`,
 		GVK: schedulingv1beta1.GroupVersion.WithKind("PodGroup"),
 		New: func() podGroup { return &schedulingv1beta1.PodGroup{} }, NewList: func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} },
-		Columns: columns, FreeText: true, Spare: []string{"AGE", "QUEUE", "OWNER", "MIN", "READY"}, Filter: filter, View: view,
+		Columns: listColumns, FreeText: true, Spare: []string{"AGE", "QUEUE", "OWNER", "MIN", "READY"}, Filter: addFilterFlags, View: buildSheet,
 		Ended: func(g podGroup) bool { return g.Status.Phase == schedulingv1beta1.PodGroupCompleted },
 		State: func(g podGroup) string { return string(phaseOf(g)) },
 		ListHelp: resourcecmd.Help{
@@ -79,13 +79,13 @@ func podGroups() *resourcecmd.Kind[podGroup] {
 				# Only the reason, for a script
 				vcctl podgroup view train -o jsonpath='{.status.explanation.reason}'`,
 		},
-		Otherwise:  ofJob,
+		Otherwise:  findByJob,
 		DeleteNote: `The controller re-creates the pod group of a job; delete the job instead.`,
 	}
 }
 
-// ofJob finds the PodGroup of a job by the name of the job. The PodGroup's own name ends with the job's UID.
-func ofJob(ctx context.Context, c client.Client, namespace, name string) (group podGroup, found bool, err error) {
+// findByJob finds the PodGroup of a job by the name of the job. The PodGroup's own name ends with the job's UID.
+func findByJob(ctx context.Context, c client.Client, namespace, name string) (group podGroup, found bool, err error) {
 	group, err = clusterops.PodGroupOfJobNamed(ctx, c, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")})
 	return group, err == nil && group != nil, err
 }
@@ -96,54 +96,54 @@ func phaseOf(g podGroup) schedulingv1beta1.PodGroupPhase {
 
 var phases = []string{"Pending", "Inqueue", "Running", "Unknown", "Completed"}
 
-func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (resourcecmd.Narrowed[podGroup], error) {
+func addFilterFlags(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (resourcecmd.Narrowed[podGroup], error) {
 	var queues, wanted []string
 	cmd.Flags().StringSliceVarP(&queues, "queue", "q", nil, "Only groups in these queues (filtered on the client side)")
 	cmd.Flags().StringSliceVar(&wanted, "phase", nil, "Only groups in these phases (filtered on the client side): "+strings.Join(phases, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
-	_ = cmd.RegisterFlagCompletionFunc("phase", cli.Values(phases...))
+	_ = cmd.RegisterFlagCompletionFunc("phase", cli.CompleteValues(phases...))
 	return func(ctx context.Context, _ bool) (resourcecmd.Narrowed[podGroup], error) {
 		f.WarnUnknown(ctx, "--queue", "queue", schedulingv1beta1.GroupVersion.WithKind("Queue"), queues...)
-		words, err := cli.Words("--phase", "phase of a pod group", wanted, phases)
+		words, err := cli.ParseWords("--phase", "phase of a pod group", wanted, phases)
 		if err != nil || len(queues)+len(words) == 0 {
 			return resourcecmd.Narrowed[podGroup]{}, err
 		}
 		return resourcecmd.Narrowed[podGroup]{Keep: func(g podGroup) bool {
-			return (len(queues) == 0 || slices.Contains(queues, queueOf(g))) && (len(words) == 0 || slices.Contains(words, string(phaseOf(g))))
+			return (len(queues) == 0 || slices.Contains(queues, queueNameOf(g))) && (len(words) == 0 || slices.Contains(words, string(phaseOf(g))))
 		}}, nil
 	}
 }
 
-func queueOf(g podGroup) string { return cmp.Or(g.Spec.Queue, keys.DefaultQueue) }
+func queueNameOf(g podGroup) string { return cmp.Or(g.Spec.Queue, keys.DefaultQueue) }
 
-func columns(f *cli.Factory) []cli.Column[podGroup] {
-	style := render.Style{Enabled: f.Streams.Color()}
+func listColumns(f *cli.Factory) []cli.Column[podGroup] {
+	style := render.Style{Enabled: f.Streams.IsColored()}
 	return []cli.Column[podGroup]{
 		{Title: "NAME", Text: func(g podGroup) string { return g.Name }},
 		{Title: "OWNER", Text: func(g podGroup) string { return ownerText(g) }},
-		{Title: "QUEUE", Text: queueOf},
+		{Title: "QUEUE", Text: queueNameOf},
 		{Title: "PHASE", Text: func(g podGroup) string { return style.PaintPhase(string(phaseOf(g))) }},
 		{Title: "READY", Text: func(g podGroup) string { return fmt.Sprint(g.Status.Running + g.Status.Succeeded) }},
 		{Title: "MIN", Text: func(g podGroup) string { return fmt.Sprint(g.Spec.MinMember) }},
 		{Title: "SUCCEEDED", Wide: true, Text: func(g podGroup) string { return fmt.Sprint(g.Status.Succeeded) }},
 		{Title: "FAILED", Wide: true, Text: func(g podGroup) string { return fmt.Sprint(g.Status.Failed) }},
 		{Title: "PRIORITY", Wide: true, Text: func(g podGroup) string { return cmp.Or(g.Spec.PriorityClassName, "-") }},
-		{Title: "NEEDS", Wide: true, Text: needsText},
+		{Title: "NEEDS", Wide: true, Text: requestText},
 		{Title: "AGE", Volatile: true, Text: func(g podGroup) string { return render.FormatAgeSince(f.Now(), g.CreationTimestamp.Time) },
 			Compare: func(a, b podGroup) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
 		{Title: "REASON", Text: func(g podGroup) string { return cmp.Or(job.GroupReason(g), "-") }},
 	}
 }
 
-// needsText formats the total resource request of the gang.
-func needsText(g podGroup) string {
+// requestText formats the total resource request of the gang.
+func requestText(g podGroup) string {
 	if g.Spec.MinResources == nil {
 		return "-"
 	}
 	return cmp.Or(job.ResourceText(*g.Spec.MinResources), "-")
 }
 
-func ownerOf(g podGroup) *metav1.OwnerReference {
+func controllerOf(g podGroup) *metav1.OwnerReference {
 	if owner := metav1.GetControllerOf(g); owner != nil {
 		return owner
 	}
@@ -154,25 +154,25 @@ func ownerOf(g podGroup) *metav1.OwnerReference {
 }
 
 func ownerText(g podGroup) string {
-	owner := ownerOf(g)
+	owner := controllerOf(g)
 	if owner == nil {
 		return "-"
 	}
 	return strings.ToLower(owner.Kind) + "/" + owner.Name
 }
 
-func view(ctx context.Context, f *cli.Factory, c client.Client, g podGroup, events bool) (*cli.Sheet, error) {
-	now, style := f.Now(), render.Style{Enabled: f.Streams.Color()}
-	sheet := facts(g, style, now)
-	found, err := podsOf(ctx, c, g)
+func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, g podGroup, events bool) (*cli.Sheet, error) {
+	now, style := f.Now(), render.Style{Enabled: f.Streams.IsColored()}
+	sheet := newFactSheet(g, style, now)
+	found, err := findGroupPods(ctx, c, g)
 	if err != nil {
 		return nil, err
 	}
-	sheet.Add("Pods", podTable(found.pods, style, now))
+	sheet.AddTable("Pods", newPodTable(found.pods, style, now))
 	if found.more {
-		sheet.Fact("Pods", fmt.Sprintf("the list below may be incomplete: only the first %d pods of the namespace were checked", mostPods))
+		sheet.AddFact("Pods", fmt.Sprintf("the list below may be incomplete: only the first %d pods of the namespace were checked", mostPods))
 	}
-	sheet.Add("Conditions", conditionTable(g, now))
+	sheet.AddTable("Conditions", newConditionTable(g, now))
 	if events {
 		about := []client.Object{g}
 		for _, pod := range found.pods {
@@ -182,35 +182,35 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, g podGroup, even
 		if err != nil {
 			return nil, err
 		}
-		sheet.Add("Events", cli.EventTable(happened, now, objectOf(g)))
+		sheet.AddTable("Events", cli.NewEventTable(happened, now, objectDescriber(g)))
 	}
-	addWhy(sheet, f, g, style)
+	addReason(sheet, f, g, style)
 	return sheet, nil
 }
 
-func facts(g podGroup, style render.Style, now time.Time) *cli.Sheet {
+func newFactSheet(g podGroup, style render.Style, now time.Time) *cli.Sheet {
 	sheet := &cli.Sheet{}
-	sheet.Fact("Name", g.Name)
-	sheet.Fact("Namespace", g.Namespace)
-	sheet.Fact("Owner", ownerText(g))
-	sheet.Fact("Phase", style.PaintPhase(string(phaseOf(g)))+resourcecmd.Leaving(g))
-	sheet.Fact("Queue", queueOf(g))
-	sheet.Fact("Priority", g.Spec.PriorityClassName)
-	sheet.Fact("Members", fmt.Sprintf("%d must start together; %d running, %d succeeded, %d failed", g.Spec.MinMember, g.Status.Running, g.Status.Succeeded, g.Status.Failed))
+	sheet.AddFact("Name", g.Name)
+	sheet.AddFact("Namespace", g.Namespace)
+	sheet.AddFact("Owner", ownerText(g))
+	sheet.AddFact("Phase", style.PaintPhase(string(phaseOf(g)))+resourcecmd.DeletionSuffix(g))
+	sheet.AddFact("Queue", queueNameOf(g))
+	sheet.AddFact("Priority", g.Spec.PriorityClassName)
+	sheet.AddFact("Members", fmt.Sprintf("%d must start together; %d running, %d succeeded, %d failed", g.Spec.MinMember, g.Status.Running, g.Status.Succeeded, g.Status.Failed))
 	var tasks []string
 	for task, least := range g.Spec.MinTaskMember {
 		tasks = append(tasks, fmt.Sprintf("%s %d", task, least))
 	}
 	slices.Sort(tasks)
-	sheet.Fact("Of each task", strings.Join(tasks, ", "))
+	sheet.AddFact("Of each task", strings.Join(tasks, ", "))
 	if g.Spec.MinResources != nil {
-		sheet.Fact("Needs", needsText(g))
+		sheet.AddFact("Needs", requestText(g))
 	}
-	sheet.Fact("Topology", topologyText(g.Spec.NetworkTopology))
+	sheet.AddFact("Topology", topologyText(g.Spec.NetworkTopology))
 	for _, policy := range g.Spec.SubGroupPolicy {
-		sheet.Fact("Sub-groups", subGroupText(&policy))
+		sheet.AddFact("Sub-groups", subGroupText(&policy))
 	}
-	sheet.Fact("Created", resourcecmd.Created(g, now))
+	sheet.AddFact("Created", resourcecmd.CreatedText(g, now))
 	return sheet
 }
 
@@ -240,7 +240,7 @@ func subGroupText(p *schedulingv1beta1.SubGroupPolicySpec) string {
 	return text
 }
 
-func conditionTable(g podGroup, now time.Time) render.Table {
+func newConditionTable(g podGroup, now time.Time) render.Table {
 	table := render.Table{Header: []string{"TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"}, FreeText: true}
 	table.SetSpareColumns("SINCE")
 	for _, c := range g.Status.Conditions {
@@ -249,8 +249,8 @@ func conditionTable(g podGroup, now time.Time) render.Table {
 	return table
 }
 
-// addWhy adds the reason why the gang waits, if any, to the end of the sheet.
-func addWhy(sheet *cli.Sheet, f *cli.Factory, g podGroup, style render.Style) {
+// addReason adds the reason why the gang waits, if any, to the end of the sheet.
+func addReason(sheet *cli.Sheet, f *cli.Factory, g podGroup, style render.Style) {
 	reason := job.GroupReason(g)
 	if reason == "" {
 		return

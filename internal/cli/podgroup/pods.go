@@ -23,42 +23,42 @@ type members struct {
 	more bool
 }
 
-// podsOf finds the pods of a group: the pods of a job by label, and a pod that owns its group by name. Other pods
-// specify their group in an annotation, which a list request cannot select.
-func podsOf(ctx context.Context, c client.Client, g podGroup) (members, error) {
-	owner := ownerOf(g)
+// findGroupPods finds the pods of a group: the pods of a job by label, and a pod that owns its group by name. Other
+// pods specify their group in an annotation, which a list request cannot select.
+func findGroupPods(ctx context.Context, c client.Client, g podGroup) (members, error) {
+	owner := controllerOf(g)
 	switch {
 	case owner != nil && owner.Kind == "Pod":
 		pod := &corev1.Pod{}
 		err := c.Get(ctx, client.ObjectKey{Namespace: g.Namespace, Name: owner.Name}, pod)
 		if err != nil || pod.UID != owner.UID {
-			return members{}, ignore(err)
+			return members{}, ignoreUnavailable(err)
 		}
 		return members{pods: []*corev1.Pod{pod}}, nil
 	case owner != nil && owner.Kind == "Job" && owner.APIVersion != "batch/v1":
-		return listed(ctx, c, g, 0, client.MatchingLabels{keys.JobName: owner.Name})
+		return listGroupPods(ctx, c, g, 0, client.MatchingLabels{keys.JobName: owner.Name})
 	}
-	return listed(ctx, c, g, mostPods)
+	return listGroupPods(ctx, c, g, mostPods)
 }
 
-// ignore ignores errors about objects that do not exist or that the user may not read.
-func ignore(err error) error {
+// ignoreUnavailable ignores errors about objects that do not exist or that the user may not read.
+func ignoreUnavailable(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return nil
 	}
 	return err
 }
 
-// listed finds the group's pods among the pods in its namespace that match the options. It inspects at most most pods; if
-// most is 0, it inspects all of them.
-func listed(ctx context.Context, c client.Client, g podGroup, most int, options ...client.ListOption) (members, error) {
+// listGroupPods finds the group's pods among the pods in its namespace that match the options. It inspects at most most
+// pods; if most is 0, it inspects all of them.
+func listGroupPods(ctx context.Context, c client.Client, g podGroup, most int, options ...client.ListOption) (members, error) {
 	var found members
 	seen, next := 0, ""
 	for {
 		page := &corev1.PodList{}
 		all := append([]client.ListOption{client.InNamespace(g.Namespace), client.Limit(cli.PageSize), client.Continue(next)}, options...)
 		if err := c.List(ctx, page, all...); err != nil {
-			return found, ignore(err)
+			return found, ignoreUnavailable(err)
 		}
 		for i := range page.Items {
 			if keys.PodGroupOf(page.Items[i].Annotations) == g.Name || most == 0 && keys.PodGroupOf(page.Items[i].Annotations) == "" {
@@ -76,7 +76,7 @@ func listed(ctx context.Context, c client.Client, g podGroup, most int, options 
 	}
 }
 
-func podTable(pods []*corev1.Pod, style render.Style, now time.Time) render.Table {
+func newPodTable(pods []*corev1.Pod, style render.Style, now time.Time) render.Table {
 	table := render.Table{Header: []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE", "NODE"}}
 	table.SetSpareColumns("RESTARTS", "AGE", "NODE")
 	for _, pod := range pods {
@@ -90,8 +90,8 @@ func podTable(pods []*corev1.Pod, style render.Style, now time.Time) render.Tabl
 	return table
 }
 
-// objectOf returns a function that describes the object of an event.
-func objectOf(g podGroup) func(*corev1.Event) string {
+// objectDescriber returns a function that describes the object of an event.
+func objectDescriber(g podGroup) func(*corev1.Event) string {
 	return func(event *corev1.Event) string {
 		if event.InvolvedObject.UID == g.UID {
 			return "pod group"

@@ -12,49 +12,49 @@ import (
 	"github.com/vc-batch/vc/internal/queueusage"
 )
 
-// await waits until reached returns true for a queue. state describes the queue's current state in one word.
-func await(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue, reached func(*schedulingv1beta1.Queue) bool,
+// waitForQueue waits until reached returns true for a queue. state describes the queue's current state in one word.
+func waitForQueue(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue, reached func(*schedulingv1beta1.Queue) bool,
 	state func(*schedulingv1beta1.Queue) string) (*schedulingv1beta1.Queue, error) {
-	limited, cancel := wait.Limit(ctx)
+	limited, cancel := wait.LimitContext(ctx)
 	defer cancel()
 	last := queue
-	err := cli.Follow(limited, f.Patient(c), newQueues, client.ObjectKeyFromObject(queue), queue.UID, func(now *schedulingv1beta1.Queue) (bool, error) {
+	err := cli.FollowObject(limited, f.RetryingClient(c), newQueueList, client.ObjectKeyFromObject(queue), queue.UID, func(now *schedulingv1beta1.Queue) (bool, error) {
 		last = now
 		return reached(now), nil
 	})
 	switch {
 	case errors.Is(err, cli.ErrGone):
-		return last, f.Deleted("queue", "queue", queue.Name)
+		return last, f.DeletedError("queue", "queue", queue.Name)
 	case limited.Err() != nil && ctx.Err() == nil:
-		return last, wait.TimedOut("queue "+queue.Name, state(last))
+		return last, wait.TimeoutError("queue "+queue.Name, state(last))
 	}
 	return last, err
 }
 
-// awaitGone waits until a queue no longer exists.
-func awaitGone(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue) error {
-	limited, cancel := wait.Limit(ctx)
+// waitForDeletion waits until a queue no longer exists.
+func waitForDeletion(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue) error {
+	limited, cancel := wait.LimitContext(ctx)
 	defer cancel()
-	err := cli.Follow(limited, f.Patient(c), newQueues, client.ObjectKeyFromObject(queue), queue.UID, func(*schedulingv1beta1.Queue) (bool, error) { return false, nil })
+	err := cli.FollowObject(limited, f.RetryingClient(c), newQueueList, client.ObjectKeyFromObject(queue), queue.UID, func(*schedulingv1beta1.Queue) (bool, error) { return false, nil })
 	switch {
 	case errors.Is(err, cli.ErrGone):
 		return nil
 	case limited.Err() != nil && ctx.Err() == nil:
-		return wait.TimedOut("the deletion of queue "+queue.Name, "the object still exists")
+		return wait.TimeoutError("the deletion of queue "+queue.Name, "the object still exists")
 	}
 	return err
 }
 
 // stateText describes a queue's state for the error about a wait that timed out.
 func stateText(q *schedulingv1beta1.Queue) string {
-	if text := busy(q); text != "" {
-		return fmt.Sprintf("%s; %s", stateOf(q), text)
+	if text := jobCountsText(q); text != "" {
+		return fmt.Sprintf("%s; %s", effectiveState(q), text)
 	}
-	return string(stateOf(q))
+	return string(effectiveState(q))
 }
 
-// excess describes how far a queue's usage exceeds its capability. It returns "" if it does not.
-func excess(q *schedulingv1beta1.Queue) string {
+// excessText describes how far a queue's usage exceeds its capability. It returns "" if it does not.
+func excessText(q *schedulingv1beta1.Queue) string {
 	for _, name := range queueusage.ResourceNames(q) {
 		held, limit := q.Status.Allocated[name], q.Spec.Capability[name]
 		if _, limited := q.Spec.Capability[name]; limited && held.Cmp(limit) > 0 {
@@ -64,4 +64,4 @@ func excess(q *schedulingv1beta1.Queue) string {
 	return ""
 }
 
-func newQueues() client.ObjectList { return &schedulingv1beta1.QueueList{} }
+func newQueueList() client.ObjectList { return &schedulingv1beta1.QueueList{} }

@@ -35,12 +35,12 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 	cmd := &cobra.Command{
 		Use:   "create NAME...",
 		Short: "Create queues",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Create queues. Resources are shared between queues by weight, or by their deserved
 			amounts if the scheduler uses the capacity policy. While other queues do not need
 			their share, a queue can use more, up to its capability. With -f, queues are created
 			from files; flags set additional fields.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# A queue with three times the share of others
 			vcctl queue create research --weight 3
 
@@ -53,17 +53,17 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 			# A hierarchy of queues from a file; wait until all are open
 			vcctl queue create -f queues.yaml --wait`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.target.complete(f, cmd, args, "queue name must be specified"); err != nil {
+			if err := o.target.addArguments(f, cmd, args, "queue name must be specified"); err != nil {
 				return err
 			}
 			if state != "" {
-				f.Warnf("--state has no effect: a new queue is open; vcctl queue close %s closes it", orName(o.target.names))
+				f.Warnf("--state has no effect: a new queue is open; vcctl queue close %s closes it", nameOrPlaceholder(o.target.names))
 			}
-			if _, err := flags.apply(cmd, &schedulingv1beta1.QueueSpec{}); err != nil {
+			if _, err := flags.applyFlags(cmd, &schedulingv1beta1.QueueSpec{}); err != nil {
 				return err
 			}
 			o.describe = func(q *schedulingv1beta1.QueueSpec) error {
-				_, err := flags.apply(cmd, q)
+				_, err := flags.applyFlags(cmd, q)
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -77,52 +77,52 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the queue is open")
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
-	o.out.AddFormat(cmd, false)
+	cli.RequireAny(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
+	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }
 
-// orName returns the first of the names, or a placeholder.
-func orName(names []string) string {
+// nameOrPlaceholder returns the first of the names, or a placeholder.
+func nameOrPlaceholder(names []string) string {
 	if len(names) == 0 {
 		return "NAME"
 	}
 	return names[0]
 }
 
-func create(ctx context.Context, o *createOptions) error {
+func createQueues(ctx context.Context, o *createOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
-	wanted, err := o.wanted()
+	wanted, err := o.readWanted()
 	if err != nil {
 		return err
 	}
-	around := o.f.Around(ctx, !o.dryRun.Client())
+	around := o.f.ValidationContext(ctx, !o.dryRun.IsClient())
 	var problems []error
 	for _, one := range wanted {
-		problems = append(problems, o.judge(around, one))
+		problems = append(problems, o.checkQueue(around, one))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
 	for _, one := range wanted {
-		if err := o.one(ctx, one.queue); err != nil {
-			problems = append(problems, cli.InFile(err, one.object))
+		if err := o.createQueue(ctx, one.queue); err != nil {
+			problems = append(problems, cli.AddFileSource(err, one.object))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// wanted returns the queues to create, which are specified by the names or the files.
-func (o *createOptions) wanted() ([]filedQueue, error) {
+// readWanted returns the queues to create, which are specified by the names or the files.
+func (o *createOptions) readWanted() ([]filedQueue, error) {
 	var wanted []filedQueue
 	for _, name := range o.target.names {
 		wanted = append(wanted, filedQueue{queue: &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}}})
 	}
-	if o.target.files.Given() {
+	if o.target.files.HasSources() {
 		var err error
-		if wanted, err = readStrictly(o.f, &o.target.files, &o.fields); err != nil {
+		if wanted, err = readValidatedQueues(o.f, &o.target.files, &o.fields); err != nil {
 			return nil, err
 		}
 	}
@@ -134,79 +134,81 @@ func (o *createOptions) wanted() ([]filedQueue, error) {
 	return wanted, nil
 }
 
-// judge returns the error with which admission would reject a queue. Because a queue and its parent can be created by
-// the same command, queues that were judged earlier count as existing.
-func (o *createOptions) judge(around *check.Around, one filedQueue) error {
+// checkQueue returns the error with which admission would reject a queue. Because a queue and its parent can be created
+// by the same command, queues that were judged earlier count as existing.
+func (o *createOptions) checkQueue(around *check.Around, one filedQueue) error {
 	queue := one.queue
-	if there := madeBefore(around, queue.Name); there != nil {
-		return judgeFiled(one, func() error { return o.exists(there) })
+	if there := existingQueue(around, queue.Name); there != nil {
+		return checkFiledQueue(one, func() error { return o.existsError(there) })
 	}
-	err := judgeFiled(one, func() error { return hinted(o.f.JudgeCreate(around, queue, o.dryRun.Client()), queue, around) })
+	err := checkFiledQueue(one, func() error {
+		return addQueueHints(o.f.ValidateCreate(around, queue, o.dryRun.IsClient()), queue, around)
+	})
 	schedulingv1beta1.DefaultQueue(queue)
 	if around.Queues != nil {
 		beside := queue
 		if err != nil { // avoid reporting this error for its siblings, too
-			beside = submit.WithoutAmounts(queue)
+			beside = submit.RemoveAmounts(queue)
 		}
 		around.Queues = schedulingv1beta1.NewQueueLookup(append(around.Queues.Queues(), beside)...)
 	}
 	return err
 }
 
-// judgeFiled calls judge and adds the queue's position in its file to the error.
-func judgeFiled(one filedQueue, judge func() error) error {
+// checkFiledQueue calls judge and adds the queue's position in its file to the error.
+func checkFiledQueue(one filedQueue, judge func() error) error {
 	err := judge()
 	if err == nil || one.object.Object == nil {
 		return err
 	}
-	return cli.InFile(err, one.object)
+	return cli.AddFileSource(err, one.object)
 }
 
-func (o *createOptions) one(ctx context.Context, queue *schedulingv1beta1.Queue) error {
-	if o.dryRun.Client() {
-		return o.show(queue)
+func (o *createOptions) createQueue(ctx context.Context, queue *schedulingv1beta1.Queue) error {
+	if o.dryRun.IsClient() {
+		return o.printQueue(queue)
 	}
 	c, err := o.f.Client()
 	if err != nil {
 		return err
 	}
 	if err := c.Create(ctx, queue, o.dryRun.CreateOptions()...); err != nil {
-		return o.whyNot(ctx, c, queue.Name, err)
+		return o.explainNotCreated(ctx, c, queue.Name, err)
 	}
-	if o.wait.Wait && !o.dryRun.Any() {
+	if o.wait.Wait && !o.dryRun.IsDryRun() {
 		isOpen := func(q *schedulingv1beta1.Queue) bool { return q.Status.State == schedulingv1beta1.QueueStateOpen }
-		if queue, err = await(ctx, o.f, c, &o.wait, queue, isOpen, unseen); err != nil {
+		if queue, err = waitForQueue(ctx, o.f, c, &o.wait, queue, isOpen, unprocessedText); err != nil {
 			return err
 		}
 	}
-	if o.target.old && !o.out.Machine() {
+	if o.target.old && !o.out.IsMachineReadable() {
 		return nil
 	}
-	return cli.PrintName(o.f, &o.out, queue, "created"+o.dryRun.Suffix())
+	return cli.PrintSuccess(o.f, &o.out, queue, "created"+o.dryRun.MessageSuffix())
 }
 
-// unseen describes the state of a new queue that the controller has not opened yet.
-func unseen(q *schedulingv1beta1.Queue) string {
+// unprocessedText describes the state of a new queue that the controller has not opened yet.
+func unprocessedText(q *schedulingv1beta1.Queue) string {
 	if q.Status.State == "" {
 		return "no controller has processed it; check that vcd is running"
 	}
 	return stateText(q)
 }
 
-// show prints a queue without sending it.
-func (o *createOptions) show(queue *schedulingv1beta1.Queue) error {
-	if o.target.old && !o.out.Machine() {
+// printQueue prints a queue without sending it.
+func (o *createOptions) printQueue(queue *schedulingv1beta1.Queue) error {
+	if o.target.old && !o.out.IsMachineReadable() {
 		return nil
 	}
-	plain, err := cli.Untyped(queue)
+	plain, err := cli.ToPlainObject(queue)
 	if err != nil {
 		return err
 	}
-	return cli.PrintName(o.f, &o.out, plain, "created"+o.dryRun.Suffix())
+	return cli.PrintSuccess(o.f, &o.out, plain, "created"+o.dryRun.MessageSuffix())
 }
 
-// madeBefore returns the existing queue with the name, or nil.
-func madeBefore(around *check.Around, name string) *schedulingv1beta1.Queue {
+// existingQueue returns the existing queue with the name, or nil.
+func existingQueue(around *check.Around, name string) *schedulingv1beta1.Queue {
 	if around.Queues == nil {
 		return nil
 	}
@@ -218,13 +220,13 @@ func madeBefore(around *check.Around, name string) *schedulingv1beta1.Queue {
 	return nil
 }
 
-// exists returns the error for a queue that already exists.
-func (o *createOptions) exists(there *schedulingv1beta1.Queue) *cli.Error {
+// existsError returns the error for a queue that already exists.
+func (o *createOptions) existsError(there *schedulingv1beta1.Queue) *cli.Error {
 	return cli.Errorf("vcctl queue update "+there.Name+" changes it", "queue %q already exists (created %s ago, %s)", there.Name,
-		render.FormatAgeSince(o.f.Now(), there.CreationTimestamp.Time), stateOf(there))
+		render.FormatAgeSince(o.f.Now(), there.CreationTimestamp.Time), effectiveState(there))
 }
 
-func (o *createOptions) whyNot(ctx context.Context, c client.Client, name string, err error) error {
+func (o *createOptions) explainNotCreated(ctx context.Context, c client.Client, name string, err error) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
@@ -232,7 +234,7 @@ func (o *createOptions) whyNot(ctx context.Context, c client.Client, name string
 	if getErr != nil {
 		return err
 	}
-	e := o.exists(queue)
+	e := o.existsError(queue)
 	e.Err = err
 	return e
 }

@@ -50,19 +50,19 @@ type told struct {
 	runs, evicts bool
 }
 
-// tell describes the effect. It omits queues without running or pending jobs. If ask is set, it requests a simulation
-// from the scheduler. If ask is not set, or the scheduler does not answer, it describes only job counts.
-func (e *effect) tell(ctx context.Context, ask bool) told {
+// describeEffect describes the effect. It omits queues without running or pending jobs. If ask is set, it requests a
+// simulation from the scheduler. If ask is not set, or the scheduler does not answer, it describes only job counts.
+func (e *effect) describeEffect(ctx context.Context, ask bool) told {
 	var t told
 	families := map[string][]*schedulingv1beta1.Queue{}
 	for _, q := range e.before {
-		families[q.Name] = e.family(q)
-		t.runs = t.runs || total(families[q.Name], queueusage.RunningGroups) > 0
+		families[q.Name] = e.familyOf(q)
+		t.runs = t.runs || sumCounts(families[q.Name], queueusage.RunningGroups) > 0
 	}
 	var answer *insightv1alpha1.PlanStatus
 	why := ""
-	if ask && !e.unthinkable && slices.ContainsFunc(e.before, func(q *schedulingv1beta1.Queue) bool { return busy(families[q.Name]...) != "" }) {
-		if p, err := e.ask(ctx); err == nil {
+	if ask && !e.unthinkable && slices.ContainsFunc(e.before, func(q *schedulingv1beta1.Queue) bool { return jobCountsText(families[q.Name]...) != "" }) {
+		if p, err := e.requestPlan(ctx); err == nil {
 			answer = &p.Status
 			t.evicts = answer.VictimCount > 0
 		} else {
@@ -70,58 +70,58 @@ func (e *effect) tell(ctx context.Context, ask bool) told {
 		}
 	}
 	for i, q := range e.before {
-		if text := busy(families[q.Name]...); text != "" {
-			t.lines = append(t.lines, e.line(q, e.after, i, families[q.Name], text, answer))
+		if text := jobCountsText(families[q.Name]...); text != "" {
+			t.lines = append(t.lines, e.queueLine(q, e.after, i, families[q.Name], text, answer))
 			t.described = append(t.described, q.Name)
 		}
 	}
 	switch {
 	case len(t.lines) == 0:
 	case answer != nil:
-		t.lines = append(t.lines, e.others(answer, families)...)
+		t.lines = append(t.lines, e.otherQueueLines(answer, families)...)
 	case why != "":
 		t.lines = append(t.lines, why)
 	}
 	return t
 }
 
-// line describes the effect on one queue.
-func (e *effect) line(q *schedulingv1beta1.Queue, after []*schedulingv1beta1.Queue, i int, family []*schedulingv1beta1.Queue, busy string, answer *insightv1alpha1.PlanStatus) string {
+// queueLine describes the effect on one queue.
+func (e *effect) queueLine(q *schedulingv1beta1.Queue, after []*schedulingv1beta1.Queue, i int, family []*schedulingv1beta1.Queue, busy string, answer *insightv1alpha1.PlanStatus) string {
 	parts := []string{fmt.Sprintf("queue %s: %s", q.Name, busy)}
 	if e.fate != "" {
 		parts = append(parts, e.fate)
 	}
-	if answer != nil && total(family, queueusage.RunningGroups) > 0 {
-		of := func(v *insightv1alpha1.Victim) bool { return named(family, v.Queue) }
-		parts = append(parts, evicted(answer.Victims, of, "no job"))
+	if answer != nil && sumCounts(family, queueusage.RunningGroups) > 0 {
+		of := func(v *insightv1alpha1.Victim) bool { return containsName(family, v.Queue) }
+		parts = append(parts, evictedText(answer.Victims, of, "no job"))
 	}
 	if i < len(after) {
-		if over := excess(after[i]); over != "" && over != excess(q) {
+		if over := excessText(after[i]); over != "" && over != excessText(q) {
 			parts = append(parts, over+": nothing new starts until the excess is released")
 		}
 	}
 	return strings.Join(parts, "; ")
 }
 
-// family returns a queue and the queues below it, except for those that have a line of their own.
-func (e *effect) family(q *schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
+// familyOf returns a queue and the queues below it, except for those that have a line of their own.
+func (e *effect) familyOf(q *schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	family := []*schedulingv1beta1.Queue{q}
 	if e.trees == nil {
 		return family
 	}
 	for _, child := range e.trees.Children(q.Name) {
-		if !named(e.before, child.Name) {
-			family = append(family, e.family(child)...)
+		if !containsName(e.before, child.Name) {
+			family = append(family, e.familyOf(child)...)
 		}
 	}
 	return family
 }
 
-func named(queues []*schedulingv1beta1.Queue, name string) bool {
+func containsName(queues []*schedulingv1beta1.Queue, name string) bool {
 	return slices.ContainsFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Name == name })
 }
 
-func total(queues []*schedulingv1beta1.Queue, count func(*schedulingv1beta1.Queue) int32) int32 {
+func sumCounts(queues []*schedulingv1beta1.Queue, count func(*schedulingv1beta1.Queue) int32) int32 {
 	var sum int32
 	for _, q := range queues {
 		sum += count(q)
@@ -129,18 +129,18 @@ func total(queues []*schedulingv1beta1.Queue, count func(*schedulingv1beta1.Queu
 	return sum
 }
 
-// others describes the jobs in other queues that would start or be evicted.
-func (e *effect) others(answer *insightv1alpha1.PlanStatus, families map[string][]*schedulingv1beta1.Queue) []string {
+// otherQueueLines describes the jobs in other queues that would start or be evicted.
+func (e *effect) otherQueueLines(answer *insightv1alpha1.PlanStatus, families map[string][]*schedulingv1beta1.Queue) []string {
 	var lines []string
 	elsewhere := func(v *insightv1alpha1.Victim) bool {
 		for _, family := range families {
-			if named(family, v.Queue) {
+			if containsName(family, v.Queue) {
 				return false
 			}
 		}
 		return true
 	}
-	if text := evicted(answer.Victims, elsewhere, ""); text != "" {
+	if text := evictedText(answer.Victims, elsewhere, ""); text != "" {
 		lines = append(lines, "in other queues, "+text)
 	}
 	if n := len(answer.Starts); n > 0 {
@@ -148,13 +148,13 @@ func (e *effect) others(answer *insightv1alpha1.PlanStatus, families map[string]
 		for i := range answer.Starts {
 			names = append(names, answer.Starts[i].Namespace+"/"+answer.Starts[i].Name)
 		}
-		lines = append(lines, fmt.Sprintf("%s would start: %s", plural(n, "waiting job", "waiting jobs"), few(names)))
+		lines = append(lines, fmt.Sprintf("%s would start: %s", countWithNoun(n, "waiting job", "waiting jobs"), joinFirstNames(names)))
 	}
 	return lines
 }
 
-// done returns the verb that describes an eviction for the reason.
-func done(reason string) string {
+// evictionVerb returns the verb that describes an eviction for the reason.
+func evictionVerb(reason string) string {
 	switch reason {
 	case "reclaim":
 		return "reclaimed"
@@ -164,8 +164,8 @@ func done(reason string) string {
 	return "evicted"
 }
 
-// evicted describes how many jobs lose pods, and which jobs. It returns none if no victim matches.
-func evicted(victims []insightv1alpha1.Victim, of func(*insightv1alpha1.Victim) bool, none string) string {
+// evictedText describes how many jobs lose pods, and which jobs. It returns none if no victim matches.
+func evictedText(victims []insightv1alpha1.Victim, of func(*insightv1alpha1.Victim) bool, none string) string {
 	var names []string
 	pods := map[string]int{}
 	word := ""
@@ -179,7 +179,7 @@ func evicted(victims []insightv1alpha1.Victim, of func(*insightv1alpha1.Victim) 
 			names = append(names, name)
 		}
 		pods[name]++
-		if now := done(v.Reason); word == "" || word == now {
+		if now := evictionVerb(v.Reason); word == "" || word == now {
 			word = now
 		} else {
 			word = "evicted"
@@ -192,36 +192,37 @@ func evicted(victims []insightv1alpha1.Victim, of func(*insightv1alpha1.Victim) 
 		return none + " would be evicted immediately"
 	}
 	for i, name := range names {
-		names[i] = fmt.Sprintf("%s (%s)", name, plural(pods[name], "pod", "pods"))
+		names[i] = fmt.Sprintf("%s (%s)", name, countWithNoun(pods[name], "pod", "pods"))
 	}
-	return fmt.Sprintf("%d would be %s: %s", len(names), word, few(names))
+	return fmt.Sprintf("%d would be %s: %s", len(names), word, joinFirstNames(names))
 }
 
-// few joins at most maxTold of the names and appends the number of the others.
-func few(names []string) string {
+// joinFirstNames joins at most maxTold of the names and appends the number of the others.
+func joinFirstNames(names []string) string {
 	if len(names) > maxTold {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxTold], ", "), len(names)-maxTold)
 	}
 	return strings.Join(names, ", ")
 }
 
-// busy describes how many jobs run and wait in a queue and in the queues below it. It returns "" if none exist.
-func busy(family ...*schedulingv1beta1.Queue) string {
-	running, waiting := int(total(family, queueusage.RunningGroups)), int(total(family, queueusage.WaitingGroups))
+// jobCountsText describes how many jobs run and wait in a queue and in the queues below it. It returns "" if none
+// exist.
+func jobCountsText(family ...*schedulingv1beta1.Queue) string {
+	running, waiting := int(sumCounts(family, queueusage.RunningGroups)), int(sumCounts(family, queueusage.WaitingGroups))
 	where := " in it"
 	if own := family[0]; len(family) > 1 {
 		if where = " in it and its child queues"; queueusage.RunningGroups(own)+queueusage.WaitingGroups(own) == 0 {
 			where = " in its child queues"
 		}
 	}
-	runs := plural(running, "running job", "running jobs")
+	runs := countWithNoun(running, "running job", "running jobs")
 	switch {
 	case running == 0 && waiting == 0:
 		return ""
 	case waiting == 0:
 		return runs + where
 	case running == 0:
-		return plural(waiting, "waiting job", "waiting jobs") + where
+		return countWithNoun(waiting, "waiting job", "waiting jobs") + where
 	}
 	return fmt.Sprintf("%s%s and %s", runs, where, strconv.Itoa(waiting)+" waiting")
 }
@@ -231,31 +232,31 @@ func firstLine(err error) string {
 	if errors.As(err, &human) {
 		return human.What
 	}
-	text, _, _ := strings.Cut(cli.Humanize(err, cli.Connection{}).What, "\n")
+	text, _, _ := strings.Cut(cli.HumanizeError(err, cli.Connection{}).What, "\n")
 	return text
 }
 
-// ask requests a simulation of the changed queues from the scheduler.
-func (e *effect) ask(ctx context.Context) (*insightv1alpha1.Plan, error) {
+// requestPlan requests a simulation of the changed queues from the scheduler.
+func (e *effect) requestPlan(ctx context.Context) (*insightv1alpha1.Plan, error) {
 	namespace, err := e.f.Namespace()
 	if err != nil {
 		return nil, err
 	}
 	var objects []runtime.RawExtension
 	for _, q := range e.after {
-		object, err := plan.QueueObject(q)
+		object, err := plan.NewQueueObject(q)
 		if err != nil {
 			return nil, err
 		}
 		objects = append(objects, object)
 	}
-	return plan.Ask(ctx, e.f, namespace, objects, forecastTime)
+	return plan.RequestPlan(ctx, e.f, namespace, objects, forecastTime)
 }
 
-// confirm shows the effects and asks for confirmation. If ask is false or this is a dry run, it only shows the
+// confirmEffects shows the effects and asks for confirmation. If ask is false or this is a dry run, it only shows the
 // effects.
-func confirm(ctx context.Context, f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, t told, ask bool, queues []*schedulingv1beta1.Queue) error {
-	if dryRun.Any() || !ask || len(queues) == 0 {
+func confirmEffects(ctx context.Context, f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, t told, ask bool, queues []*schedulingv1beta1.Queue) error {
+	if dryRun.IsDryRun() || !ask || len(queues) == 0 {
 		for _, line := range t.lines {
 			fmt.Fprintln(f.Streams.Err, line)
 		}
@@ -267,5 +268,5 @@ func confirm(ctx context.Context, f *cli.Factory, c *cli.Confirm, dryRun *cli.Dr
 			lines = append(lines, "queue "+q.Name)
 		}
 	}
-	return c.Ask(ctx, f, what, lines)
+	return c.AskUser(ctx, f, what, lines)
 }

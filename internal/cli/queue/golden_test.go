@@ -19,7 +19,7 @@ const (
 
 func TestQueueGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "queue", []golden.Run{
+	golden.CompareRuns(t, "queue", []golden.Run{
 		{About: "a list", Args: "queue list"},
 		{About: "bars on a terminal that can draw them", Args: "queue list", Width: 120, Env: map[string]string{"LANG": "zh_CN.UTF-8", "TERM": "xterm"}},
 		{About: "all columns", Args: "queue list research -o wide"},
@@ -31,23 +31,23 @@ func TestQueueGolden(t *testing.T) {
 		{About: "the object", Args: "queue get default -o json"},
 		{About: "no name", Args: "queue get"},
 		{About: "no such queue", Args: "queue get nosuch"},
-		{About: "create", Args: "queue create fresh --weight 2 --capability cpu=4,memory=8Gi", Check: golden.Stored(queuePath, 4)},
-		{About: "create, looked at", Args: "queue create fresh --weight 2 --capability cpu=4 --dry-run=client -o yaml", Check: golden.Stored(queuePath, 3)},
-		{About: "create, Volcano's way, is silent", Args: "queue create -n fresh -w 2 -S Open", Check: golden.Stored(queuePath, 4)},
+		{About: "create", Args: "queue create fresh --weight 2 --capability cpu=4,memory=8Gi", Check: golden.CheckStored(queuePath, 4)},
+		{About: "create, looked at", Args: "queue create fresh --weight 2 --capability cpu=4 --dry-run=client -o yaml", Check: golden.CheckStored(queuePath, 3)},
+		{About: "create, Volcano's way, is silent", Args: "queue create -n fresh -w 2 -S Open", Check: golden.CheckStored(queuePath, 4)},
 		{About: "create what exists", Args: "queue create research"},
 		{About: "a change that the server would warn of, only thought of", Args: "queue update archive --parent default --dry-run=client"},
-		{About: "create with a bad amount", Args: "queue create fresh --capability cpu", Check: golden.Stored(queuePath, 3)},
-		{About: "create with a bad weight", Args: "queue create fresh --weight 0", Check: golden.Stored(queuePath, 3)},
+		{About: "create with a bad amount", Args: "queue create fresh --capability cpu", Check: golden.CheckStored(queuePath, 3)},
+		{About: "create with a bad weight", Args: "queue create fresh --weight 0", Check: golden.CheckStored(queuePath, 3)},
 		{About: "create nothing", Args: "queue create"},
 		{About: "update", Args: "queue update research --weight 5"},
 		{About: "update nothing", Args: "queue update research"},
-		{About: "close a queue in use needs --yes", Args: "queue close research", Prepare: golden.Answering(calm()), Check: golden.Stored(queueCommandPath, 0)},
-		{About: "close a queue in use, agreed", Args: "queue close research --yes", Check: golden.Stored(queueCommandPath, 1)},
-		{About: "close an empty queue", Args: "queue close default", Check: golden.Stored(queueCommandPath, 1)},
-		{About: "close the root queue", Args: "queue close root", Check: golden.Stored(queueCommandPath, 0)},
-		{About: "operate: close the root queue, and some other", Args: "queue operate root default -a close", Check: golden.Stored(queueCommandPath, 1)},
-		{About: "open", Args: "queue open archive", Check: golden.Stored(queueCommandPath, 1)},
-		{About: "operate: close, Volcano's way", Args: "queue operate -n research -a close", Check: golden.Stored(queueCommandPath, 1)},
+		{About: "close a queue in use needs --yes", Args: "queue close research", Prepare: golden.AnswerPlans(calm()), Check: golden.CheckStored(queueCommandPath, 0)},
+		{About: "close a queue in use, agreed", Args: "queue close research --yes", Check: golden.CheckStored(queueCommandPath, 1)},
+		{About: "close an empty queue", Args: "queue close default", Check: golden.CheckStored(queueCommandPath, 1)},
+		{About: "close the root queue", Args: "queue close root", Check: golden.CheckStored(queueCommandPath, 0)},
+		{About: "operate: close the root queue, and some other", Args: "queue operate root default -a close", Check: golden.CheckStored(queueCommandPath, 1)},
+		{About: "open", Args: "queue open archive", Check: golden.CheckStored(queueCommandPath, 1)},
+		{About: "operate: close, Volcano's way", Args: "queue operate -n research -a close", Check: golden.CheckStored(queueCommandPath, 1)},
 		{About: "operate: update", Args: "queue operate research -a update -w 4"},
 		{About: "operate: update without a weight", Args: "queue operate research -a update"},
 		{About: "operate: no action", Args: "queue operate research"},
@@ -58,13 +58,13 @@ func TestQueueGolden(t *testing.T) {
 		{About: "operate: no name", Args: "queue operate -a open"},
 		{About: "operate: no such queue", Args: "queue operate reserch -a open"},
 		{About: "delete", Args: "queue delete archive", Check: deletedByUID},
-		{About: "delete, Volcano's way, is silent", Args: "queue delete -n archive", Check: golden.Stored(queuePath, 2)},
-		{About: "delete what is not there", Args: "queue delete archiv", Check: golden.Stored(queuePath, 3)},
-		{About: "delete a queue in use needs --yes", Args: "queue delete research", Check: golden.Stored(queuePath, 3)},
-		{About: "delete a queue in use, agreed", Args: "queue delete research -y", Check: golden.Stored(queuePath, 2)},
-		{About: "delete by label needs --yes", Args: "queue delete -l !team", Check: golden.Stored(queuePath, 3)},
+		{About: "delete, Volcano's way, is silent", Args: "queue delete -n archive", Check: golden.CheckStored(queuePath, 2)},
+		{About: "delete what is not there", Args: "queue delete archiv", Check: golden.CheckStored(queuePath, 3)},
+		{About: "delete a queue in use needs --yes", Args: "queue delete research", Check: golden.CheckStored(queuePath, 3)},
+		{About: "delete a queue in use, agreed", Args: "queue delete research -y", Check: golden.CheckStored(queuePath, 2)},
+		{About: "delete by label needs --yes", Args: "queue delete -l !team", Check: golden.CheckStored(queuePath, 3)},
 		{About: "the webhook refuses a delete", Args: "queue delete default", Prepare: func(s *clitest.Server) {
-			s.Refuse("DELETE", queuePath, 403, metav1.StatusReasonForbidden, `admission webhook "validatequeue.volcano.sh" denied the request: the default queue stays`)
+			s.RejectRequests("DELETE", queuePath, 403, metav1.StatusReasonForbidden, `admission webhook "validatequeue.volcano.sh" denied the request: the default queue stays`)
 		}},
 	})
 }
@@ -87,7 +87,7 @@ metadata: {name: settings}
 // TestEveryQueueCommandGolden runs each command on two terminals, into a pipe, with -o json and with an error.
 func TestEveryQueueCommandGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "every", golden.Every(
+	golden.CompareRuns(t, "every", golden.RunsForCommands(
 		golden.Command{Args: "queue list", Wrong: "queue list --sort-by wieght", Prepare: family},
 		golden.Command{Args: "queue get research", Wrong: "queue get reserch"},
 		golden.Command{Args: "queue create fresh --weight 2 --parent research", Wrong: "queue create fresh --parent reserch"},
@@ -108,15 +108,15 @@ func TestTheNamespaceOfTheEnvironmentIsNoQueueGolden(t *testing.T) {
 	for _, words := range []string{"get", "create", "update --weight 5", "open", "close --yes", "operate -a close", "operate -a update -w 4", "delete --yes", "delete --dry-run=client"} {
 		runs = append(runs, golden.Run{About: words, Args: "queue " + words, Env: env, Check: untouched})
 	}
-	runs = append(runs, golden.Run{About: "-n that is typed goes before it, as Volcano's scripts say it", Args: "queue operate -n default -a close", Env: env, Check: golden.Stored(queueCommandPath, 1)},
+	runs = append(runs, golden.Run{About: "-n that is typed goes before it, as Volcano's scripts say it", Args: "queue operate -n default -a close", Env: env, Check: golden.CheckStored(queueCommandPath, 1)},
 		golden.Run{About: "so does a name", Args: "queue get default", Env: env})
-	golden.Hold(t, "environment", runs)
+	golden.CompareRuns(t, "environment", runs)
 }
 
 // deletedByUID fails unless the queue archive was deleted with its UID as a precondition.
 func deletedByUID(t *testing.T, s *clitest.Server) {
 	t.Helper()
-	golden.Stored(queuePath, 2)(t, s)
+	golden.CheckStored(queuePath, 2)(t, s)
 	at := slices.Index(s.Requests(), "DELETE "+queuePath+"/archive")
 	if at < 0 || !strings.Contains(s.Bodies()[at], `"preconditions":{"uid":"uid-queue-archive"}`) {
 		t.Errorf("no deletion of the queue with this UID: %q", s.Bodies())
@@ -126,8 +126,8 @@ func deletedByUID(t *testing.T, s *clitest.Server) {
 // untouched fails if queues were created or deleted, or Commands were created.
 func untouched(t *testing.T, s *clitest.Server) {
 	t.Helper()
-	golden.Stored(queuePath, 3)(t, s)
-	golden.Stored(queueCommandPath, 0)(t, s)
+	golden.CheckStored(queuePath, 3)(t, s)
+	golden.CheckStored(queueCommandPath, 0)(t, s)
 }
 
 // Queues can be selected by files and labels as well as by names.
@@ -135,7 +135,7 @@ func TestQueuesOfFilesAndLabelsGolden(t *testing.T) {
 	t.Parallel()
 	there := func(s *clitest.Server) {
 		for _, name := range []string{"fresh", "below"} {
-			s.Set(golden.NewQueue(name, 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
+			s.SetObjects(golden.NewQueue(name, 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
 				q.Labels = map[string]string{"team": "nlp", "kept": "yes"}
 				if name == "below" {
 					q.Spec.Parent = "fresh"
@@ -143,13 +143,13 @@ func TestQueuesOfFilesAndLabelsGolden(t *testing.T) {
 			}))
 		}
 	}
-	golden.Hold(t, "files", []golden.Run{
-		{About: "a tree is made at once", Args: "queue create -f -", Input: filed, Check: golden.Stored(queuePath, 5)},
-		{About: "with an annotation that nobody reads, only thought of", Args: "queue create -f - --dry-run=client", Check: golden.Stored(queuePath, 3),
+	golden.CompareRuns(t, "files", []golden.Run{
+		{About: "a tree is made at once", Args: "queue create -f -", Input: filed, Check: golden.CheckStored(queuePath, 5)},
+		{About: "with an annotation that nobody reads, only thought of", Args: "queue create -f - --dry-run=client", Check: golden.CheckStored(queuePath, 3),
 			Input: strings.Replace(filed, "name: fresh,", "name: fresh, annotations: {vc-batch.dev/queue-stat: Closed},", 1)},
-		{About: "with a flag that counts for all", Args: "queue create -f - --weight 7 --dry-run=client -o jsonpath={.spec.weight}", Input: filed, Check: golden.Stored(queuePath, 3)},
-		{About: "more below than above", Args: "queue create -f -", Input: strings.Replace(filed, "cpu: 4", "cpu: 16", 1), Check: golden.Stored(queuePath, 3)},
-		{About: "a field that no queue has", Args: "queue create -f -", Input: strings.Replace(filed, "capability", "capabilty", 1), Check: golden.Stored(queuePath, 3)},
+		{About: "with a flag that counts for all", Args: "queue create -f - --weight 7 --dry-run=client -o jsonpath={.spec.weight}", Input: filed, Check: golden.CheckStored(queuePath, 3)},
+		{About: "more below than above", Args: "queue create -f -", Input: strings.Replace(filed, "cpu: 4", "cpu: 16", 1), Check: golden.CheckStored(queuePath, 3)},
+		{About: "a field that no queue has", Args: "queue create -f -", Input: strings.Replace(filed, "capability", "capabilty", 1), Check: golden.CheckStored(queuePath, 3)},
 		{About: "update by a field that no queue has", Args: "queue update -f -", Input: strings.Replace(filed, "capability", "capabilty", 1), Prepare: there},
 		{About: "an update of a weight by a file", Args: "queue operate -f - --action update --weight 3", Input: filed, Prepare: there},
 		{About: "a weight that closing does not change", Args: "queue operate fresh --action close --weight 3", Prepare: there},
@@ -157,11 +157,11 @@ func TestQueuesOfFilesAndLabelsGolden(t *testing.T) {
 		{About: "names and a file", Args: "queue create fresh -f -", Input: filed},
 		{About: "get those of a file", Args: "queue get -f - -o name", Input: filed, Prepare: there},
 		{About: "update by a file", Args: "queue update -f - -o jsonpath={.spec.capability.cpu},{.metadata.labels.kept};", Input: filed, Prepare: there},
-		{About: "close those of a label", Args: "queue close -l team=nlp --yes", Prepare: there, Check: golden.Stored(queueCommandPath, 2)},
-		{About: "close those of a label, and nobody to ask", Args: "queue close -l team=nlp", Prepare: there, Check: golden.Stored(queueCommandPath, 0)},
-		{About: "delete those of a file, the lower one first", Args: "queue delete -f -", Input: filed, Prepare: there, Check: golden.Stored(queuePath, 3)},
-		{About: "delete the upper one only", Args: "queue delete fresh", Prepare: there, Check: golden.Stored(queuePath, 5)},
-		{About: "delete one that may not be there", Args: "queue delete nosuch archive --ignore-not-found", Check: golden.Stored(queuePath, 2)},
+		{About: "close those of a label", Args: "queue close -l team=nlp --yes", Prepare: there, Check: golden.CheckStored(queueCommandPath, 2)},
+		{About: "close those of a label, and nobody to ask", Args: "queue close -l team=nlp", Prepare: there, Check: golden.CheckStored(queueCommandPath, 0)},
+		{About: "delete those of a file, the lower one first", Args: "queue delete -f -", Input: filed, Prepare: there, Check: golden.CheckStored(queuePath, 3)},
+		{About: "delete the upper one only", Args: "queue delete fresh", Prepare: there, Check: golden.CheckStored(queuePath, 5)},
+		{About: "delete one that may not be there", Args: "queue delete nosuch archive --ignore-not-found", Check: golden.CheckStored(queuePath, 2)},
 	})
 }
 
@@ -169,8 +169,8 @@ func TestQueuesOfFilesAndLabelsGolden(t *testing.T) {
 // users do not have.
 func TestQueueListAsksForQueuesOnly(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
-	golden.Run{Args: "queue list"}.Do(t, server)
+	server := clitest.Start(t, golden.ClusterObjects()...)
+	golden.Run{Args: "queue list"}.RunAgainst(t, server)
 	if got := server.Requests(); len(got) != 1 || got[0] != "GET "+queuePath {
 		t.Errorf("requests: %v", got)
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// hinted adds a hint to each validation error of a queue.
-func hinted(err error, queue *schedulingv1beta1.Queue, around *check.Around) error {
-	return cli.Hinted(err, func(e *cli.Error) string { return hintOf(e.What, queue, around) })
+// addQueueHints adds a hint to each validation error of a queue.
+func addQueueHints(err error, queue *schedulingv1beta1.Queue, around *check.Around) error {
+	return cli.AddHints(err, func(e *cli.Error) string { return queueHint(e.What, queue, around) })
 }
 
-func hintOf(what string, queue *schedulingv1beta1.Queue, around *check.Around) string {
+func queueHint(what string, queue *schedulingv1beta1.Queue, around *check.Around) string {
 	switch path, _, _ := strings.Cut(what, ":"); {
 	case path == "spec.parent":
 		var names []string
@@ -24,7 +24,7 @@ func hintOf(what string, queue *schedulingv1beta1.Queue, around *check.Around) s
 				names = append(names, q.Name)
 			}
 		}
-		if near := cli.Nearest(queue.Spec.Parent, names); near != "" && near != queue.Spec.Parent {
+		if near := cli.FindNearest(queue.Spec.Parent, names); near != "" && near != queue.Spec.Parent {
 			return fmt.Sprintf("did you mean %q?", near)
 		}
 		return "vcctl queue tree shows the existing queues"

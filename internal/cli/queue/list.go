@@ -30,13 +30,13 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		Use:     "list [NAME...]",
 		Aliases: []string{"ls"},
 		Short:   "List queues: state, jobs and usage",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			List the queues with the number of running and waiting pod groups, and their usage
 			(allocated/capability, or allocated/deserved if the queue has no capability). USED
 			shows the resource that is closest to its limit; the part to the right of the mark |
 			exceeds what the queue deserves and can be reclaimed by other queues. vcctl queue
 			tree shows which queue borrows from which.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# All queues
 			vcctl queue list
 
@@ -63,10 +63,10 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 	cmd := &cobra.Command{
 		Use:   "get NAME...",
 		Short: "Show one or more queues",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Show queues by name, as rows of the list, or as objects with -o. It is an error if a
 			queue does not exist.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# One queue
 			vcctl queue get research
 
@@ -77,7 +77,7 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 			vcctl queue get -f queues.yaml`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.target.complete(f, cmd, args, "name is mandatory to get the particular queue details"); err != nil {
+			if err := o.target.addArguments(f, cmd, args, "name is mandatory to get the particular queue details"); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -90,13 +90,13 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 
 func (o *listOptions) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table of Volcano's vcctl")
-	o.out.AddList(cmd)
+	o.out.AddListFlags(cmd)
 	cli.AcceptAllNamespaces(cmd)
-	cli.CompleteColumns(cmd, func() []column { return columns(o.f) })
+	cli.CompleteColumns(cmd, func() []column { return listColumns(o.f) })
 }
 
-func list(ctx context.Context, o *listOptions) error {
-	if o.target.files.Given() {
+func listQueues(ctx context.Context, o *listOptions) error {
+	if o.target.files.HasSources() {
 		filed, err := readQueues(o.f, &o.target.files)
 		if err != nil {
 			return err
@@ -110,36 +110,36 @@ func list(ctx context.Context, o *listOptions) error {
 		return err
 	}
 	l := &cli.List[*schedulingv1beta1.Queue]{
-		Kind: "queues", New: newQueues,
-		Columns: columns(o.f), Names: o.target.names, Selector: labels, Single: len(o.target.names) == 1,
+		Kind: "queues", New: newQueueList,
+		Columns: listColumns(o.f), Names: o.target.names, Selector: labels, Single: len(o.target.names) == 1,
 		Spare:   []string{"AGE", "PARENT", "WEIGHT", "MEMORY", "INQUEUE", "CPU", "GPU", "PENDING", "RUNNING"},
-		Suggest: o.f.Suggest(kind(), false),
+		Suggest: o.f.SuggestNames(queueKind(), false),
 	}
-	if (o.compat || o.target.old || o.f.Compat()) && o.out.Once() {
-		l.Plain = o.compatTable
+	if (o.compat || o.target.old || o.f.UsesVolcanoTables()) && o.out.IsPlainTable() {
+		l.Plain = o.printCompatTable
 	}
-	return o.withNames(ctx, l.Run(ctx, o.f, &o.out))
+	return o.addExistingNames(ctx, l.Run(ctx, o.f, &o.out))
 }
 
-// withNames adds the names of existing queues to errors about queues that do not exist.
-func (o *listOptions) withNames(ctx context.Context, err error) error {
+// addExistingNames adds the names of existing queues to errors about queues that do not exist.
+func (o *listOptions) addExistingNames(ctx context.Context, err error) error {
 	if many, joined := err.(interface{ Unwrap() []error }); joined {
 		var all []error
 		for _, one := range many.Unwrap() {
-			all = append(all, o.withNames(ctx, one))
+			all = append(all, o.addExistingNames(ctx, one))
 		}
 		return errors.Join(all...)
 	}
 	var missing *cli.MissingError
 	if errors.As(err, &missing) {
-		return noQueue(ctx, o.f, missing.Name)
+		return queueNotFoundError(ctx, o.f, missing.Name)
 	}
 	return err
 }
 
-func (o *listOptions) compatTable(queues []*schedulingv1beta1.Queue) error {
+func (o *listOptions) printCompatTable(queues []*schedulingv1beta1.Queue) error {
 	line := func(cells ...any) error {
-		_, err := fmt.Fprintf(o.f.Streams.Out, "%-25v%-8v%-8v%-8v%-8v%-8v%-8v%-8v%-8v\n", cli.Cells(cells)...)
+		_, err := fmt.Fprintf(o.f.Streams.Out, "%-25v%-8v%-8v%-8v%-8v%-8v%-8v%-8v%-8v\n", cli.FormatCells(cells)...)
 		return err
 	}
 	err := line("Name", "Weight", "State", "Parent", "Inqueue", "Pending", "Running", "Unknown", "Completed")
@@ -153,8 +153,8 @@ func (o *listOptions) compatTable(queues []*schedulingv1beta1.Queue) error {
 	return err
 }
 
-// stateOf returns the state of a queue. A queue that the controller has not processed yet is open.
-func stateOf(q *schedulingv1beta1.Queue) schedulingv1beta1.QueueState {
+// effectiveState returns the state of a queue. A queue that the controller has not processed yet is open.
+func effectiveState(q *schedulingv1beta1.Queue) schedulingv1beta1.QueueState {
 	if q.Status.State == "" {
 		return schedulingv1beta1.QueueStateOpen
 	}
@@ -164,19 +164,19 @@ func stateOf(q *schedulingv1beta1.Queue) schedulingv1beta1.QueueState {
 // column is a column of a queue table.
 type column = cli.Column[*schedulingv1beta1.Queue]
 
-func columns(f *cli.Factory) []column {
+func listColumns(f *cli.Factory) []column {
 	return append([]column{
 		{Title: "NAME", Text: func(q *schedulingv1beta1.Queue) string { return q.Name }},
-		stateColumn(f),
-		{Title: "PARENT", Text: func(q *schedulingv1beta1.Queue) string { return dash(q.Spec.Parent) }},
-		number("WEIGHT", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Weight }),
-		number("RUNNING", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Running }),
-		number("INQUEUE", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Inqueue }),
-		number("PENDING", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Pending }),
-		heldColumn("CPU", corev1.ResourceCPU),
-		heldColumn("MEMORY", corev1.ResourceMemory),
+		newStateColumn(f),
+		{Title: "PARENT", Text: func(q *schedulingv1beta1.Queue) string { return dashIfEmpty(q.Spec.Parent) }},
+		newNumberColumn("WEIGHT", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Weight }),
+		newNumberColumn("RUNNING", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Running }),
+		newNumberColumn("INQUEUE", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Inqueue }),
+		newNumberColumn("PENDING", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Pending }),
+		newUsageColumn("CPU", corev1.ResourceCPU),
+		newUsageColumn("MEMORY", corev1.ResourceMemory),
 		{Title: "GPU", Text: queueusage.FormatGPUUsage},
-		usedColumn(f),
+		newUsedColumn(f),
 	}, append(wideColumns(), column{Title: "AGE", Volatile: true, Text: func(q *schedulingv1beta1.Queue) string {
 		return render.FormatAgeSince(f.Now(), q.CreationTimestamp.Time)
 	},
@@ -189,9 +189,9 @@ func wideColumns() []column {
 		return column{Title: title, Text: func(q *schedulingv1beta1.Queue) string { return amountsText(list(q)) }}
 	}
 	wide := []column{
-		number("UNKNOWN", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Unknown }),
-		number("COMPLETED", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Completed }),
-		number("PRIORITY", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Priority }),
+		newNumberColumn("UNKNOWN", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Unknown }),
+		newNumberColumn("COMPLETED", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Completed }),
+		newNumberColumn("PRIORITY", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Priority }),
 		{Title: "RECLAIMABLE", Text: func(q *schedulingv1beta1.Queue) string {
 			return strconv.FormatBool(q.Spec.Reclaimable == nil || *q.Spec.Reclaimable)
 		}},
@@ -209,19 +209,21 @@ func wideColumns() []column {
 	return wide
 }
 
-func number(title string, n func(*schedulingv1beta1.Queue) int32) column {
+func newNumberColumn(title string, n func(*schedulingv1beta1.Queue) int32) column {
 	return column{Title: title, Text: func(q *schedulingv1beta1.Queue) string { return strconv.Itoa(int(n(q))) }}
 }
 
-func heldColumn(title string, name corev1.ResourceName) column {
+func newUsageColumn(title string, name corev1.ResourceName) column {
 	return column{Title: title, Text: func(q *schedulingv1beta1.Queue) string { return queueusage.FormatUsage(q, name) }}
 }
 
-func stateColumn(f *cli.Factory) column {
-	style := render.Style{Enabled: f.Streams.Color()}
-	return column{Title: "STATE", Text: func(q *schedulingv1beta1.Queue) string { return style.PaintPhase(string(stateOf(q))) }}
+func newStateColumn(f *cli.Factory) column {
+	style := render.Style{Enabled: f.Streams.IsColored()}
+	return column{Title: "STATE", Text: func(q *schedulingv1beta1.Queue) string { return style.PaintPhase(string(effectiveState(q))) }}
 }
 
-func usedColumn(f *cli.Factory) column {
-	return column{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return queueusage.FormatUsageBar(q, f.Streams.Unicode()) }, Compare: queueusage.CompareByUsage}
+func newUsedColumn(f *cli.Factory) column {
+	return column{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string {
+		return queueusage.FormatUsageBar(q, f.Streams.SupportsUnicode())
+	}, Compare: queueusage.CompareByUsage}
 }

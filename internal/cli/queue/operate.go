@@ -62,10 +62,10 @@ func newClose(f *cli.Factory, run func(context.Context, *operateOptions) error) 
 func newSwitch(f *cli.Factory, run func(context.Context, *operateOptions) error, action, short, long, examples string) *cobra.Command {
 	o := &operateOptions{f: f, action: action}
 	cmd := &cobra.Command{
-		Use: action + " NAME...", Short: short, Long: cli.Text(long), Example: f.Examples(examples),
+		Use: action + " NAME...", Short: short, Long: cli.FormatHelp(long), Example: f.FormatExamples(examples),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.target.complete(f, cmd, args, "queue name must be specified"); err != nil {
+			if err := o.target.addArguments(f, cmd, args, "queue name must be specified"); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -82,7 +82,7 @@ func (o *operateOptions) addFlags(cmd *cobra.Command, verb, wait string) {
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, wait)
-	o.out.AddFormat(cmd, false)
+	o.out.AddFormatFlags(cmd, false)
 }
 
 func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error) *cobra.Command {
@@ -90,10 +90,10 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 	cmd := &cobra.Command{
 		Use:   "operate NAME... --action open|close|update",
 		Short: "Open or close queues or set their weight, as in Volcano's vcctl",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Open or close queues, or change their weight. This is Volcano's spelling of
 			queue open, queue close and queue update.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# Close a queue, and open it again
 			vcctl queue operate research --action close --yes
 			vcctl queue operate research --action open
@@ -102,13 +102,13 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 			vcctl queue operate research --action update --weight 3`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.target.complete(f, cmd, args, "queue name must be specified"); err != nil {
+			if err := o.target.addArguments(f, cmd, args, "queue name must be specified"); err != nil {
 				return err
 			}
 			if err := o.checkUsage(); err != nil {
 				return err
 			}
-			if o.action != "update" && cli.Said(cmd, "weight") {
+			if o.action != "update" && cli.IsFlagSet(cmd, "weight") {
 				return cli.Errorf("remove --weight, or use --action update", "--weight cannot be combined with --action %s: only an update changes it", o.action)
 			}
 			return run(cmd.Context(), o)
@@ -116,14 +116,14 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 	}
 	cmd.Flags().StringVarP(&o.action, "action", "a", "", "open, close or update")
 	cmd.Flags().Int32VarP(&o.weight, "weight", "w", 0, "New weight, with --action update")
-	_ = cmd.RegisterFlagCompletionFunc("action", cli.Values("open", "close", "update"))
+	_ = cmd.RegisterFlagCompletionFunc("action", cli.CompleteValues("open", "close", "update"))
 	o.addFlags(cmd, "Operate on", "Wait until the queues are open, or closed")
-	cli.Before(cmd, func(*cobra.Command, []string) error {
-		if o.action != "update" || !o.target.files.Given() {
+	cli.AddCheck(cmd, func(*cobra.Command, []string) error {
+		if o.action != "update" || !o.target.files.HasSources() {
 			return nil
 		}
-		return cli.Errorf(fmt.Sprintf("vcctl queue update %s applies the files; --weight overrides their weight", o.target.files.Flag()),
-			"%s cannot be combined with --action update: specify the queues by name", o.target.files.Flag())
+		return cli.Errorf(fmt.Sprintf("vcctl queue update %s applies the files; --weight overrides their weight", o.target.files.FlagName()),
+			"%s cannot be combined with --action update: specify the queues by name", o.target.files.FlagName())
 	})
 	return cmd
 }
@@ -138,7 +138,7 @@ func (o *operateOptions) checkUsage() error {
 		return cli.Errorf("--weight N", "when update queue %s, weight must be specified, the value must be greater than 0", strings.Join(o.target.names, ", "))
 	case o.action != "open" && o.action != "close" && o.action != "update":
 		hint := "--action open, close or update"
-		if near := cli.Nearest(o.action, []string{"open", "close", "update"}); near != "" {
+		if near := cli.FindNearest(o.action, []string{"open", "close", "update"}); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		return cli.Errorf(hint, "action %s invalid, valid actions are open, close and update", o.action)
@@ -146,7 +146,7 @@ func (o *operateOptions) checkUsage() error {
 	return nil
 }
 
-func operate(ctx context.Context, o *operateOptions) error {
+func operateQueues(ctx context.Context, o *operateOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return err
 	}
@@ -155,60 +155,60 @@ func operate(ctx context.Context, o *operateOptions) error {
 			q.Weight = o.weight
 			return nil
 		}}
-		return update(ctx, u)
+		return updateQueues(ctx, u)
 	}
 	c, err := o.f.Client()
 	if err != nil {
 		return err
 	}
-	problems := []error{o.leaveRoot()}
-	queues, problem := o.target.find(ctx, o.f, c)
+	problems := []error{o.excludeRoot()}
+	queues, problem := o.target.findQueues(ctx, o.f, c)
 	problems = append(problems, problem)
 	queues = slices.DeleteFunc(queues, func(q *schedulingv1beta1.Queue) bool {
-		why := o.refuses(ctx, c, q)
+		why := o.checkAllowed(ctx, c, q)
 		problems = append(problems, why)
 		return why != nil
 	})
-	if err := o.ask(ctx, c, queues); err != nil {
+	if err := o.confirmChange(ctx, c, queues); err != nil {
 		return err
 	}
 	for _, queue := range queues {
-		problems = append(problems, o.one(ctx, c, queue))
+		problems = append(problems, o.operateQueue(ctx, c, queue))
 	}
-	if o.action == "close" && !o.target.old && !o.dryRun.Any() {
-		o.tellBelow(ctx, c, queues)
+	if o.action == "close" && !o.target.old && !o.dryRun.IsDryRun() {
+		o.printAlsoClosed(ctx, c, queues)
 	}
 	return errors.Join(problems...)
 }
 
-// tellBelow prints the child queues that are also closed because an ancestor is closed.
-func (o *operateOptions) tellBelow(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) {
-	if below := withBelow(ctx, c, queues)[len(queues):]; len(below) > 0 {
-		fmt.Fprintf(o.f.Streams.Err, "also closing child queues: %s\n", namesOf(below))
+// printAlsoClosed prints the child queues that are also closed because an ancestor is closed.
+func (o *operateOptions) printAlsoClosed(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) {
+	if below := addDescendants(ctx, c, queues)[len(queues):]; len(below) > 0 {
+		fmt.Fprintf(o.f.Streams.Err, "also closing child queues: %s\n", joinNames(below))
 	}
 }
 
-// leaveRoot excludes the root queue from the queues to close, because its controller keeps it open.
-func (o *operateOptions) leaveRoot() error {
+// excludeRoot excludes the root queue from the queues to close, because its controller keeps it open.
+func (o *operateOptions) excludeRoot() error {
 	if o.action != "close" || !slices.Contains(o.target.names, keys.RootQueue) {
 		return nil
 	}
 	o.target.names = slices.DeleteFunc(o.target.names, func(name string) bool { return name == keys.RootQueue })
-	return rootStays()
+	return rootQueueError()
 }
 
-func rootStays() error {
+func rootQueueError() error {
 	return cli.Errorf("close the queues below it instead; vcctl queue tree shows them", "queue %q cannot be closed: it is the root of all queues", keys.RootQueue)
 }
 
-// refuses returns an error if the queue controller would reject the command, because the controller itself reports
+// checkAllowed returns an error if the queue controller would reject the command, because the controller itself reports
 // that only in an event.
-func (o *operateOptions) refuses(ctx context.Context, c client.Client, q *schedulingv1beta1.Queue) error {
+func (o *operateOptions) checkAllowed(ctx context.Context, c client.Client, q *schedulingv1beta1.Queue) error {
 	closing := o.action == "close"
 	wish := q.Wish()
 	switch {
 	case closing && queueusage.IsRoot(q):
-		return rootStays()
+		return rootQueueError()
 	case closing && wish == schedulingv1beta1.QueueStateOpen, !closing && wish == schedulingv1beta1.QueueStateClosed:
 		return cli.Errorf(fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState),
 			"the annotation %[2]s of queue %[1]q sets its state to %[3]s", q.Name, keys.QueueState, wish)
@@ -222,33 +222,33 @@ func (o *operateOptions) refuses(ctx context.Context, c client.Client, q *schedu
 	return nil
 }
 
-// ask asks for confirmation before closing queues that have running or pending jobs in them or in queues below them,
-// and before opening or closing all queues that a selector matches. It does not ask if the command line has Volcano's
-// flags, because Volcano's vcctl never asks.
-func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) error {
-	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
+// confirmChange asks for confirmation before closing queues that have running or pending jobs in them or in queues
+// below them, and before opening or closing all queues that a selector matches. It does not ask if the command line has
+// Volcano's flags, because Volcano's vcctl never asks.
+func (o *operateOptions) confirmChange(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) error {
+	if o.target.old || o.confirm.Yes && !o.dryRun.IsDryRun() {
 		return nil
 	}
 	var t told
-	ask := o.target.wide()
+	ask := o.target.usesSelector()
 	if o.action == "close" && len(queues) > 0 {
 		e := &effect{f: o.f, fate: "it accepts no new jobs"}
-		e.before = withBelow(ctx, c, queues)
+		e.before = addDescendants(ctx, c, queues)
 		for _, q := range e.before {
 			after := q.DeepCopy()
 			after.Status.State = schedulingv1beta1.QueueStateClosed
 			e.after = append(e.after, after)
 		}
-		t = e.tell(ctx, !o.dryRun.Client())
+		t = e.describeEffect(ctx, !o.dryRun.IsClient())
 		ask = ask || len(t.lines) > 0
 	}
-	return confirm(ctx, o.f, &o.confirm, &o.dryRun, o.action+" "+namesOf(queues), t, ask, queues)
+	return confirmEffects(ctx, o.f, &o.confirm, &o.dryRun, o.action+" "+joinNames(queues), t, ask, queues)
 }
 
-// withBelow adds the queues below the named ones, because they are closed together. If they cannot be listed, it adds
-// none.
-func withBelow(ctx context.Context, c client.Client, named []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
-	all, err := (&target{}).labelled(ctx, c)
+// addDescendants adds the queues below the named ones, because they are closed together. If they cannot be listed, it
+// adds none.
+func addDescendants(ctx context.Context, c client.Client, named []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
+	all, err := (&target{}).listLabelled(ctx, c)
 	if err != nil {
 		return named
 	}
@@ -264,43 +264,43 @@ func withBelow(ctx context.Context, c client.Client, named []*schedulingv1beta1.
 	return family
 }
 
-func (o *operateOptions) one(ctx context.Context, c client.WithWatch, queue *schedulingv1beta1.Queue) error {
+func (o *operateOptions) operateQueue(ctx context.Context, c client.WithWatch, queue *schedulingv1beta1.Queue) error {
 	action, done, aim := busv1alpha1.OpenQueueAction, "opened", schedulingv1beta1.QueueStateOpen
 	if o.action == "close" {
 		action, done, aim = busv1alpha1.CloseQueueAction, "closed", schedulingv1beta1.QueueStateClosed
 	}
-	if stateOf(queue) == aim && !o.target.old {
-		return cli.PrintName(o.f, &o.out, queue, "is "+strings.ToLower(string(aim))+" already")
+	if effectiveState(queue) == aim && !o.target.old {
+		return cli.PrintSuccess(o.f, &o.out, queue, "is "+strings.ToLower(string(aim))+" already")
 	}
-	if !o.dryRun.Client() {
-		if err := c.Create(ctx, commandFor(queue, action), o.dryRun.CreateOptions()...); err != nil {
-			return o.mayNot(queue, err)
+	if !o.dryRun.IsClient() {
+		if err := c.Create(ctx, newQueueCommand(queue, action), o.dryRun.CreateOptions()...); err != nil {
+			return o.explainForbidden(queue, err)
 		}
 	}
-	if o.wait.Wait && !o.dryRun.Any() {
+	if o.wait.Wait && !o.dryRun.IsDryRun() {
 		var err error
 		reached := func(q *schedulingv1beta1.Queue) bool { return q.Status.State == aim }
-		if queue, err = await(ctx, o.f, c, &o.wait, queue, reached, stateText); err != nil {
+		if queue, err = waitForQueue(ctx, o.f, c, &o.wait, queue, reached, stateText); err != nil {
 			return err
 		}
 	}
-	if o.target.old && !o.out.Machine() {
+	if o.target.old && !o.out.IsMachineReadable() {
 		return nil
 	}
-	return cli.PrintName(o.f, &o.out, queue, done+o.dryRun.Suffix())
+	return cli.PrintSuccess(o.f, &o.out, queue, done+o.dryRun.MessageSuffix())
 }
 
-// mayNot rewords the error about a forbidden Command to say that the user may not open or close the queue.
-func (o *operateOptions) mayNot(queue *schedulingv1beta1.Queue, err error) error {
-	if !apierrors.IsForbidden(err) || cli.DeniedBy(err) != "" {
+// explainForbidden rewords the error about a forbidden Command to say that the user may not open or close the queue.
+func (o *operateOptions) explainForbidden(queue *schedulingv1beta1.Queue, err error) error {
+	if !apierrors.IsForbidden(err) || cli.RejectingWebhook(err) != "" {
 		return err
 	}
 	return &cli.Error{What: fmt.Sprintf("forbidden: you may not %s queue %q (403)", o.action, queue.Name), Err: err,
 		Hint: fmt.Sprintf("this requires permission to create commands.bus.volcano.sh in namespace %q; ask an administrator", commandNamespace)}
 }
 
-// commandFor returns a Command in Volcano's format, in which the queue is both the owner and the target.
-func commandFor(queue *schedulingv1beta1.Queue, action busv1alpha1.Action) *busv1alpha1.Command {
+// newQueueCommand returns a Command in Volcano's format, in which the queue is both the owner and the target.
+func newQueueCommand(queue *schedulingv1beta1.Queue, action busv1alpha1.Action) *busv1alpha1.Command {
 	target := metav1.NewControllerRef(queue, schedulingv1beta1.GroupVersion.WithKind("Queue"))
 	return &busv1alpha1.Command{
 		ObjectMeta: metav1.ObjectMeta{

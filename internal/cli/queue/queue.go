@@ -25,25 +25,25 @@ import (
 
 // New returns `vcctl queue` with all its verbs.
 func New(f *cli.Factory) *cobra.Command {
-	cmd := cli.Group(f, "queue", "List, create, change, open and close queues", `
+	cmd := cli.NewCommandGroup(f, "queue", "List, create, change, open and close queues", `
 		Work with queues (queues.scheduling.volcano.sh). Jobs are submitted to queues, and
 		the cluster's resources are shared between queues. Queues are cluster-scoped.`, "queues", "q")
 	cmd.AddCommand(
-		newList(f, list), newTree(f, tree), newGet(f, list), newView(f), newCreate(f, create), newUpdate(f, update),
-		newOpen(f, operate), newClose(f, operate), newOperate(f, operate), newDelete(f, remove),
+		newList(f, listQueues), newTree(f, printTree), newGet(f, listQueues), newView(f), newCreate(f, createQueues), newUpdate(f, updateQueues),
+		newOpen(f, operateQueues), newClose(f, operateQueues), newOperate(f, operateQueues), newDelete(f, deleteQueues),
 	)
 	return cmd
 }
 
-// kind returns the GroupVersionKind of queues.
-func kind() schema.GroupVersionKind { return schedulingv1beta1.GroupVersion.WithKind("Queue") }
+// queueKind returns the GroupVersionKind of queues.
+func queueKind() schema.GroupVersionKind { return schedulingv1beta1.GroupVersion.WithKind("Queue") }
 
 // getQueue reads a queue; if it does not exist, the error suggests a similar name.
 func getQueue(ctx context.Context, f *cli.Factory, c client.Client, name string) (*schedulingv1beta1.Queue, error) {
 	queue := &schedulingv1beta1.Queue{}
 	err := c.Get(ctx, types.NamespacedName{Name: name}, queue)
 	if isMissing(err) {
-		return nil, noQueue(ctx, f, name)
+		return nil, queueNotFoundError(ctx, f, name)
 	}
 	return queue, err
 }
@@ -53,9 +53,9 @@ func isMissing(err error) bool {
 	return cli.IsMissing(err)
 }
 
-func noQueue(ctx context.Context, f *cli.Factory, name string) error {
-	names, err := f.Names(ctx, kind(), false)
-	missing := cli.NotFound("queue", name, "", names)
+func queueNotFoundError(ctx context.Context, f *cli.Factory, name string) error {
+	names, err := f.ListNames(ctx, queueKind(), false)
+	missing := cli.NotFoundError("queue", name, "", names)
 	if err == nil && len(names) > 0 {
 		if missing.Hint != "" {
 			missing.Hint += " "
@@ -65,8 +65,8 @@ func noQueue(ctx context.Context, f *cli.Factory, name string) error {
 	return missing
 }
 
-// resourceList parses a list such as cpu=2,memory=4Gi.
-func resourceList(flag, text string) (corev1.ResourceList, error) {
+// parseResourceList parses a list such as cpu=2,memory=4Gi.
+func parseResourceList(flag, text string) (corev1.ResourceList, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -82,8 +82,8 @@ func resourceList(flag, text string) (corev1.ResourceList, error) {
 	return list, nil
 }
 
-// plural formats a count with its noun: "1 job", "2 jobs".
-func plural(n int, one, many string) string {
+// countWithNoun formats a count with its noun: "1 job", "2 jobs".
+func countWithNoun(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

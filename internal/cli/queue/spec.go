@@ -43,8 +43,8 @@ func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
 // maxWeight is the maximum weight in the API.
 const maxWeight = 65535
 
-// apply sets the fields whose flags were specified.
-func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (changed bool, err error) {
+// applyFlags sets the fields whose flags were specified.
+func (s *spec) applyFlags(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (changed bool, err error) {
 	given := func(name string) bool {
 		isGiven := cmd.Flags().Lookup(name).Changed
 		changed = changed || isGiven
@@ -72,7 +72,7 @@ func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (change
 		{"capability", s.capability, &q.Capability}, {"guarantee", s.guarantee, &q.Guarantee.Resource}, {"deserved", s.deserved, &q.Deserved},
 	} {
 		if given(one.name) {
-			list, err := resourceList("--"+one.name, one.text)
+			list, err := parseResourceList("--"+one.name, one.text)
 			problems = append(problems, err)
 			*one.list = list
 		}
@@ -80,23 +80,25 @@ func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (change
 	return changed, errors.Join(problems...)
 }
 
-// shrinks reports whether a change takes resources away from a queue: it lowers a limit or a share, or allows other
-// queues to reclaim more.
-func shrinks(old, fresh *schedulingv1beta1.Queue) bool {
+// takesResources reports whether a change takes resources away from a queue: it lowers a limit or a share, or allows
+// other queues to reclaim more.
+func takesResources(old, fresh *schedulingv1beta1.Queue) bool {
 	a, b := &old.Spec, &fresh.Spec
 	switch {
 	case b.Weight < a.Weight, b.Priority < a.Priority, old.ParentName() != fresh.ParentName():
 		return true
-	case gives(b) && !gives(a):
+	case isReclaimable(b) && !isReclaimable(a):
 		return true
 	}
-	return lessLimit(a.Capability, b.Capability) || lessShare(a.Deserved, b.Deserved) || lessShare(a.Guarantee.Resource, b.Guarantee.Resource)
+	return lowersLimit(a.Capability, b.Capability) || lowersShare(a.Deserved, b.Deserved) || lowersShare(a.Guarantee.Resource, b.Guarantee.Resource)
 }
 
-func gives(q *schedulingv1beta1.QueueSpec) bool { return q.Reclaimable == nil || *q.Reclaimable }
+func isReclaimable(q *schedulingv1beta1.QueueSpec) bool {
+	return q.Reclaimable == nil || *q.Reclaimable
+}
 
-// lessLimit reports whether any limit is new or lower. A missing limit means unlimited.
-func lessLimit(before, after corev1.ResourceList) bool {
+// lowersLimit reports whether any limit is new or lower. A missing limit means unlimited.
+func lowersLimit(before, after corev1.ResourceList) bool {
 	for name, limit := range after {
 		if old, limited := before[name]; !limited || limit.Cmp(old) < 0 {
 			return true
@@ -105,8 +107,8 @@ func lessLimit(before, after corev1.ResourceList) bool {
 	return false
 }
 
-// lessShare reports whether any amount is lower or has been removed.
-func lessShare(before, after corev1.ResourceList) bool {
+// lowersShare reports whether any amount is lower or has been removed.
+func lowersShare(before, after corev1.ResourceList) bool {
 	for name, old := range before {
 		if now := after[name]; now.Cmp(old) < 0 {
 			return true

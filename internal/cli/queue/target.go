@@ -32,8 +32,8 @@ type target struct {
 func (t *target) addName(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.oldName, "name", "", "Name of the queue")
 	cmd.Flags().Lookup("name").Hidden = true
-	cli.NotNamed(cmd, "--name is the old spelling of a name argument", "name")
-	cli.Apart(cmd, "specify queues in only one way", "name", "selector", "filename", "kustomize")
+	cli.RejectWithNames(cmd, "--name is the old spelling of a name argument", "name")
+	cli.RejectTogether(cmd, "specify queues in only one way", "name", "selector", "filename", "kustomize")
 }
 
 // addFlags adds -l, -f and the hidden --name. verb describes the action in help texts.
@@ -43,16 +43,16 @@ func (t *target) addFlags(f *cli.Factory, cmd *cobra.Command, verb string) {
 	t.files.AddFlags(f, cmd)
 }
 
-// complete stores the arguments. refusal is the error message if no queues are selected.
-func (t *target) complete(f *cli.Factory, cmd *cobra.Command, args []string, refusal string) error {
+// addArguments stores the arguments. refusal is the error message if no queues are selected.
+func (t *target) addArguments(f *cli.Factory, cmd *cobra.Command, args []string, refusal string) error {
 	for _, arg := range args {
 		t.names = append(t.names, cli.BareName(arg, "queues"))
 	}
 	if len(t.names) == 0 {
-		t.takeOldName(f, cmd)
+		t.readOldName(f, cmd)
 	}
 	ways := 0
-	for _, given := range []bool{len(t.names) > 0, t.labels != "", t.files.Given()} {
+	for _, given := range []bool{len(t.names) > 0, t.labels != "", t.files.HasSources()} {
 		if given {
 			ways++
 		}
@@ -66,9 +66,9 @@ func (t *target) complete(f *cli.Factory, cmd *cobra.Command, args []string, ref
 	return cli.UsageError(f, cmd, "names, --selector, --filename and --kustomize cannot be combined: use one of them")
 }
 
-// takeOldName takes the queue name from --name, or from -n if the user typed it on the command line. A namespace set
+// readOldName takes the queue name from --name, or from -n if the user typed it on the command line. A namespace set
 // by VCCTL_NAMESPACE, which sets the same flag, must not become the name of a queue to create, close or delete.
-func (t *target) takeOldName(f *cli.Factory, cmd *cobra.Command) {
+func (t *target) readOldName(f *cli.Factory, cmd *cobra.Command) {
 	name := t.oldName
 	if typed := cmd.Flag("namespace"); name == "" && typed != nil && typed.Changed {
 		name = typed.Value.String()
@@ -76,19 +76,19 @@ func (t *target) takeOldName(f *cli.Factory, cmd *cobra.Command) {
 	if name == "" {
 		return
 	}
-	f.Deprecated("--name (-n) for the name of a queue", "the name as an argument")
+	f.WarnDeprecated("--name (-n) for the name of a queue", "the name as an argument")
 	t.names, t.old = []string{name}, true
 }
 
-// wide reports whether the queues are selected by label.
-func (t *target) wide() bool { return t.labels != "" }
+// usesSelector reports whether the queues are selected by label.
+func (t *target) usesSelector() bool { return t.labels != "" }
 
-// find reads the selected queues. It returns the existing queues together with errors about missing ones.
-func (t *target) find(ctx context.Context, f *cli.Factory, c client.Client) ([]*schedulingv1beta1.Queue, error) {
+// findQueues reads the selected queues. It returns the existing queues together with errors about missing ones.
+func (t *target) findQueues(ctx context.Context, f *cli.Factory, c client.Client) ([]*schedulingv1beta1.Queue, error) {
 	if t.labels != "" {
-		return t.labelled(ctx, c)
+		return t.listLabelled(ctx, c)
 	}
-	if t.files.Given() {
+	if t.files.HasSources() {
 		filed, err := readQueues(f, &t.files)
 		if err != nil {
 			return nil, err
@@ -109,7 +109,7 @@ func (t *target) find(ctx context.Context, f *cli.Factory, c client.Client) ([]*
 			if t.passMissing {
 				continue
 			}
-			err = noQueue(ctx, f, name)
+			err = queueNotFoundError(ctx, f, name)
 		}
 		if err != nil {
 			problems = append(problems, err)
@@ -120,8 +120,8 @@ func (t *target) find(ctx context.Context, f *cli.Factory, c client.Client) ([]*
 	return queues, errors.Join(problems...)
 }
 
-// labelled lists the queues that match the label selector; an empty selector matches all queues.
-func (t *target) labelled(ctx context.Context, c client.Client) ([]*schedulingv1beta1.Queue, error) {
+// listLabelled lists the queues that match the label selector; an empty selector matches all queues.
+func (t *target) listLabelled(ctx context.Context, c client.Client) ([]*schedulingv1beta1.Queue, error) {
 	labels, err := cli.ParseSelector(t.labels)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (t *target) labelled(ctx context.Context, c client.Client) ([]*schedulingv1
 	}
 	var queues []*schedulingv1beta1.Queue
 	page := &schedulingv1beta1.QueueList{}
-	err = cli.Pages(ctx, c, page, func() error {
+	err = cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
 			queues = append(queues, page.Items[i].DeepCopy())
 		}
@@ -141,8 +141,8 @@ func (t *target) labelled(ctx context.Context, c client.Client) ([]*schedulingv1
 	return queues, err
 }
 
-// namesOf joins the names of the queues for use in a sentence.
-func namesOf(queues []*schedulingv1beta1.Queue) string {
+// joinNames joins the names of the queues for use in a sentence.
+func joinNames(queues []*schedulingv1beta1.Queue) string {
 	names := make([]string, len(queues))
 	for i, queue := range queues {
 		names[i] = queue.Name
@@ -156,36 +156,36 @@ type filedQueue struct {
 	object cli.FileObject
 }
 
-// readStrictly reads the queues in files and handles unknown fields as specified by fields.
-func readStrictly(f *cli.Factory, files *cli.Files, fields *cli.FieldValidation) ([]filedQueue, error) {
+// readValidatedQueues reads the queues in files and handles unknown fields as specified by fields.
+func readValidatedQueues(f *cli.Factory, files *cli.Files, fields *cli.FieldValidation) ([]filedQueue, error) {
 	queues, err := readQueues(f, files)
 	problems := []error{err}
 	for _, one := range queues {
-		problems = append(problems, fields.Check(f, one.object))
+		problems = append(problems, fields.CheckFields(f, one.object))
 	}
 	return queues, errors.Join(problems...)
 }
 
 // readQueues reads the queues in files. It ignores objects of other kinds and prints a note about them.
 func readQueues(f *cli.Factory, files *cli.Files) ([]filedQueue, error) {
-	objects, err := files.Read(f)
+	objects, err := files.ReadObjects(f)
 	if err != nil {
 		return nil, err
 	}
 	var queues []filedQueue
 	for _, object := range objects {
-		if object.Object.GroupVersionKind() != kind() {
+		if object.Object.GroupVersionKind() != queueKind() {
 			f.Warnf("%s %q is ignored: it is not a queue", strings.ToLower(object.Object.GetKind()), object.Object.GetName())
 			continue
 		}
 		queue := &schedulingv1beta1.Queue{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object.Object, queue); err != nil {
-			return nil, cli.InFile(err, object)
+			return nil, cli.AddFileSource(err, object)
 		}
 		queues = append(queues, filedQueue{queue: queue, object: object})
 	}
 	if len(queues) == 0 {
-		return nil, cli.Errorf("queues have kind Queue and apiVersion scheduling.volcano.sh/v1beta1; vcctl job run -f creates other kinds", "no queue in %s", files.Where())
+		return nil, cli.Errorf("queues have kind Queue and apiVersion scheduling.volcano.sh/v1beta1; vcctl job run -f creates other kinds", "no queue in %s", files.DescribeSources())
 	}
 	return queues, nil
 }

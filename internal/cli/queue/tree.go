@@ -27,7 +27,7 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:   "tree [NAME...]",
 		Short: "Show the hierarchy of queues, their usage and borrowing",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Show the hierarchy of queues; with names, only the subtrees of these queues. RUN and
 			WAIT are the numbers of running and waiting jobs (pod groups) in a queue and its
 			descendants. USED shows the resource that is closest to its limit: the queue's
@@ -37,7 +37,7 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 
 			All values come from the status of the queues, which the scheduler and the queue
 			controller update at most once per second.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# All queues
 			vcctl queue tree
 
@@ -55,7 +55,7 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 		},
 	}
 	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "Show the queues that match this label selector")
-	o.out.AddList(cmd)
+	o.out.AddListFlags(cmd)
 	cli.AcceptAllNamespaces(cmd)
 	cli.CompleteColumns(cmd, func() []column { return treeColumns(f, &grove{}) })
 	return cmd
@@ -75,8 +75,8 @@ type grove struct {
 	found map[string]bool // queues that match the selector; nil without a selector
 }
 
-// plant adds queues, replaces older versions of them and redraws the tree.
-func (g *grove) plant(queues ...*schedulingv1beta1.Queue) []queueusage.Branch {
+// addQueues adds queues, replaces older versions of them and redraws the tree.
+func (g *grove) addQueues(queues ...*schedulingv1beta1.Queue) []queueusage.Branch {
 	for _, q := range queues {
 		if at := slices.IndexFunc(g.known, func(old *schedulingv1beta1.Queue) bool { return old.Name == q.Name }); at >= 0 {
 			g.known[at] = q
@@ -93,25 +93,25 @@ func (g *grove) plant(queues ...*schedulingv1beta1.Queue) []queueusage.Branch {
 	return rows
 }
 
-func tree(ctx context.Context, o *treeOptions) error {
+func printTree(ctx context.Context, o *treeOptions) error {
 	labels, err := cli.ParseSelector(o.labels)
 	if err != nil {
 		return err
 	}
-	g := &grove{signs: queueusage.BranchCharacters(o.f.Streams.Unicode()), shown: func(string) bool { return true }, loose: o.out.SortBy != "" || o.out.WatchOnly}
+	g := &grove{signs: queueusage.BranchCharacters(o.f.Streams.SupportsUnicode()), shown: func(string) bool { return true }, loose: o.out.SortBy != "" || o.out.WatchOnly}
 	l := &cli.List[*schedulingv1beta1.Queue]{
-		Kind: "queues", Chosen: "tree", New: newQueues,
-		Columns: treeColumns(o.f, g), Selector: labels, FreeText: true, Spare: []string{"STATE", "RUN", "WAIT"}, Suggest: o.f.Suggest(kind(), false),
+		Kind: "queues", Chosen: "tree", New: newQueueList,
+		Columns: treeColumns(o.f, g), Selector: labels, FreeText: true, Spare: []string{"STATE", "RUN", "WAIT"}, Suggest: o.f.SuggestNames(queueKind(), false),
 	}
 	if len(o.names) > 0 || labels != nil {
-		if err := o.around(ctx, g); err != nil {
+		if err := o.readAllQueues(ctx, g); err != nil {
 			return err
 		}
 	}
 	if len(o.names) > 0 {
 		below := func(name string) bool { return g.forest.IsInOrBelowAny(name, o.names) }
 		g.shown, l.Keep = below, func(q *schedulingv1beta1.Queue) bool {
-			g.plant(q)
+			g.addQueues(q)
 			return below(q.Name)
 		}
 	}
@@ -122,34 +122,34 @@ func tree(ctx context.Context, o *treeOptions) error {
 	}
 	l.Prepare = func(_ context.Context, items []*schedulingv1beta1.Queue) error {
 		g.loose, g.drawn = g.loose || g.drawn, true
-		g.arrange(items)
+		g.sortAsTree(items)
 		return nil
 	}
 	return l.Run(ctx, o.f, &o.out)
 }
 
-// around reads the other queues that are needed to draw the tree. It returns an error if a named queue does not
+// readAllQueues reads the other queues that are needed to draw the tree. It returns an error if a named queue does not
 // exist.
-func (o *treeOptions) around(ctx context.Context, g *grove) error {
+func (o *treeOptions) readAllQueues(ctx context.Context, g *grove) error {
 	c, err := o.f.Client()
 	if err != nil {
 		return err
 	}
-	all, err := (&target{}).labelled(ctx, c)
+	all, err := (&target{}).listLabelled(ctx, c)
 	if err != nil {
 		return err
 	}
-	g.plant(all...)
+	g.addQueues(all...)
 	for _, name := range o.names {
 		if g.forest.Queues[name] == nil {
-			return noQueue(ctx, o.f, name)
+			return queueNotFoundError(ctx, o.f, name)
 		}
 	}
 	return nil
 }
 
-// name returns a queue's name, indented for its place in the tree or with the names of its parents.
-func (g *grove) name(q *schedulingv1beta1.Queue) string {
+// nameText returns a queue's name, indented for its place in the tree or with the names of its parents.
+func (g *grove) nameText(q *schedulingv1beta1.Queue) string {
 	if !g.loose {
 		return g.indent[q.Name] + q.Name
 	}
@@ -160,15 +160,15 @@ func (g *grove) name(q *schedulingv1beta1.Queue) string {
 	return path
 }
 
-// arrange sorts items in tree order.
-func (g *grove) arrange(items []*schedulingv1beta1.Queue) {
+// sortAsTree sorts items in tree order.
+func (g *grove) sortAsTree(items []*schedulingv1beta1.Queue) {
 	for _, q := range items {
 		if g.found != nil {
 			g.found[q.Name] = true
 		}
 	}
 	place := map[string]int{}
-	for i, row := range g.plant(items...) {
+	for i, row := range g.addQueues(items...) {
 		place[row.Queue.Name] = i
 	}
 	slices.SortStableFunc(items, func(a, b *schedulingv1beta1.Queue) int { return place[a.Name] - place[b.Name] })
@@ -176,18 +176,20 @@ func (g *grove) arrange(items []*schedulingv1beta1.Queue) {
 
 func treeColumns(f *cli.Factory, g *grove) []column {
 	columns := []column{
-		{Title: "NAME", Volatile: true, Text: g.name,
+		{Title: "NAME", Volatile: true, Text: g.nameText,
 			Compare: func(a, b *schedulingv1beta1.Queue) int { return strings.Compare(a.Name, b.Name) }},
-		stateColumn(f),
-		number("RUN", func(q *schedulingv1beta1.Queue) int32 { return g.forest.SumOverTree(q, queueusage.RunningGroups) }),
-		number("WAIT", func(q *schedulingv1beta1.Queue) int32 { return g.forest.SumOverTree(q, queueusage.WaitingGroups) }),
-		{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return queueusage.FormatLongUsageBar(q, f.Streams.Unicode()) }, Compare: queueusage.CompareByUsage},
+		newStateColumn(f),
+		newNumberColumn("RUN", func(q *schedulingv1beta1.Queue) int32 { return g.forest.SumOverTree(q, queueusage.RunningGroups) }),
+		newNumberColumn("WAIT", func(q *schedulingv1beta1.Queue) int32 { return g.forest.SumOverTree(q, queueusage.WaitingGroups) }),
+		{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string {
+			return queueusage.FormatLongUsageBar(q, f.Streams.SupportsUnicode())
+		}, Compare: queueusage.CompareByUsage},
 	}
 	wide := append([]column{
-		heldColumn("CPU", corev1.ResourceCPU),
-		heldColumn("MEMORY", corev1.ResourceMemory),
+		newUsageColumn("CPU", corev1.ResourceCPU),
+		newUsageColumn("MEMORY", corev1.ResourceMemory),
 		{Title: "GPU", Text: queueusage.FormatGPUUsage},
-		number("WEIGHT", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Weight }),
+		newNumberColumn("WEIGHT", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Weight }),
 	}, wideColumns()...)
 	for i := range wide {
 		wide[i].Wide = true

@@ -18,14 +18,14 @@ func family(s *clitest.Server) {
 	child := func(name, parent, gpus, holds string, running, waiting int32) *schedulingv1beta1.Queue {
 		return golden.NewQueue(name, 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
 			q.Spec.Parent = parent
-			q.Spec.Capability = golden.Amounts("cpu", "32", "nvidia.com/gpu", "16")
-			q.Spec.Deserved = golden.Amounts("nvidia.com/gpu", gpus)
-			q.Status.Deserved = golden.Amounts("nvidia.com/gpu", gpus)
-			q.Status.Allocated = golden.Amounts("cpu", holds, "memory", "4Gi", "nvidia.com/gpu", holds, "pods", holds)
+			q.Spec.Capability = golden.NewResources("cpu", "32", "nvidia.com/gpu", "16")
+			q.Spec.Deserved = golden.NewResources("nvidia.com/gpu", gpus)
+			q.Status.Deserved = golden.NewResources("nvidia.com/gpu", gpus)
+			q.Status.Allocated = golden.NewResources("cpu", holds, "memory", "4Gi", "nvidia.com/gpu", holds, "pods", holds)
 			q.Status.Running, q.Status.Pending, q.Status.Waiting, q.Status.Share = running, waiting, waiting, 100
 		})
 	}
-	s.Set(
+	s.SetObjects(
 		golden.NewQueue("root", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "" }),
 		child("eng", "root", "8", "7", 0, 0),
 		child("infra", "eng", "4", "2", 1, 2),
@@ -39,8 +39,8 @@ func family(s *clitest.Server) {
 
 func TestQueueTreeGolden(t *testing.T) {
 	t.Parallel()
-	runs := golden.Every(golden.Command{Args: "queue tree", Wrong: "queue tree reserch", Prepare: family})
-	golden.Hold(t, "tree", append(runs,
+	runs := golden.RunsForCommands(golden.Command{Args: "queue tree", Wrong: "queue tree reserch", Prepare: family})
+	golden.CompareRuns(t, "tree", append(runs,
 		golden.Run{About: "on a terminal that can draw it, in colour", Args: "queue tree", Width: 120, Color: true, Prepare: family, Env: map[string]string{"LANG": "en_US.UTF-8"}},
 		golden.Run{About: "on a narrow terminal", Args: "queue tree", Width: 40, Prepare: family},
 		golden.Run{About: "below one queue", Args: "queue tree eng", Width: 120, Prepare: family},
@@ -48,7 +48,7 @@ func TestQueueTreeGolden(t *testing.T) {
 		golden.Run{About: "by label: what is between is left out", Args: "queue tree -l deep=yes", Prepare: func(s *clitest.Server) {
 			family(s)
 			for _, name := range []string{"root", "infra"} {
-				s.Set(golden.NewQueue(name, 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
+				s.SetObjects(golden.NewQueue(name, 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
 					q.Labels = map[string]string{"deep": "yes"}
 					if q.Spec.Parent = "eng"; name == "root" {
 						q.Spec.Parent = ""
@@ -62,12 +62,12 @@ func TestQueueTreeGolden(t *testing.T) {
 		golden.Run{About: "the same settings for the list", Args: "queue list", Prepare: family, Env: map[string]string{"VCCTL_CONFIG": "testdata/columns.yaml"}},
 		golden.Run{About: "no queues at all", Args: "queue tree", Prepare: func(s *clitest.Server) {
 			for _, name := range []string{"default", "research", "archive"} {
-				s.Remove(golden.NewQueue(name, 1, "", nil))
+				s.RemoveObject(golden.NewQueue(name, 1, "", nil))
 			}
 		}},
 		golden.Run{About: "queues in a circle", Args: "queue tree", Prepare: func(s *clitest.Server) {
 			for name, parent := range map[string]string{"default": "archive", "archive": "default"} {
-				s.Set(golden.NewQueue(name, 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = parent }))
+				s.SetObjects(golden.NewQueue(name, 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = parent }))
 			}
 		}},
 		golden.Run{About: "names to complete", Args: "__complete queue tree re"},
@@ -98,32 +98,32 @@ func calm() insightv1alpha1.PlanStatus {
 func TestQueueChangesAreToldFirst(t *testing.T) {
 	t.Parallel()
 	less := "queue update research --capability cpu=4"
-	golden.Hold(t, "effects", []golden.Run{
-		{About: "less for a queue in use, and nobody to ask", Args: less, Prepare: golden.Answering(squeezed()), Check: unchanged},
-		{About: "on a terminal it is asked: no", Args: less, Width: 120, Input: "n\n", Prepare: golden.Answering(squeezed()), Check: unchanged},
-		{About: "on a terminal it is asked: yes", Args: less, Width: 120, Input: "y\n", Prepare: golden.Answering(squeezed())},
-		{About: "agreed before", Args: less + " --yes", Prepare: golden.Answering(squeezed())},
-		{About: "only thought of", Args: less + " --dry-run=server", Prepare: golden.Answering(squeezed())},
+	golden.CompareRuns(t, "effects", []golden.Run{
+		{About: "less for a queue in use, and nobody to ask", Args: less, Prepare: golden.AnswerPlans(squeezed()), Check: unchanged},
+		{About: "on a terminal it is asked: no", Args: less, Width: 120, Input: "n\n", Prepare: golden.AnswerPlans(squeezed()), Check: unchanged},
+		{About: "on a terminal it is asked: yes", Args: less, Width: 120, Input: "y\n", Prepare: golden.AnswerPlans(squeezed())},
+		{About: "agreed before", Args: less + " --yes", Prepare: golden.AnswerPlans(squeezed())},
+		{About: "only thought of", Args: less + " --dry-run=server", Prepare: golden.AnswerPlans(squeezed())},
 		{About: "only thought of, with nothing sent", Args: less + " --dry-run=client", Check: noPlan},
-		{About: "less, and nobody has to go", Args: less, Width: 80, Input: "y\n", Prepare: golden.Answering(calm())},
-		{About: "less, and nobody has to go: a script is told, and not asked", Args: less, Prepare: golden.Answering(calm())},
+		{About: "less, and nobody has to go", Args: less, Width: 80, Input: "y\n", Prepare: golden.AnswerPlans(calm())},
+		{About: "less, and nobody has to go: a script is told, and not asked", Args: less, Prepare: golden.AnswerPlans(calm())},
 		{About: "less for a queue above one in use", Args: "queue update eng --deserved nvidia.com/gpu=7", Prepare: func(s *clitest.Server) {
 			family(s)
-			golden.Answering(calm())(s)
+			golden.AnswerPlans(calm())(s)
 		}},
 		{About: "less, and nobody answers", Args: less},
 		{About: "more is not asked about", Args: "queue update research --weight 9", Check: noPlan},
 		{About: "less for a queue that nothing runs in", Args: "queue update default --capability cpu=1", Check: noPlan},
 		{About: "less, Volcano's way", Args: "queue operate -n research -a update -w 1", Check: noPlan},
-		{About: "close", Args: "queue close research", Width: 120, Input: "y\n", Prepare: golden.Answering(squeezed())},
+		{About: "close", Args: "queue close research", Width: 120, Input: "y\n", Prepare: golden.AnswerPlans(squeezed())},
 		{About: "close, and those below", Args: "queue close eng", Width: 120, Input: "y\n", Prepare: func(s *clitest.Server) {
 			family(s)
-			golden.Answering(calm())(s)
+			golden.AnswerPlans(calm())(s)
 		}},
 		{About: "close, on a cluster that knows no plans", Args: "queue close research", Width: 120, Input: "y\n", Prepare: noPlans},
-		{About: "delete", Args: "queue delete research", Width: 120, Input: "y\n", Check: golden.Stored(queuePath, 2)},
+		{About: "delete", Args: "queue delete research", Width: 120, Input: "y\n", Check: golden.CheckStored(queuePath, 2)},
 		{About: "open below a closed parent", Args: "queue open lower", Prepare: func(s *clitest.Server) {
-			s.Set(golden.NewQueue("lower", 1, schedulingv1beta1.QueueStateClosed, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "archive" }))
+			s.SetObjects(golden.NewQueue("lower", 1, schedulingv1beta1.QueueStateClosed, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "archive" }))
 		}},
 	})
 }
@@ -139,34 +139,34 @@ func unchanged(t *testing.T, s *clitest.Server) {
 
 func noPlan(t *testing.T, s *clitest.Server) {
 	t.Helper()
-	if asked := s.Created("Plan"); len(asked) > 0 {
+	if asked := s.CreatedObjects("Plan"); len(asked) > 0 {
 		t.Errorf("the scheduler was asked: %v", asked)
 	}
 }
 
 func noPlans(s *clitest.Server) {
-	s.Refuse("POST", "/apis/insight.vc-batch.dev", 404, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+	s.RejectRequests("POST", "/apis/insight.vc-batch.dev", 404, metav1.StatusReasonNotFound, "the server could not find the requested resource")
 }
 
 func TestTreeWatchNamesTheQueuesAboveAChangedOne(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	family(server)
 	out, stop, _ := golden.Start(t, server, "queue", "tree", "eng", "-w")
-	out.Wait(t, "`- research   Open    2     0      #|#.....  31% 5/16 gpu   borrows 2 gpu from infra")
-	server.Set(golden.NewQueue("research", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
+	out.WaitFor(t, "`- research   Open    2     0      #|#.....  31% 5/16 gpu   borrows 2 gpu from infra")
+	server.SetObjects(golden.NewQueue("research", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
 		q.Spec.Parent = "eng"
-		q.Spec.Capability = golden.Amounts("nvidia.com/gpu", "16")
-		q.Status.Deserved = golden.Amounts("nvidia.com/gpu", "2")
-		q.Status.Allocated = golden.Amounts("nvidia.com/gpu", "1")
+		q.Spec.Capability = golden.NewResources("nvidia.com/gpu", "16")
+		q.Status.Deserved = golden.NewResources("nvidia.com/gpu", "2")
+		q.Status.Allocated = golden.NewResources("nvidia.com/gpu", "1")
 		q.Status.Running = 1
 	}))
-	out.Wait(t, "eng/research   Open    1     0      #|......   6% 1/16 gpu\n")
-	server.Set(golden.NewQueue("fresh", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "eng" }))
-	out.Wait(t, "eng/fresh      Open")
-	server.Set(golden.NewQueue("other", 1, schedulingv1beta1.QueueStateOpen, nil)) // not below eng
-	server.Set(golden.NewQueue("later", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "fresh" }))
-	out.Wait(t, "eng/fresh/later")
+	out.WaitFor(t, "eng/research   Open    1     0      #|......   6% 1/16 gpu\n")
+	server.SetObjects(golden.NewQueue("fresh", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "eng" }))
+	out.WaitFor(t, "eng/fresh      Open")
+	server.SetObjects(golden.NewQueue("other", 1, schedulingv1beta1.QueueStateOpen, nil)) // not below eng
+	server.SetObjects(golden.NewQueue("later", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "fresh" }))
+	out.WaitFor(t, "eng/fresh/later")
 	research := "\neng/research"
 	if strings.Count(out.String(), research) != 1 {
 		t.Errorf("rows of queues that did not change are printed:\n%s", out)
@@ -179,7 +179,7 @@ func TestTreeWatchNamesTheQueuesAboveAChangedOne(t *testing.T) {
 
 func TestCloseWaitsUntilTheQueueIsEmpty(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	asked := make(chan struct{})
 	server.OnCreate("Command", func(map[string]any) { close(asked) })
 	out, _, done := golden.Start(t, server, "queue", "close", "research", "--yes", "--wait", "--timeout", "10s")
@@ -188,22 +188,22 @@ func TestCloseWaitsUntilTheQueueIsEmpty(t *testing.T) {
 	case <-done:
 		t.Fatalf("no Command was made: %s", out)
 	}
-	server.Set(golden.NewQueue("research", 3, schedulingv1beta1.QueueStateClosing, nil))
-	if code := golden.Ends(t, server, out, done, golden.NewQueue("research", 3, schedulingv1beta1.QueueStateClosed, nil)); code != 0 {
+	server.SetObjects(golden.NewQueue("research", 3, schedulingv1beta1.QueueStateClosing, nil))
+	if code := golden.WaitForEnd(t, server, out, done, golden.NewQueue("research", 3, schedulingv1beta1.QueueStateClosed, nil)); code != 0 {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	out.Wait(t, "queue.scheduling.volcano.sh/research closed")
+	out.WaitFor(t, "queue.scheduling.volcano.sh/research closed")
 }
 
 func TestWaitsThatEndTooEarly(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "wait", []golden.Run{
+	golden.CompareRuns(t, "wait", []golden.Run{
 		{About: "it stays Closing", Args: "queue close research --yes --wait --timeout 100ms", Prepare: func(s *clitest.Server) {
-			s.Set(golden.NewQueue("research", 3, schedulingv1beta1.QueueStateClosing, func(q *schedulingv1beta1.Queue) { q.Status.Running = 2 }))
+			s.SetObjects(golden.NewQueue("research", 3, schedulingv1beta1.QueueStateClosing, func(q *schedulingv1beta1.Queue) { q.Status.Running = 2 }))
 		}},
 		{About: "nobody opens a new queue", Args: "queue create fresh --wait --timeout 100ms"},
 		{About: "it is open at once", Args: "queue open archive default --wait --timeout 100ms", Prepare: func(s *clitest.Server) {
-			s.Set(golden.NewQueue("archive", 1, schedulingv1beta1.QueueStateOpen, nil))
+			s.SetObjects(golden.NewQueue("archive", 1, schedulingv1beta1.QueueStateOpen, nil))
 		}},
 		{About: "it holds more than it may", Args: "queue update research --capability nvidia.com/gpu=4 --yes --wait --timeout 100ms"},
 	})

@@ -32,7 +32,7 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 	cmd := &cobra.Command{
 		Use:   "update NAME...",
 		Short: "Change the weight, the limits or the parent of queues",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Change queues. Only fields with a flag are changed. A resource list replaces the
 			whole old list; an empty list removes it. With -f, the spec is replaced by the
 			file's, and the labels and annotations in the file are added.
@@ -41,7 +41,7 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 			would be evicted immediately, and you are asked for confirmation. A script needs
 			--yes only if pods would be evicted. vcctl plan --queue-edit shows the same and
 			more, without changing anything.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# Twice the share
 			vcctl queue update research --weight 2
 
@@ -56,18 +56,18 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 			vcctl queue update research --capability cpu=4 --yes --wait`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.target.complete(f, cmd, args, "queue name must be specified"); err != nil {
+			if err := o.target.addArguments(f, cmd, args, "queue name must be specified"); err != nil {
 				return err
 			}
-			changed, err := flags.apply(cmd, &schedulingv1beta1.QueueSpec{})
+			changed, err := flags.applyFlags(cmd, &schedulingv1beta1.QueueSpec{})
 			switch {
 			case err != nil:
 				return err
-			case !changed && !o.target.files.Given():
+			case !changed && !o.target.files.HasSources():
 				return cli.UsageError(f, cmd, "nothing to change: specify the fields to change with flags")
 			}
 			o.change = func(q *schedulingv1beta1.QueueSpec) error {
-				_, err := flags.apply(cmd, q)
+				_, err := flags.applyFlags(cmd, q)
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -79,8 +79,8 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the usage of the queues is within their capability")
 	o.fields.AddFlag(cmd)
-	cli.Needs(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
-	o.out.AddFormat(cmd, false)
+	cli.RequireAny(cmd, "it applies only to the fields of objects in files", "validate", "filename", "kustomize")
+	o.out.AddFormatFlags(cmd, false)
 	return cmd
 }
 
@@ -90,7 +90,7 @@ type changedQueue struct {
 	filed         filedQueue
 }
 
-func update(ctx context.Context, o *updateOptions) error {
+func updateQueues(ctx context.Context, o *updateOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
@@ -98,39 +98,39 @@ func update(ctx context.Context, o *updateOptions) error {
 	if err != nil {
 		return err
 	}
-	changes, problem := o.changes(ctx, c)
+	changes, problem := o.computeChanges(ctx, c)
 	if problem != nil && len(changes) == 0 {
 		return problem
 	}
-	around := o.f.Around(ctx, true)
+	around := o.f.ValidationContext(ctx, true)
 	var refused []error
 	for _, one := range changes {
 		// Queues judged earlier count as changed, because they are updated before this one.
-		refused = append(refused, judgeFiled(one.filed, func() error {
-			return hinted(o.f.JudgeUpdate(around, one.before, one.after, o.dryRun.Client()), one.after, around)
+		refused = append(refused, checkFiledQueue(one.filed, func() error {
+			return addQueueHints(o.f.ValidateUpdate(around, one.before, one.after, o.dryRun.IsClient()), one.after, around)
 		}))
 		if around.Queues != nil {
-			around.Queues = schedulingv1beta1.NewQueueLookup(append(without(around.Queues.Queues(), one.after.Name), one.after)...)
+			around.Queues = schedulingv1beta1.NewQueueLookup(append(withoutQueue(around.Queues.Queues(), one.after.Name), one.after)...)
 		}
 	}
 	if err := errors.Join(append(refused, problem)...); errors.Join(refused...) != nil {
 		return err
 	}
-	if err := o.ask(ctx, changes, around.Queues); err != nil {
+	if err := o.confirmUpdate(ctx, changes, around.Queues); err != nil {
 		return err
 	}
 	problems := []error{problem}
 	for _, one := range changes {
-		problems = append(problems, o.one(ctx, c, one))
+		problems = append(problems, o.updateQueue(ctx, c, one))
 	}
 	return errors.Join(problems...)
 }
 
-// changes reads the selected queues and computes the changed version of each.
-func (o *updateOptions) changes(ctx context.Context, c client.Client) ([]changedQueue, error) {
+// computeChanges reads the selected queues and computes the changed version of each.
+func (o *updateOptions) computeChanges(ctx context.Context, c client.Client) ([]changedQueue, error) {
 	filed := map[string]filedQueue{}
-	if o.target.files.Given() {
-		read, err := readStrictly(o.f, &o.target.files, &o.fields)
+	if o.target.files.HasSources() {
+		read, err := readValidatedQueues(o.f, &o.target.files, &o.fields)
 		if err != nil {
 			return nil, err
 		}
@@ -140,14 +140,14 @@ func (o *updateOptions) changes(ctx context.Context, c client.Client) ([]changed
 			o.target.names = append(o.target.names, one.queue.Name)
 		}
 	}
-	queues, problem := o.target.find(ctx, o.f, c)
+	queues, problem := o.target.findQueues(ctx, o.f, c)
 	var changes []changedQueue
 	for _, queue := range queues {
 		one := changedQueue{before: queue, after: queue.DeepCopy(), filed: filed[queue.Name]}
 		if from := one.filed.queue; from != nil {
 			schedulingv1beta1.DefaultQueue(from)
 			one.after.Spec = *from.Spec.DeepCopy()
-			one.after.Labels, one.after.Annotations = joined(queue.Labels, from.Labels), joined(queue.Annotations, from.Annotations)
+			one.after.Labels, one.after.Annotations = mergeMissing(queue.Labels, from.Labels), mergeMissing(queue.Annotations, from.Annotations)
 		}
 		if err := o.change(&one.after.Spec); err != nil {
 			return nil, err
@@ -157,7 +157,7 @@ func (o *updateOptions) changes(ctx context.Context, c client.Client) ([]changed
 	return changes, problem
 }
 
-func joined(old, more map[string]string) map[string]string {
+func mergeMissing(old, more map[string]string) map[string]string {
 	if len(more) == 0 {
 		return old
 	}
@@ -170,12 +170,12 @@ func joined(old, more map[string]string) map[string]string {
 	return all
 }
 
-// ask prints the effects of a change that takes resources from queues with running or pending jobs. It asks for
-// confirmation if jobs run there; without a terminal, it requires confirmation only if pods would be evicted. It
+// confirmUpdate prints the effects of a change that takes resources from queues with running or pending jobs. It asks
+// for confirmation if jobs run there; without a terminal, it requires confirmation only if pods would be evicted. It
 // always asks if the queues were selected by label. It does not ask if the command line has Volcano's flags, because
 // Volcano's vcctl never asks.
-func (o *updateOptions) ask(ctx context.Context, changes []changedQueue, known schedulingv1beta1.QueueLookup) error {
-	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
+func (o *updateOptions) confirmUpdate(ctx context.Context, changes []changedQueue, known schedulingv1beta1.QueueLookup) error {
+	if o.target.old || o.confirm.Yes && !o.dryRun.IsDryRun() {
 		return nil
 	}
 	e := &effect{f: o.f}
@@ -185,31 +185,31 @@ func (o *updateOptions) ask(ctx context.Context, changes []changedQueue, known s
 	var all []*schedulingv1beta1.Queue
 	for _, one := range changes {
 		all = append(all, one.before)
-		if shrinks(one.before, one.after) {
+		if takesResources(one.before, one.after) {
 			e.before, e.after = append(e.before, one.before), append(e.after, one.after)
 		}
 	}
-	told := e.tell(ctx, !o.dryRun.Client())
-	ask := o.target.wide() || told.runs && (o.f.Streams.InTTY || told.evicts)
-	return confirm(ctx, o.f, &o.confirm, &o.dryRun, "update "+namesOf(all), told, ask, all)
+	told := e.describeEffect(ctx, !o.dryRun.IsClient())
+	ask := o.target.usesSelector() || told.runs && (o.f.Streams.InTTY || told.evicts)
+	return confirmEffects(ctx, o.f, &o.confirm, &o.dryRun, "update "+joinNames(all), told, ask, all)
 }
 
-func (o *updateOptions) one(ctx context.Context, c client.WithWatch, change changedQueue) error {
+func (o *updateOptions) updateQueue(ctx context.Context, c client.WithWatch, change changedQueue) error {
 	queue := change.after
-	if !o.dryRun.Client() {
+	if !o.dryRun.IsClient() {
 		if err := c.Patch(ctx, queue, client.MergeFrom(change.before), o.dryRun.PatchOptions()...); err != nil {
 			return err
 		}
 	}
-	if o.wait.Wait && !o.dryRun.Any() {
-		within := func(q *schedulingv1beta1.Queue) bool { return excess(q) == "" }
+	if o.wait.Wait && !o.dryRun.IsDryRun() {
+		within := func(q *schedulingv1beta1.Queue) bool { return excessText(q) == "" }
 		var err error
-		if queue, err = await(ctx, o.f, c, &o.wait, queue, within, excess); err != nil {
+		if queue, err = waitForQueue(ctx, o.f, c, &o.wait, queue, within, excessText); err != nil {
 			return err
 		}
 	}
-	if o.target.old && !o.out.Machine() {
+	if o.target.old && !o.out.IsMachineReadable() {
 		return nil
 	}
-	return cli.PrintName(o.f, &o.out, queue, "updated"+o.dryRun.Suffix())
+	return cli.PrintSuccess(o.f, &o.out, queue, "updated"+o.dryRun.MessageSuffix())
 }

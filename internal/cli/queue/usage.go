@@ -13,10 +13,10 @@ func amountsText(list corev1.ResourceList) string {
 		parts = append(parts, string(name)+"="+amount.String())
 	}
 	slices.Sort(parts)
-	return dash(strings.Join(parts, ","))
+	return dashIfEmpty(strings.Join(parts, ","))
 }
 
-func dash(text string) string {
+func dashIfEmpty(text string) string {
 	if text == "" {
 		return "-"
 	}

@@ -31,9 +31,9 @@ const mostWaiting = 10
 // newView returns `vcctl queue view`.
 func newView(f *cli.Factory) *cobra.Command {
 	queues := &resourcecmd.Kind[*schedulingv1beta1.Queue]{
-		Noun: "queue", Called: "queue", GVK: kind(), ClusterScoped: true,
-		New: func() *schedulingv1beta1.Queue { return &schedulingv1beta1.Queue{} }, NewList: newQueues,
-		View: view,
+		Noun: "queue", Called: "queue", GVK: queueKind(), ClusterScoped: true,
+		New: func() *schedulingv1beta1.Queue { return &schedulingv1beta1.Queue{} }, NewList: newQueueList,
+		View: buildSheet,
 		ViewHelp: resourcecmd.Help{
 			Short: "Show a queue: its usage and limits, and its waiting jobs",
 			Long: `
@@ -49,24 +49,24 @@ func newView(f *cli.Factory) *cobra.Command {
 				vcctl queue view research -w`,
 		},
 	}
-	return queues.ViewCommand(f)
+	return queues.NewViewCommand(f)
 }
 
-// view returns the details of one queue.
-func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1beta1.Queue, events bool) (*cli.Sheet, error) {
+// buildSheet returns the details of one queue.
+func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1beta1.Queue, events bool) (*cli.Sheet, error) {
 	now := f.Now()
-	sheet := queueFacts(ctx, f, q, now)
-	sheet.Add("Resources", amountsTable(q))
-	groups, err := waitingIn(ctx, c, q.Name)
+	sheet := newFactSheet(ctx, f, q, now)
+	sheet.AddTable("Resources", newAmountsTable(q))
+	groups, err := listWaiting(ctx, c, q.Name)
 	switch {
 	case apierrors.IsForbidden(err):
-		sheet.Fact("Waiting", "not shown: you are not allowed to list PodGroups in all namespaces")
+		sheet.AddFact("Waiting", "not shown: you are not allowed to list PodGroups in all namespaces")
 	case err != nil:
 		return nil, err
 	}
-	sheet.Add("Waiting", waitingTable(groups, now))
+	sheet.AddTable("Waiting", newWaitingTable(groups, now))
 	if more := len(groups) - mostWaiting; more > 0 {
-		sheet.Fact("Waiting", fmt.Sprintf("showing the first %d of %d; to see all: %s podgroup list -A --queue %s --phase Pending,Inqueue", mostWaiting, len(groups), f.Program, q.Name))
+		sheet.AddFact("Waiting", fmt.Sprintf("showing the first %d of %d; to see all: %s podgroup list -A --queue %s --phase Pending,Inqueue", mostWaiting, len(groups), f.Program, q.Name))
 	}
 	if !events {
 		return sheet, nil
@@ -75,33 +75,33 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, q *schedulingv1b
 	happened, err := clusterops.EventsAboutObjects(ctx, c, metav1.NamespaceDefault, q)
 	switch {
 	case apierrors.IsForbidden(err):
-		sheet.Fact("Events", "not shown: you are not allowed to list events in namespace "+metav1.NamespaceDefault)
+		sheet.AddFact("Events", "not shown: you are not allowed to list events in namespace "+metav1.NamespaceDefault)
 	case err != nil:
 		return nil, err
 	}
-	sheet.Add("Events", cli.EventTable(happened, now, func(*corev1.Event) string { return "queue/" + q.Name }))
+	sheet.AddTable("Events", cli.NewEventTable(happened, now, func(*corev1.Event) string { return "queue/" + q.Name }))
 	return sheet, nil
 }
 
-// queueFacts returns the facts about a queue that fit on one line each.
-func queueFacts(ctx context.Context, f *cli.Factory, q *schedulingv1beta1.Queue, now time.Time) *cli.Sheet {
-	style := render.Style{Enabled: f.Streams.Color()}
-	forest := queueusage.NewForest(f.Queues(ctx))
+// newFactSheet returns the facts about a queue that fit on one line each.
+func newFactSheet(ctx context.Context, f *cli.Factory, q *schedulingv1beta1.Queue, now time.Time) *cli.Sheet {
+	style := render.Style{Enabled: f.Streams.IsColored()}
+	forest := queueusage.NewForest(f.ReadQueues(ctx))
 	var children []string
 	for _, child := range forest.Children(q.Name) {
 		children = append(children, child.Name)
 	}
 	sheet := &cli.Sheet{}
-	sheet.Fact("Name", q.Name)
-	sheet.Fact("State", style.PaintPhase(string(stateOf(q)))+resourcecmd.Leaving(q))
-	sheet.Fact("Parent", q.Spec.Parent)
-	sheet.Fact("Children", strings.Join(children, ", "))
-	sheet.Fact("Weight", strconv.Itoa(int(q.Spec.Weight)))
-	sheet.Fact("Priority", strconv.Itoa(int(q.Spec.Priority)))
-	sheet.Fact("Reclaimable", strconv.FormatBool(q.Spec.Reclaimable == nil || *q.Spec.Reclaimable))
-	sheet.Fact("Created", resourcecmd.Created(q, now))
-	sheet.Fact("Jobs", jobsText(&q.Status))
-	sheet.Fact("Note", forest.Note(q))
+	sheet.AddFact("Name", q.Name)
+	sheet.AddFact("State", style.PaintPhase(string(effectiveState(q)))+resourcecmd.DeletionSuffix(q))
+	sheet.AddFact("Parent", q.Spec.Parent)
+	sheet.AddFact("Children", strings.Join(children, ", "))
+	sheet.AddFact("Weight", strconv.Itoa(int(q.Spec.Weight)))
+	sheet.AddFact("Priority", strconv.Itoa(int(q.Spec.Priority)))
+	sheet.AddFact("Reclaimable", strconv.FormatBool(q.Spec.Reclaimable == nil || *q.Spec.Reclaimable))
+	sheet.AddFact("Created", resourcecmd.CreatedText(q, now))
+	sheet.AddFact("Jobs", jobsText(&q.Status))
+	sheet.AddFact("Note", forest.Note(q))
 	return sheet
 }
 
@@ -119,8 +119,8 @@ func jobsText(s *schedulingv1beta1.QueueStatus) string {
 	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
-// amountsTable returns a table with a row for each resource that a queue uses or limits.
-func amountsTable(q *schedulingv1beta1.Queue) render.Table {
+// newAmountsTable returns a table with a row for each resource that a queue uses or limits.
+func newAmountsTable(q *schedulingv1beta1.Queue) render.Table {
 	columns := []struct {
 		title string
 		list  corev1.ResourceList
@@ -153,27 +153,27 @@ func amountsTable(q *schedulingv1beta1.Queue) render.Table {
 	return table
 }
 
-// waitingIn returns the PodGroups that wait in a queue, sorted by their positions in the queue.
-func waitingIn(ctx context.Context, c client.Client, queue string) ([]*schedulingv1beta1.PodGroup, error) {
+// listWaiting returns the PodGroups that wait in a queue, sorted by their positions in the queue.
+func listWaiting(ctx context.Context, c client.Client, queue string) ([]*schedulingv1beta1.PodGroup, error) {
 	var waiting []*schedulingv1beta1.PodGroup
 	page := &schedulingv1beta1.PodGroupList{}
-	err := cli.Pages(ctx, c, page, func() error {
+	err := cli.ListPages(ctx, c, page, func() error {
 		for i := range page.Items {
-			if g := &page.Items[i]; cmp.Or(g.Spec.Queue, keys.DefaultQueue) == queue && waits(g) {
+			if g := &page.Items[i]; cmp.Or(g.Spec.Queue, keys.DefaultQueue) == queue && isWaiting(g) {
 				waiting = append(waiting, g.DeepCopy())
 			}
 		}
 		return nil
 	})
 	slices.SortFunc(waiting, func(a, b *schedulingv1beta1.PodGroup) int {
-		return cmp.Or(cmp.Compare(positionOf(a), positionOf(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		return cmp.Or(cmp.Compare(queuePosition(a), queuePosition(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 			strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
 	})
 	return waiting, err
 }
 
-// waits reports whether a PodGroup waits to be started.
-func waits(g *schedulingv1beta1.PodGroup) bool {
+// isWaiting reports whether a PodGroup waits to be started.
+func isWaiting(g *schedulingv1beta1.PodGroup) bool {
 	switch g.Status.Phase {
 	case "", schedulingv1beta1.PodGroupPending, schedulingv1beta1.PodGroupInqueue:
 		return true
@@ -184,20 +184,20 @@ func waits(g *schedulingv1beta1.PodGroup) bool {
 // unplaced sorts after every position in a queue.
 const unplaced = 1 << 30
 
-// positionOf returns the position of a PodGroup in its queue, as written by the scheduler.
-func positionOf(g *schedulingv1beta1.PodGroup) int32 {
+// queuePosition returns the position of a PodGroup in its queue, as written by the scheduler.
+func queuePosition(g *schedulingv1beta1.PodGroup) int32 {
 	if e := g.Status.Explanation; e != nil && e.Queue != nil && e.Queue.Position > 0 {
 		return e.Queue.Position
 	}
 	return unplaced
 }
 
-func waitingTable(groups []*schedulingv1beta1.PodGroup, now time.Time) render.Table {
+func newWaitingTable(groups []*schedulingv1beta1.PodGroup, now time.Time) render.Table {
 	table := render.Table{Header: []string{"POSITION", "JOB", "MIN", "AGE", "REASON"}, FreeText: true}
 	table.SetSpareColumns("MIN", "AGE", "POSITION")
 	for _, g := range groups[:min(len(groups), mostWaiting)] {
 		position := "-"
-		if at := positionOf(g); at != unplaced {
+		if at := queuePosition(g); at != unplaced {
 			position = strconv.Itoa(int(at))
 		}
 		table.Rows = append(table.Rows, []string{position, g.Namespace + "/" + ownerName(g), strconv.Itoa(int(g.Spec.MinMember)),

@@ -23,57 +23,57 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 )
 
-// tree returns the whole command tree. Its texts are converted to Markdown and the shared flags are hidden.
-func tree() *cobra.Command {
-	streams, _, _ := iostreams.Test("", 0)
-	streams.ColorMode = "auto" // as in iostreams.System
+// commandTree returns the whole command tree. Its texts are converted to Markdown and the shared flags are hidden.
+func commandTree() *cobra.Command {
+	streams, _, _ := iostreams.TestStreams("", 0)
+	streams.ColorMode = "auto" // as in iostreams.SystemStreams
 	cmd := root.New(cli.NewFactory("vcctl", &streams))
 	cmd.InitDefaultHelpCmd()
 	cmd.DisableAutoGenTag = true
 	shared := cmd.PersistentFlags().FlagUsages()
 	cmd.PersistentFlags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = true })
-	every(cmd, func(one *cobra.Command) {
+	visitCommands(cmd, func(one *cobra.Command) {
 		text := one.Long
 		if one.CommandPath() == "vcctl options" {
 			text += "\n\n" + strings.TrimRight(shared, "\n")
 		}
-		one.Long = markdown(text)
+		one.Long = convertToMarkdown(text)
 		one.Example = strings.TrimRight(one.Example, "\n")
 	})
 	return cmd
 }
 
-// every calls visit for each command that is not hidden, including help topics.
-func every(cmd *cobra.Command, visit func(*cobra.Command)) {
+// visitCommands calls visit for each command that is not hidden, including help topics.
+func visitCommands(cmd *cobra.Command, visit func(*cobra.Command)) {
 	visit(cmd)
 	for _, sub := range cmd.Commands() {
 		if !sub.Hidden && sub.Name() != "help" {
-			every(sub, visit)
+			visitCommands(sub, visit)
 		}
 	}
 }
 
-// Markdown returns the Markdown pages by file name, such as vcctl_job_list.md.
-func Markdown() (map[string][]byte, error) {
+// MarkdownPages returns the Markdown pages by file name, such as vcctl_job_list.md.
+func MarkdownPages() (map[string][]byte, error) {
 	pages := map[string][]byte{}
 	var problem error
-	all := tree()
-	every(all, func(cmd *cobra.Command) {
+	all := commandTree()
+	visitCommands(all, func(cmd *cobra.Command) {
 		var page bytes.Buffer
 		if err := doc.GenMarkdown(cmd, &page); err != nil && problem == nil {
 			problem = err
 		}
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md"
 		if cmd == all {
-			page.WriteString(topics(all))
+			page.WriteString(topicList(all))
 		}
 		pages[name] = append(bytes.TrimRight(page.Bytes(), "\n"), '\n')
 	})
 	return pages, problem
 }
 
-// topics lists the help topics, which belong to no command.
-func topics(all *cobra.Command) string {
+// topicList lists the help topics, which belong to no command.
+func topicList(all *cobra.Command) string {
 	var text strings.Builder
 	text.WriteString("### Topics\n\n")
 	for _, sub := range all.Commands() {
@@ -85,11 +85,11 @@ func topics(all *cobra.Command) string {
 	return text.String()
 }
 
-// Man returns the man pages by file name, such as vcctl-job-list.1.
-func Man(version string, made time.Time) (map[string][]byte, error) {
+// ManPages returns the man pages by file name, such as vcctl-job-list.1.
+func ManPages(version string, made time.Time) (map[string][]byte, error) {
 	pages := map[string][]byte{}
 	var problem error
-	every(tree(), func(cmd *cobra.Command) {
+	visitCommands(commandTree(), func(cmd *cobra.Command) {
 		var page bytes.Buffer
 		header := &doc.GenManHeader{Section: "1", Source: "vc " + version, Manual: "vcctl", Date: &made}
 		if err := doc.GenMan(cmd, header, &page); err != nil && problem == nil {
@@ -103,9 +103,9 @@ func Man(version string, made time.Time) (map[string][]byte, error) {
 // laidOut matches a line whose spacing matters because it is indented or has columns.
 var laidOut = regexp.MustCompile(`^\s+\S|\S {2,}\S`)
 
-// markdown converts a help text to Markdown: it fences paragraphs whose spacing matters and escapes HTML tags in the
-// others.
-func markdown(text string) string {
+// convertToMarkdown converts a help text to Markdown: it fences paragraphs whose spacing matters and escapes HTML tags
+// in the others.
+func convertToMarkdown(text string) string {
 	paragraphs := strings.Split(text, "\n\n")
 	for i, paragraph := range paragraphs {
 		lines := strings.Split(paragraph, "\n")

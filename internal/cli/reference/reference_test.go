@@ -23,7 +23,7 @@ var rewrite = flag.Bool("rewrite", false, "write docs/reference anew")
 // TestReferenceIsCurrent checks that docs/reference matches the help texts; `make docs` regenerates it.
 func TestReferenceIsCurrent(t *testing.T) {
 	t.Parallel()
-	pages, err := Markdown()
+	pages, err := MarkdownPages()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +63,11 @@ var link = regexp.MustCompile(`\]\(([^)]+)\)`)
 
 func TestEveryCommandHasAPageAndEveryLinkOne(t *testing.T) {
 	t.Parallel()
-	pages, err := Markdown()
+	pages, err := MarkdownPages()
 	if err != nil {
 		t.Fatal(err)
 	}
-	every(tree(), func(cmd *cobra.Command) {
+	visitCommands(commandTree(), func(cmd *cobra.Command) {
 		if name := strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md"; pages[name] == nil {
 			t.Errorf("%s has no page", cmd.CommandPath())
 		}
@@ -86,7 +86,7 @@ func TestEveryCommandHasAPageAndEveryLinkOne(t *testing.T) {
 
 func TestManPagesAreReadByMan(t *testing.T) {
 	t.Parallel()
-	pages, err := Man("v1.2.3", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	pages, err := ManPages("v1.2.3", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestLaidOutTextIsFenced(t *testing.T) {
 		"  indented\n\nno longer":          "```\n  indented\n```\n\nno longer",
 		"two sentences.  With two blanks.": "```\ntwo sentences.  With two blanks.\n```",
 	} {
-		if diff := cmp.Diff(want, markdown(text)); diff != "" {
+		if diff := cmp.Diff(want, convertToMarkdown(text)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}

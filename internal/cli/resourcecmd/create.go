@@ -30,12 +30,12 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 	var oldFiles []string
 	cmd := &cobra.Command{
 		Use:   "create -f FILE...",
-		Short: k.words("Create KINDS from files"),
-		Long: cli.Text(k.words(`
+		Short: k.replaceWords("Create KINDS from files"),
+		Long: cli.FormatHelp(k.replaceWords(`
 			Create KINDS from files, directories, URLs or standard input, in YAML or JSON.
 			Other objects in the files are created, too. All objects are checked with the
-			server's rules before the first one is sent.`)) + paragraph(k.CreateNote),
-		Example: f.Examples(k.words(`
+			server's rules before the first one is sent.`)) + newParagraph(k.CreateNote),
+		Example: f.FormatExamples(k.replaceWords(`
 			# From a file
 			vcctl NOUN create -f SAMPLE.yaml
 
@@ -44,14 +44,14 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(oldFiles) > 0 {
-				f.Deprecated("--file", "--filename (-f)")
+				f.WarnDeprecated("--file", "--filename (-f)")
 				o.submit.Files.Names = append(o.submit.Files.Names, oldFiles...)
 			}
 			switch {
 			case len(args) > 0:
-				return cli.Errorf(fmt.Sprintf("%s -f FILE", cli.Path(f, cmd)), "%q: a %s is created from a file that contains its name", args[0], k.Called)
-			case !o.submit.Files.Given():
-				return cli.Errorf(fmt.Sprintf("%s -f FILE; - means standard input", cli.Path(f, cmd)), "the file with the %s is missing", k.Called)
+				return cli.Errorf(fmt.Sprintf("%s -f FILE", cli.CommandPath(f, cmd)), "%q: a %s is created from a file that contains its name", args[0], k.Called)
+			case !o.submit.Files.HasSources():
+				return cli.Errorf(fmt.Sprintf("%s -f FILE; - means standard input", cli.CommandPath(f, cmd)), "the file with the %s is missing", k.Called)
 			}
 			return run(cmd.Context(), o)
 		},
@@ -64,12 +64,12 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 	return cmd
 }
 
-// paragraph returns text after a blank line, or "" for an empty text.
-func paragraph(text string) string {
+// newParagraph returns text after a blank line, or "" for an empty text.
+func newParagraph(text string) string {
 	if text == "" {
 		return ""
 	}
-	return "\n\n" + cli.Text(text)
+	return "\n\n" + cli.FormatHelp(text)
 }
 
 // addOldFiles adds Volcano's --file if Volcano's vcctl supports the kind.
@@ -81,18 +81,18 @@ func addOldFiles(cmd *cobra.Command, oldWord string, files *[]string) {
 	cmd.Flags().Lookup("file").Hidden = true
 }
 
-func create[T client.Object](ctx context.Context, o *createOptions[T]) error {
+func createObjects[T client.Object](ctx context.Context, o *createOptions[T]) error {
 	var say func(cli.FileObject) error
 	if o.kind.OldWord != "" {
 		say = func(object cli.FileObject) error {
 			if o.mixed {
-				return cli.PrintName(o.f, nil, object.Object, "created"+o.submit.DryRun.Suffix())
+				return cli.PrintSuccess(o.f, nil, object.Object, "created"+o.submit.DryRun.MessageSuffix())
 			}
-			return o.kind.say(o.f, nil, object.Object, "Created", "created", o.submit.DryRun.Suffix())
+			return o.kind.printSuccess(o.f, nil, object.Object, "Created", "created", o.submit.DryRun.MessageSuffix())
 		}
 	}
-	created, err := submit.Run(ctx, o.f, &o.submit, o.accept, say)
-	if err != nil || o.submit.DryRun.Any() || !o.wait.Wait {
+	created, err := submit.Run(ctx, o.f, &o.submit, o.checkKind, say)
+	if err != nil || o.submit.DryRun.IsDryRun() || !o.wait.Wait {
 		return err
 	}
 	var ours []T
@@ -109,8 +109,8 @@ func create[T client.Object](ctx context.Context, o *createOptions[T]) error {
 	return o.kind.Await(ctx, o.f, &o.wait, ours)
 }
 
-// accept rejects files that contain no object of the kind.
-func (o *createOptions[T]) accept(objects []cli.FileObject) error {
+// checkKind rejects files that contain no object of the kind.
+func (o *createOptions[T]) checkKind(objects []cli.FileObject) error {
 	held := map[string]int{}
 	ours := 0
 	for _, object := range objects {
@@ -130,14 +130,14 @@ func (o *createOptions[T]) accept(objects []cli.FileObject) error {
 	}
 	slices.Sort(kinds)
 	return cli.Errorf(fmt.Sprintf("a %s has apiVersion: %s and kind: %s; `vcctl job run -f` creates objects of any kind", o.kind.Called, o.kind.GVK.GroupVersion(), o.kind.GVK.Kind),
-		"no %s in %s: it contains %s", o.kind.Called, o.submit.Files.Where(), strings.Join(kinds, ", "))
+		"no %s in %s: it contains %s", o.kind.Called, o.submit.Files.DescribeSources(), strings.Join(kinds, ", "))
 }
 
-// say prints the success line for an object. For the kinds that Volcano's vcctl creates and deletes, it prints
+// printSuccess prints the success line for an object. For the kinds that Volcano's vcctl creates and deletes, it prints
 // Volcano's message, because the command line does not show for which program it was written.
-func (k *Kind[T]) say(f *cli.Factory, out *cli.Output, object client.Object, old, done, suffix string) error {
-	if k.OldWord == "" || out != nil && out.Machine() || object.GetObjectKind().GroupVersionKind().Kind != k.GVK.Kind {
-		return cli.PrintName(f, out, object, done+suffix)
+func (k *Kind[T]) printSuccess(f *cli.Factory, out *cli.Output, object client.Object, old, done, suffix string) error {
+	if k.OldWord == "" || out != nil && out.IsMachineReadable() || object.GetObjectKind().GroupVersionKind().Kind != k.GVK.Kind {
+		return cli.PrintSuccess(f, out, object, done+suffix)
 	}
 	_, err := fmt.Fprintf(f.Streams.Out, "%s %s: %s/%s%s\n", old, k.OldWord, object.GetNamespace(), object.GetName(), suffix)
 	return err

@@ -35,12 +35,12 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 	cmd := &cobra.Command{
 		Use:     "delete NAME...",
 		Aliases: []string{"rm"},
-		Short:   k.words("Delete KINDS"),
-		Long: cli.Text(k.words(`
+		Short:   k.replaceWords("Delete KINDS"),
+		Long: cli.FormatHelp(k.replaceWords(`
 			Delete KINDS. Deleting by label or with --all asks for confirmation. With -f,
 			every object in the files is deleted, whatever its kind; you are asked for
-			confirmation if one of them is a namespace, or a queue that still has jobs.`)) + paragraph(k.DeleteNote),
-		Example: f.Examples(k.words(`
+			confirmation if one of them is a namespace, or a queue that still has jobs.`)) + newParagraph(k.DeleteNote),
+		Example: f.FormatExamples(k.replaceWords(`
 			# By name
 			vcctl NOUN delete SAMPLE
 
@@ -49,69 +49,69 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 
 			# All with a label, without confirmation
 			vcctl NOUN delete -l team=nlp --yes`)),
-		ValidArgsFunction: k.complete(f),
+		ValidArgsFunction: k.completeNames(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sel.Complete(f, args)
+			o.sel.AddArguments(f, args)
 			if len(o.oldFiles) > 0 {
-				f.Deprecated("--file", "--filename (-f)")
+				f.WarnDeprecated("--file", "--filename (-f)")
 				o.files.Names = append(o.files.Names, o.oldFiles...)
 			}
-			if o.files.Given() {
-				if len(o.sel.Names) > 0 || o.sel.Wide() {
+			if o.files.HasSources() {
+				if len(o.sel.Names) > 0 || o.sel.SelectsMany() {
 					return cli.UsageError(f, cmd, "files cannot be combined with names or a selector: remove one of them")
 				}
 				return run(cmd.Context(), o)
 			}
-			if err := o.sel.Need(f, cmd, fmt.Sprintf("the name of a %s is missing", k.Called)); err != nil {
+			if err := o.sel.RequireSelection(f, cmd, fmt.Sprintf("the name of a %s is missing", k.Called)); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
 		},
 	}
-	o.sel.AddFlags(cmd, k.plural())
-	o.sel.AddAllNamespaces(cmd, k.words("With --all or -l: in all namespaces"))
+	o.sel.AddFlags(cmd, k.pluralName())
+	o.sel.AddAllNamespacesFlag(cmd, k.replaceWords("With --all or -l: in all namespaces"))
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.files.AddFlags(f, cmd)
 	addOldFiles(cmd, k.OldWord, &o.oldFiles)
-	o.out.AddFormat(cmd, false)
-	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, k.words("Do not fail if a KIND does not exist"))
+	o.out.AddFormatFlags(cmd, false)
+	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, k.replaceWords("Do not fail if a KIND does not exist"))
 	return cmd
 }
 
-func remove[T client.Object](ctx context.Context, o *deleteOptions[T]) error {
+func deleteObjects[T client.Object](ctx context.Context, o *deleteOptions[T]) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return err
 	}
-	if o.files.Given() {
-		return o.removeFiles(ctx)
+	if o.files.HasSources() {
+		return o.deleteFiles(ctx)
 	}
 	c, err := o.f.Client()
 	if err != nil {
 		return err
 	}
-	objects, problem := o.kind.Selected(ctx, o.f, c, &o.sel)
+	objects, problem := o.kind.ReadSelected(ctx, o.f, c, &o.sel)
 	if o.ignoreNot {
 		problem = cli.IgnoreMissing(problem)
 	}
-	if o.sel.Wide() && len(objects) == 0 && problem == nil {
+	if o.sel.SelectsMany() && len(objects) == 0 && problem == nil {
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
-	if o.sel.Wide() && len(objects) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(ctx, o.f, "delete "+o.kind.Count(len(objects)), o.kind.Described(objects, o.sel.AllNamespaces)); err != nil {
+	if o.sel.SelectsMany() && len(objects) > 0 && !o.dryRun.IsDryRun() {
+		if err := o.confirm.AskUser(ctx, o.f, "delete "+o.kind.CountText(len(objects)), o.kind.DescribeObjects(objects, o.sel.AllNamespaces)); err != nil {
 			return err
 		}
 	}
 	problems := []error{problem}
 	for _, object := range objects {
 		uid := object.GetUID()
-		problems = append(problems, o.one(ctx, c, object, client.Preconditions{UID: &uid}))
+		problems = append(problems, o.deleteObject(ctx, c, object, client.Preconditions{UID: &uid}))
 	}
 	return errors.Join(problems...)
 }
 
-func (o *deleteOptions[T]) one(ctx context.Context, c client.Client, object client.Object, options ...client.DeleteOption) error {
-	if !o.dryRun.Client() {
+func (o *deleteOptions[T]) deleteObject(ctx context.Context, c client.Client, object client.Object, options ...client.DeleteOption) error {
+	if !o.dryRun.IsClient() {
 		options = append(append(options, client.PropagationPolicy(metav1.DeletePropagationBackground)), o.dryRun.DeleteOptions()...)
 		err := c.Delete(ctx, object, options...)
 		if apierrors.IsNotFound(err) && o.ignoreNot {
@@ -124,18 +124,18 @@ func (o *deleteOptions[T]) one(ctx context.Context, c client.Client, object clie
 	if err := cli.SetKind(object); err != nil {
 		return err
 	}
-	if o.mixed || !o.oldCall() {
-		return cli.PrintName(o.f, &o.out, object, "deleted"+o.dryRun.Suffix())
+	if o.mixed || !o.isOldCall() {
+		return cli.PrintSuccess(o.f, &o.out, object, "deleted"+o.dryRun.MessageSuffix())
 	}
-	return o.kind.say(o.f, &o.out, object, "Deleted", "deleted", o.dryRun.Suffix())
+	return o.kind.printSuccess(o.f, &o.out, object, "Deleted", "deleted", o.dryRun.MessageSuffix())
 }
 
-// oldCall reports whether the command line is one of Volcano's: with --name or --file.
-func (o *deleteOptions[T]) oldCall() bool { return o.sel.OldName != "" || len(o.oldFiles) > 0 }
+// isOldCall reports whether the command line is one of Volcano's: with --name or --file.
+func (o *deleteOptions[T]) isOldCall() bool { return o.sel.OldName != "" || len(o.oldFiles) > 0 }
 
-// removeFiles deletes all objects in the files, dependents first.
-func (o *deleteOptions[T]) removeFiles(ctx context.Context) error {
-	objects, err := submit.Read(o.f, &o.files, !o.dryRun.Client())
+// deleteFiles deletes all objects in the files, dependents first.
+func (o *deleteOptions[T]) deleteFiles(ctx context.Context) error {
+	objects, err := submit.ReadFiles(o.f, &o.files, !o.dryRun.IsClient())
 	if err != nil {
 		return err
 	}
@@ -143,8 +143,8 @@ func (o *deleteOptions[T]) removeFiles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !o.dryRun.Any() {
-		if err := submit.AskDeletion(ctx, o.f, c, &o.confirm, objects); err != nil {
+	if !o.dryRun.IsDryRun() {
+		if err := submit.ConfirmDeletion(ctx, o.f, c, &o.confirm, objects); err != nil {
 			return err
 		}
 	}
@@ -152,8 +152,8 @@ func (o *deleteOptions[T]) removeFiles(ctx context.Context) error {
 		return object.Object.GroupVersionKind().GroupKind() != o.kind.GVK.GroupKind()
 	})
 	var problems []error
-	for _, object := range slices.Backward(submit.InOrder(objects)) {
-		problems = append(problems, cli.InFile(o.one(ctx, c, object.Object), object))
+	for _, object := range slices.Backward(submit.SortByDependency(objects)) {
+		problems = append(problems, cli.AddFileSource(o.deleteObject(ctx, c, object.Object), object))
 	}
 	return errors.Join(problems...)
 }

@@ -27,11 +27,11 @@ func (k *Kind[T]) newList(f *cli.Factory, run func(context.Context, *listOptions
 		Use:               "list [NAME...]",
 		Aliases:           []string{"ls"},
 		Short:             k.ListHelp.Short,
-		Long:              cli.Text(k.ListHelp.Long),
-		Example:           f.Examples(k.ListHelp.Examples),
-		ValidArgsFunction: k.complete(f),
+		Long:              cli.FormatHelp(k.ListHelp.Long),
+		Example:           f.FormatExamples(k.ListHelp.Examples),
+		ValidArgsFunction: k.completeNames(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sel.Complete(f, args)
+			o.sel.AddArguments(f, args)
 			return run(cmd.Context(), o)
 		},
 	}
@@ -46,11 +46,11 @@ func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[
 	o := &listOptions[T]{f: f, kind: k}
 	cmd := &cobra.Command{
 		Use:   "get NAME...",
-		Short: k.words("Show one or more KINDS"),
-		Long: cli.Text(k.words(`
+		Short: k.replaceWords("Show one or more KINDS"),
+		Long: cli.FormatHelp(k.replaceWords(`
 			Show KINDS by name, as rows of the list, or as objects with -o. It is an error if
 			one does not exist. Names are required unless you use -l or -A.`)),
-		Example: f.Examples(k.words(`
+		Example: f.FormatExamples(k.replaceWords(`
 			# One KIND
 			vcctl NOUN get SAMPLE
 
@@ -59,11 +59,11 @@ func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[
 
 			# The object
 			vcctl NOUN get SAMPLE -o yaml`)),
-		ValidArgsFunction: k.complete(f),
+		ValidArgsFunction: k.completeNames(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sel.Complete(f, args)
+			o.sel.AddArguments(f, args)
 			if len(o.sel.Names) == 0 && o.sel.Selector == "" && !o.sel.AllNamespaces {
-				return cli.Errorf(fmt.Sprintf("%s NAME; `vcctl %s list` shows the names", cli.Path(f, cmd), k.Noun), "the name of a %s is missing", k.Called)
+				return cli.Errorf(fmt.Sprintf("%s NAME; `vcctl %s list` shows the names", cli.CommandPath(f, cmd), k.Noun), "the name of a %s is missing", k.Called)
 			}
 			return run(cmd.Context(), o)
 		},
@@ -74,16 +74,16 @@ func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[
 
 func (o *listOptions[T]) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.sel.Selector, "selector", "l", "", "Label selector, for example team=nlp,stage!=test")
-	o.sel.AddAllNamespaces(cmd, o.kind.words("List the KINDS of all namespaces"))
-	o.sel.AddOldName(cmd, o.kind.plural())
+	o.sel.AddAllNamespacesFlag(cmd, o.kind.replaceWords("List the KINDS of all namespaces"))
+	o.sel.AddOldNameFlag(cmd, o.kind.pluralName())
 	if o.kind.Compat != nil {
 		cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table of Volcano's vcctl")
 	}
-	o.out.AddList(cmd)
+	o.out.AddListFlags(cmd)
 	cli.CompleteColumns(cmd, func() []cli.Column[T] { return o.kind.Columns(o.f) })
 }
 
-func list[T client.Object](ctx context.Context, o *listOptions[T]) error {
+func listObjects[T client.Object](ctx context.Context, o *listOptions[T]) error {
 	namespace, err := o.f.Namespace()
 	if err != nil {
 		return err
@@ -104,17 +104,17 @@ func list[T client.Object](ctx context.Context, o *listOptions[T]) error {
 	if err != nil {
 		return err
 	}
-	names, err := o.kind.otherNames(ctx, o.f, namespace, o.sel.Names)
+	names, err := o.kind.resolveOtherNames(ctx, o.f, namespace, o.sel.Names)
 	if err != nil {
 		return err
 	}
 	l := &cli.List[T]{
-		Kind: o.kind.plural(), New: o.kind.NewList, Columns: o.kind.Columns(o.f), FreeText: o.kind.FreeText, Spare: o.kind.Spare,
+		Kind: o.kind.pluralName(), New: o.kind.NewList, Columns: o.kind.Columns(o.f), FreeText: o.kind.FreeText, Spare: o.kind.Spare,
 		Namespace: namespace, AllNamespaces: o.sel.AllNamespaces,
 		Names: names, Selector: labels, Fields: narrowed.Fields, Keep: narrowed.Keep, Single: len(names) == 1,
-		Suggest: o.f.Suggest(o.kind.GVK, true),
+		Suggest: o.f.SuggestNames(o.kind.GVK, true),
 	}
-	if o.kind.Compat != nil && (o.compat || o.sel.Old() || o.f.Compat()) && o.out.Once() {
+	if o.kind.Compat != nil && (o.compat || o.sel.UsesOldName() || o.f.UsesVolcanoTables()) && o.out.IsPlainTable() {
 		l.Plain = func(items []T) error { return o.kind.Compat(o.f.Streams.Out, o.f, items, o.sel.AllNamespaces) }
 	}
 	return l.Run(ctx, o.f, &o.out)

@@ -83,37 +83,37 @@ type Narrowed[T client.Object] struct {
 	Keep func(T) bool
 }
 
-// Command returns the command group with the shared verbs and additional ones.
-func (k *Kind[T]) Command(f *cli.Factory, more ...*cobra.Command) *cobra.Command {
-	cmd := cli.Group(f, k.Noun, k.Short, k.Long, k.Aliases...)
-	cmd.AddCommand(k.newList(f, list), k.newGet(f, list), k.newView(f, view), k.newCreate(f, create), k.newDelete(f, remove))
+// NewCommand returns the command group with the shared verbs and additional ones.
+func (k *Kind[T]) NewCommand(f *cli.Factory, more ...*cobra.Command) *cobra.Command {
+	cmd := cli.NewCommandGroup(f, k.Noun, k.Short, k.Long, k.Aliases...)
+	cmd.AddCommand(k.newList(f, listObjects), k.newGet(f, listObjects), k.newView(f, viewObjects), k.newCreate(f, createObjects), k.newDelete(f, deleteObjects))
 	cmd.AddCommand(more...)
 	return cmd
 }
 
-// ViewCommand returns only the verb view, for command groups that implement the other verbs themselves.
-func (k *Kind[T]) ViewCommand(f *cli.Factory) *cobra.Command { return k.newView(f, view) }
+// NewViewCommand returns only the verb view, for command groups that implement the other verbs themselves.
+func (k *Kind[T]) NewViewCommand(f *cli.Factory) *cobra.Command { return k.newView(f, viewObjects) }
 
-// words replaces NOUN, KIND, KINDS and SAMPLE in a help text.
-func (k *Kind[T]) words(text string) string {
-	return strings.NewReplacer("NOUN", k.Noun, "KINDS", k.plural(), "KIND", k.Called, "SAMPLE", k.Sample).Replace(text)
+// replaceWords replaces NOUN, KIND, KINDS and SAMPLE in a help text.
+func (k *Kind[T]) replaceWords(text string) string {
+	return strings.NewReplacer("NOUN", k.Noun, "KINDS", k.pluralName(), "KIND", k.Called, "SAMPLE", k.Sample).Replace(text)
 }
 
-func (k *Kind[T]) plural() string { return k.Called + "s" }
+func (k *Kind[T]) pluralName() string { return k.Called + "s" }
 
-// Count formats a number of objects, for example "1 job flow" or "3 job flows".
-func (k *Kind[T]) Count(n int) string {
+// CountText formats a number of objects, for example "1 job flow" or "3 job flows".
+func (k *Kind[T]) CountText(n int) string {
 	if n == 1 {
 		return "1 " + k.Called
 	}
-	return fmt.Sprintf("%d %s", n, k.plural())
+	return fmt.Sprintf("%d %s", n, k.pluralName())
 }
 
-// complete completes the names of objects and, for kinds whose objects can also be found by job name, the names of
+// completeNames completes the names of objects and, for kinds whose objects can also be found by job name, the names of
 // jobs.
-func (k *Kind[T]) complete(f *cli.Factory) cli.Completer {
+func (k *Kind[T]) completeNames(f *cli.Factory) cli.Completer {
 	if k.Otherwise == nil {
 		return f.CompleteKind(k.GVK, !k.ClusterScoped)
 	}
-	return cli.Either(f.CompleteJobs(), f.CompleteKind(k.GVK, true))
+	return cli.CompleteEither(f.CompleteJobs(), f.CompleteKind(k.GVK, true))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// Selected reads the selected objects. It returns the existing objects together with errors about missing ones.
-func (k *Kind[T]) Selected(ctx context.Context, f *cli.Factory, c client.Client, sel *cli.Selection) ([]T, error) {
+// ReadSelected reads the selected objects. It returns the existing objects together with errors about missing ones.
+func (k *Kind[T]) ReadSelected(ctx context.Context, f *cli.Factory, c client.Client, sel *cli.Selection) ([]T, error) {
 	namespace, err := f.Namespace()
 	if err != nil {
 		return nil, err
@@ -21,11 +21,11 @@ func (k *Kind[T]) Selected(ctx context.Context, f *cli.Factory, c client.Client,
 	if k.ClusterScoped {
 		namespace = ""
 	}
-	if !sel.Wide() {
+	if !sel.SelectsMany() {
 		var found []T
 		var problems []error
 		for _, name := range sel.Names {
-			object, err := k.get(ctx, f, c, namespace, name, sel.ByOther)
+			object, err := k.readNamed(ctx, f, c, namespace, name, sel.ByOther)
 			if err != nil {
 				problems = append(problems, err)
 				continue
@@ -38,21 +38,21 @@ func (k *Kind[T]) Selected(ctx context.Context, f *cli.Factory, c client.Client,
 		namespace = ""
 	}
 	options := []client.ListOption{client.InNamespace(namespace)}
-	labels, err := sel.Labels()
+	labels, err := sel.ParseLabels()
 	if err != nil {
 		return nil, err
 	}
 	if labels != nil {
 		options = append(options, labels)
 	}
-	return k.all(ctx, c, options...)
+	return k.listAll(ctx, c, options...)
 }
 
-func (k *Kind[T]) all(ctx context.Context, c client.Client, options ...client.ListOption) ([]T, error) {
+func (k *Kind[T]) listAll(ctx context.Context, c client.Client, options ...client.ListOption) ([]T, error) {
 	var found []T
 	page := k.NewList()
-	err := cli.Pages(ctx, c, page, func() error {
-		objects, err := cli.Objects(page)
+	err := cli.ListPages(ctx, c, page, func() error {
+		objects, err := cli.ExtractObjects(page)
 		for _, object := range objects {
 			if one, ok := object.DeepCopyObject().(T); ok {
 				found = append(found, one)
@@ -63,8 +63,8 @@ func (k *Kind[T]) all(ctx context.Context, c client.Client, options ...client.Li
 	return found, err
 }
 
-// get reads one object. If it does not exist, the error suggests a similar name.
-func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string, byOther bool) (T, error) {
+// readNamed reads one object. If it does not exist, the error suggests a similar name.
+func (k *Kind[T]) readNamed(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string, byOther bool) (T, error) {
 	if byOther && k.Otherwise != nil && strings.Contains(name, "/") {
 		if other, found, err := k.Otherwise(ctx, c, namespace, name); found || err != nil {
 			return other, err
@@ -80,11 +80,11 @@ func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, name
 			return other, err
 		}
 	}
-	names, nameErr := f.Names(ctx, k.GVK, !k.ClusterScoped)
+	names, nameErr := f.ListNames(ctx, k.GVK, !k.ClusterScoped)
 	if nameErr != nil {
 		names = nil
 	}
-	missing := cli.NotFound(k.Called, name, namespace, names)
+	missing := cli.NotFoundError(k.Called, name, namespace, names)
 	missing.Err = err
 	if missing.Hint == "" {
 		missing.Hint = fmt.Sprintf("vcctl %s list shows this namespace; -A shows all", k.Noun)
@@ -95,8 +95,8 @@ func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, name
 	return object, missing
 }
 
-// otherNames replaces related names, such as the job name of a PodGroup, with the objects' own names.
-func (k *Kind[T]) otherNames(ctx context.Context, f *cli.Factory, namespace string, names []string) ([]string, error) {
+// resolveOtherNames replaces related names, such as the job name of a PodGroup, with the objects' own names.
+func (k *Kind[T]) resolveOtherNames(ctx context.Context, f *cli.Factory, namespace string, names []string) ([]string, error) {
 	if k.Otherwise == nil || len(names) == 0 {
 		return names, nil
 	}
@@ -122,8 +122,8 @@ func (k *Kind[T]) otherNames(ctx context.Context, f *cli.Factory, namespace stri
 	return own, nil
 }
 
-// Described returns the names and states of objects, for use in a confirmation.
-func (k *Kind[T]) Described(objects []T, qualified bool) []string {
+// DescribeObjects returns the names and states of objects, for use in a confirmation.
+func (k *Kind[T]) DescribeObjects(objects []T, qualified bool) []string {
 	all := make([]string, len(objects))
 	for i, object := range objects {
 		name := object.GetName()

@@ -11,13 +11,13 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Created formats an object's creation time and age.
-func Created(object client.Object, now time.Time) string {
-	return Moment(object.GetCreationTimestamp().Time, now)
+// CreatedText formats an object's creation time and age.
+func CreatedText(object client.Object, now time.Time) string {
+	return TimeText(object.GetCreationTimestamp().Time, now)
 }
 
-// Moment formats a time and how long ago it was. It returns "" for the zero time.
-func Moment(at, now time.Time) string {
+// TimeText formats a time and how long ago it was. It returns "" for the zero time.
+func TimeText(at, now time.Time) string {
 	switch {
 	case at.IsZero():
 		return ""
@@ -27,18 +27,18 @@ func Moment(at, now time.Time) string {
 	return fmt.Sprintf("%s (%s ago)", at.Format(time.RFC3339), render.FormatAgeSince(now, at))
 }
 
-// Leaving returns the suffix that marks the phase of an object that is being deleted, or "".
-func Leaving(object client.Object) string {
+// DeletionSuffix returns the suffix that marks the phase of an object that is being deleted, or "".
+func DeletionSuffix(object client.Object) string {
 	if object.GetDeletionTimestamp() != nil {
 		return " (being deleted)"
 	}
 	return ""
 }
 
-// CompatTable prints a table with the spacing of Volcano's vcctl. The width of a column is the larger of two numbers:
-// the length of its title plus moreThanTitle, and the length of its longest value plus moreThanValue. Trailing spaces
-// are kept.
-func CompatTable(out io.Writer, titles []string, rows [][]string, moreThanTitle, moreThanValue int) error {
+// PrintCompatTable prints a table with the spacing of Volcano's vcctl. The width of a column is the larger of two
+// numbers: the length of its title plus moreThanTitle, and the length of its longest value plus moreThanValue. Trailing
+// spaces are kept.
+func PrintCompatTable(out io.Writer, titles []string, rows [][]string, moreThanTitle, moreThanValue int) error {
 	for _, row := range rows {
 		for column := range row {
 			row[column] = printable.EscapeLine(row[column])

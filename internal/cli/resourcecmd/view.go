@@ -32,33 +32,33 @@ func (k *Kind[T]) newView(f *cli.Factory, run func(context.Context, *viewOptions
 		Use:               "view NAME...",
 		Aliases:           []string{"describe", "show"},
 		Short:             k.ViewHelp.Short,
-		Long:              cli.Text(k.ViewHelp.Long),
-		Example:           f.Examples(k.ViewHelp.Examples),
-		ValidArgsFunction: k.complete(f),
+		Long:              cli.FormatHelp(k.ViewHelp.Long),
+		Example:           f.FormatExamples(k.ViewHelp.Examples),
+		ValidArgsFunction: k.completeNames(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sel.Complete(f, args)
-			if err := o.oldWays(cmd); err != nil {
+			o.sel.AddArguments(f, args)
+			if err := o.handleOldFlags(cmd); err != nil {
 				return err
 			}
-			if err := o.sel.Need(f, cmd, fmt.Sprintf("the name of a %s is missing", k.Called)); err != nil {
+			if err := o.sel.RequireSelection(f, cmd, fmt.Sprintf("the name of a %s is missing", k.Called)); err != nil {
 				return err
 			}
-			if o.watch && (len(o.sel.Names) != 1 || o.out.Machine() || o.format != "") {
+			if o.watch && (len(o.sel.Names) != 1 || o.out.IsMachineReadable() || o.format != "") {
 				return cli.UsageError(f, cmd, "--watch requires one named %s and the default output format", k.Called)
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.events, "events", true, "Show the latest events")
-	o.sel.AddFlags(cmd, k.plural())
+	o.sel.AddFlags(cmd, k.pluralName())
 	if k.ClusterScoped {
-		cmd.Flags().Lookup("all").Usage = k.words("All KINDS")
+		cmd.Flags().Lookup("all").Usage = k.replaceWords("All KINDS")
 		cli.AcceptAllNamespaces(cmd)
 	} else {
-		o.sel.AddAllNamespaces(cmd, k.words("With --all or -l: in all namespaces"))
+		o.sel.AddAllNamespacesFlag(cmd, k.replaceWords("With --all or -l: in all namespaces"))
 	}
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, k.words("Show the KIND again whenever it changes"))
-	o.out.AddFormat(cmd, false)
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, k.replaceWords("Show the KIND again whenever it changes"))
+	o.out.AddFormatFlags(cmd, false)
 	if k.OldWord != "" {
 		cmd.Flags().StringVar(&o.format, "format", "", "Old spelling of -o: yaml or json")
 		cmd.Flags().Lookup("format").Hidden = true
@@ -66,24 +66,24 @@ func (k *Kind[T]) newView(f *cli.Factory, run func(context.Context, *viewOptions
 	return cmd
 }
 
-// oldWays implements Volcano's describe, which shows all objects of the namespace if no name is specified and prints
-// them in full.
-func (o *viewOptions[T]) oldWays(cmd *cobra.Command) error {
+// handleOldFlags implements Volcano's describe, which shows all objects of the namespace if no name is specified and
+// prints them in full.
+func (o *viewOptions[T]) handleOldFlags(cmd *cobra.Command) error {
 	if o.kind.OldWord == "" {
 		return nil
 	}
-	nameless := cmd.CalledAs() == "describe" && len(o.sel.Names) == 0 && !o.sel.Wide()
+	nameless := cmd.CalledAs() == "describe" && len(o.sel.Names) == 0 && !o.sel.SelectsMany()
 	switch {
 	case o.format != "":
-		o.f.Deprecated("--format", "-o")
-	case nameless && !o.out.Machine():
-		o.f.Deprecated("describe without a name", "view --all -o yaml")
+		o.f.WarnDeprecated("--format", "-o")
+	case nameless && !o.out.IsMachineReadable():
+		o.f.WarnDeprecated("describe without a name", "view --all -o yaml")
 	}
 	o.sel.All = o.sel.All || nameless
 	switch o.format {
 	case "yaml", "json":
 	case "":
-		if (nameless || o.sel.Old()) && !o.out.Machine() {
+		if (nameless || o.sel.UsesOldName()) && !o.out.IsMachineReadable() {
 			o.format = "yaml"
 		}
 	default:
@@ -92,7 +92,7 @@ func (o *viewOptions[T]) oldWays(cmd *cobra.Command) error {
 	return nil
 }
 
-func view[T client.Object](ctx context.Context, o *viewOptions[T]) error {
+func viewObjects[T client.Object](ctx context.Context, o *viewOptions[T]) error {
 	if err := o.out.Validate(); err != nil {
 		return err
 	}
@@ -101,16 +101,16 @@ func view[T client.Object](ctx context.Context, o *viewOptions[T]) error {
 		return err
 	}
 	o.sel.ByOther = true
-	objects, problem := o.kind.Selected(ctx, o.f, c, &o.sel)
+	objects, problem := o.kind.ReadSelected(ctx, o.f, c, &o.sel)
 	switch {
 	case o.format != "":
 		return errors.Join(problem, o.printOld(objects))
-	case o.out.Machine():
-		return errors.Join(problem, o.print(objects))
+	case o.out.IsMachineReadable():
+		return errors.Join(problem, o.printObjects(objects))
 	case o.watch && problem == nil:
-		return o.follow(ctx, c, objects[0])
+		return o.followObject(ctx, c, objects[0])
 	}
-	if o.sel.Wide() && len(objects) == 0 && problem == nil {
+	if o.sel.SelectsMany() && len(objects) == 0 && problem == nil {
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
 	for i, object := range objects {
@@ -121,22 +121,22 @@ func view[T client.Object](ctx context.Context, o *viewOptions[T]) error {
 		if i > 0 {
 			fmt.Fprintln(o.f.Streams.Out)
 		}
-		if err := sheet.Fprint(o.f); err != nil {
+		if err := sheet.PrintTo(o.f); err != nil {
 			return err
 		}
 	}
 	return problem
 }
 
-func (o *viewOptions[T]) print(found []T) error {
-	if len(found) == 0 && !o.sel.Wide() {
+func (o *viewOptions[T]) printObjects(found []T) error {
+	if len(found) == 0 && !o.sel.SelectsMany() {
 		return nil
 	}
 	objects := make([]client.Object, len(found))
 	for i := range found {
 		objects[i] = found[i]
 	}
-	return o.out.Print(o.f, objects, !o.sel.Wide() && len(o.sel.Names) == 1)
+	return o.out.PrintObjects(o.f, objects, !o.sel.SelectsMany() && len(o.sel.Names) == 1)
 }
 
 // printOld prints objects like Volcano's describe, except that they are separate documents that programs can parse.
@@ -170,11 +170,11 @@ func (o *viewOptions[T]) printOld(objects []T) error {
 	return nil
 }
 
-// follow prints an object again after every change.
-func (o *viewOptions[T]) follow(ctx context.Context, c client.WithWatch, object T) error {
+// followObject prints an object again after every change.
+func (o *viewOptions[T]) followObject(ctx context.Context, c client.WithWatch, object T) error {
 	first := true
-	c = o.f.Patient(c)
-	err := cli.Follow(ctx, c, o.kind.NewList, client.ObjectKeyFromObject(object), object.GetUID(), func(now T) (bool, error) {
+	c = o.f.RetryingClient(c)
+	err := cli.FollowObject(ctx, c, o.kind.NewList, client.ObjectKeyFromObject(object), object.GetUID(), func(now T) (bool, error) {
 		sheet, err := o.kind.View(ctx, o.f, c, now, o.events)
 		if err != nil {
 			return false, err
@@ -183,10 +183,10 @@ func (o *viewOptions[T]) follow(ctx context.Context, c client.WithWatch, object 
 			fmt.Fprintln(o.f.Streams.Out)
 		}
 		first = false
-		return o.kind.Ended != nil && o.kind.Ended(now), sheet.Fprint(o.f)
+		return o.kind.Ended != nil && o.kind.Ended(now), sheet.PrintTo(o.f)
 	})
 	if errors.Is(err, cli.ErrGone) {
-		return o.f.Deleted(o.kind.Called, o.kind.Noun, object.GetName())
+		return o.f.DeletedError(o.kind.Called, o.kind.Noun, object.GetName())
 	}
 	return err
 }

@@ -59,9 +59,9 @@ func TestCompletionIsBounded(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t)
 	for i := range 700 {
-		server.Set(golden.NewJob("job-"+string(rune('a'+i/26%26))+string(rune('a'+i%26))+strings.Repeat("x", i/676), "default", "", 0))
+		server.SetObjects(golden.NewJob("job-"+string(rune('a'+i/26%26))+string(rune('a'+i%26))+strings.Repeat("x", i/676), "default", "", 0))
 	}
-	got := golden.Run{Args: "__complete job view job"}.Do(t, server)
+	got := golden.Run{Args: "__complete job view job"}.RunAgainst(t, server)
 	if n := strings.Count(got.Out, "job-"); n != 500 {
 		t.Errorf("%d names are offered, want 500", n)
 	}
@@ -81,7 +81,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 // TestShellsComplete completes command lines in the installed shells with the printed completion script.
 func TestShellsComplete(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	bin := t.TempDir()
 	self, err := os.Executable()
 	if err != nil {
@@ -105,7 +105,7 @@ func TestShellsComplete(t *testing.T) {
 		"job list --color al":    "always",
 	} {
 		cmd := exec.CommandContext(t.Context(), bash, append([]string{"-c", bashTest, "bash"}, strings.Fields(words)...)...)
-		cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "KUBECONFIG="+server.Kubeconfig("nlp"))
+		cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "KUBECONFIG="+server.WriteKubeconfig("nlp"))
 		var out, errOut bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errOut
 		if err := cmd.Run(); err != nil || errOut.Len() > 0 {

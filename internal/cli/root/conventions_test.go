@@ -204,11 +204,11 @@ func flag(cmd *cobra.Command, name, letter string) string {
 // says runs a command line and returns a problem unless the command fails with the text want.
 func says(t *testing.T, args []string, want string) string {
 	t.Helper()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	if i := slices.Index(args, "exec"); i == 1 {
 		args = append(args, "--", "true")
 	}
-	got := golden.Run{Argv: args, Input: golden.JobFile}.Do(t, server)
+	got := golden.Run{Argv: args, Input: golden.JobFile}.RunAgainst(t, server)
 	code := cli.ExitError
 	if args[0] == "diff" {
 		code = cli.ExitDiffError
@@ -244,7 +244,7 @@ func keepsWatch(t *testing.T, cmd *cobra.Command, row convention) string {
 	if problem := flag(cmd, "watch", "w"); problem != "" || slices.Contains(sample(row.path), "some") || row.path == "job explain" {
 		return problem // train runs, so there is no reason to wait
 	}
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	out, stop, done := golden.Start(t, server, append(sample(row.path), "-w")...)
 	watches := func(query string) bool { return strings.Contains(query, "watch=") }
 	for !slices.ContainsFunc(server.Queries(), watches) {
@@ -336,8 +336,8 @@ func keepsCompletion(t *testing.T, cmd *cobra.Command, row convention) string {
 // complete returns the completions that a shell would offer after these words.
 func complete(t *testing.T, words ...string) []string {
 	t.Helper()
-	server := clitest.Start(t, golden.Cluster()...)
-	got := golden.Run{Argv: append([]string{"__complete"}, words...)}.Do(t, server)
+	server := clitest.Start(t, golden.ClusterObjects()...)
+	got := golden.Run{Argv: append([]string{"__complete"}, words...)}.RunAgainst(t, server)
 	var offered []string
 	for line := range strings.Lines(got.Out) {
 		word, _, _ := strings.Cut(strings.TrimSpace(line), "\t")

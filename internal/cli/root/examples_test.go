@@ -125,11 +125,11 @@ type exampleRun struct {
 }
 
 func (e *exampleRun) run() {
-	t, server := e.t, clitest.Start(e.t, golden.Cluster()...)
-	golden.Logs(server)
-	golden.Answering(golden.StartsNow())(server)
+	t, server := e.t, clitest.Start(e.t, golden.ClusterObjects()...)
+	golden.AddLogs(server)
+	golden.AnswerPlans(golden.NewStartingAnswer())(server)
 	for _, object := range e.world {
-		server.Set(object)
+		server.SetObjects(object)
 	}
 	noun, verb := e.noun()
 	file, named := e.files[kindOf[noun]+"/new"], slices.ContainsFunc(e.words, func(word string) bool { return strings.HasSuffix(word, ".yaml") || strings.HasSuffix(word, "/") })
@@ -140,14 +140,14 @@ func (e *exampleRun) run() {
 			if there.GetNamespace() == "" && noun != "queue" {
 				there.SetNamespace("nlp")
 			}
-			server.Set(there)
+			server.SetObjects(there)
 		}
 	}
 	if len(e.words) > 2 && verb == "create" && noun == "queue" {
-		server.Remove(golden.NewQueue(e.words[2], 1, "", nil))
+		server.RemoveObject(golden.NewQueue(e.words[2], 1, "", nil))
 	}
 	if len(e.words) > 2 && verb == "run" {
-		server.Remove(golden.NewJob(e.words[2], "default", "", 0))
+		server.RemoveObject(golden.NewJob(e.words[2], "default", "", 0))
 	}
 	if noun == "slurm" {
 		e.slurm(server)
@@ -166,7 +166,7 @@ func (e *exampleRun) slurm(server *clitest.Server) {
 	if err := os.WriteFile("run.sh", []byte("#!/bin/sh\n#SBATCH -o /dev/null\nhostname\n"), 0o600); err != nil {
 		e.t.Fatal(err)
 	}
-	server.Set(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "nlp"}, Data: map[string]string{"profile.yaml": "defaultImage: busybox"}})
+	server.SetObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "nlp"}, Data: map[string]string{"profile.yaml": "defaultImage: busybox"}})
 	for id, elements := range map[string]string{"41": "", "42": "0-15"} {
 		job := golden.NewJob("numbered-"+id, "default", "Running", time.Hour)
 		job.Labels = map[string]string{keys.JobID: id}
@@ -174,7 +174,7 @@ func (e *exampleRun) slurm(server *clitest.Server) {
 			job.Annotations = map[string]string{keys.Array: elements}
 			job.Spec.Tasks[0].Replicas = 16
 		}
-		server.Set(job)
+		server.SetObjects(job)
 	}
 	server.OnCreate("Job", func(job map[string]any) {
 		metadata := job["metadata"].(map[string]any)
@@ -235,8 +235,8 @@ func (e *exampleRun) end(server *clitest.Server) (code int, printed string) {
 		}
 		input = string(text)
 	}
-	streams, out, errOut := iostreams.Test(input, 200)
-	streams.RunEditor = golden.Editing(needsFewer)
+	streams, out, errOut := iostreams.TestStreams(input, 200)
+	streams.RunEditor = golden.EditorWith(needsFewer)
 	f := cli.NewFactory("vcctl", &streams)
 	f.Dashboard = func(context.Context, *cli.Factory, cli.DashboardOptions) error { return nil }
 	f.Now = func() time.Time { return golden.Now }
@@ -244,7 +244,7 @@ func (e *exampleRun) end(server *clitest.Server) (code int, printed string) {
 	f.Config.CacheDir = &cache
 	ctx, cancel := context.WithTimeout(e.t.Context(), 10*time.Second)
 	defer cancel()
-	path := server.Kubeconfig("nlp")
+	path := server.WriteKubeconfig("nlp")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		e.t.Fatal(err)

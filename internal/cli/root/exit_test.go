@@ -19,14 +19,14 @@ import (
 
 // verdict makes the scheduler answer every plan with v.
 func verdict(v insightv1alpha1.Verdict) func(*clitest.Server) {
-	return golden.Answering(golden.JobAnswer("filed", v, nil))
+	return golden.AnswerPlans(golden.NewJobAnswer("filed", v, nil))
 }
 
 // TestEveryExitCode covers every row of `vcctl help exit-codes`.
 func TestEveryExitCode(t *testing.T) {
 	t.Parallel()
 	refused := func(code int, reason metav1.StatusReason) func(*clitest.Server) {
-		return func(s *clitest.Server) { s.Refuse("*", "/", code, reason, "no") }
+		return func(s *clitest.Server) { s.RejectRequests("*", "/", code, reason, "no") }
 	}
 	cases := map[string]struct {
 		run  golden.Run
@@ -63,18 +63,18 @@ func TestEveryExitCode(t *testing.T) {
 		tried[tc.want] = true
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			if tc.run.Prepare != nil {
 				tc.run.Prepare(server)
 			}
-			if got := tc.run.Do(t, server); got.Code != tc.want {
+			if got := tc.run.RunAgainst(t, server); got.Code != tc.want {
 				t.Errorf("exit %d, want %d: %s%s", got.Code, tc.want, got.Out, got.Err)
 			}
 		})
 	}
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	out, stop, _ := golden.Start(t, server, "job", "list", "-w")
-	out.Wait(t, "train")
+	out.WaitFor(t, "train")
 	if code := stop(); code != cli.ExitInterrupted {
 		t.Errorf("interrupted: exit %d", code)
 	}
@@ -95,7 +95,7 @@ func TestEveryExitCode(t *testing.T) {
 
 func helpOf(t *testing.T, args ...string) string {
 	t.Helper()
-	streams, out, errOut := iostreams.Test("", 0)
+	streams, out, errOut := iostreams.TestStreams("", 0)
 	if code := root.Run(t.Context(), cli.NewFactory("vcctl", &streams), args); code != 0 {
 		t.Fatalf("exit %d: %s", code, errOut)
 	}
@@ -119,9 +119,9 @@ func TestEveryCommandThatIsForbiddenSaysSo(t *testing.T) {
 		seen[line] = true
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
-			server.Refuse("*", "/", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot list resource "jobs" in API group "batch.volcano.sh" in the namespace "nlp"`)
-			got := golden.Run{Argv: one.args, Input: golden.JobFile}.Do(t, server)
+			server := clitest.Start(t, golden.ClusterObjects()...)
+			server.RejectRequests("*", "/", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot list resource "jobs" in API group "batch.volcano.sh" in the namespace "nlp"`)
+			got := golden.Run{Argv: one.args, Input: golden.JobFile}.RunAgainst(t, server)
 			if !slices.ContainsFunc(server.Requests(), isNeeded) {
 				return
 			}

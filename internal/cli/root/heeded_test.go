@@ -91,12 +91,12 @@ func (r *trial) done(l line, patience time.Duration) string {
 }
 
 func (r *trial) run(argv []string, patience time.Duration) string {
-	server := r.server.Copy(r.t)
-	golden.Logs(server)
-	golden.Answering(golden.StartsNow())(server)
-	streams, out, errOut := iostreams.Test(heededInput, r.at.width)
+	server := r.server.CopyServer(r.t)
+	golden.AddLogs(server)
+	golden.AnswerPlans(golden.NewStartingAnswer())(server)
+	streams, out, errOut := iostreams.TestStreams(heededInput, r.at.width)
 	streams.InTTY = true
-	streams.RunEditor = golden.Editing(needsFewer)
+	streams.RunEditor = golden.EditorWith(needsFewer)
 	f := cli.NewFactory("vcctl", &streams)
 	f.Now = func() time.Time { return golden.Now }
 	cache := r.t.TempDir()
@@ -115,7 +115,7 @@ func (r *trial) run(argv []string, patience time.Duration) string {
 				ended <- cli.ExitError
 			}
 		}()
-		ended <- root.Run(ctx, f, append([]string{"--kubeconfig", server.Kubeconfig("nlp")}, argv...))
+		ended <- root.Run(ctx, f, append([]string{"--kubeconfig", server.WriteKubeconfig("nlp")}, argv...))
 	}()
 	code, moved, end := -1, time.Time{}, ""
 	for code < 0 {
@@ -123,9 +123,9 @@ func (r *trial) run(argv []string, patience time.Duration) string {
 		case code = <-ended:
 		case <-time.After(patience / 4):
 			switch {
-			case !server.Quiet(patience):
+			case !server.IsQuiet(patience):
 			case moved.IsZero(): // it waits for a change
-				server.Set(otherwise(r.world)...)
+				server.SetObjects(otherwise(r.world)...)
 				moved = time.Now()
 			case time.Since(moved) > patience:
 				end = "interrupted"

@@ -40,7 +40,7 @@ func filled(words []string, noun string, files map[string]string) []string {
 
 // heededWorld returns the golden cluster and the objects of the examples, with labels.
 func heededWorld(t *testing.T) []client.Object {
-	world := golden.Cluster()
+	world := golden.ClusterObjects()
 	for _, object := range objectsOf(t, "examples.yaml") {
 		world = append(world, object)
 	}

@@ -16,14 +16,14 @@ import (
 
 // hintLater lists the functions that create errors without a hint because their callers add one.
 var hintLater = map[string]string{
-	"Refusals":   "the noun knows what to do",
-	"fieldError": "the file and the line are added, and what the flag was",
-	"problems":   "only its hint is taken",
+	"ValidationError": "the noun knows what to do",
+	"fieldError":      "the file and the line are added, and what the flag was",
+	"writeProblems":   "only its hint is taken",
 	// Functions of Slurm commands.
 	"ParseStates": "each command knows which states it takes",
 	"CheckStates": "sinfo says which states nodes have",
-	"Order":       "the command says how an order is written",
-	"Sized":       "the command says where its columns are listed",
+	"ParseOrder":  "the command says how an order is written",
+	"ParseSized":  "the command says where its columns are listed",
 }
 
 // An error created without a hint may reach the user without one. So no function does that, unless its callers add
@@ -103,7 +103,7 @@ func TestAnUnknownCommandIsNamedWhateverItsFlags(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := golden.Run{Args: tc.args}.Do(t, clitest.Start(t))
+			got := golden.Run{Args: tc.args}.RunAgainst(t, clitest.Start(t))
 			if !strings.Contains(got.Err, tc.what) || !strings.Contains(got.Err, tc.hint) || got.Code != cli.ExitError {
 				t.Errorf("exit %d:\n%s\nwant %q and %q", got.Code, got.Err, tc.what, tc.hint)
 			}

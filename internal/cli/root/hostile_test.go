@@ -116,8 +116,8 @@ var ours = regexp.MustCompile(`\x1b\[(0|1|2|3[1-6])m`)
 func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, hostileWorld(t)...)
-	golden.Logs(server)
-	golden.Answering(golden.JobAnswer("eval", insightv1alpha1.VerdictWaits, func(a *insightv1alpha1.Answer) {
+	golden.AddLogs(server)
+	golden.AnswerPlans(golden.NewJobAnswer("eval", insightv1alpha1.VerdictWaits, func(a *insightv1alpha1.Answer) {
 		a.Message, a.Warnings = "text"+hostile, []string{"text" + hostile}
 		a.Explanation = &schedulingv1beta1.Explanation{Reason: "GangDoesNotFit", Message: "text" + hostile, Hint: "text" + hostile, Estimate: "text" + hostile}
 	}))(server)
@@ -143,7 +143,7 @@ func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 			if colored && one.width > 0 {
 				continue // colours do not depend on the width
 			}
-			got := golden.Run{Argv: one.args, Width: one.width, Color: colored, Input: "n\n"}.Do(t, server)
+			got := golden.Run{Argv: one.args, Width: one.width, Color: colored, Input: "n\n"}.RunAgainst(t, server)
 			if strings.Contains(got.Out+got.Err, `\x1b]0;owned`) || strings.Contains(got.Out+got.Err, "FORGED") {
 				reached[cmd.CommandPath()] = true
 			}

@@ -19,13 +19,13 @@ func TestReadersOfStandardInputCanBeInterrupted(t *testing.T) {
 	for _, args := range []string{"job run -f -", "plan -f -", "diff -f -", "queue create -f -", "queue close -f -", "job delete -f -", "config check -f -"} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
-			streams, _, errOut := iostreams.Test("", 0)
+			server := clitest.Start(t, golden.ClusterObjects()...)
+			streams, _, errOut := iostreams.TestStreams("", 0)
 			silent, typed := io.Pipe()
 			defer func() { _ = typed.Close() }()
 			ctx, cancel := context.WithCancel(t.Context())
 			streams.In = interrupter{silent, cancel}
-			code := root.Run(ctx, cli.NewFactory("vcctl", &streams), append([]string{"--kubeconfig", server.Kubeconfig("nlp")}, strings.Fields(args)...))
+			code := root.Run(ctx, cli.NewFactory("vcctl", &streams), append([]string{"--kubeconfig", server.WriteKubeconfig("nlp")}, strings.Fields(args)...))
 			if code != cli.ExitInterrupted || errOut.Len() > 0 {
 				t.Errorf("exit %d: %s", code, errOut)
 			}

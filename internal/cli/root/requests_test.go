@@ -48,10 +48,10 @@ func TestNobodyAsksForWhatBelongsToOthers(t *testing.T) {
 		seen[line] = true
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
-			golden.Logs(server)
-			golden.Answering(golden.StartsNow())(server)
-			golden.Run{Argv: one.args}.Do(t, server)
+			server := clitest.Start(t, golden.ClusterObjects()...)
+			golden.AddLogs(server)
+			golden.AnswerPlans(golden.NewStartingAnswer())(server)
+			golden.Run{Argv: one.args}.RunAgainst(t, server)
 			queries := server.Queries()
 			for i, request := range server.Requests() {
 				// For a missing pod, the command suggests a similar name from one page of names.
@@ -102,9 +102,9 @@ func TestOneJobNeverAsksForThePodsOfOthers(t *testing.T) {
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
-			golden.Logs(server)
-			golden.Run{Args: args}.Do(t, server)
+			server := clitest.Start(t, golden.ClusterObjects()...)
+			golden.AddLogs(server)
+			golden.Run{Args: args}.RunAgainst(t, server)
 			queries := server.Queries()
 			for i, request := range server.Requests() {
 				switch {

@@ -51,21 +51,21 @@ func Main(ctx context.Context, argv0 string, args []string, streams iostreams.St
 	for _, prepare := range with {
 		prepare(f)
 	}
-	cmd, args := treeFor(f, argv0, args)
-	return execute(ctx, f, cmd, args)
+	cmd, args := selectTree(f, argv0, args)
+	return executeCommand(ctx, f, cmd, args)
 }
 
 // Run runs a vcctl command line with the specified factory and without signal handling.
 func Run(ctx context.Context, f *cli.Factory, args []string) int {
-	return execute(ctx, f, New(f), args)
+	return executeCommand(ctx, f, New(f), args)
 }
 
-func execute(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []string) int {
+func executeCommand(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []string) int {
 	f.Streams.Interrupted = ctx.Done()
-	args, err := slurm.ConnectionFirst(cmd, args)
+	args, err := slurm.ParseConnection(cmd, args)
 	cmd.SetArgs(args)
 	if err == nil {
-		err = topicAlone(f, cmd, args)
+		err = rejectTopicArguments(f, cmd, args)
 	}
 	if err == nil {
 		cmd, err = cmd.ExecuteContextC(ctx)
@@ -75,21 +75,21 @@ func execute(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []str
 	case errors.As(err, &heeded):
 		return int(heeded)
 	case ctx.Err() != nil:
-		cli.Report(f.Streams.Err, metBefore(err), f.Where())
+		cli.ReportError(f.Streams.Err, errorsBeforeInterrupt(err), f.DescribeConnection())
 		return cli.ExitInterrupted
 	case err == nil:
 		return cli.ExitOK
 	}
-	return cli.ErrorCode(cmd, err, cli.Report(f.Streams.Err, err, f.Where()))
+	return cli.ErrorCode(cmd, err, cli.ReportError(f.Streams.Err, err, f.DescribeConnection()))
 }
 
-// metBefore returns the errors of an interrupted command that occurred before the interruption. It drops the errors
-// of requests that the interruption cancelled.
-func metBefore(err error) error {
+// errorsBeforeInterrupt returns the errors of an interrupted command that occurred before the interruption. It drops
+// the errors of requests that the interruption cancelled.
+func errorsBeforeInterrupt(err error) error {
 	if joined, is := err.(interface{ Unwrap() []error }); is {
 		var all []error
 		for _, one := range joined.Unwrap() {
-			all = append(all, metBefore(one))
+			all = append(all, errorsBeforeInterrupt(one))
 		}
 		return errors.Join(all...)
 	}
@@ -105,13 +105,13 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   strings.ReplaceAll(f.Program, " ", "-"),
 		Short: "Run and watch batch jobs on Kubernetes", Version: build.DescribeProgram().Version,
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Run batch jobs on Kubernetes, check their state, and see why they are waiting.
 
 			Jobs and queues are Volcano's objects (batch.volcano.sh, scheduling.volcano.sh),
 			so you can also manage them with kubectl. The cluster and the namespace come from
 			your kubeconfig, as in kubectl.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# A job of three pods that start together
 			vcctl job run hello --image busybox --replicas 3 -- sh -c 'echo hello from $HOSTNAME'
 
@@ -128,7 +128,7 @@ func New(f *cli.Factory) *cobra.Command {
 			return cli.UnknownCommand(f, cmd, args[0])
 		},
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(f, cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return setFromEnvironment(f, cmd) },
 	}
 	if strings.Contains(f.Program, " ") {
 		cmd.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: f.Program}
@@ -136,36 +136,36 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.SetOut(f.Streams.Out)
 	cmd.SetErr(f.Streams.Err)
 	cmd.SetIn(f.Streams.In)
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.FlagError(f, cmd, err) })
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.RewordFlagError(f, cmd, err) })
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
-	addGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), diff.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f), slurm.New(f))
-	addGroup(cmd, "tool", configcmd.New(f), version.New(f), completion.New(f), newOptions(f))
+	addCommandGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), diff.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f), slurm.New(f))
+	addCommandGroup(cmd, "tool", configcmd.New(f), version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
 	cmd.SetHelpCommandGroupID("tool")
-	holdHelp(f, cmd)
+	rejectUnknownHelp(f, cmd)
 	addRootFlags(f, cmd)
 	cmd.SetUsageTemplate(usageTemplate)
 	cmd.SetVersionTemplate(f.Program + " {{.Version}}\n")
-	cmd.SetHelpFunc(paged(f, cmd.HelpFunc()))
+	cmd.SetHelpFunc(showInPager(f, cmd.HelpFunc()))
 	return cmd
 }
 
-// paged shows the help text in a pager if it does not fit on the screen.
-func paged(f *cli.Factory, help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+// showInPager shows the help text in a pager if it does not fit on the screen.
+func showInPager(f *cli.Factory, help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		var text bytes.Buffer
 		out := cmd.OutOrStdout()
 		cmd.SetOut(&text)
 		help(cmd, args)
 		cmd.SetOut(out)
-		if err := f.Streams.Page(append(bytes.TrimRight(text.Bytes(), "\n"), '\n')); err != nil {
+		if err := f.Streams.ShowPaged(append(bytes.TrimRight(text.Bytes(), "\n"), '\n')); err != nil {
 			cmd.PrintErrln("error:", err)
 		}
 	}
 }
 
-func addGroup(parent *cobra.Command, group string, children ...*cobra.Command) {
+func addCommandGroup(parent *cobra.Command, group string, children ...*cobra.Command) {
 	for _, child := range children {
 		child.GroupID = group
 		parent.AddCommand(child)
@@ -195,7 +195,7 @@ func addRootFlags(f *cli.Factory, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("context", f.CompleteContexts())
 	_ = cmd.RegisterFlagCompletionFunc("cluster", f.CompleteClusters())
 	_ = cmd.RegisterFlagCompletionFunc("user", f.CompleteUsers())
-	_ = cmd.RegisterFlagCompletionFunc("color", cli.Values("auto", "always", "never"))
+	_ = cmd.RegisterFlagCompletionFunc("color", cli.CompleteValues("auto", "always", "never"))
 }
 
 // verbosity is the value of -v. It sets the level of klog, with which the Kubernetes client writes its logs.
@@ -206,13 +206,13 @@ func (v *verbosity) Type() string   { return "level" }
 func (v *verbosity) Set(level string) error {
 	v.level = level
 	var all klogFlags
-	klog.InitFlags(all.set())
+	klog.InitFlags(all.newFlagSet())
 	return all.flags.Set("v", level)
 }
 
-// fromEnvironment sets each root flag that was not specified from the variable VCCTL_<NAME>.
-func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
-	settings, problem := f.Settings()
+// setFromEnvironment sets each root flag that was not specified from the variable VCCTL_<NAME>.
+func setFromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
+	settings, problem := f.LoadSettings()
 	cmd.Root().PersistentFlags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed || flag.Hidden || problem != nil {
 			return
@@ -250,10 +250,10 @@ func newOptions(f *cli.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "options",
 		Short: "Show the flags that all commands accept",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Show the flags that all commands accept: kubectl's connection flags, colour and
 			verbosity.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# All global flags
 			vcctl options
 

@@ -29,7 +29,7 @@ import (
 func TestMain(m *testing.M) {
 	as := func(program string) func() {
 		return func() {
-			os.Exit(root.Main(context.Background(), program, os.Args[1:], iostreams.System()))
+			os.Exit(root.Main(context.Background(), program, os.Args[1:], iostreams.SystemStreams()))
 		}
 	}
 	programs := map[string]func(){}
@@ -46,14 +46,14 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {
-			server := clitest.Start(t, golden.Cluster()...)
-			golden.Logs(server)
+			server := clitest.Start(t, golden.ClusterObjects()...)
+			golden.AddLogs(server)
 			silent, err := silence(env)
 			if err != nil {
 				return err
 			}
 			env.Values["server"] = server
-			env.Setenv("KUBECONFIG", server.Kubeconfig("nlp"))
+			env.Setenv("KUBECONFIG", server.WriteKubeconfig("nlp"))
 			env.Setenv("SILENT", silent)
 			env.Setenv("URL", server.URL())
 			return nil
@@ -99,7 +99,7 @@ func scriptRefuse(ts *testscript.TestScript, neg bool, args []string) {
 	code, err := strconv.Atoi(args[2])
 	ts.Check(err)
 	reasons := map[int]metav1.StatusReason{http.StatusUnauthorized: metav1.StatusReasonUnauthorized, http.StatusForbidden: metav1.StatusReasonForbidden}
-	ts.Value("server").(*clitest.Server).Refuse(args[0], args[1], code, reasons[code], strings.Join(args[3:], " "))
+	ts.Value("server").(*clitest.Server).RejectRequests(args[0], args[1], code, reasons[code], strings.Join(args[3:], " "))
 }
 
 // scriptWithin implements `within DURATION CODE COMMAND…`: like exits, but with a time limit.
@@ -122,10 +122,10 @@ func scriptMessage(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: message JOB TEXT")
 	}
 	server := ts.Value("server").(*clitest.Server)
-	for _, object := range golden.Cluster() {
+	for _, object := range golden.ClusterObjects() {
 		if group, ok := object.(*schedulingv1beta1.PodGroup); ok && strings.HasPrefix(group.Name, args[0]+"-") {
 			group.Status.Explanation.Message = args[1]
-			server.Set(group)
+			server.SetObjects(group)
 		}
 	}
 }

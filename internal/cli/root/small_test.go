@@ -49,11 +49,11 @@ func TestSmallAnswersAreTrue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			if row.run.Prepare != nil {
 				row.run.Prepare(server)
 			}
-			got := row.run.Do(t, server)
+			got := row.run.RunAgainst(t, server)
 			all := got.Out + got.Err
 			if got.Code != row.code || !strings.Contains(all, row.says) {
 				t.Errorf("exit %d, want %d and %q:\n%s", got.Code, row.code, row.says, all)
@@ -68,5 +68,5 @@ func TestSmallAnswersAreTrue(t *testing.T) {
 func labelled(s *clitest.Server) {
 	node := golden.NewNode("labelled")
 	node.Labels = map[string]string{"gpu": "a100"}
-	s.Set(node)
+	s.SetObjects(node)
 }

@@ -19,13 +19,13 @@ func newTerminal(t *testing.T, server *clitest.Server, columns, lines int) *term
 	if err != nil {
 		t.Fatal(err)
 	}
-	return terminal.New(t, columns, lines, "KUBECONFIG="+server.Kubeconfig("nlp"), "PATH="+filepath.Dir(vcctl)+":"+os.Getenv("PATH"))
+	return terminal.New(t, columns, lines, "KUBECONFIG="+server.WriteKubeconfig("nlp"), "PATH="+filepath.Dir(vcctl)+":"+os.Getenv("PATH"))
 }
 
 func terminalOfGoldens(t *testing.T, columns, lines int) *terminal.Terminal {
 	t.Helper()
-	server := clitest.Start(t, golden.Cluster()...)
-	golden.Logs(server)
+	server := clitest.Start(t, golden.ClusterObjects()...)
+	golden.AddLogs(server)
 	return newTerminal(t, server, columns, lines)
 }
 

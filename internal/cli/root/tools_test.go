@@ -11,7 +11,7 @@ import (
 
 func TestToolsGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "tools", append(golden.Every(
+	golden.CompareRuns(t, "tools", append(golden.RunsForCommands(
 		golden.Command{Args: "top --once", Wrong: "top", NoJSON: true},
 		golden.Command{Args: "options", Wrong: "options --nmaespace x", NoJSON: true},
 	), []golden.Run{
@@ -22,21 +22,21 @@ func TestToolsGolden(t *testing.T) {
 		{About: "for programs", Args: "top --once -o json"},
 		{About: "nodes by their numbers", Args: "top --once -n empty", Prepare: func(s *clitest.Server) {
 			for _, name := range []string{"sim-1", "sim-10", "sim-2"} {
-				s.Set(golden.NewNode(name))
+				s.SetObjects(golden.NewNode(name))
 			}
 		}},
 		{About: "nine nodes have the columns of four", Args: "top --once -n empty", Prepare: func(s *clitest.Server) {
 			for _, name := range []string{"n5", "n6", "n7", "n8", "n9"} {
-				s.Set(golden.NewNode(name))
+				s.SetObjects(golden.NewNode(name))
 			}
 		}},
 		{About: "nothing at all", Args: "top --once", Prepare: func(s *clitest.Server) {
-			for _, object := range golden.Cluster() {
-				s.Remove(object)
+			for _, object := range golden.ClusterObjects() {
+				s.RemoveObject(object)
 			}
 		}},
 		{About: "nodes may not be read", Args: "top --once", Prepare: func(s *clitest.Server) {
-			s.Refuse("GET", "/api/v1/nodes", 403, metav1.StatusReasonForbidden, `nodes is forbidden: User "mei" cannot list resource "nodes" in API group "" at the cluster scope`)
+			s.RejectRequests("GET", "/api/v1/nodes", 403, metav1.StatusReasonForbidden, `nodes is forbidden: User "mei" cannot list resource "nodes" in API group "" at the cluster scope`)
 		}},
 		{About: "completion of a shell that does not exist", Args: "completion tcsh"},
 		{About: "an unknown command", Args: "jbo list"},

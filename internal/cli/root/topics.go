@@ -37,9 +37,9 @@ Global flags: "{{.Root.CommandPath}} options".{{if .HasAvailableSubCommands}}
 Help for a command: "{{.CommandPath}} [command] --help".{{end}}
 `
 
-// holdHelp makes `help WORD` fail for an unknown command or topic. By default, cobra would show the help of the last
-// known command and succeed.
-func holdHelp(f *cli.Factory, root *cobra.Command) {
+// rejectUnknownHelp makes `help WORD` fail for an unknown command or topic. By default, cobra would show the help of
+// the last known command and succeed.
+func rejectUnknownHelp(f *cli.Factory, root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, help := range root.Commands() {
 		if help.Name() != "help" {
@@ -48,7 +48,7 @@ func holdHelp(f *cli.Factory, root *cobra.Command) {
 		show := help.Run
 		help.Run, help.RunE = nil, func(cmd *cobra.Command, args []string) error {
 			if at, rest, err := root.Find(args); err == nil && len(rest) > 0 {
-				return noHelp(f, at, rest[0])
+				return unknownHelpError(f, at, rest[0])
 			}
 			show(cmd, args)
 			return nil
@@ -56,8 +56,8 @@ func holdHelp(f *cli.Factory, root *cobra.Command) {
 	}
 }
 
-// noHelp returns the error for an unknown help topic, with a suggestion.
-func noHelp(f *cli.Factory, at *cobra.Command, word string) error {
+// unknownHelpError returns the error for an unknown help topic, with a suggestion.
+func unknownHelpError(f *cli.Factory, at *cobra.Command, word string) error {
 	if at.HasParent() {
 		return cli.UnknownCommand(f, at, word)
 	}
@@ -68,19 +68,19 @@ func noHelp(f *cli.Factory, at *cobra.Command, word string) error {
 		}
 	}
 	hint := fmt.Sprintf("commands: '%s --help'; topics: %s", f.Program, strings.Join(topics, ", "))
-	if near := cli.Nearest(word, names); near != "" {
+	if near := cli.FindNearest(word, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
 	return cli.Errorf(hint, "no command and no help topic %q", word)
 }
 
-// topicAlone rejects arguments after a help topic, which cobra would ignore.
-func topicAlone(f *cli.Factory, root *cobra.Command, args []string) error {
+// rejectTopicArguments rejects arguments after a help topic, which cobra would ignore.
+func rejectTopicArguments(f *cli.Factory, root *cobra.Command, args []string) error {
 	topic, rest, problem := root.Find(args)
 	if problem == nil && topic.IsAdditionalHelpTopicCommand() {
 		problem = topic.ParseFlags(rest)
 		if problem == nil && topic.Flags().NArg() > 0 {
-			return cli.Errorf(fmt.Sprintf("'%s' shows it", cli.Path(f, topic)), "unexpected argument %q: %s is a help topic", topic.Flags().Arg(0), topic.Name())
+			return cli.Errorf(fmt.Sprintf("'%s' shows it", cli.CommandPath(f, topic)), "unexpected argument %q: %s is a help topic", topic.Flags().Arg(0), topic.Name())
 		}
 	}
 	return nil // cobra finds and reports all other problems
@@ -89,7 +89,7 @@ func topicAlone(f *cli.Factory, root *cobra.Command, args []string) error {
 // addTopics adds the help topics.
 func addTopics(root *cobra.Command) {
 	topic := func(use, short, long string) {
-		root.AddCommand(&cobra.Command{Use: use, Short: short, Long: cli.Text(long)})
+		root.AddCommand(&cobra.Command{Use: use, Short: short, Long: cli.FormatHelp(long)})
 	}
 	topic("formats", "Output formats of -o", `
 		-o json, yaml          the whole object; several come as a List

@@ -18,7 +18,7 @@ import (
 )
 
 func newTree(program string) *cobra.Command {
-	streams, _, _ := iostreams.Test("", 0)
+	streams, _, _ := iostreams.TestStreams("", 0)
 	return root.New(cli.NewFactory(program, &streams))
 }
 
@@ -169,7 +169,7 @@ func TestTheRootTakesKubectlsFlags(t *testing.T) {
 
 func TestPluginShowsItselfAsKubectlVC(t *testing.T) {
 	t.Parallel()
-	streams, out, errOut := iostreams.Test("", 0)
+	streams, out, errOut := iostreams.TestStreams("", 0)
 	f := cli.NewFactory("kubectl vc", &streams)
 	if code := root.Run(t.Context(), f, []string{"job", "list", "--help"}); code != 0 {
 		t.Fatalf("exit %d: %s", code, errOut)
@@ -203,7 +203,7 @@ func TestProgramName(t *testing.T) {
 func TestHelpNeedsNothing(t *testing.T) {
 	start := processorTime(t)
 	leaves(newTree("vcctl"), func(cmd *cobra.Command) {
-		streams, out, errOut := iostreams.Test("", 0)
+		streams, out, errOut := iostreams.TestStreams("", 0)
 		f := cli.NewFactory("vcctl", &streams)
 		missing := "/nosuch/kubeconfig"
 		f.Config.KubeConfig = &missing
@@ -233,7 +233,7 @@ func TestCompletionScriptsAreShellScripts(t *testing.T) {
 	if err != nil {
 		t.Skip("no bash here")
 	}
-	streams, out, _ := iostreams.Test("", 0)
+	streams, out, _ := iostreams.TestStreams("", 0)
 	if code := root.Run(t.Context(), cli.NewFactory("vcctl", &streams), []string{"completion", "bash"}); code != 0 {
 		t.Fatalf("exit %d", code)
 	}

@@ -16,7 +16,7 @@ import (
 // Unknown words are errors at every position of a command line.
 func TestUnknownWordsGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "words", []golden.Run{
+	golden.CompareRuns(t, "words", []golden.Run{
 		{About: "an unknown command", Args: "nonsense"},
 		{About: "help on an unknown word", Args: "help nonsense"},
 		{About: "help on a word that is nearly a topic", Args: "help fromats"},
@@ -24,7 +24,7 @@ func TestUnknownWordsGolden(t *testing.T) {
 		{About: "help on a word after a command", Args: "help queue list nonsense"},
 		{About: "a topic and another word", Args: "exit-codes nonsense"},
 	})
-	golden.Hold(t, "meant", []golden.Run{
+	golden.CompareRuns(t, "meant", []golden.Run{
 		{About: "the version of this program", Args: "--version", NoCluster: true},
 		{About: "the kind may stand before the name", Args: "job view vj/train --events=false"},
 		{About: "another kind may not", Args: "job view pod/train"},
@@ -39,7 +39,7 @@ func TestUnknownWordsGolden(t *testing.T) {
 	})
 	server := clitest.Start(t)
 	for _, line := range [][]string{{"help"}, {"help", "queue", "tree"}, {"help", "formats"}, {"formats"}, {"exit-codes", "--help"}} {
-		if got := (golden.Run{Argv: line, NoCluster: true}).Do(t, server); got.Code != 0 || got.Out == "" {
+		if got := (golden.Run{Argv: line, NoCluster: true}).RunAgainst(t, server); got.Code != 0 || got.Out == "" {
 			t.Errorf("%v: exit %d: %s%s", line, got.Code, got.Out, got.Err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestHelpFitsEightyColumns(t *testing.T) {
 			}
 		}
 		argv := append(strings.Fields(cmd.CommandPath())[1:], "--help")
-		help := golden.Run{Argv: argv, NoCluster: true}.Do(t, server)
+		help := golden.Run{Argv: argv, NoCluster: true}.RunAgainst(t, server)
 		if strings.HasSuffix(help.Out, "\n\n") {
 			t.Errorf("%v ends with empty lines", argv)
 		}
@@ -91,7 +91,7 @@ func TestAKubeconfigThatIsNoneIsNamed(t *testing.T) {
 			}
 		}
 		t.Setenv("KUBECONFIG", path)
-		got := golden.Run{Args: "queue list", Env: map[string]string{"KUBECONFIG": path}, NoCluster: true}.Do(t, server)
+		got := golden.Run{Args: "queue list", Env: map[string]string{"KUBECONFIG": path}, NoCluster: true}.RunAgainst(t, server)
 		for _, want := range append(c.want, path) {
 			if got.Code != 1 || !strings.Contains(got.Err, want) {
 				t.Errorf("%s: exit %d, no %q in: %s", name, got.Code, want, got.Err)

@@ -42,11 +42,11 @@ type allocation struct {
 	head *corev1.Pod
 }
 
-// allocate submits an allocation and waits until its head pod runs. With --test-only, it submits nothing and returns
-// nil without an error. The options listed in steps apply only to steps and are not part of the job's request.
-func (c *call) allocate(ctx context.Context, command request.Command, title string, steps []string) (*allocation, error) {
+// submitAllocation submits an allocation and waits until its head pod runs. With --test-only, it submits nothing and
+// returns nil without an error. The options listed in steps apply only to steps and are not part of the job's request.
+func (c *call) submitAllocation(ctx context.Context, command request.Command, title string, steps []string) (*allocation, error) {
 	if words := c.parsed.Operands; len(words) > 0 && words[0] == nextComponent || command == request.Srun && slices.Contains(words, nextComponent) {
-		return nil, heterogeneous()
+		return nil, heterogeneousError()
 	}
 	line := getopt.Parsed{Operands: c.parsed.Operands}
 	for _, given := range c.parsed.Given {
@@ -55,28 +55,28 @@ func (c *call) allocate(ctx context.Context, command request.Command, title stri
 		}
 	}
 	s := &jobInput{title: title, interactive: true}
-	if err := c.complete(ctx, s, request.Input{Command: command, Environ: c.environ(), Line: line, Now: c.f.Now()}); err != nil {
+	if err := c.buildRequest(ctx, s, request.Input{Command: command, Environ: c.userEnvironment(), Line: line, Now: c.f.Now()}); err != nil {
 		return nil, err
 	}
-	result, err := c.translated(s)
+	result, err := c.translateJob(s)
 	if err != nil {
 		return nil, err
 	}
-	c.notes(s, result, "")
+	c.printNotes(s, result, "")
 	if s.request.TestOnly {
-		return nil, c.testOnly(ctx, s, result)
+		return nil, c.runTestOnly(ctx, s, result)
 	}
 	a := &allocation{call: c}
-	if a.job, err = c.submit(ctx, result); err != nil {
+	if a.job, err = c.submitJob(ctx, result); err != nil {
 		return nil, err
 	}
-	a.id = idOf(a.job)
-	return a, a.await(ctx, s.request.Immediate)
+	a.id = numberOrName(a.job)
+	return a, a.waitForHead(ctx, s.request.Immediate)
 }
 
-// await waits until the head pod runs, for at most patience if it is positive. Ctrl-C cancels the allocation.
-func (a *allocation) await(ctx context.Context, patience time.Duration) error {
-	cl, err := a.waitingClient()
+// waitForHead waits until the head pod runs, for at most patience if it is positive. Ctrl-C cancels the allocation.
+func (a *allocation) waitForHead(ctx context.Context, patience time.Duration) error {
+	cl, err := a.retryingClient()
 	if err != nil {
 		return err
 	}
@@ -89,24 +89,24 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 	}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	pods := watchHead(watching, cl, a.job)
-	ends := watchEnd(watching, cl, a.job)
+	pods := startHeadWatch(watching, cl, a.job)
+	ends := startEndWatch(watching, cl, a.job)
 	for {
 		select {
 		case <-ctx.Done():
-			a.cancel(ctx)
+			a.cancelJob(ctx)
 			return usererror.Errorf("the job was cancelled because the command was interrupted; run the command again to retry", "Job allocation %s has been revoked", a.id).WithCode(interrupted)
 		case <-busy:
-			a.cancel(ctx)
+			a.cancelJob(ctx)
 			return usererror.Errorf("the allocation was not granted within "+patience.String()+" (--immediate); omit --immediate to wait", "Unable to allocate resources: Requested nodes are busy")
 		case <-queued.C:
 			told = true
-			a.sayf("job %s queued and waiting for resources", a.id)
+			a.printStatusf("job %s queued and waiting for resources", a.id)
 		case ended := <-ends:
 			switch {
 			case ctx.Err() != nil: // reported by the case of ctx.Done
 			case ended.unseen:
-				a.notef("warning", "job %s cannot be watched, so its cancellation would not be noticed here: %v", a.id, ended.err)
+				a.printNotef("warning", "job %s cannot be watched, so its cancellation would not be noticed here: %v", a.id, ended.err)
 			case ended.err != nil:
 				return usererror.Errorf("sacct -j "+a.id+" shows its record; run the command again to retry", "Job allocation %s has been revoked: %v", a.id, ended.err)
 			default:
@@ -114,7 +114,7 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 			}
 		case a.head = <-pods:
 			if told {
-				a.sayf("job %s has been allocated resources", a.id)
+				a.printStatusf("job %s has been allocated resources", a.id)
 			}
 			return nil
 		}
@@ -124,19 +124,19 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 // interrupted is the exit code of a command that Ctrl-C ended.
 const interrupted = 130
 
-// sayf prints a line about the allocation, unless -Q is specified.
-func (a *allocation) sayf(format string, args ...any) {
+// printStatusf prints a line about the allocation, unless -Q is specified.
+func (a *allocation) printStatusf(format string, args ...any) {
 	if !a.parsed.Has("quiet") {
 		fmt.Fprintf(a.f.Streams.Err, a.table.Program+": "+format+"\n", args...)
 	}
 }
 
-// watchHead returns a channel that receives the head pod once it runs.
-func watchHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan *corev1.Pod {
+// startHeadWatch returns a channel that receives the head pod once it runs.
+func startHeadWatch(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan *corev1.Pod {
 	found := make(chan *corev1.Pod, 1)
 	go func() {
 		for ctx.Err() == nil {
-			if pod := nextHead(ctx, cl, job); pod != nil {
+			if pod := watchForHead(ctx, cl, job); pod != nil {
 				found <- pod
 				return
 			}
@@ -145,8 +145,8 @@ func watchHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job)
 	return found
 }
 
-// nextHead watches until the head pod runs. It returns nil if the watch ends first.
-func nextHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) *corev1.Pod {
+// watchForHead watches until the head pod runs. It returns nil if the watch ends first.
+func watchForHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) *corev1.Pod {
 	w, err := cl.Watch(ctx, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name, keys.TaskSpec: launchconfig.HeadTask})
 	if err != nil {
 		select {
@@ -172,28 +172,28 @@ type jobEnd struct {
 	unseen bool
 }
 
-// watchEnd returns a channel that receives the end of a job, because the job may end before its head pod runs.
-func watchEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan jobEnd {
+// startEndWatch returns a channel that receives the end of a job, because the job may end before its head pod runs.
+func startEndWatch(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan jobEnd {
 	ended := make(chan jobEnd, 1)
 	go func() {
-		now, err := awaitEnd(ctx, cl, job, func(error) {})
+		now, err := waitForJobEnd(ctx, cl, job, func(error) {})
 		ended <- jobEnd{now, err, apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)}
 	}()
 	return ended
 }
 
-// cancel terminates the job.
-func (a *allocation) cancel(ctx context.Context) {
+// cancelJob terminates the job.
+func (a *allocation) cancelJob(ctx context.Context) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), idPatience)
 	defer stop()
 	cl, err := a.f.Client()
 	if err == nil {
 		// An error is ignored, because terminating the job matters more than recording who did it.
-		_ = a.annotate(ctx, a.job, map[string]any{keys.CancelledBy: a.me()})
+		_ = a.annotateJob(ctx, a.job, map[string]any{keys.CancelledBy: a.userName()})
 		err = cl.Create(ctx, clusterops.JobCommand(a.job, busv1alpha1.TerminateJobAction))
 	}
 	if err != nil {
-		a.notef("warning", "job %s could not be cancelled: %v", a.id, err)
+		a.printNotef("warning", "job %s could not be cancelled: %v", a.id, err)
 	}
 }
 
@@ -206,8 +206,8 @@ type session struct {
 	streams remotecommand.StreamOptions
 }
 
-// connect runs a command in the head pod and returns its exit code.
-func (a *allocation) connect(ctx context.Context, s session) (int, error) {
+// execInHead runs a command in the head pod and returns its exit code.
+func (a *allocation) execInHead(ctx context.Context, s session) (int, error) {
 	config, err := a.f.RESTConfig()
 	if err != nil {
 		return 1, err
@@ -223,7 +223,7 @@ func (a *allocation) connect(ctx context.Context, s session) (int, error) {
 	}
 	s.streams.Tty = s.terminal
 	if s.terminal {
-		restore, sizes := a.f.Streams.Raw(ctx)
+		restore, sizes := a.f.Streams.EnterRawMode(ctx)
 		defer restore()
 		s.streams.Stderr, s.streams.TerminalSizeQueue = nil, sizes
 	}
@@ -239,19 +239,19 @@ func (a *allocation) connect(ctx context.Context, s session) (int, error) {
 	return 0, nil
 }
 
-// ownStreams returns the standard streams of this process.
-func (c *call) ownStreams() remotecommand.StreamOptions {
+// standardStreams returns the standard streams of this process.
+func (c *call) standardStreams() remotecommand.StreamOptions {
 	s := c.f.Streams
 	return remotecommand.StreamOptions{Stdin: s.In, Stdout: s.Out, Stderr: s.Err}
 }
 
-// interrupts returns a channel that receives the signals of Ctrl-C and kill, which then no longer terminate this
+// captureInterrupts returns a channel that receives the signals of Ctrl-C and kill, which then no longer terminate this
 // process. stop restores the default handling.
-func interrupts() (received <-chan os.Signal, stop func()) {
+func captureInterrupts() (received <-chan os.Signal, stop func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	return signals, func() { signal.Stop(signals) }
 }
 
-// exit returns a command's exit code as an error. It marks Ctrl-C as handled, because the command received it.
-func exit(code int) error { return cli.Heeded(code) }
+// exitStatus returns a command's exit code as an error. It marks Ctrl-C as handled, because the command received it.
+func exitStatus(code int) error { return cli.Heeded(code) }

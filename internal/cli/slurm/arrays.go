@@ -14,13 +14,13 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
-// readByElements adds the arrays that have one of the numbers, or have an element with one of them. It searches the
-// daemon's list or, if the daemon does not answer, the metadata of all jobs. It then reads the jobs that it found
+// readArraysByElement adds the arrays that have one of the numbers, or have an element with one of them. It searches
+// the daemon's list or, if the daemon does not answer, the metadata of all jobs. It then reads the jobs that it found
 // from the API server.
-func (v *view) readByElements(ctx context.Context, numbers []optionvalue.Job) error {
-	found, err := v.arraysInFacts(ctx, numbers)
+func (v *view) readArraysByElement(ctx context.Context, numbers []optionvalue.Job) error {
+	found, err := v.findArraysInFacts(ctx, numbers)
 	if err != nil && ctx.Err() == nil {
-		found, err = v.arraysInMetadata(ctx, numbers)
+		found, err = v.findArraysInMetadata(ctx, numbers)
 	}
 	if err != nil {
 		return err
@@ -35,26 +35,26 @@ func (v *view) readByElements(ctx context.Context, numbers []optionvalue.Job) er
 	return nil
 }
 
-func (v *view) arraysInFacts(ctx context.Context, numbers []optionvalue.Job) (found []types.NamespacedName, err error) {
+func (v *view) findArraysInFacts(ctx context.Context, numbers []optionvalue.Job) (found []types.NamespacedName, err error) {
 	told := &view{rest: v.rest, namespace: v.namespace, home: v.home}
 	if err := told.readFacts(ctx, wants{arrays: true}); err != nil {
 		return nil, err
 	}
 	for _, job := range told.jobs {
-		if told.isOneOf(numbers, job) {
+		if told.isArrayNamed(numbers, job) {
 			found = append(found, client.ObjectKeyFromObject(job))
 		}
 	}
 	return found, nil
 }
 
-func (v *view) arraysInMetadata(ctx context.Context, numbers []optionvalue.Job) (found []types.NamespacedName, err error) {
+func (v *view) findArraysInMetadata(ctx context.Context, numbers []optionvalue.Job) (found []types.NamespacedName, err error) {
 	page := &metav1.PartialObjectMetadataList{}
 	page.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("JobList"))
-	err = cli.Pages(ctx, v.c, page, func() error {
+	err = cli.ListPages(ctx, v.c, page, func() error {
 		for i := range page.Items {
 			job := &batchv1alpha1.Job{ObjectMeta: page.Items[i].ObjectMeta, Spec: batchv1alpha1.JobSpec{Tasks: make([]batchv1alpha1.TaskSpec, 1)}}
-			if v.isOneOf(numbers, job) {
+			if v.isArrayNamed(numbers, job) {
 				found = append(found, client.ObjectKeyFromObject(job))
 			}
 		}
@@ -64,7 +64,7 @@ func (v *view) arraysInMetadata(ctx context.Context, numbers []optionvalue.Job) 
 	return found, err
 }
 
-// isOneOf reports whether a job is an array that one of the references means, as a whole or by an element.
-func (v *view) isOneOf(numbers []optionvalue.Job, job *batchv1alpha1.Job) bool {
-	return job.Annotations[keys.Array] != "" && slices.ContainsFunc(numbers, func(ref optionvalue.Job) bool { return v.means(ref, job) })
+// isArrayNamed reports whether a job is an array that one of the references means, as a whole or by an element.
+func (v *view) isArrayNamed(numbers []optionvalue.Job, job *batchv1alpha1.Job) bool {
+	return job.Annotations[keys.Array] != "" && slices.ContainsFunc(numbers, func(ref optionvalue.Job) bool { return v.refersTo(ref, job) })
 }

@@ -16,48 +16,48 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// untilEnd waits until a job has ended and returns its exit status: the exit code of the script, the highest exit
+// waitForEnd waits until a job has ended and returns its exit status: the exit code of the script, the highest exit
 // code of an array, or 1 if a signal ended the job.
-func (c *call) untilEnd(ctx context.Context, job *batchv1alpha1.Job) error {
-	cl, err := c.waitingClient()
+func (c *call) waitForEnd(ctx context.Context, job *batchv1alpha1.Job) error {
+	cl, err := c.retryingClient()
 	if err != nil {
 		return err
 	}
-	ended, err := awaitEnd(ctx, cl, job, c.trouble(job))
+	ended, err := waitForJobEnd(ctx, cl, job, c.warnOnce(job))
 	if err != nil {
 		return err
 	}
-	code := c.codeOf(ctx, cl, ended)
+	code := c.endExitCode(ctx, cl, ended)
 	if code == 0 {
 		return nil
 	}
 	return cli.ExitStatus(code)
 }
 
-// waitingClient returns a client for commands that wait. If the API server is unavailable, the client retries for
-// some minutes and prints one warning. With -Q, waitingClient returns an ordinary client, because awaitJob retries as
+// retryingClient returns a client for commands that wait. If the API server is unavailable, the client retries for some
+// minutes and prints one warning. With -Q, retryingClient returns an ordinary client, because waitForJob retries as
 // well.
-func (c *call) waitingClient() (client.WithWatch, error) {
+func (c *call) retryingClient() (client.WithWatch, error) {
 	cl, err := c.f.Client()
 	if err != nil || c.parsed.Has("quiet") {
 		return cl, err
 	}
-	return c.f.Patient(cl), nil
+	return c.f.RetryingClient(cl), nil
 }
 
-// trouble returns a function that warns the user that a job cannot be read. It prints the warning only once.
-func (c *call) trouble(job *batchv1alpha1.Job) func(error) {
+// warnOnce returns a function that warns the user that a job cannot be read. It prints the warning only once.
+func (c *call) warnOnce(job *batchv1alpha1.Job) func(error) {
 	told := false
 	return func(err error) {
 		if !told {
 			told = true
-			c.notef("warning", "job %s cannot be read now, still waiting for it: %v", idOf(job), err)
+			c.printNotef("warning", "job %s cannot be read now, still waiting for it: %v", numberOrName(job), err)
 		}
 	}
 }
 
-// gaveUp reports whether an error means that the API server was unavailable for too long.
-func gaveUp(err error) bool {
+// isGivenUp reports whether an error means that the API server was unavailable for too long.
+func isGivenUp(err error) bool {
 	var human *cli.Error
 	return errors.As(err, &human) && human.Code == cli.ExitUnreachable
 }
@@ -65,9 +65,9 @@ func gaveUp(err error) bool {
 // longestPause is the longest delay between two attempts to reach an API server that does not respond.
 const longestPause = 5 * time.Second
 
-// awaitEnd watches a job until it has ended. A suspended job has not ended.
-func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, trouble func(error)) (*batchv1alpha1.Job, error) {
-	return awaitJob(ctx, cl, job, func(now *batchv1alpha1.Job) bool {
+// waitForJobEnd watches a job until it has ended. A suspended job has not ended.
+func waitForJobEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, trouble func(error)) (*batchv1alpha1.Job, error) {
+	return waitForJob(ctx, cl, job, func(now *batchv1alpha1.Job) bool {
 		switch now.Status.State.Phase {
 		case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
 			return true
@@ -76,14 +76,14 @@ func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, 
 	}, trouble)
 }
 
-// awaitJob watches a job until over returns true. Because API servers can restart, it calls trouble for each error
+// waitForJob watches a job until over returns true. Because API servers can restart, it calls trouble for each error
 // and continues. It returns an error only if the job was deleted, if the user may not read it, or if a client
-// returned by waitingClient gave up.
-func awaitJob(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, over func(*batchv1alpha1.Job) bool, trouble func(error)) (*batchv1alpha1.Job, error) {
+// returned by retryingClient gave up.
+func waitForJob(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, over func(*batchv1alpha1.Job) bool, trouble func(error)) (*batchv1alpha1.Job, error) {
 	wait, away := watchPause, false // a watch that starts now does not report an earlier deletion of the job
 	for {
 		if !away {
-			if now, ok := nextOf(ctx, cl, job, over); ok {
+			if now, ok := watchUntil(ctx, cl, job, over); ok {
 				return now, nil
 			}
 		}
@@ -95,8 +95,8 @@ func awaitJob(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, 
 		away = err != nil
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && now.UID != job.UID:
-			return nil, usererror.Errorf("submit it again", "job %s was deleted", idOf(job))
-		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), gaveUp(err):
+			return nil, usererror.Errorf("submit it again", "job %s was deleted", numberOrName(job))
+		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), isGivenUp(err):
 			return nil, err
 		case err != nil:
 			if ctx.Err() == nil {
@@ -108,14 +108,14 @@ func awaitJob(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, 
 		default:
 			wait = watchPause
 		}
-		pause(ctx, wait)
+		waitFor(ctx, wait)
 	}
 }
 
-// codeOf returns the exit code that represents the end of a job.
-func (c *call) codeOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) int {
+// endExitCode returns the exit code that represents the end of a job.
+func (c *call) endExitCode(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) int {
 	facts := state.Facts{Job: job, Now: c.f.Now()}
-	if parts, isArray := state.Elements(facts); isArray {
+	if parts, isArray := state.ElementParts(facts); isArray {
 		code := 0
 		for _, part := range parts {
 			if part.State.Code != state.Completed {
@@ -130,7 +130,7 @@ func (c *call) codeOf(ctx context.Context, cl client.Client, job *batchv1alpha1.
 		for i := range pods.Items {
 			all[i] = &pods.Items[i]
 		}
-		facts.Pods = state.Summarize(all)
+		facts.Pods = state.SummarizePods(all)
 	}
 	if state.Of(facts).Code == state.Completed {
 		return 0

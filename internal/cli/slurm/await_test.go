@@ -21,7 +21,7 @@ import (
 func ended(phase batchv1alpha1.JobPhase, status map[string]any, pods ...client.Object) func(*clitest.Server) {
 	return func(server *clitest.Server) {
 		site(server)
-		server.Set(pods...)
+		server.SetObjects(pods...)
 		server.OnCreate("Job", func(job map[string]any) {
 			job["metadata"].(map[string]any)["labels"] = map[string]any{keys.JobID: "43"}
 			all := map[string]any{"state": map[string]any{"phase": string(phase)}}
@@ -60,9 +60,9 @@ func TestWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			c.prepare(server)
-			got := batchRun("", hello, append([]string{"-W"}, c.words...)...).Do(t, server)
+			got := batchRun("", hello, append([]string{"-W"}, c.words...)...).RunAgainst(t, server)
 			if got.Code != c.want || got.Out != "Submitted batch job 43\n" || got.Err != "" {
 				t.Errorf("%+v, want %d", got, c.want)
 			}
@@ -75,7 +75,7 @@ func later(t *testing.T, server *clitest.Server) {
 	site(server)
 	server.OnCreate("Job", func(map[string]any) {
 		go func() { // the API server may still process the job
-			for _, made := range server.Objects("/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs") {
+			for _, made := range server.ObjectsBelow("/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs") {
 				numbered := &batchv1alpha1.Job{}
 				if err := json.Unmarshal([]byte(asText(t, made)), numbered); err != nil {
 					t.Error(err)
@@ -84,7 +84,7 @@ func later(t *testing.T, server *clitest.Server) {
 					continue
 				}
 				numbered.Labels = map[string]string{keys.JobID: "44"}
-				server.Set(numbered)
+				server.SetObjects(numbered)
 			}
 		}()
 	})
@@ -92,9 +92,9 @@ func later(t *testing.T, server *clitest.Server) {
 
 func TestTheNumberMayComeLater(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	later(t, server)
-	if got := batchRun("", hello).Do(t, server); got != (golden.Result{Out: "Submitted batch job 44\n"}) {
+	if got := batchRun("", hello).RunAgainst(t, server); got != (golden.Result{Out: "Submitted batch job 44\n"}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -102,11 +102,11 @@ func TestTheNumberMayComeLater(t *testing.T) {
 // If the user may not read jobs, sbatch prints the name of the job and does not repeat its requests.
 func TestWhoMayNotLookDoesNotAskWithoutEnd(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	site(server)
 	server.OnCreate("Job", func(map[string]any) {})
-	server.Refuse("GET", "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs", 403, metav1.StatusReasonForbidden, "jobs.batch.volcano.sh is forbidden")
-	if got := batchRun("", hello).Do(t, server); got.Code != 0 || got.Out != "Submitted batch job sbatch-x7k2p\n" {
+	server.RejectRequests("GET", "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs", 403, metav1.StatusReasonForbidden, "jobs.batch.volcano.sh is forbidden")
+	if got := batchRun("", hello).RunAgainst(t, server); got.Code != 0 || got.Out != "Submitted batch job sbatch-x7k2p\n" {
 		t.Errorf("%+v", got)
 	}
 	if asked := len(server.Requests()); asked > 60 {
@@ -129,12 +129,12 @@ func TestWithoutNumbers(t *testing.T) {
 	} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			site(server)
 			server.OnCreate("Job", func(job map[string]any) {
 				job["status"] = map[string]any{"state": map[string]any{"phase": "Pending"}}
 			})
-			got := batchRun("", hello, word).Do(t, server)
+			got := batchRun("", hello, word).RunAgainst(t, server)
 			if got != want {
 				t.Errorf("%+v, want %+v", got, want)
 			}
@@ -151,10 +151,10 @@ func nothingWasBegun(t *testing.T, server *clitest.Server, code int) {
 	if code == 0 {
 		return
 	}
-	if maps := server.Created("ConfigMap"); len(maps) > 0 {
+	if maps := server.CreatedObjects("ConfigMap"); len(maps) > 0 {
 		t.Errorf("pods could start: %v", maps)
 	}
-	for _, job := range server.Objects(jobsOfTeam) {
+	for _, job := range server.ObjectsBelow(jobsOfTeam) {
 		if name, _ := job["metadata"].(map[string]any)["name"].(string); strings.HasSuffix(name, "-x7k2p") {
 			t.Errorf("job %s is there", name)
 		}
@@ -191,7 +191,7 @@ func onceAsked(t *testing.T, server *clitest.Server, times int, what func()) {
 func made(t *testing.T, server *clitest.Server) *batchv1alpha1.Job {
 	t.Helper()
 	job := &batchv1alpha1.Job{}
-	for _, one := range server.Created("Job") {
+	for _, one := range server.CreatedObjects("Job") {
 		if err := json.Unmarshal([]byte(asText(t, one)), job); err != nil {
 			t.Error(err)
 		}
@@ -206,7 +206,7 @@ func TestTheControllerIsAway(t *testing.T) {
 	const note = "sbatch: note: no job controller accepted the job within 2s; waiting another 5s\n"
 	comes := func(change func(*batchv1alpha1.Job)) func(*testing.T, *clitest.Server) {
 		return func(t *testing.T, server *clitest.Server) {
-			onceAsked(t, server, 1, func() { job := made(t, server); change(job); server.Set(job) })
+			onceAsked(t, server, 1, func() { job := made(t, server); change(job); server.SetObjects(job) })
 		}
 	}
 	for name, c := range map[string]struct {
@@ -223,17 +223,17 @@ func TestTheControllerIsAway(t *testing.T) {
 		"it does not come": {func(*testing.T, *clitest.Server) {}, "-dafterok:1", golden.Result{Code: 1, Err: note +
 			"sbatch: error: Batch job submission failed: no job controller accepted the job within 7s\nsbatch: hint: the job was deleted before any of it ran; submit it again when vc's job controller is running\n"}},
 		"the job may not be looked at": {func(_ *testing.T, server *clitest.Server) {
-			server.Refuse("GET", jobsOfTeam, 403, metav1.StatusReasonForbidden, "jobs.batch.volcano.sh is forbidden")
+			server.RejectRequests("GET", jobsOfTeam, 403, metav1.StatusReasonForbidden, "jobs.batch.volcano.sh is forbidden")
 		}, "-a0-15%4", golden.Result{Code: 1, Err: "sbatch: error: Batch job submission failed: cannot determine whether this cluster's job controller can limit running elements of arrays\n" +
 			"sbatch: hint: the job was deleted: you are not allowed to read jobs in namespace nlp\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			site(server)
 			server.OnCreate("Job", func(map[string]any) {})
 			c.prepare(t, server)
-			if got := batchRun("", hello, c.word).Do(t, server); got != c.want {
+			if got := batchRun("", hello, c.word).RunAgainst(t, server); got != c.want {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 			nothingWasBegun(t, server, c.want.Code)
@@ -246,11 +246,11 @@ func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
 	t.Parallel()
 	const away43 = "sbatch: warning: job 43 cannot be read now, still waiting for it: the server restarts\n"
 	away := func(t *testing.T, server *clitest.Server, then func(*batchv1alpha1.Job)) {
-		server.Refuse("GET", jobsOfTeam, 500, metav1.StatusReasonInternalError, "the server restarts")
+		server.RejectRequests("GET", jobsOfTeam, 500, metav1.StatusReasonInternalError, "the server restarts")
 		onceAsked(t, server, 2, func() {
 			job := made(t, server)
 			then(job)
-			server.Permit("GET", jobsOfTeam)
+			server.PermitRequests("GET", jobsOfTeam)
 		})
 	}
 	for name, c := range map[string]struct {
@@ -267,17 +267,17 @@ func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			site(server)
 			away(t, server, func(job *batchv1alpha1.Job) {
 				if c.phase == "" {
-					server.Remove(job)
+					server.RemoveObject(job)
 					return
 				}
 				job.Status.State.Phase = c.phase
-				server.Set(job)
+				server.SetObjects(job)
 			})
-			got := golden.Run{Argv: strings.Fields("slurm " + c.line), Input: c.script, Env: map[string]string{"PATH": "/bin"}}.Do(t, server)
+			got := golden.Run{Argv: strings.Fields("slurm " + c.line), Input: c.script, Env: map[string]string{"PATH": "/bin"}}.RunAgainst(t, server)
 			if want := (golden.Result{Out: c.out, Err: c.err, Code: c.code}); got != want {
 				t.Errorf("%+v, want %+v", got, want)
 			}
@@ -304,24 +304,24 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			site(server)
-			server.Set(waiting)
+			server.SetObjects(waiting)
 			out, _, done := golden.Start(t, server, append([]string{"slurm"}, strings.Fields(c.args)...)...)
 			if strings.HasPrefix(c.args, "sbatch") {
-				out.Wait(t, c.want)
+				out.WaitFor(t, c.want)
 			}
 			server.WaitForWatch(t)
-			server.Away()
-			out.Wait(t, "the API server does not respond")
-			server.Back()
-			out.Wait(t, "the API server responds again")
+			server.StartOutage()
+			out.WaitFor(t, "the API server does not respond")
+			server.EndOutage()
+			out.WaitFor(t, "the API server responds again")
 			job := waiting.DeepCopy()
 			if !strings.HasPrefix(c.args, "scontrol") {
 				job = made(t, server)
 			}
 			job.Status.State.Phase = c.phase
-			server.Set(job)
+			server.SetObjects(job)
 			select {
 			case code := <-done:
 				if code != c.code || !strings.Contains(out.String(), c.want) || strings.Count(out.String(), "does not respond") != 1 {

@@ -24,8 +24,8 @@ func batch(id int, name, user, queue string, phase batchv1alpha1.JobPhase, age t
 	j.Labels = map[string]string{keys.JobID: fmt.Sprint(id)}
 	j.Annotations = map[string]string{keys.User: user, keys.JobTitle: name}
 	j.Spec.Tasks[0].Name = "head"
-	submission.Write(j, submission.Options{WorkDir: "/home/" + user, Command: "/home/" + user + "/" + name, StdOut: "/home/" + user + "/slurm-%j.out", SubmitLine: "sbatch " + name, Requeue: true})
-	j.Status.State.LastTransitionTime = golden.Ago(age / 4)
+	submission.StoreOptions(j, submission.Options{WorkDir: "/home/" + user, Command: "/home/" + user + "/" + name, StdOut: "/home/" + user + "/slurm-%j.out", SubmitLine: "sbatch " + name, Requeue: true})
+	j.Status.State.LastTransitionTime = golden.TimeAgo(age / 4)
 	if phase != batchv1alpha1.Pending {
 		j.Status.Conditions = []batchv1alpha1.JobCondition{golden.NewCondition(batchv1alpha1.Running, age/2)}
 	}
@@ -51,13 +51,13 @@ func wide(j *batchv1alpha1.Job) {
 	node.Name, node.Replicas = "node", 3
 	j.Spec.Tasks = append(j.Spec.Tasks, node)
 	for i := range j.Spec.Tasks {
-		j.Spec.Tasks[i].Template.Spec.Containers[0].Resources.Limits = golden.Amounts("cpu", "32", "memory", "200Gi", "nvidia.com/gpu", "8")
+		j.Spec.Tasks[i].Template.Spec.Containers[0].Resources.Limits = golden.NewResources("cpu", "32", "memory", "200Gi", "nvidia.com/gpu", "8")
 		j.Spec.Tasks[i].Template.Spec.Containers[0].Resources.Requests = nil
 	}
 	j.Spec.MinAvailable, j.Status.Running = 4, 4
-	o := submission.Of(j)
+	o := submission.OptionsOf(j)
 	o.Gres, o.Tasks, o.CPUsPerTask, o.MemPerNode, o.Account = "gpu:a100:8", 32, 4, 200<<10, "nlp-a"
-	submission.Write(j, o)
+	submission.StoreOptions(j, o)
 }
 
 func podOf(j *batchv1alpha1.Job, task string, index int, node string, phase corev1.PodPhase, change ...func(*corev1.Pod)) *corev1.Pod {
@@ -74,7 +74,7 @@ func podOf(j *batchv1alpha1.Job, task string, index int, node string, phase core
 func exited(code int32, why, message string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-			ExitCode: code, Reason: why, Message: message, StartedAt: golden.Ago(40 * time.Minute), FinishedAt: golden.Ago(30 * time.Minute)}}}}
+			ExitCode: code, Reason: why, Message: message, StartedAt: golden.TimeAgo(40 * time.Minute), FinishedAt: golden.TimeAgo(30 * time.Minute)}}}}
 	}
 }
 
@@ -96,7 +96,7 @@ func inPart(r golden.Run) golden.Run {
 				ExitCodes: map[string]string{"3": "1", "143": "6,13", "137": "7", "-1": "8-11", "235": "12"},
 				Causes:    map[string]string{"DeadlineExceeded": "6", "OOMKilled": "7", "NodeStopped": "8", "Preempted": "9", "PodRefused": "10"}}
 		})
-		server.Set(sweep, podOf(sweep, "head", 11, "r05n08", corev1.PodFailed, element("11"), func(p *corev1.Pod) { p.Status.Reason = "DeadlineExceeded" }))
+		server.SetObjects(sweep, podOf(sweep, "head", 11, "r05n08", corev1.PodFailed, element("11"), func(p *corev1.Pod) { p.Status.Reason = "DeadlineExceeded" }))
 	}
 	return r
 }
@@ -121,23 +121,23 @@ func slurmCluster(server *clitest.Server) {
 		j.Annotations[keys.CancelledBy] = "mei"
 		j.Status.Nodes = []batchv1alpha1.JobNode{{Name: "r05n07", Tasks: map[string]string{"node": "0"}}, {Name: "r05n08", Tasks: map[string]string{"head": "0"}}}
 		j.Status.Reports = []batchv1alpha1.PodReport{{Task: "head", Message: launchconfig.Report{Signal: 15, Usage: launchconfig.Usage{CPUMillis: 1200}, Steps: []launchconfig.Step{
-			{ID: 0, Name: "prepare", Nodes: "stopped-head-0,stopped-node-0", Tasks: 2, Start: golden.Ago(time.Hour).Unix(), End: golden.Ago(55 * time.Minute).Unix()},
-			{ID: 1, Name: "train", Nodes: "stopped-head-0", Tasks: 1, Start: golden.Ago(55 * time.Minute).Unix(), End: golden.Ago(30 * time.Minute).Unix(), Signal: 15, Cancelled: true},
-		}}.Text()}}
+			{ID: 0, Name: "prepare", Nodes: "stopped-head-0,stopped-node-0", Tasks: 2, Start: golden.TimeAgo(time.Hour).Unix(), End: golden.TimeAgo(55 * time.Minute).Unix()},
+			{ID: 1, Name: "train", Nodes: "stopped-head-0", Tasks: 1, Start: golden.TimeAgo(55 * time.Minute).Unix(), End: golden.TimeAgo(30 * time.Minute).Unix(), Signal: 15, Cancelled: true},
+		}}.EncodeText()}}
 	})
 	late := batch(60, "slow", "ann", "default", batchv1alpha1.Failed, 5*time.Hour, because("DeadlineExceeded", "head-0 was over its time limit of 1h"), limited(time.Hour))
 	paused := batch(61, "paused2", "mei", "default", batchv1alpha1.Aborted, time.Hour)
 
-	explained := golden.Waiting()
+	explained := golden.WaitingExplanation()
 	explained.EstimatedStart = &metav1.Time{Time: golden.Now.Add(3 * time.Hour)}
-	began := golden.Ago(40 * time.Minute).Unix()
+	began := golden.TimeAgo(40 * time.Minute).Unix()
 	report := launchconfig.Report{Usage: launchconfig.Usage{CPUMillis: 95_500, MaxRSS: 301_000}, Steps: []launchconfig.Step{
 		{ID: 0, Name: "hostname", Nodes: "prepare-head-0", Tasks: 1, Start: began, End: began + 2},
 		{ID: 1, Name: "python", Nodes: "prepare-head-0", Tasks: 2, CPUs: 2, Start: began + 2, End: began + 600, Code: 3, Usage: launchconfig.Usage{CPUMillis: 90_000, MaxRSS: 300_032}},
 		{ID: 2, Name: "sleep", Nodes: "prepare-head-0", Tasks: 1, Start: began + 2, End: began + 600, Signal: 15, Cancelled: true},
-	}}.Text()
-	broken := launchconfig.Report{Code: 3}.Text()
-	server.Set(train, eval, held, after, closed, done, sweep, failed, cancelled, late, paused,
+	}}.EncodeText()
+	broken := launchconfig.Report{Code: 3}.EncodeText()
+	server.SetObjects(train, eval, held, after, closed, done, sweep, failed, cancelled, late, paused,
 		golden.NewGroup(train, schedulingv1beta1.PodGroupRunning, nil), golden.NewGroup(eval, schedulingv1beta1.PodGroupPending, explained),
 		golden.NewGroup(sweep, schedulingv1beta1.PodGroupRunning, nil), golden.NewGroup(closed, schedulingv1beta1.PodGroupPending, nil),
 		podOf(train, "head", 0, "r05n07", corev1.PodRunning), podOf(train, "node", 0, "r05n08", corev1.PodRunning), podOf(train, "node", 1, "r05n09", corev1.PodRunning), podOf(train, "node", 2, "r05n11", corev1.PodRunning),

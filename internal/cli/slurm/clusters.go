@@ -12,10 +12,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// clusters returns the contexts that -M selects. given is false without -M. all reports that -M selects all contexts.
-func (c *call) clusters() (names []string, given, all bool, err error) {
-	text, given := c.given("clusters", "SLURM_CLUSTERS")
-	if value, also := c.parsed.Last("cluster"); also {
+// selectedClusters returns the contexts that -M selects. given is false without -M. all reports that -M selects all
+// contexts.
+func (c *call) selectedClusters() (names []string, given, all bool, err error) {
+	text, given := c.optionOrVariable("clusters", "SLURM_CLUSTERS")
+	if value, also := c.parsed.LastValue("cluster"); also {
 		text, given = value, true
 	}
 	if !given {
@@ -26,7 +27,7 @@ func (c *call) clusters() (names []string, given, all bool, err error) {
 		return nil, true, true, err
 	}
 	known := slices.Sorted(maps.Keys(raw.Contexts))
-	if names = words(text); slices.Contains(names, "all") {
+	if names = splitList(text); slices.Contains(names, "all") {
 		return known, true, true, nil
 	}
 	hint := "clusters are contexts of the kubeconfig: " + strings.Join(known, ", ") + ", or use all"
@@ -41,8 +42,8 @@ func (c *call) clusters() (names []string, given, all bool, err error) {
 	return names, true, false, nil
 }
 
-// in returns a copy of the call that uses another cluster.
-func (c *call) in(cluster string) *call {
+// inCluster returns a copy of the call that uses another cluster.
+func (c *call) inCluster(cluster string) *call {
 	one := *c
 	streams := *c.f.Streams
 	one.f = cli.NewFactory(c.f.Program, &streams)
@@ -59,7 +60,7 @@ func (c *call) in(cluster string) *call {
 // inClusters calls do for the current cluster or, with -M, for one cluster after another. named reports that -M is
 // specified. A job that exists in one cluster may be missing in the others.
 func (c *call) inClusters(do func(one *call, named bool) error) error {
-	names, given, all, err := c.clusters()
+	names, given, all, err := c.selectedClusters()
 	if err != nil {
 		return err
 	}
@@ -68,16 +69,16 @@ func (c *call) inClusters(do func(one *call, named bool) error) error {
 	}
 	errs := make([]error, len(names))
 	for i, name := range names {
-		errs[i] = do(c.in(name), true)
+		errs[i] = do(c.inCluster(name), true)
 	}
-	return c.together(names, all, errs)
+	return c.joinClusterErrors(names, all, errs)
 }
 
-// sideBySide calls do for all clusters of -M concurrently, so that an unreachable cluster does not delay the others.
-// do must not change anything. The output is printed in the order of the cluster names, with between before each
-// output except the first.
-func (c *call) sideBySide(between string, do func(one *call, named bool) error) error {
-	names, given, all, err := c.clusters()
+// inClustersParallel calls do for all clusters of -M concurrently, so that an unreachable cluster does not delay the
+// others. do must not change anything. The output is printed in the order of the cluster names, with between before
+// each output except the first.
+func (c *call) inClustersParallel(between string, do func(one *call, named bool) error) error {
+	names, given, all, err := c.selectedClusters()
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (c *call) sideBySide(between string, do func(one *call, named bool) error) 
 	errs, outs, notes := make([]error, len(names)), make([]bytes.Buffer, len(names)), make([]bytes.Buffer, len(names))
 	var wait sync.WaitGroup
 	for i, name := range names {
-		one := c.in(name)
+		one := c.inCluster(name)
 		one.said = map[string]bool{}
 		one.f.Streams.Out, one.f.Streams.Err, one.f.Streams.ErrTTY = &outs[i], &notes[i], false
 		wait.Go(func() { errs[i] = do(one, true) })
@@ -114,17 +115,18 @@ func (c *call) sideBySide(between string, do func(one *call, named bool) error) 
 			return err
 		}
 	}
-	return c.together(names, all, errs)
+	return c.joinClusterErrors(names, all, errs)
 }
 
-// together joins the errors of multiple clusters. A missing job is an error only if it is missing in all clusters. If
+// joinClusterErrors joins the errors of multiple clusters. A missing job is an error only if it is missing in all
+// clusters. If
 // -M selects all clusters, unreachable ones are reported as notes unless all of them fail.
-func (c *call) together(names []string, all bool, errs []error) error {
+func (c *call) joinClusterErrors(names []string, all bool, errs []error) error {
 	missing, failed := 0, 0
 	for _, err := range errs {
 		switch {
 		case err == nil:
-		case notThere(err):
+		case isOnlyMissing(err):
 			missing++
 		default:
 			failed++
@@ -133,9 +135,9 @@ func (c *call) together(names []string, all bool, errs []error) error {
 	var problems []error
 	for i, err := range errs {
 		switch {
-		case err == nil, notThere(err) && (missing+failed < len(errs) || len(problems) > 0):
-		case all && len(names) > 1 && !notThere(err) && failed < len(errs):
-			c.noteOnce("cluster %s is skipped: %s", names[i], c.faultOf(err).What)
+		case err == nil, isOnlyMissing(err) && (missing+failed < len(errs) || len(problems) > 0):
+		case all && len(names) > 1 && !isOnlyMissing(err) && failed < len(errs):
+			c.printNoteOnce("cluster %s is skipped: %s", names[i], c.toSlurmError(err).What)
 		default:
 			problems = append(problems, err)
 		}
@@ -146,9 +148,9 @@ func (c *call) together(names []string, all bool, errs []error) error {
 // invalidJob is the end of all messages about jobs that do not exist.
 const invalidJob = "Invalid job id specified"
 
-// notThere reports whether an error only means that jobs do not exist.
-func notThere(err error) bool {
-	for _, one := range flatten(err) {
+// isOnlyMissing reports whether an error only means that jobs do not exist.
+func isOnlyMissing(err error) bool {
+	for _, one := range flattenErrors(err) {
 		var f *usererror.Error
 		if !errors.As(one, &f) || !strings.HasSuffix(f.What, invalidJob) {
 			return false

@@ -11,17 +11,17 @@ import (
 // wordWidth is the default width of a column of -O.
 const wordWidth = 20
 
-// askedColumns returns the columns that -O selects with words or, if words is empty, the columns that -o selects with
-// letters. Like Slurm, it prints a message about unknown columns to stderr and returns the others. invalid is the
+// selectedColumns returns the columns that -O selects with words or, if words is empty, the columns that -o selects
+// with letters. Like Slurm, it prints a message about unknown columns to stderr and returns the others. invalid is the
 // first part of that message.
-func askedColumns[T any](c *call, letters, words string, fields []tableformat.Field[T], invalid string) (tableformat.Columns[T], error) {
+func selectedColumns[T any](c *call, letters, words string, fields []tableformat.Field[T], invalid string) (tableformat.Columns[T], error) {
 	var columns tableformat.Columns[T]
 	var unknown []string
 	var err error
 	if words != "" {
-		columns, unknown, err = tableformat.Long(words, fields, wordWidth)
+		columns, unknown, err = tableformat.ParseWords(words, fields, wordWidth)
 	} else {
-		columns, unknown, err = tableformat.Short(letters, fields)
+		columns, unknown, err = tableformat.ParseLetters(letters, fields)
 	}
 	if err != nil {
 		return nil, usererror.Errorf("use a smaller width, for example %.18i or JobID:18", "%s: %s", invalid, err)

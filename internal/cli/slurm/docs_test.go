@@ -19,7 +19,7 @@ func TestTheGuideNamesOptionsThatThereAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	streams, _, _ := iostreams.Test("", 0)
+	streams, _, _ := iostreams.TestStreams("", 0)
 	var help strings.Builder
 	for _, cmd := range slurm.New(cli.NewFactory("vcctl", &streams)).Commands() {
 		help.WriteString(cmd.Long + cmd.Flags().FlagUsages())

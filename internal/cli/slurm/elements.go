@@ -13,17 +13,18 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// blame returns the annotation that records which user cancelled which elements, with this user's elements added.
-func (s *scancel) blame(job *batchv1alpha1.Job, added batchv1alpha1.Indices) string {
+// cancelledByText returns the annotation that records which user cancelled which elements, with this user's elements
+// added.
+func (s *scancel) cancelledByText(job *batchv1alpha1.Job, added batchv1alpha1.Indices) string {
 	texts := map[string]string{}
 	for user, set := range batchv1alpha1.ArrayCancelledBy(job) {
-		if user == s.me() {
+		if user == s.userName() {
 			added = added.Union(set)
 		}
 		texts[user] = set.String()
 	}
 	if len(added) > 0 {
-		texts[s.me()] = added.String()
+		texts[s.userName()] = added.String()
 	}
 	text, _ := json.Marshal(texts) // a map of strings always marshals
 	return string(text)
@@ -50,7 +51,7 @@ func (s *scancel) cancelElements(ctx context.Context, t target) error {
 			return err
 		}
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": job.UID, "resourceVersion": job.ResourceVersion,
-			"annotations": map[string]any{keys.ArrayCancelled: cancelled.Union(t.elements).String(), keys.ArrayCancelledBy: s.blame(job, t.elements.Minus(cancelled))}}})
+			"annotations": map[string]any{keys.ArrayCancelled: cancelled.Union(t.elements).String(), keys.ArrayCancelledBy: s.cancelledByText(job, t.elements.Minus(cancelled))}}})
 		if err != nil {
 			return err
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// saidIn converts the error message that a command in a pod printed to an error, including the command's hint.
-func saidIn(pod, text string) error {
+// podCommandError converts the error message that a command in a pod printed to an error, including the command's hint.
+func podCommandError(pod, text string) error {
 	var what, hints []string
 	for line := range strings.SplitSeq(text, "\n") {
 		if _, hint, is := strings.Cut(line, ": hint: "); is {
@@ -27,18 +27,18 @@ func saidIn(pod, text string) error {
 	return usererror.Errorf(hint, "%s: %s", pod, strings.Join(what, "\n"))
 }
 
-// execIn runs a command in the first container of a pod. If it fails, the text that it wrote to stderr becomes the
+// execInPod runs a command in the first container of a pod. If it fails, the text that it wrote to stderr becomes the
 // error.
-func (c *call) execIn(ctx context.Context, pod *corev1.Pod, command []string) error {
+func (c *call) execInPod(ctx context.Context, pod *corev1.Pod, command []string) error {
 	var said bytes.Buffer
 	inside := &allocation{call: c, head: pod}
-	code, err := inside.connect(ctx, session{command: command, streams: remotecommand.StreamOptions{Stdout: c.f.Streams.Out, Stderr: &said}})
+	code, err := inside.execInHead(ctx, session{command: command, streams: remotecommand.StreamOptions{Stdout: c.f.Streams.Out, Stderr: &said}})
 	text := strings.TrimSpace(said.String())
 	switch {
 	case err == nil && code == 0:
 		return nil
 	case err == nil && text != "":
-		return saidIn(pod.Name, text)
+		return podCommandError(pod.Name, text)
 	case err == nil:
 		return fmt.Errorf("%s: %s ended with exit code %d", pod.Name, strings.Join(command, " "), code)
 	case text != "":

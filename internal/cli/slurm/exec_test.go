@@ -13,7 +13,7 @@ func TestWhatIsSaidInAPodIsToldWithItsHint(t *testing.T) {
 		"vc-step: error: Unknown job signal: X\nvc-step: hint: write USR1": "scancel: error: a-head-0: Unknown job signal: X\nscancel: hint: write USR1\n",
 		"sh: vc-step: not found": "scancel: error: a-head-0: sh: vc-step: not found\nscancel: hint: kubectl logs a-head-0 shows the full log\n",
 	} {
-		if got := usererror.Of(saidIn("a-head-0", said)).Text("scancel"); got != want {
+		if got := usererror.FromError(podCommandError("a-head-0", said)).FormatText("scancel"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

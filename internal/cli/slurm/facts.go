@@ -40,7 +40,7 @@ func (v *view) readFacts(ctx context.Context, w wants) error {
 	defer cancel()
 	late := time.AfterFunc(factsPatience, cancel)
 	defer late.Stop()
-	answer, err := v.askForFacts(ctx, w)
+	answer, err := v.requestFacts(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (v *view) readFacts(ctx context.Context, w wants) error {
 		return errNoFacts
 	}
 	debug.SetGCPercent(factsGarbage)
-	return v.takeFacts(jobsummary.NewReader(&inTime{Reader: answer.Body, late: late}), w)
+	return v.storeFacts(jobsummary.NewReader(&inTime{Reader: answer.Body, late: late}), w)
 }
 
 // inTime is a reader that cancels its request if no data arrives within factsPause.
@@ -63,7 +63,7 @@ func (r *inTime) Read(into []byte) (int, error) {
 	return r.Reader.Read(into)
 }
 
-func (v *view) askForFacts(ctx context.Context, w wants) (*http.Response, error) {
+func (v *view) requestFacts(ctx context.Context, w wants) (*http.Response, error) {
 	server, _, err := rest.DefaultServerUrlFor(v.rest)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoFacts, err)
@@ -71,7 +71,7 @@ func (v *view) askForFacts(ctx context.Context, w wants) (*http.Response, error)
 	asked := server.JoinPath(jobsummary.ListPathFor(v.namespace))
 	query := url.Values{}
 	if w.pods {
-		query.Set(jobsummary.Pods, podsWanted(w))
+		query.Set(jobsummary.Pods, podsQuery(w))
 	}
 	if w.arrays {
 		query.Set(jobsummary.Arrays, "only")
@@ -93,15 +93,15 @@ func (v *view) askForFacts(ctx context.Context, w wants) (*http.Response, error)
 	return answer, nil
 }
 
-func podsWanted(w wants) string {
+func podsQuery(w wants) string {
 	if w.ended {
 		return jobsummary.PodsAll
 	}
 	return jobsummary.PodsLive
 }
 
-// takeFacts reads the daemon's answer into the view. If there is an error, it leaves the view unchanged.
-func (v *view) takeFacts(from *jobsummary.Reader, w wants) error {
+// storeFacts reads the daemon's answer into the view. If there is an error, it leaves the view unchanged.
+func (v *view) storeFacts(from *jobsummary.Reader, w wants) error {
 	told := &view{groups: map[types.UID]*schedulingv1beta1.PodGroup{}, pods: map[types.NamespacedName][]*corev1.Pod{}}
 	seen := map[types.UID]int{}
 	for {

@@ -24,7 +24,7 @@ import (
 func objectsOf[T any](t *testing.T, server *clitest.Server, path string) []*T {
 	t.Helper()
 	var all []*T
-	for _, object := range server.Objects(path) {
+	for _, object := range server.ObjectsBelow(path) {
 		text, err := json.Marshal(object)
 		if err != nil {
 			t.Fatal(err)
@@ -85,15 +85,15 @@ func TestListsSayTheSameOfWhatTheDaemonTells(t *testing.T) {
 			t.Parallel()
 			run := golden.Run{Argv: append([]string{"slurm"}, strings.Fields(words)...), Env: map[string]string{"USER": "mei"}}
 			start := func() *clitest.Server {
-				server := clitest.Start(t, golden.Cluster()...)
+				server := clitest.Start(t, golden.ClusterObjects()...)
 				slurmCluster(server)
 				return server
 			}
-			want := run.Do(t, start())
+			want := run.RunAgainst(t, start())
 			server := start()
-			server.Answer(jobsummary.ListPathFor(""), daemon(t, server, "", -1))
-			server.Answer(jobsummary.ListPathFor("nlp"), daemon(t, server, "nlp", -1))
-			if got := run.Do(t, server); got != want || want.Code != 0 || want.Out == "" {
+			server.HandlePath(jobsummary.ListPathFor(""), daemon(t, server, "", -1))
+			server.HandlePath(jobsummary.ListPathFor("nlp"), daemon(t, server, "nlp", -1))
+			if got := run.RunAgainst(t, server); got != want || want.Code != 0 || want.Out == "" {
 				t.Errorf("exit %d\n%s%s\nread itself: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
 			}
 			for _, request := range server.Requests() {
@@ -111,17 +111,17 @@ func TestTheNumberOfAnElementIsLookedForInWhatTheDaemonTells(t *testing.T) {
 	t.Parallel()
 	for words, code := range map[string]int{"squeue -h -r -j 46 -o %i|%A": 0, "squeue -h -t all -j 999999": 1} {
 		run := golden.Run{Argv: append([]string{"slurm"}, strings.Fields(words)...), Env: map[string]string{"USER": "mei"}}
-		server := clitest.Start(t, golden.Cluster()...)
+		server := clitest.Start(t, golden.ClusterObjects()...)
 		slurmCluster(server)
-		want := run.Do(t, server)
+		want := run.RunAgainst(t, server)
 		before := len(server.Requests())
-		server.Answer(jobsummary.ListPathFor(""), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server.HandlePath(jobsummary.ListPathFor(""), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !r.URL.Query().Has(jobsummary.Arrays) {
 				t.Errorf("%s: arrays alone are enough: %s", words, r.URL)
 			}
 			daemon(t, server, "", -1).ServeHTTP(w, r)
 		}))
-		if got := run.Do(t, server); got != want || want.Code != code {
+		if got := run.RunAgainst(t, server); got != want || want.Code != code {
 			t.Errorf("%s: exit %d\n%s%s\nread itself: exit %d\n%s%s", words, got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
 		}
 		lists := 0
@@ -158,36 +158,36 @@ func TestListsReadThemselvesWhatTheDaemonDoesNotTell(t *testing.T) {
 	for name, ill := range map[string]func(*clitest.Server){
 		"it is not there": func(*clitest.Server) {},
 		"nothing is in memory yet": func(s *clitest.Server) {
-			s.Refuse("GET", jobsummary.ListPathFor(""), 503, metav1.StatusReasonServiceUnavailable, "no")
+			s.RejectRequests("GET", jobsummary.ListPathFor(""), 503, metav1.StatusReasonServiceUnavailable, "no")
 		},
 		"too many ask it": func(s *clitest.Server) {
-			s.Answer(jobsummary.ListPathFor(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			s.HandlePath(jobsummary.ListPathFor(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Retry-After", "1")
 				http.Error(w, "as many lists are under way as there may be", http.StatusTooManyRequests)
 			}))
 		},
 		"the user may not ask it": func(s *clitest.Server) {
-			s.Refuse("GET", jobsummary.ListPathFor(""), 403, metav1.StatusReasonForbidden, "no")
+			s.RejectRequests("GET", jobsummary.ListPathFor(""), 403, metav1.StatusReasonForbidden, "no")
 		},
 		"another version of it": func(s *clitest.Server) {
-			s.Refuse("GET", jobsummary.ListPathFor(""), 406, metav1.StatusReasonNotAcceptable, "no")
+			s.RejectRequests("GET", jobsummary.ListPathFor(""), 406, metav1.StatusReasonNotAcceptable, "no")
 		},
-		"it tells nothing":                             func(s *clitest.Server) { s.Answer(jobsummary.ListPathFor(""), daemon(t, s, "", 0)) },
-		"it ends in the middle":                        func(s *clitest.Server) { s.Answer(jobsummary.ListPathFor(""), daemon(t, s, "", 5000)) },
-		"it does not tell what pods said at their end": func(s *clitest.Server) { s.Answer(jobsummary.ListPathFor(""), telling(t, s, "", -1, unheard)) },
+		"it tells nothing":                             func(s *clitest.Server) { s.HandlePath(jobsummary.ListPathFor(""), daemon(t, s, "", 0)) },
+		"it ends in the middle":                        func(s *clitest.Server) { s.HandlePath(jobsummary.ListPathFor(""), daemon(t, s, "", 5000)) },
+		"it does not tell what pods said at their end": func(s *clitest.Server) { s.HandlePath(jobsummary.ListPathFor(""), telling(t, s, "", -1, unheard)) },
 		"it breaks off the connection": func(s *clitest.Server) {
-			s.Answer(jobsummary.ListPathFor(""), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+			s.HandlePath(jobsummary.ListPathFor(""), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 		},
 	} {
 		for _, words := range []string{"squeue -t all -O JobID,StateCompact,ReasonList,exit_code", "sacct -a -P -o JobID,State,ExitCode,MaxRSS"} {
 			t.Run(name+": "+words, func(t *testing.T) {
 				t.Parallel()
 				run := golden.Run{Argv: append([]string{"slurm"}, strings.Fields(words)...), Env: map[string]string{"USER": "mei"}}
-				server := clitest.Start(t, golden.Cluster()...)
+				server := clitest.Start(t, golden.ClusterObjects()...)
 				slurmCluster(server)
-				want := run.Do(t, server)
+				want := run.RunAgainst(t, server)
 				ill(server)
-				if got := run.Do(t, server); got != want || want.Code != 0 || want.Err != "" {
+				if got := run.RunAgainst(t, server); got != want || want.Code != 0 || want.Err != "" {
 					t.Errorf("exit %d\n%s%s\nwithout it: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
 				}
 			})
@@ -200,7 +200,7 @@ func TestAJobThatIsToldAgainIsAsItWasToldLast(t *testing.T) {
 	t.Parallel()
 	run := golden.Run{Argv: strings.Fields("slurm squeue -h -t all -o %i|%t|%R"), Env: map[string]string{"USER": "mei"}}
 	ask := func(before bool) golden.Result {
-		server := clitest.Start(t, golden.Cluster()...)
+		server := clitest.Start(t, golden.ClusterObjects()...)
 		slurmCluster(server)
 		jobs, groups := objectsOf[batchv1alpha1.Job](t, server, "/apis/batch.volcano.sh/v1alpha1/jobs"), objectsOf[schedulingv1beta1.PodGroup](t, server, "/apis/scheduling.volcano.sh/v1beta1/podgroups")
 		var entries []jobsummary.Entry
@@ -219,11 +219,11 @@ func TestAJobThatIsToldAgainIsAsItWasToldLast(t *testing.T) {
 			stream = jobsummary.AppendEntry(stream, parts...)
 		}
 		stream = jobsummary.AppendEnd(stream, len(entries))
-		server.Answer(jobsummary.ListPathFor(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		server.HandlePath(jobsummary.ListPathFor(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", jobsummary.ContentType)
 			_, _ = w.Write(stream)
 		}))
-		return run.Do(t, server)
+		return run.RunAgainst(t, server)
 	}
 	if got, want := ask(true), ask(false); got != want || want.Code != 0 || want.Out == "" {
 		t.Errorf("exit %d\n%s%s\ntold once: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
@@ -241,7 +241,7 @@ func marks(t *testing.T, server *clitest.Server) []string {
 		}
 		all = append(all, job.Namespace+"/"+job.Name+" "+string(text))
 	}
-	for _, command := range server.Created("Command") {
+	for _, command := range server.CreatedObjects("Command") {
 		all = append(all, command["action"].(string)+" "+command["target"].(map[string]any)["name"].(string))
 	}
 	slices.Sort(all)
@@ -260,14 +260,14 @@ func TestScancelFindsTheSameInWhatTheDaemonTells(t *testing.T) {
 			t.Parallel()
 			run := golden.Run{Argv: append([]string{"slurm"}, strings.Fields(words)...), Env: map[string]string{"USER": "mei"}}
 			start := func() *clitest.Server {
-				server := clitest.Start(t, golden.Cluster()...)
+				server := clitest.Start(t, golden.ClusterObjects()...)
 				slurmCluster(server)
 				return server
 			}
 			alone, server := start(), start()
-			server.Answer(jobsummary.ListPathFor(""), daemon(t, server, "", -1))
-			server.Answer(jobsummary.ListPathFor("nlp"), daemon(t, server, "nlp", -1))
-			want, got := run.Do(t, alone), run.Do(t, server)
+			server.HandlePath(jobsummary.ListPathFor(""), daemon(t, server, "", -1))
+			server.HandlePath(jobsummary.ListPathFor("nlp"), daemon(t, server, "nlp", -1))
+			want, got := run.RunAgainst(t, alone), run.RunAgainst(t, server)
 			if got != want || want.Code != 0 {
 				t.Errorf("exit %d\n%s%s\nread itself: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
 			}
@@ -291,8 +291,8 @@ func TestScancelFindsTheSameInWhatTheDaemonTells(t *testing.T) {
 // server.
 func TestSignalsAreSentByWhatIsRead(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	slurmCluster(server)
-	server.Answer(jobsummary.ListPathFor(""), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the daemon was asked") }))
-	golden.Run{Argv: strings.Fields("slurm scancel -s USR1 --me -t PD"), Env: map[string]string{"USER": "mei"}}.Do(t, server)
+	server.HandlePath(jobsummary.ListPathFor(""), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the daemon was asked") }))
+	golden.Run{Argv: strings.Fields("slurm scancel -s USR1 --me -t PD"), Env: map[string]string{"USER": "mei"}}.RunAgainst(t, server)
 }

@@ -16,7 +16,7 @@ import (
 // A filter with an unset shell variable is an error. It does not mean all jobs, which a script would then cancel.
 func TestNoFilterIsEmpty(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	slurmCluster(server)
 	tried := 0
 	for _, table := range slurm.Listing {
@@ -26,7 +26,7 @@ func TestNoFilterIsEmpty(t *testing.T) {
 			}
 			for _, value := range []string{"", " , "} {
 				tried++
-				got := golden.Run{Argv: []string{"slurm", table.Program, "--" + option.Long, value}, Env: map[string]string{"USER": "mei"}}.Do(t, server)
+				got := golden.Run{Argv: []string{"slurm", table.Program, "--" + option.Long, value}, Env: map[string]string{"USER": "mei"}}.RunAgainst(t, server)
 				if got.Code == 0 || got.Out != "" || !strings.HasPrefix(got.Err, table.Program+": error: ") {
 					t.Errorf("%s --%s %q: exit %d, %q, %q", table.Program, option.Long, value, got.Code, got.Out, got.Err)
 				}
@@ -41,7 +41,7 @@ func TestNoFilterIsEmpty(t *testing.T) {
 // The list of jobs may be omitted if that means all jobs. It may not be empty.
 func TestAListOfJobsIsLeftOutOrNotEmpty(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	slurmCluster(server)
 	const hint = " is empty\nPROGRAM: hint: specify a value; check for an unset shell variable\n"
 	for words, problem := range map[string]string{
@@ -60,7 +60,7 @@ func TestAListOfJobsIsLeftOutOrNotEmpty(t *testing.T) {
 				run.Argv = append(run.Argv, strings.Trim(word, "'"))
 			}
 			program := run.Argv[1]
-			got := run.Do(t, server)
+			got := run.RunAgainst(t, server)
 			if problem == "" {
 				if got.Code != 0 || got.Err != "" || got.Out == "" {
 					t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.Err)
@@ -87,7 +87,7 @@ func TestScancelTakesTheElementsThatSqueueLists(t *testing.T) {
 		t.Run(words, func(t *testing.T) {
 			t.Parallel()
 			server := clitest.Start(t, waitingForNodes()...)
-			got := golden.Run{Argv: append([]string{"slurm", "scancel"}, strings.Fields(words)...)}.Do(t, server)
+			got := golden.Run{Argv: append([]string{"slurm", "scancel"}, strings.Fields(words)...)}.RunAgainst(t, server)
 			if got.Code != 0 || got.Err != "" {
 				t.Errorf("exit %d, %q", got.Code, got.Err)
 			}
@@ -104,7 +104,7 @@ func TestAnArrayAllOfWhichWaitsIsCancelledAsAJob(t *testing.T) {
 		j.Annotations[keys.Array] = "0-9"
 		j.Spec.Tasks[0].Replicas = 10
 	}))
-	if got := (golden.Run{Argv: []string{"slurm", "scancel", "42", "-t", "PD"}}).Do(t, server); got.Code != 0 || got.Err != "" {
+	if got := (golden.Run{Argv: []string{"slurm", "scancel", "42", "-t", "PD"}}).RunAgainst(t, server); got.Code != 0 || got.Err != "" {
 		t.Errorf("exit %d, %q", got.Code, got.Err)
 	}
 	commands("TerminateJob sweep")(t, server)

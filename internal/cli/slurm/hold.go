@@ -13,42 +13,42 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// hold prevents jobs from starting. As in Slurm, if an operator holds another user's job, only operators can release
-// it.
-func (c *call) hold(ctx context.Context, words []string) error {
-	return c.eachBy(ctx, words, func(job *batchv1alpha1.Job) (*clusterops.Verb, error) {
-		if user := jobstatus.SubmittingUser(job); user == "" || user == c.me() {
+// holdJobs prevents jobs from starting. As in Slurm, if an operator holds another user's job, only operators can
+// release it.
+func (c *call) holdJobs(ctx context.Context, words []string) error {
+	return c.applyChosenVerb(ctx, words, func(job *batchv1alpha1.Job) (*clusterops.Verb, error) {
+		if user := jobstatus.SubmittingUser(job); user == "" || user == c.userName() {
 			return clusterops.Hold, nil
 		}
-		if runs, err := c.runsCluster(ctx); err == nil && runs {
+		if runs, err := c.isOperator(ctx); err == nil && runs {
 			return clusterops.HoldForAdmin, nil
 		}
 		return clusterops.Hold, nil
 	}, nil)
 }
 
-// userHold holds jobs so that their users can release them, even if an operator holds them.
-func (c *call) userHold(ctx context.Context, words []string) error {
-	return c.each(ctx, words, clusterops.Hold, nil)
+// holdForUsers holds jobs so that their users can release them, even if an operator holds them.
+func (c *call) holdForUsers(ctx context.Context, words []string) error {
+	return c.applyVerb(ctx, words, clusterops.Hold, nil)
 }
 
-// release lets held jobs start. Users cannot release jobs that an operator holds.
-func (c *call) release(ctx context.Context, words []string) error {
-	return c.eachBy(ctx, words, func(job *batchv1alpha1.Job) (*clusterops.Verb, error) {
+// releaseJobs lets held jobs start. Users cannot release jobs that an operator holds.
+func (c *call) releaseJobs(ctx context.Context, words []string) error {
+	return c.applyChosenVerb(ctx, words, func(job *batchv1alpha1.Job) (*clusterops.Verb, error) {
 		if job.Annotations[keys.Hold] != keys.HoldAdmin {
 			return clusterops.Release, nil
 		}
-		runs, err := c.runsCluster(ctx)
+		runs, err := c.isOperator(ctx)
 		if err == nil && !runs {
-			err = usererror.Errorf("the job is held by an administrator; ask an administrator to release it", "job %s: Access/permission denied", (&listrow.Source{Job: job}).Number())
+			err = usererror.Errorf("the job is held by an administrator; ask an administrator to release it", "job %s: Access/permission denied", (&listrow.Source{Job: job}).NumberOrName())
 		}
 		return clusterops.Release, err
 	}, nil)
 }
 
-// runsCluster reports whether the user is an operator as defined by Slurm, who may change the jobs of all namespaces.
+// isOperator reports whether the user is an operator as defined by Slurm, who may change the jobs of all namespaces.
 // It caches the answer of the API server.
-func (c *call) runsCluster(ctx context.Context) (bool, error) {
+func (c *call) isOperator(ctx context.Context) (bool, error) {
 	if c.operator != nil {
 		return *c.operator, nil
 	}

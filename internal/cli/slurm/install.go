@@ -27,15 +27,15 @@ type linkOptions struct {
 }
 
 func newInstall(f *cli.Factory) *cobra.Command {
-	return newLinks(f, (*linkOptions).install, &cobra.Command{
+	return newLinks(f, (*linkOptions).installLinks, &cobra.Command{
 		Use:   "install --dir DIR",
 		Short: "Install sbatch, squeue, … as commands on this machine",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Create links to this program with the names of Slurm's commands, so that scripts
 			and programs that call sbatch find it. Other programs are never overwritten. If
 			Slurm itself is installed on PATH, no links are created, because one would hide
 			the other. Links to another vcctl are replaced after confirmation.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# For your user
 			vcctl slurm install --dir ~/bin
 
@@ -45,13 +45,13 @@ func newInstall(f *cli.Factory) *cobra.Command {
 }
 
 func newUninstall(f *cli.Factory) *cobra.Command {
-	return newLinks(f, (*linkOptions).uninstall, &cobra.Command{
+	return newLinks(f, (*linkOptions).uninstallLinks, &cobra.Command{
 		Use:   "uninstall --dir DIR",
 		Short: "Remove the links created by install",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Remove the links to this program with the names of Slurm's commands. Other files
 			are not changed.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# From the directory given to install
 			vcctl slurm uninstall --dir ~/bin
 
@@ -85,9 +85,9 @@ func newLinks(f *cli.Factory, run func(*linkOptions, context.Context) error, cmd
 	return cmd
 }
 
-// install creates all links. If it fails, it creates none.
-func (o *linkOptions) install(ctx context.Context) error {
-	if err := o.check(); err != nil {
+// installLinks creates all links. If it fails, it creates none.
+func (o *linkOptions) installLinks(ctx context.Context) error {
+	if err := o.checkLinks(); err != nil {
 		return err
 	}
 	var old []string
@@ -97,8 +97,8 @@ func (o *linkOptions) install(ctx context.Context) error {
 			old = append(old, link+" -> "+target)
 		}
 	}
-	if len(old) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(ctx, o.f, "These links would be replaced", old); err != nil {
+	if len(old) > 0 && !o.dryRun.IsDryRun() {
+		if err := o.confirm.AskUser(ctx, o.f, "These links would be replaced", old); err != nil {
 			return err
 		}
 	}
@@ -106,15 +106,15 @@ func (o *linkOptions) install(ctx context.Context) error {
 	for _, name := range Programs {
 		link := filepath.Join(o.dir, name)
 		before, _ := os.Readlink(link)
-		if err := o.link(link); err != nil {
+		if err := o.createLink(link); err != nil {
 			for _, one := range undo {
 				one()
 			}
 			return err
 		}
-		undo = append(undo, func() { o.restore(link, before) })
+		undo = append(undo, func() { o.restoreLink(link, before) })
 	}
-	fmt.Fprintf(o.f.Streams.Out, "%s in %s%s\n", strings.Join(Programs, ", "), o.dir, o.dryRun.Suffix())
+	fmt.Fprintf(o.f.Streams.Out, "%s in %s%s\n", strings.Join(Programs, ", "), o.dir, o.dryRun.MessageSuffix())
 	dir, err := filepath.Abs(o.dir) // PATH entries must be absolute
 	if err != nil {
 		return err
@@ -125,8 +125,8 @@ func (o *linkOptions) install(ctx context.Context) error {
 	return nil
 }
 
-// restore undoes the change of a link. before is the link's previous target, or empty if the link did not exist.
-func (o *linkOptions) restore(link, before string) {
+// restoreLink undoes the change of a link. before is the link's previous target, or empty if the link did not exist.
+func (o *linkOptions) restoreLink(link, before string) {
 	if now, err := os.Readlink(link); err != nil || now == before {
 		return
 	}
@@ -136,28 +136,28 @@ func (o *linkOptions) restore(link, before string) {
 	}
 }
 
-// link creates one link. It replaces a link to another vcctl.
-func (o *linkOptions) link(link string) error {
-	if target, err := os.Readlink(link); o.dryRun.Any() || err == nil && target == o.binary {
+// createLink creates one link. It replaces a link to another vcctl.
+func (o *linkOptions) createLink(link string) error {
+	if target, err := os.Readlink(link); o.dryRun.IsDryRun() || err == nil && target == o.binary {
 		return nil
 	}
-	if o.isOurs(link) {
+	if o.isOurLink(link) {
 		if err := os.Remove(link); err != nil {
-			return notYours(link, err)
+			return linkPermissionError(link, err)
 		}
 	}
 	if err := os.Symlink(o.binary, link); err != nil {
-		return notYours(link, err)
+		return linkPermissionError(link, err)
 	}
 	return nil
 }
 
-func notYours(link string, err error) error {
+func linkPermissionError(link string, err error) error {
 	return cli.Errorf("check that you have write permission for the directory", "%s: %v", link, errors.Unwrap(err))
 }
 
-// check reports all problems that would prevent creating the links.
-func (o *linkOptions) check() error {
+// checkLinks reports all problems that would prevent creating the links.
+func (o *linkOptions) checkLinks() error {
 	info, err := os.Stat(o.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Errorf("create it: mkdir -p "+o.dir, "--dir: directory %s does not exist", o.dir)
@@ -168,56 +168,56 @@ func (o *linkOptions) check() error {
 	var problems []error
 	for _, name := range Programs {
 		link := filepath.Join(o.dir, name)
-		if _, err := os.Lstat(link); !errors.Is(err, fs.ErrNotExist) && !o.isOurs(link) {
+		if _, err := os.Lstat(link); !errors.Is(err, fs.ErrNotExist) && !o.isOurLink(link) {
 			problems = append(problems, cli.Errorf("choose another directory, or move the file", "%s exists and is not a link to vcctl", link))
 		}
-		if other := o.elsewhere(name); other != "" {
+		if other := o.findElsewhere(name); other != "" {
 			problems = append(problems, cli.Errorf("Slurm is installed on this machine; use vcctl slurm "+name, "%s is on PATH: it would hide the link, or the link would hide it", other))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// elsewhere returns the path of a program with this name in another directory of PATH that is not a link to vcctl. It
-// returns "" if none exists.
-func (o *linkOptions) elsewhere(name string) string {
+// findElsewhere returns the path of a program with this name in another directory of PATH that is not a link to vcctl.
+// It returns "" if none exists.
+func (o *linkOptions) findElsewhere(name string) string {
 	for _, dir := range filepath.SplitList(o.f.Streams.Env("PATH")) {
 		file, err := exec.LookPath(filepath.Join(dir, name))
-		if err == nil && filepath.Clean(dir) != filepath.Clean(o.dir) && !o.isOurs(file) {
+		if err == nil && filepath.Clean(dir) != filepath.Clean(o.dir) && !o.isOurLink(file) {
 			return file
 		}
 	}
 	return ""
 }
 
-// isOurs reports whether a file is a link to this binary or to a file named vcctl.
-func (o *linkOptions) isOurs(file string) bool {
+// isOurLink reports whether a file is a link to this binary or to a file named vcctl.
+func (o *linkOptions) isOurLink(file string) bool {
 	target, err := os.Readlink(file)
 	return err == nil && (target == o.binary || filepath.Base(target) == "vcctl" || filepath.Base(target) == filepath.Base(o.binary))
 }
 
-// uninstall removes the links to this binary. It asks the user before removing links to another vcctl.
-func (o *linkOptions) uninstall(ctx context.Context) error {
+// uninstallLinks removes the links to this binary. It asks the user before removing links to another vcctl.
+func (o *linkOptions) uninstallLinks(ctx context.Context) error {
 	var gone, other []string
 	for _, name := range Programs {
 		link := filepath.Join(o.dir, name)
-		if target, err := os.Readlink(link); err == nil && o.isOurs(link) && target != o.binary {
+		if target, err := os.Readlink(link); err == nil && o.isOurLink(link) && target != o.binary {
 			other = append(other, link+" -> "+target)
 		}
 	}
-	if len(other) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(ctx, o.f, "These links point to another vcctl", other); err != nil {
+	if len(other) > 0 && !o.dryRun.IsDryRun() {
+		if err := o.confirm.AskUser(ctx, o.f, "These links point to another vcctl", other); err != nil {
 			return err
 		}
 	}
 	for _, name := range Programs {
 		link := filepath.Join(o.dir, name)
-		if !o.isOurs(link) {
+		if !o.isOurLink(link) {
 			continue
 		}
-		if !o.dryRun.Any() {
+		if !o.dryRun.IsDryRun() {
 			if err := os.Remove(link); err != nil {
-				return notYours(link, err)
+				return linkPermissionError(link, err)
 			}
 		}
 		gone = append(gone, name)
@@ -225,6 +225,6 @@ func (o *linkOptions) uninstall(ctx context.Context) error {
 	if len(gone) == 0 {
 		return cli.Errorf("specify the directory that was given to install", "%s contains no links to vcctl", o.dir)
 	}
-	_, err := fmt.Fprintf(o.f.Streams.Out, "%s removed from %s%s\n", strings.Join(gone, ", "), o.dir, o.dryRun.Suffix())
+	_, err := fmt.Fprintf(o.f.Streams.Out, "%s removed from %s%s\n", strings.Join(gone, ", "), o.dir, o.dryRun.MessageSuffix())
 	return err
 }

@@ -10,18 +10,18 @@ import (
 // hidden replaces the value of an exported variable.
 const hidden = "=…"
 
-// line returns the command line to store with the job. It omits the values of exported variables, which are stored in
-// the job's Secret.
-func (c *call) line() string {
+// storedCommandLine returns the command line to store with the job. It omits the values of exported variables, which
+// are stored in the job's Secret.
+func (c *call) storedCommandLine() string {
 	words := slices.Clone(c.words)
 	for _, given := range c.parsed.Given {
 		if given.Name != "export" {
 			continue
 		}
 		if option, _, glued := strings.Cut(words[given.At], "="); glued {
-			words[given.At] = option + "=" + translate.WithoutValues(given.Value, hidden)
+			words[given.At] = option + "=" + translate.ReplaceValues(given.Value, hidden)
 		} else if given.At+1 < len(words) {
-			words[given.At+1] = translate.WithoutValues(given.Value, hidden)
+			words[given.At+1] = translate.ReplaceValues(given.Value, hidden)
 		}
 	}
 	return strings.Join(append([]string{c.table.Program}, words...), " ")

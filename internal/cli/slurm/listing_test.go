@@ -40,7 +40,7 @@ func withFeatures(r golden.Run) golden.Run {
 	prepare := r.Prepare
 	r.Prepare = func(server *clitest.Server) {
 		prepare(server)
-		server.Set(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "slurm-profile"},
+		server.SetObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "slurm-profile"},
 			Data: map[string]string{"profile.yaml": siteProfile + "features: {nvlink: {link: nv}, nvme: {disk: nvme}}\n"}})
 	}
 	return r
@@ -51,14 +51,14 @@ func siteCluster(server *clitest.Server) {
 	waits := func(id int, name, class string, place int32, change ...func(*batchv1alpha1.Job)) {
 		j := batch(id, name, "mei", "research", batchv1alpha1.Pending, 20*time.Minute, change...)
 		j.Spec.PriorityClassName = class
-		o := submission.Of(j)
+		o := submission.OptionsOf(j)
 		o.Partition = "gpu"
-		submission.Write(j, o)
-		why := golden.Waiting()
+		submission.StoreOptions(j, o)
+		why := golden.WaitingExplanation()
 		if why.Queue = nil; place > 0 {
 			why.Queue = &schedulingv1beta1.ExplainedQueue{Name: "research", Position: place}
 		}
-		server.Set(j, golden.NewGroup(j, schedulingv1beta1.PodGroupPending, why))
+		server.SetObjects(j, golden.NewGroup(j, schedulingv1beta1.PodGroupPending, why))
 	}
 	waits(70, "unplaced", "", 0)
 	waits(71, "second", "", 2, func(j *batchv1alpha1.Job) {
@@ -69,21 +69,21 @@ func siteCluster(server *clitest.Server) {
 	other := batch(74, "train-sh-x7k2p", "ann", "default", batchv1alpha1.Running, time.Hour)
 	other.Namespace = "cv"
 	full := batch(75, "full", "ann", "default", batchv1alpha1.Running, time.Hour, wide)
-	server.Set(other, full, golden.NewGroup(full, schedulingv1beta1.PodGroupRunning, nil),
+	server.SetObjects(other, full, golden.NewGroup(full, schedulingv1beta1.PodGroupRunning, nil),
 		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000},
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "slurm-profile"}, Data: map[string]string{"profile.yaml": siteProfile}})
 	for name, used := range map[string]corev1.ResourceList{
-		"g1": golden.Amounts("cpu", "64", "memory", "200Gi", "nvidia.com/gpu", "8"), "g2": golden.Amounts("cpu", "16", "memory", "50Gi", "nvidia.com/gpu", "3"), "g3": nil,
+		"g1": golden.NewResources("cpu", "64", "memory", "200Gi", "nvidia.com/gpu", "8"), "g2": golden.NewResources("cpu", "16", "memory", "50Gi", "nvidia.com/gpu", "3"), "g3": nil,
 	} {
 		node := golden.NewNode(name)
 		node.Labels = map[string]string{"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"}
-		node.Status.Allocatable = golden.Amounts("cpu", "64", "memory", "256Gi", "nvidia.com/gpu", "8", "pods", "110")
-		server.Set(node)
+		node.Status.Allocatable = golden.NewResources("cpu", "64", "memory", "256Gi", "nvidia.com/gpu", "8", "pods", "110")
+		server.SetObjects(node)
 		if used != nil {
 			pod := podOf(full, "head", len(name)+len(used), name, corev1.PodRunning)
 			pod.Name = "on-" + name
 			pod.Spec.Containers[0].Resources.Requests, pod.Spec.Containers[0].Resources.Limits = used, used
-			server.Set(pod)
+			server.SetObjects(pod)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func atSite(about string, argv ...string) golden.Run {
 	return golden.Run{About: about, Argv: append([]string{"slurm"}, argv...), Env: map[string]string{"USER": "mei"}, Prepare: func(server *clitest.Server) {
 		slurmCluster(server)
 		siteCluster(server)
-		server.Set(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "held-slurm"}, Data: map[string]string{"spec.json": `{"timeLimit": 600, "jobName": "held"}`}})
+		server.SetObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "held-slurm"}, Data: map[string]string{"spec.json": `{"timeLimit": 600, "jobName": "held"}`}})
 	}}
 }
 
@@ -102,7 +102,7 @@ func forbidding(r golden.Run, paths ...string) golden.Run {
 	r.Prepare = func(server *clitest.Server) {
 		prepare(server)
 		for _, path := range paths {
-			server.Refuse("GET", path, 403, metav1.StatusReasonForbidden, "no")
+			server.RejectRequests("GET", path, 403, metav1.StatusReasonForbidden, "no")
 		}
 	}
 	return r
@@ -111,7 +111,7 @@ func forbidding(r golden.Run, paths ...string) golden.Run {
 // called returns the object with this name. The object must exist.
 func called(t *testing.T, server *clitest.Server, path, name string) map[string]any {
 	t.Helper()
-	for _, object := range server.Objects(path) {
+	for _, object := range server.ObjectsBelow(path) {
 		if object["metadata"].(map[string]any)["name"] == name {
 			return object
 		}
@@ -122,7 +122,7 @@ func called(t *testing.T, server *clitest.Server, path, name string) map[string]
 
 func TestListingsOfASite(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "listing", []golden.Run{
+	golden.CompareRuns(t, "listing", []golden.Run{
 		atSite("partitions have the site's names and limits", "sinfo", "-o", "%P %a %l %L %D %t %N"),
 		atSite("full nodes and used devices", "sinfo", "-N", "-p", "gpu", "-n", "g[1-3]", "-O", "NodeList:6,StateCompact:6,Gres:14,GresUsed:14,CPUsState:14,AllocMem:10"),
 		atSite("a partition of the site", "scontrol", "show", "partition", "gpu"),
@@ -130,7 +130,7 @@ func TestListingsOfASite(t *testing.T) {
 			node := golden.NewNode("r05n07")
 			node.Spec.Unschedulable = true
 			node.Annotations = map[string]string{keys.DrainReason: "fan broken", keys.DrainedBy: "mei", keys.DrainedAt: "2026-03-01T11:30:00Z"}
-			server.Set(node)
+			server.SetObjects(node)
 		}},
 		checking(atSite("drain a node", "scontrol", "update", "NodeName=g1", "State=DRAIN", "Reason=fan broken"), func(t *testing.T, server *clitest.Server) {
 			t.Helper()
@@ -174,7 +174,7 @@ func TestListingsOfASite(t *testing.T) {
 		checking(atSite("close a partition of the site", "scontrol", "update", "PartitionName=gpu", "State=INACTIVE"), commands("CloseQueue research")),
 		checking(atSite("a name is that of one namespace", "scancel", "train-sh-x7k2p"), commands("TerminateJob train-sh-x7k2p"), func(t *testing.T, server *clitest.Server) {
 			t.Helper()
-			for _, object := range server.Created("Command") {
+			for _, object := range server.CreatedObjects("Command") {
 				if space := object["metadata"].(map[string]any)["namespace"]; space != "nlp" {
 					t.Errorf("a Command in namespace %v", space)
 				}
@@ -202,7 +202,7 @@ func TestListingsOfASite(t *testing.T) {
 		slurmRun("licences", "scontrol", "show", "lic"),
 		slurmRun("steps", "scontrol", "show", "step"),
 		{About: "dependencies that are met, open and lost", Argv: []string{"slurm", "squeue", "-h", "-j", "39", "-o", "%i %r %E"}, Prepare: func(server *clitest.Server) {
-			server.Set(batch(39, "after", "ann", "default", batchv1alpha1.Pending, 10*time.Minute, because("Dependency", ""), func(j *batchv1alpha1.Job) {
+			server.SetObjects(batch(39, "after", "ann", "default", batchv1alpha1.Pending, 10*time.Minute, because("Dependency", ""), func(j *batchv1alpha1.Job) {
 				j.Annotations[keys.Dependency] = "afterok:36:37,after:38+5,singleton"
 				j.Status.Gate = &batchv1alpha1.JobGate{Met: []string{"afterok:36"}, Failed: []string{"afterok:37"}}
 			}))
@@ -223,10 +223,10 @@ func TestListingsOfASite(t *testing.T) {
 func TestACancelThatIsForbiddenLeavesNoMark(t *testing.T) {
 	t.Parallel()
 	run := slurmRun("", "scancel", "36")
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	slurmCluster(server)
-	server.Refuse("POST", "/apis/bus.volcano.sh/v1alpha1/namespaces/nlp/commands", 403, metav1.StatusReasonForbidden, "no")
-	if got := run.Do(t, server); got.Code == 0 {
+	server.RejectRequests("POST", "/apis/bus.volcano.sh/v1alpha1/namespaces/nlp/commands", 403, metav1.StatusReasonForbidden, "no")
+	if got := run.RunAgainst(t, server); got.Code == 0 {
 		t.Errorf("it is content: %s", got.Err)
 	}
 	noted("train-sh-x7k2p", keys.CancelledBy, "")(t, server)
@@ -236,8 +236,8 @@ func TestACancelThatIsForbiddenLeavesNoMark(t *testing.T) {
 // cluster does not hide the jobs of the others.
 func TestJobsOfSeveralClusters(t *testing.T) {
 	t.Parallel()
-	here, there := clitest.Start(t, golden.Cluster()...), clitest.Start(t, golden.Cluster()...)
-	there.Set(batch(80, "elsewhere", "mei", "default", batchv1alpha1.Pending, time.Hour))
+	here, there := clitest.Start(t, golden.ClusterObjects()...), clitest.Start(t, golden.ClusterObjects()...)
+	there.SetObjects(batch(80, "elsewhere", "mei", "default", batchv1alpha1.Pending, time.Hour))
 	slurmCluster(here)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, users: [{name: mei, user: {}}],
@@ -268,7 +268,7 @@ contexts: [{name: a, context: {cluster: a, user: mei, namespace: nlp}}, {name: b
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			argv := append([]string{"slurm", c.argv[0], "--kubeconfig", path}, c.argv[1:]...)
-			got := golden.Run{Argv: argv, Env: map[string]string{"USER": "mei"}}.Do(t, here)
+			got := golden.Run{Argv: argv, Env: map[string]string{"USER": "mei"}}.RunAgainst(t, here)
 			if got.Out != c.out || got.Code != c.code || !strings.Contains(got.Err, c.problem) || c.problem == "" && got.Err != "" {
 				t.Errorf("out %q, stderr %q, exit %d; want %q, %q, %d", got.Out, got.Err, got.Code, c.out, c.problem, c.code)
 			}
@@ -285,9 +285,9 @@ func TestJobsThatAreNamedAreReadAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			slurmCluster(server)
-			golden.Run{Argv: append([]string{"slurm"}, argv...), Env: map[string]string{"USER": "mei"}}.Do(t, server)
+			golden.Run{Argv: append([]string{"slurm"}, argv...), Env: map[string]string{"USER": "mei"}}.RunAgainst(t, server)
 			for _, query := range server.Queries() {
 				if path, rest, _ := strings.Cut(query, "?"); strings.HasSuffix(path, "/v1alpha1/jobs") && !strings.Contains(rest, "labelSelector=vc-batch.dev") {
 					t.Errorf("all jobs are read: %s", query)
@@ -300,11 +300,11 @@ func TestJobsThatAreNamedAreReadAlone(t *testing.T) {
 // With -i, a listing is repeated, but a note is printed only once.
 func TestAListingIsRepeated(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	slurmCluster(server)
-	server.Refuse("GET", "/apis/scheduling.volcano.sh/v1beta1/podgroups", 403, metav1.StatusReasonForbidden, "no")
+	server.RejectRequests("GET", "/apis/scheduling.volcano.sh/v1beta1/podgroups", 403, metav1.StatusReasonForbidden, "no")
 	out, stop, _ := golden.Start(t, server, "slurm", "squeue", "-i", "1", "-u", "ann", "-o", "%i")
-	out.Wait(t, "\n\nSun Mar 01 12:00:00 2026\nJOBID\n")
+	out.WaitFor(t, "\n\nSun Mar 01 12:00:00 2026\nJOBID\n")
 	if code := stop(); code != 130 { // the exit code of an interrupted command
 		t.Errorf("exit code %d", code)
 	}

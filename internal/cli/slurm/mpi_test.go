@@ -16,7 +16,7 @@ func TestScriptsThatNeedPMIAreFound(t *testing.T) {
 		"./configure --mpi=pmix\necho srun":                    0,
 		"srun ./a.out --mpi-threads=4 --mpirun=pmix\nwait\n\n": 0,
 	} {
-		if got := mpiLine([]byte(script)); got != want {
+		if got := findMPILine([]byte(script)); got != want {
 			t.Errorf("%q: line %d, want %d", script, got, want)
 		}
 	}

@@ -21,9 +21,9 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// partitionCalled returns the partition that has this name or whose queue has this name.
-func (c *call) partitionCalled(ctx context.Context, name string) (*sinfo.Partition, error) {
-	partitions, _, err := c.partitions(ctx)
+// findPartition returns the partition that has this name or whose queue has this name.
+func (c *call) findPartition(ctx context.Context, name string) (*sinfo.Partition, error) {
+	partitions, _, err := c.readPartitions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -39,16 +39,16 @@ func (c *call) partitionCalled(ctx context.Context, name string) (*sinfo.Partiti
 
 // updateNodes drains or resumes nodes.
 func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.Word) error {
-	names, err := hostlist.Expand(list)
+	names, err := hostlist.ExpandList(list)
 	if err != nil {
-		return noNodes(list)
+		return invalidNodesError(list)
 	}
 	state, reason := "", ""
 	for _, word := range change {
 		switch {
-		case word.Is("State"):
+		case word.HasName("State"):
 			state = strings.ToUpper(word.Value)
-		case word.Is("Reason"):
+		case word.HasName("Reason"):
 			reason = word.Value
 		default:
 			return usererror.Errorf("only State (DRAIN, RESUME) and Reason of a node can be changed", "Update of this parameter is not supported: %s", word.Name)
@@ -71,9 +71,9 @@ func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.W
 				return err
 			}
 		}
-		notes := map[string]any{keys.DrainReason: orNil(reason), keys.DrainedBy: nil, keys.DrainedAt: nil}
+		notes := map[string]any{keys.DrainReason: textOrNil(reason), keys.DrainedBy: nil, keys.DrainedAt: nil}
 		if reason != "" {
-			notes[keys.DrainedBy], notes[keys.DrainedAt] = c.me(), c.f.Now().UTC().Format(time.RFC3339)
+			notes[keys.DrainedBy], notes[keys.DrainedAt] = c.userName(), c.f.Now().UTC().Format(time.RFC3339)
 		}
 		text, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": notes}})
 		if err != nil {
@@ -91,22 +91,22 @@ func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.W
 func (c *call) updatePartition(ctx context.Context, name string, change []scontrol.Word) error {
 	const hint = "only State (UP, INACTIVE) of a partition can be changed; use vcctl queue update to change a queue"
 	open := map[string]bool{"UP": true, "DOWN": false, "DRAIN": false, "INACTIVE": false}
-	if len(change) != 1 || !change[0].Is("State") {
+	if len(change) != 1 || !change[0].HasName("State") {
 		return usererror.Errorf(hint, "Update of this parameter is not supported")
 	}
 	wish, known := open[strings.ToUpper(change[0].Value)]
 	if !known {
 		return usererror.Errorf(hint, "Invalid partition state: %s", change[0].Value)
 	}
-	p, err := c.partitionCalled(ctx, name)
+	p, err := c.findPartition(ctx, name)
 	if err != nil {
 		return err
 	}
 	switch strings.ToUpper(change[0].Value) { // a queue has only these two states
 	case "DOWN":
-		c.notef("warning", "State=DOWN is the same as INACTIVE here: new jobs are rejected, too")
+		c.printNotef("warning", "State=DOWN is the same as INACTIVE here: new jobs are rejected, too")
 	case "DRAIN":
-		c.notef("warning", "State=DRAIN is the same as INACTIVE here: pending jobs do not start either")
+		c.printNotef("warning", "State=DRAIN is the same as INACTIVE here: pending jobs do not start either")
 	}
 	cl, err := c.f.Client()
 	if err != nil {

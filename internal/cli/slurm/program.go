@@ -40,7 +40,7 @@ type call struct {
 	// quiet suppresses notes and warnings.
 	quiet bool
 	// operator reports whether the user is an operator. It is nil until the API server has been asked; see
-	// runsCluster.
+	// isOperator.
 	operator *bool
 }
 
@@ -48,16 +48,16 @@ type call struct {
 // "slurm".
 const slurmVersion = "26.11.0"
 
-// common returns the options that all programs share, including those that select the cluster. It omits the letters
-// that the program uses for other options.
-func common(t *getopt.Table) []getopt.Option {
+// commonOptions returns the options that all programs share, including those that select the cluster. It omits the
+// letters that the program uses for other options.
+func commonOptions(t *getopt.Table) []getopt.Option {
 	var all []getopt.Option
 	add := func(o getopt.Option) {
 		taken := slices.ContainsFunc(t.Options, func(other getopt.Option) bool { return other.Short == o.Short })
 		if taken {
 			o.Short = 0
 		}
-		if !t.Has(o.Long) {
+		if !t.HasOption(o.Long) {
 			all = append(all, o)
 		}
 	}
@@ -71,18 +71,18 @@ func common(t *getopt.Table) []getopt.Option {
 	return all
 }
 
-// command creates the cobra command of a program.
-func command(f *cli.Factory, p program) *cobra.Command {
-	table := p.table.With(common(p.table)...)
+// newProgramCommand creates the cobra command of a program.
+func newProgramCommand(f *cli.Factory, p program) *cobra.Command {
+	table := p.table.WithOptions(commonOptions(p.table)...)
 	cmd := &cobra.Command{
 		Use:                strings.TrimSpace(cmp.Or(p.name, table.Program) + " [OPTIONS] " + table.Operands),
 		Short:              p.short,
-		Long:               cli.Text(p.long) + "\n\n" + strings.TrimRight(table.OptionsText(), "\n"),
-		Example:            f.Examples(p.example),
+		Long:               cli.FormatHelp(p.long) + "\n\n" + strings.TrimRight(table.OptionsText(), "\n"),
+		Example:            f.FormatExamples(p.example),
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			c := &call{f: f, table: table, words: words, said: map[string]bool{}}
-			return c.told(c.do(cmd, p.run))
+			return c.printError(c.parseAndRun(cmd, p.run))
 		},
 	}
 	cmd.DisableFlagsInUseLine = true
@@ -91,11 +91,11 @@ func command(f *cli.Factory, p program) *cobra.Command {
 	return cmd
 }
 
-// do parses the words and runs the program, or prints the help if the words request it.
-func (c *call) do(cmd *cobra.Command, run func(context.Context, *call) error) error {
+// parseAndRun parses the words and runs the program, or prints the help if the words request it.
+func (c *call) parseAndRun(cmd *cobra.Command, run func(context.Context, *call) error) error {
 	var err error
-	if c.parsed, err = c.table.Parse(c.words); err != nil {
-		return usererror.Usage(c.table.Program, err)
+	if c.parsed, err = c.table.ParseArguments(c.words); err != nil {
+		return usererror.NewUsageError(c.table.Program, err)
 	}
 	out := c.f.Streams.Out
 	switch {
@@ -109,35 +109,35 @@ func (c *call) do(cmd *cobra.Command, run func(context.Context, *call) error) er
 		return err
 	}
 	c.quiet = c.table.Program == "scontrol" && c.parsed.Has("quiet") // scancel's --quiet suppresses only some errors
-	c.withoutEffect()
-	c.connect()
+	c.reportIneffective()
+	c.applyConnection()
 	return run(cmd.Context(), c)
 }
 
-// connect passes the options that select the cluster to the factory.
-func (c *call) connect() {
+// applyConnection passes the options that select the cluster to the factory.
+func (c *call) applyConnection() {
 	config := c.f.Config
 	for name, field := range map[string]*string{"kubeconfig": config.KubeConfig, "context": config.Context, "namespace": config.Namespace} {
-		if value, given := c.parsed.Last(name); given {
+		if value, given := c.parsed.LastValue(name); given {
 			*field = value
 		}
 	}
 }
 
-// told prints an error in Slurm's format and returns its exit code as the error.
-func (c *call) told(err error) error {
+// printError prints an error in Slurm's format and returns its exit code as the error.
+func (c *call) printError(err error) error {
 	var status cli.ExitStatus
 	if err == nil || errors.As(err, &status) && !isJoined(err) {
 		return err
 	}
 	code := 0
-	for _, one := range flatten(err) {
+	for _, one := range flattenErrors(err) {
 		if errors.As(one, &status) {
 			code = max(code, int(status))
 			continue
 		}
-		f := c.faultOf(one)
-		fmt.Fprint(c.f.Streams.Err, printable.EscapeText(f.Text(c.table.Program)))
+		f := c.toSlurmError(one)
+		fmt.Fprint(c.f.Streams.Err, printable.EscapeText(f.FormatText(c.table.Program)))
 		code = max(code, f.Code)
 	}
 	return cli.ExitStatus(max(code, 1))
@@ -148,37 +148,37 @@ func isJoined(err error) bool {
 	return joined
 }
 
-func flatten(err error) []error {
+func flattenErrors(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return []error{err}
 	}
 	var all []error
 	for _, one := range joined.Unwrap() {
-		all = append(all, flatten(one)...)
+		all = append(all, flattenErrors(one)...)
 	}
 	return all
 }
 
-// faultOf converts an error to a Slurm error.
-func (c *call) faultOf(err error) *usererror.Error {
+// toSlurmError converts an error to a Slurm error.
+func (c *call) toSlurmError(err error) *usererror.Error {
 	var f *usererror.Error
 	if errors.As(err, &f) {
 		return f
 	}
-	human := cli.Humanize(err, c.f.Where())
-	return &usererror.Error{What: human.What, Hint: inSlurmsOptions(human.Hint), Code: human.Code}
+	human := cli.HumanizeError(err, c.f.DescribeConnection())
+	return &usererror.Error{What: human.What, Hint: adaptHint(human.Hint), Code: human.Code}
 }
 
-// withoutEffect reports, with -v, the specified options that have no effect. By default, it prints nothing, because
+// reportIneffective reports, with -v, the specified options that have no effect. By default, it prints nothing, because
 // other programs parse the output of these commands and expect only what Slurm prints.
-func (c *call) withoutEffect() {
+func (c *call) reportIneffective() {
 	if !c.parsed.Has("verbose") {
 		return
 	}
 	for _, o := range c.table.Options {
 		if o.NoEffect && o.Long != "verbose" && c.parsed.Has(o.Long) {
-			c.notef("warning", "--%s has no effect here", o.Long)
+			c.printNotef("warning", "--%s has no effect here", o.Long)
 		}
 	}
 }
@@ -186,18 +186,18 @@ func (c *call) withoutEffect() {
 // isInJob reports whether the program runs in a pod of a batch job.
 func (c *call) isInJob() bool { return c.f.Streams.Env(launchconfig.EnvPod) != "" }
 
-// noteOnce prints a note about data that could not be read, unless it has already been printed. In a job, it prints
-// nothing, because a job intentionally has few permissions and scripts read both output streams.
-func (c *call) noteOnce(format string, args ...any) {
+// printNoteOnce prints a note about data that could not be read, unless it has already been printed. In a job, it
+// prints nothing, because a job intentionally has few permissions and scripts read both output streams.
+func (c *call) printNoteOnce(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !c.said[text] && !c.isInJob() {
 		c.said[text] = true
-		c.notef("note", "%s", text)
+		c.printNotef("note", "%s", text)
 	}
 }
 
-// notef prints a line about a result that the user may not expect, such as `sbatch: note: …`.
-func (c *call) notef(kind, format string, args ...any) {
+// printNotef prints a line about a result that the user may not expect, such as `sbatch: note: …`.
+func (c *call) printNotef(kind, format string, args ...any) {
 	if c.quiet {
 		return
 	}

@@ -31,9 +31,9 @@ func TestProgramsThatSubmit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			site(server)
-			got := golden.Run{Argv: append([]string{"slurm", "sbatch"}, c.args...), Input: c.script, Env: map[string]string{"PATH": "/bin", "LANG": "C"}}.Do(t, server)
+			got := golden.Run{Argv: append([]string{"slurm", "sbatch"}, c.args...), Input: c.script, Env: map[string]string{"PATH": "/bin", "LANG": "C"}}.RunAgainst(t, server)
 			found := c.answer.FindStringSubmatch(got.Out)
 			if got.Code != 0 || found == nil || found[1] != "43" {
 				t.Fatalf("exit %d: %s%s", got.Code, got.Out, got.Err)

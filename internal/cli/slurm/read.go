@@ -67,8 +67,8 @@ type beside struct {
 	read              func(context.Context) error
 }
 
-// read lists the jobs of all namespaces that the user may read, and the additional data selected by w.
-func (c *call) read(ctx context.Context, w wants) (*view, error) {
+// readView lists the jobs of all namespaces that the user may read, and the additional data selected by w.
+func (c *call) readView(ctx context.Context, w wants) (*view, error) {
 	cl, err := c.f.Client()
 	if err != nil {
 		return nil, err
@@ -77,14 +77,14 @@ func (c *call) read(ctx context.Context, w wants) (*view, error) {
 	if v.rest, err = c.f.RESTConfig(); err != nil {
 		return nil, err
 	}
-	if err := c.scope(v); err != nil {
+	if err := c.restrictNamespace(v); err != nil {
 		return nil, err
 	}
 	if v.home, err = c.f.Namespace(); err != nil {
 		return nil, err
 	}
-	busy := c.f.Streams.Busy("reading jobs")
-	defer busy.Done()
+	busy := c.f.Streams.StartBusyLine("reading jobs")
+	defer busy.RemoveLine()
 	// If the user has access to only one namespace, the first attempt, which reads all namespaces, fails. Its notes
 	// are then discarded, because they do not apply to the second attempt.
 	var notes []string
@@ -92,10 +92,10 @@ func (c *call) read(ctx context.Context, w wants) (*view, error) {
 	err = v.readAll(ctx, w)
 	if apierrors.IsForbidden(err) && v.namespace == "" {
 		notes, v.namespace = nil, v.home
-		c.noteOnce("you are not allowed to list jobs in all namespaces: showing only namespace %s", v.namespace)
+		c.printNoteOnce("you are not allowed to list jobs in all namespaces: showing only namespace %s", v.namespace)
 		err = v.readAll(ctx, w)
 	}
-	v.note = c.noteOnce
+	v.note = c.printNoteOnce
 	for _, note := range notes {
 		v.note("%s", note)
 	}
@@ -109,7 +109,7 @@ func (v *view) readAll(ctx context.Context, w wants) error {
 		if err := v.readJobs(ctx, w.named); err != nil {
 			return err
 		}
-		return v.readBeside(ctx, w)
+		return v.readAdditional(ctx, w)
 	}
 	var problem error
 	var wait sync.WaitGroup
@@ -117,14 +117,14 @@ func (v *view) readAll(ctx context.Context, w wants) error {
 		// Queues and priorities are read concurrently. If the daemon does not answer, the remaining data is read from
 		// the API server.
 		wait.Go(func() { problem = v.readFacts(ctx, w) })
-		err := v.readBeside(ctx, wants{})
+		err := v.readAdditional(ctx, wants{})
 		if wait.Wait(); problem == nil || err != nil || ctx.Err() != nil {
 			return cmp.Or(err, ctx.Err())
 		}
 		w.known = true
 	}
 	wait.Go(func() { problem = v.readJobs(ctx, nil) })
-	err := v.readBeside(ctx, w)
+	err := v.readAdditional(ctx, w)
 	wait.Wait()
 	if problem != nil {
 		return problem
@@ -132,8 +132,8 @@ func (v *view) readAll(ctx context.Context, w wants) error {
 	return err
 }
 
-// scope restricts the view to one namespace if the user specified it.
-func (c *call) scope(v *view) error {
+// restrictNamespace restricts the view to one namespace if the user specified it.
+func (c *call) restrictNamespace(v *view) error {
 	if !c.f.NamespaceGiven() {
 		return nil
 	}
@@ -150,20 +150,20 @@ func (v *view) readJobs(ctx context.Context, named []optionvalue.Job) error {
 		return v.listJobs(ctx, nil)
 	}
 	numbers := slices.DeleteFunc(slices.Clone(named), func(ref optionvalue.Job) bool { return ref.ID == 0 })
-	if selector := byNumber(numbers); selector != nil {
+	if selector := matchingNumbers(numbers); selector != nil {
 		if err := v.listJobs(ctx, named, selector); err != nil {
 			return err
 		}
 	}
 	for _, ref := range named {
-		if ref.ID == 0 && !v.has(ref) {
+		if ref.ID == 0 && !v.containsJob(ref) {
 			if err := v.getJob(ctx, types.NamespacedName{Namespace: v.home, Name: ref.Name}); err != nil {
 				return err
 			}
 		}
 	}
-	if left := slices.DeleteFunc(numbers, v.has); len(left) > 0 {
-		return v.readByElements(ctx, left)
+	if left := slices.DeleteFunc(numbers, v.containsJob); len(left) > 0 {
+		return v.readArraysByElement(ctx, left)
 	}
 	return nil
 }
@@ -179,8 +179,8 @@ func (v *view) getJob(ctx context.Context, name types.NamespacedName) error {
 	return nil
 }
 
-// byNumber returns a list option that selects jobs by their numbers, or nil if no reference has a number.
-func byNumber(named []optionvalue.Job) client.ListOption {
+// matchingNumbers returns a list option that selects jobs by their numbers, or nil if no reference has a number.
+func matchingNumbers(named []optionvalue.Job) client.ListOption {
 	var numbers []string
 	for _, ref := range named {
 		numbers = append(numbers, batchv1alpha1.FormatJobID(ref.ID))
@@ -195,34 +195,34 @@ func byNumber(named []optionvalue.Job) client.ListOption {
 	return client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*is)}
 }
 
-// has reports whether the view contains the job that a reference means.
-func (v *view) has(ref optionvalue.Job) bool {
-	return slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return v.means(ref, job) })
+// containsJob reports whether the view contains the job that a reference means.
+func (v *view) containsJob(ref optionvalue.Job) bool {
+	return slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return v.refersTo(ref, job) })
 }
 
-// means reports whether a reference means a job. Job numbers are unique in the cluster. Names are resolved in only
+// refersTo reports whether a reference means a job. Job numbers are unique in the cluster. Names are resolved in only
 // one namespace, so that scancel does not cancel another user's job with the same name.
-func (v *view) means(ref optionvalue.Job, job *batchv1alpha1.Job) bool {
-	if _, ok := listrow.Match(ref, job); !ok {
+func (v *view) refersTo(ref optionvalue.Job, job *batchv1alpha1.Job) bool {
+	if _, ok := listrow.MatchReference(ref, job); !ok {
 		return false
 	}
 	return ref.ID != 0 || job.Namespace == v.home
 }
 
-// unknown returns an error for the first reference by name for which there is no job. References by number are
+// checkNames returns an error for the first reference by name for which there is no job. References by number are
 // skipped, because the job may have existed and been deleted.
-func (v *view) unknown(refs []optionvalue.Job) error {
+func (v *view) checkNames(refs []optionvalue.Job) error {
 	for _, ref := range refs {
-		if ref.ID == 0 && !v.has(ref) {
-			return v.notThere(ref)
+		if ref.ID == 0 && !v.containsJob(ref) {
+			return v.missingJobError(ref)
 		}
 	}
 	return nil
 }
 
-// notThere returns the error for a job that does not exist. If the reference is a number, the job may have been
+// missingJobError returns the error for a job that does not exist. If the reference is a number, the job may have been
 // deleted.
-func (v *view) notThere(ref optionvalue.Job) error {
+func (v *view) missingJobError(ref optionvalue.Job) error {
 	if ref.ID == 0 {
 		return usererror.Errorf("specify a job number, or the name of a job in namespace "+v.home+"; sacct lists ended jobs", "%s: "+invalidJob, ref)
 	}
@@ -231,10 +231,10 @@ func (v *view) notThere(ref optionvalue.Job) error {
 
 func (v *view) listJobs(ctx context.Context, named []optionvalue.Job, options ...client.ListOption) error {
 	page := &batchv1alpha1.JobList{}
-	return cli.Pages(ctx, v.c, page, func() error {
+	return cli.ListPages(ctx, v.c, page, func() error {
 		for i := range page.Items {
 			job := &page.Items[i]
-			if len(named) == 0 || slices.ContainsFunc(named, func(ref optionvalue.Job) bool { return v.means(ref, job) }) {
+			if len(named) == 0 || slices.ContainsFunc(named, func(ref optionvalue.Job) bool { return v.refersTo(ref, job) }) {
 				job.ManagedFields = nil
 				v.jobs = append(v.jobs, job)
 			}
@@ -244,9 +244,9 @@ func (v *view) listJobs(ctx context.Context, named []optionvalue.Job, options ..
 	}, append(options, client.InNamespace(v.namespace))...)
 }
 
-// readBeside reads the additional data concurrently. If the user may not read some of the data, it prints a note
+// readAdditional reads the additional data concurrently. If the user may not read some of the data, it prints a note
 // about what is missing.
-func (v *view) readBeside(ctx context.Context, w wants) error {
+func (v *view) readAdditional(ctx context.Context, w wants) error {
 	const cluster = "the cluster"
 	work := []beside{
 		{"queues", cluster, "which partitions are closed or missing", v.readQueues},
@@ -257,16 +257,16 @@ func (v *view) readBeside(ctx context.Context, w wants) error {
 	}
 	named, one, namespace := len(w.named) > 0, (*batchv1alpha1.Job)(nil), v.namespace
 	if named {
-		namespace = v.spaceOf(v.jobs)
+		namespace = v.commonNamespace(v.jobs)
 	}
 	if named && len(v.jobs) == 1 {
 		one = v.jobs[0]
 	}
-	if w.groups && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return !atRest(job) })) {
-		work = append(work, beside{"PodGroups", within(namespace), "why jobs are pending or when they start", func(ctx context.Context) error { return v.readGroups(ctx, namespace, one) }})
+	if w.groups && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return !isInactive(job) })) {
+		work = append(work, beside{"PodGroups", namespaceText(namespace), "why jobs are pending or when they start", func(ctx context.Context) error { return v.readGroups(ctx, namespace, one) }})
 	}
-	if w.pods && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return w.ended || !atRest(job) })) {
-		work = append(work, podsBeside(namespace, func(ctx context.Context) error { return v.readPods(ctx, namespace, one, w.ended) }))
+	if w.pods && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return w.ended || !isInactive(job) })) {
+		work = append(work, podsToRead(namespace, func(ctx context.Context) error { return v.readPods(ctx, namespace, one, w.ended) }))
 	}
 	errs := make([]error, len(work))
 	var wait sync.WaitGroup
@@ -275,38 +275,39 @@ func (v *view) readBeside(ctx context.Context, w wants) error {
 	}
 	wait.Wait()
 	for i, err := range errs {
-		if err := v.passable(work[i], err); err != nil {
+		if err := v.ignoreForbidden(work[i], err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// podsBeside describes the pods of a namespace.
-func podsBeside(namespace string, read func(context.Context) error) beside {
-	return beside{"pods", within(namespace), "the nodes of jobs or how they ended", read}
+// podsToRead describes the pods of a namespace.
+func podsToRead(namespace string, read func(context.Context) error) beside {
+	return beside{"pods", namespaceText(namespace), "the nodes of jobs or how they ended", read}
 }
 
-// within returns the words with which a sentence describes a namespace. The empty namespace means all namespaces.
-func within(namespace string) string {
+// namespaceText returns the words with which a sentence describes a namespace. The empty namespace means all
+// namespaces.
+func namespaceText(namespace string) string {
 	if namespace == "" {
 		return "all namespaces"
 	}
 	return "namespace " + namespace
 }
 
-// spaceOf returns the namespace that all of the jobs share or, if they have different ones, the namespace of the
-// view.
-func (v *view) spaceOf(jobs []*batchv1alpha1.Job) string {
+// commonNamespace returns the namespace that all of the jobs share or, if they have different ones, the namespace of
+// the view.
+func (v *view) commonNamespace(jobs []*batchv1alpha1.Job) string {
 	if len(jobs) == 0 || slices.ContainsFunc(jobs, func(job *batchv1alpha1.Job) bool { return job.Namespace != jobs[0].Namespace }) {
 		return v.namespace
 	}
 	return jobs[0].Namespace
 }
 
-// passable prints a note and returns nil if the user may not read some of the data. It returns other errors
+// ignoreForbidden prints a note and returns nil if the user may not read some of the data. It returns other errors
 // unchanged.
-func (v *view) passable(b beside, err error) error {
+func (v *view) ignoreForbidden(b beside, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
 		v.note("you are not allowed to list %s in %s: the output does not show %s", b.kind, b.where, b.lost)
@@ -317,7 +318,7 @@ func (v *view) passable(b beside, err error) error {
 	return err
 }
 
-func atRest(job *batchv1alpha1.Job) bool {
+func isInactive(job *batchv1alpha1.Job) bool {
 	switch job.Status.State.Phase {
 	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated, batchv1alpha1.Aborted:
 		return true
@@ -328,7 +329,7 @@ func atRest(job *batchv1alpha1.Job) bool {
 func (v *view) readQueues(ctx context.Context) error {
 	v.queues = map[string]*schedulingv1beta1.Queue{}
 	page := &schedulingv1beta1.QueueList{}
-	err := cli.Pages(ctx, v.c, page, func() error {
+	err := cli.ListPages(ctx, v.c, page, func() error {
 		for i := range page.Items {
 			v.queues[page.Items[i].Name] = &page.Items[i]
 		}
@@ -345,7 +346,7 @@ func (v *view) readQueues(ctx context.Context) error {
 func (v *view) readPriorities(ctx context.Context) error {
 	v.priorities = map[string]int64{}
 	page := &schedulingv1.PriorityClassList{}
-	return cli.Pages(ctx, v.c, page, func() error {
+	return cli.ListPages(ctx, v.c, page, func() error {
 		for _, class := range page.Items {
 			v.priorities[class.Name] = int64(class.Value)
 			if class.GlobalDefault {
@@ -370,7 +371,7 @@ func (v *view) readGroups(ctx context.Context, namespace string, job *batchv1alp
 		return err
 	}
 	page := &schedulingv1beta1.PodGroupList{}
-	return cli.Pages(ctx, v.c, page, func() error {
+	return cli.ListPages(ctx, v.c, page, func() error {
 		for i := range page.Items {
 			group := &page.Items[i]
 			for _, owner := range group.OwnerReferences {
@@ -402,7 +403,7 @@ func (v *view) readPods(ctx context.Context, namespace string, job *batchv1alpha
 func (v *view) listPods(ctx context.Context, options ...client.ListOption) error {
 	v.pods = map[types.NamespacedName][]*corev1.Pod{}
 	page := &corev1.PodList{}
-	err := cli.Pages(ctx, v.c, page, func() error {
+	err := cli.ListPages(ctx, v.c, page, func() error {
 		for i := range page.Items {
 			pod := &page.Items[i]
 			key := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels[keys.JobName]}
@@ -435,17 +436,17 @@ func (v *view) readPodsOfArrays(ctx context.Context) error {
 	if is, err := labels.NewRequirement(keys.JobName, selection.In, names); err == nil && len(names) <= 100 {
 		which = client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*is)}
 	}
-	namespace := v.spaceOf(arrays)
-	read := podsBeside(namespace, func(ctx context.Context) error {
+	namespace := v.commonNamespace(arrays)
+	read := podsToRead(namespace, func(ctx context.Context) error {
 		return v.listPods(ctx, client.InNamespace(namespace), which, client.MatchingFieldsSelector{Selector: unended})
 	})
 	v.arraysOnly = true
-	return v.passable(read, read.read(ctx))
+	return v.ignoreForbidden(read, read.read(ctx))
 }
 
-// source returns the data of one job in the view.
-func (c *call) source(v *view, job *batchv1alpha1.Job) *listrow.Source {
-	s := &listrow.Source{Job: job, Group: v.groups[job.UID], Cluster: c.cluster(), Now: c.f.Now(), Priority: v.byDefault}
+// newSource returns the data of one job in the view.
+func (c *call) newSource(v *view, job *batchv1alpha1.Job) *listrow.Source {
+	s := &listrow.Source{Job: job, Group: v.groups[job.UID], Cluster: c.clusterName(), Now: c.f.Now(), Priority: v.byDefault}
 	if job.Spec.PriorityClassName != "" {
 		s.Priority = v.priorities[job.Spec.PriorityClassName]
 	}
@@ -459,11 +460,11 @@ func (c *call) source(v *view, job *batchv1alpha1.Job) *listrow.Source {
 	return s
 }
 
-// rows returns the rows of all jobs in the view.
-func (c *call) rows(v *view, each bool) []*listrow.Row {
+// jobRows returns the rows of all jobs in the view.
+func (c *call) jobRows(v *view, each bool) []*listrow.Row {
 	var rows []*listrow.Row
 	for _, job := range v.jobs {
-		list := listrow.Rows(c.source(v, job), each)
+		list := listrow.RowsOf(c.newSource(v, job), each)
 		for i := range list {
 			rows = append(rows, &list[i])
 		}
@@ -471,16 +472,16 @@ func (c *call) rows(v *view, each bool) []*listrow.Row {
 	return rows
 }
 
-// cluster returns the name of the cluster, which is the context of the kubeconfig.
-func (c *call) cluster() string { return cmp.Or(c.f.Where().Context, "cluster") }
+// clusterName returns the name of the cluster, which is the context of the kubeconfig.
+func (c *call) clusterName() string { return cmp.Or(c.f.DescribeConnection().Context, "cluster") }
 
-// me returns the name of the user. In a job, it is the user who submitted the job.
-func (c *call) me() string {
-	return cmp.Or(c.f.Streams.Env("SLURM_JOB_USER"), c.f.Streams.User(), listrow.Nobody)
+// userName returns the name of the user. In a job, it is the user who submitted the job.
+func (c *call) userName() string {
+	return cmp.Or(c.f.Streams.Env("SLURM_JOB_USER"), c.f.Streams.FindUserName(), listrow.Nobody)
 }
 
-// jobsNamed parses the words of a command line as lists of jobs.
-func jobsNamed(words []string) ([]optionvalue.Job, error) {
+// parseJobWords parses the words of a command line as lists of jobs.
+func parseJobWords(words []string) ([]optionvalue.Job, error) {
 	var all []optionvalue.Job
 	for _, word := range words {
 		list, err := optionvalue.ParseJobs(word)

@@ -21,16 +21,16 @@ func TestWhoMayLookAtOneNamespaceIsToldThatAlone(t *testing.T) {
 	} {
 		t.Run(words, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			slurmCluster(server)
 			run := golden.Run{Argv: append([]string{"slurm"}, strings.Fields(words)...), Env: map[string]string{"USER": "mei"}}
 			all := run
 			all.Argv = append(run.Argv[:len(run.Argv):len(run.Argv)], "--namespace", "nlp")
-			want := all.Do(t, server)
+			want := all.RunAgainst(t, server)
 			for _, path := range []string{"/apis/batch.volcano.sh/v1alpha1/jobs", "/apis/scheduling.volcano.sh/v1beta1/podgroups", "/api/v1/pods"} {
-				server.Refuse("GET", path, 403, metav1.StatusReasonForbidden, "no")
+				server.RejectRequests("GET", path, 403, metav1.StatusReasonForbidden, "no")
 			}
-			if got := run.Do(t, server); got.Out != want.Out || got.Err != told || got.Code != 0 || want.Out == "" {
+			if got := run.RunAgainst(t, server); got.Out != want.Out || got.Err != told || got.Code != 0 || want.Out == "" {
 				t.Errorf("exit %d, %q\nof the namespace: %q\ntold %q, want %q", got.Code, got.Out, want.Out, got.Err, told)
 			}
 		})

@@ -78,7 +78,7 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 }}
 
 func newSacct(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: &sacctTable, run: runSacct,
+	return newProgramCommand(f, program{table: &sacctTable, run: runSacct,
 		short: "List current and ended jobs and their steps",
 		long: `
 			List jobs, batch scripts and steps, with their exit codes and the resources that
@@ -95,7 +95,7 @@ func newSacct(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// sacctView holds the parsed options of sacct.
+// newSacctView holds the parsed options of sacct.
 type sacctView struct {
 	filter  squeue.Filter
 	states  []state.Code
@@ -106,25 +106,25 @@ type sacctView struct {
 }
 
 func runSacct(ctx context.Context, c *call) error {
-	err := c.refused(map[string]string{"federation": noFederations, "group": "jobs have no group", "gid": "jobs have no group", "file": "there is no accounting file", "associations": "there are no associations",
+	err := c.rejectUnsupported(map[string]string{"federation": noFederations, "group": "jobs have no group", "gid": "jobs have no group", "file": "there is no accounting file", "associations": "there are no associations",
 		"completion": "there is no log of completions", "flags": "jobs have no such flags"})
 	if err != nil {
 		return err
 	}
-	style := sacct.Style{Time: timeformat.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))}
-	if units, ok := c.parsed.Last("units"); ok {
+	style := sacct.Style{Time: timeformat.NewStyle(c.f.Streams.Env("SLURM_TIME_FORMAT"))}
+	if units, ok := c.parsed.LastValue("units"); ok {
 		if len(units) != 1 || !strings.ContainsAny(units, "KMGTP") {
 			return usererror.Errorf("units are K, M, G, T and P", "Invalid unit type: %s", units)
 		}
 		style.Units = units[0]
 	}
 	if c.parsed.Has("helpformat") {
-		return c.sacctHelp(style)
+		return c.printSacctHelp(style)
 	}
 	if c.parsed.Has("batch-script") || c.parsed.Has("env-vars") {
-		return c.sacctTexts(ctx)
+		return c.printSacctTexts(ctx)
 	}
-	v, err := c.sacctView(style)
+	v, err := c.newSacctView(style)
 	if err != nil {
 		return err
 	}
@@ -133,11 +133,11 @@ func runSacct(ctx context.Context, c *call) error {
 	}
 	var lines []*sacct.Line
 	var adding sync.Mutex
-	err = c.sideBySide("", func(one *call, _ bool) error {
-		if err := one.noteKept(ctx, v); err != nil {
+	err = c.inClustersParallel("", func(one *call, _ bool) error {
+		if err := one.noteRetention(ctx, v); err != nil {
 			return err
 		}
-		more, err := one.sacctLines(ctx, v)
+		more, err := one.readSacctLines(ctx, v)
 		adding.Lock()
 		defer adding.Unlock()
 		lines = append(lines, more...)
@@ -147,13 +147,13 @@ func runSacct(ctx context.Context, c *call) error {
 	if err != nil && len(lines) == 0 {
 		return err
 	}
-	return errors.Join(err, c.sacctPrint(v, lines)) // prints the clusters of -M that answered
+	return errors.Join(err, c.printSacct(v, lines)) // prints the clusters of -M that answered
 }
 
-// sacctHelp lists the column names, four per line.
-func (c *call) sacctHelp(style sacct.Style) error {
+// printSacctHelp lists the column names, four per line.
+func (c *call) printSacctHelp(style sacct.Style) error {
 	var names []string
-	for _, f := range style.Fields() {
+	for _, f := range style.ColumnFields() {
 		names = append(names, f.Names[0])
 	}
 	slices.SortFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
@@ -170,15 +170,15 @@ func (c *call) sacctHelp(style sacct.Style) error {
 	return err
 }
 
-func (c *call) sacctView(style sacct.Style) (*sacctView, error) {
-	v := &sacctView{form: c.form()}
+func (c *call) newSacctView(style sacct.Style) (*sacctView, error) {
+	v := &sacctView{form: c.outputForm()}
 	if len(c.parsed.Operands) > 0 {
 		return nil, usererror.Errorf("specify jobs with -j", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
-	if err := c.sacctFilter(v); err != nil {
+	if err := c.readSacctFilter(v); err != nil {
 		return nil, err
 	}
-	if err := c.sacctWindow(v); err != nil {
+	if err := c.readSacctWindow(v); err != nil {
 		return nil, err
 	}
 	format := sacct.Default
@@ -201,39 +201,39 @@ func (c *call) sacctView(style sacct.Style) (*sacctView, error) {
 		}
 	}
 	var err error
-	if v.columns, err = tableformat.Sized(format, style.Fields()); err != nil {
+	if v.columns, err = tableformat.ParseSized(format, style.ColumnFields()); err != nil {
 		return nil, usererror.Errorf("sacct -e lists the columns", "%s", err)
 	}
 	return v, nil
 }
 
-func (c *call) sacctFilter(v *sacctView) error {
+func (c *call) readSacctFilter(v *sacctView) error {
 	f := &v.filter
 	f.All = true
-	err := c.lists(listed{"accounts", "", &f.Accounts}, listed{"name", "", &f.Names}, listed{"partition", "", &f.Partitions}, listed{"qos", "", &f.QOS},
+	err := c.readListFilters(listed{"accounts", "", &f.Accounts}, listed{"name", "", &f.Names}, listed{"partition", "", &f.Partitions}, listed{"qos", "", &f.QOS},
 		listed{"wckeys", "", &f.WCKeys}, listed{"user", "", &f.Users}, listed{"uid", "", &f.Users})
 	if err != nil {
 		return err
 	}
 	named := c.parsed.Has("jobs")
 	if named {
-		if f.Jobs, err = jobsNamed(c.parsed.All("jobs")); err != nil {
+		if f.Jobs, err = parseJobWords(c.parsed.AllValues("jobs")); err != nil {
 			return err
 		}
-		if err := c.someJobs(f.Jobs, "jobs"); err != nil {
+		if err := c.rejectEmptyLists(f.Jobs, "jobs"); err != nil {
 			return err
 		}
 	}
-	if me := c.me(); len(f.Users) == 0 && !c.parsed.Has("allusers") && !named && me != "root" {
+	if me := c.userName(); len(f.Users) == 0 && !c.parsed.Has("allusers") && !named && me != "root" {
 		f.Users = []string{me}
 	}
-	if v.sizes, err = c.sacctSizes(); err != nil {
+	if v.sizes, err = c.readSacctSizes(); err != nil {
 		return err
 	}
-	if f.Nodes, err = c.hosts("nodelist"); err != nil {
+	if f.Nodes, err = c.readHostNames("nodelist"); err != nil {
 		return err
 	}
-	if text, ok := c.parsed.Last("state"); ok {
+	if text, ok := c.parsed.LastValue("state"); ok {
 		codes, all, err := squeue.ParseStates(text)
 		if err != nil {
 			return usererror.Errorf("states are "+stateWords(), "%s", err)
@@ -248,9 +248,9 @@ func (c *call) sacctFilter(v *sacctView) error {
 // kept is how long jobs are kept after their end, unless the site's profile sets another duration.
 const kept = 7 * 24 * time.Hour
 
-// sacctWindow parses -S and -E. By default, the window begins at midnight and ends now. With -j, it begins at the
+// readSacctWindow parses -S and -E. By default, the window begins at midnight and ends now. With -j, it begins at the
 // earliest possible time. With -s, it is the current moment.
-func (c *call) sacctWindow(v *sacctView) error {
+func (c *call) readSacctWindow(v *sacctView) error {
 	now := c.f.Now()
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	v.window = sacct.Window{From: midnight, To: now}
@@ -261,11 +261,11 @@ func (c *call) sacctWindow(v *sacctView) error {
 		v.window.From = now
 	}
 	for option, at := range map[string]*time.Time{"starttime": &v.window.From, "endtime": &v.window.To} {
-		text, ok := c.given(option, map[string]string{"starttime": "SACCT_STARTTIME", "endtime": "SACCT_ENDTIME"}[option])
+		text, ok := c.optionOrVariable(option, map[string]string{"starttime": "SACCT_STARTTIME", "endtime": "SACCT_ENDTIME"}[option])
 		if !ok {
 			continue
 		}
-		t, err := moment(text, now)
+		t, err := parseMoment(text, now)
 		if err != nil {
 			return usererror.Errorf("use a format such as 2026-11-21T22:18, 22:18, 11/21 or now-2days", "Invalid time specification: %s", text)
 		}
@@ -277,8 +277,8 @@ func (c *call) sacctWindow(v *sacctView) error {
 	return nil
 }
 
-// noteKept prints a note if the requested window begins earlier than the period for which ended jobs are kept.
-func (c *call) noteKept(ctx context.Context, v *sacctView) error {
+// noteRetention prints a note if the requested window begins earlier than the period for which ended jobs are kept.
+func (c *call) noteRetention(ctx context.Context, v *sacctView) error {
 	if !c.parsed.Has("starttime") {
 		return nil
 	}
@@ -286,7 +286,7 @@ func (c *call) noteKept(ctx context.Context, v *sacctView) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.site(ctx, cl)
+	p, err := c.readSiteProfile(ctx, cl)
 	if err != nil {
 		return err
 	}
@@ -295,40 +295,40 @@ func (c *call) noteKept(ctx context.Context, v *sacctView) error {
 		keep = time.Duration(p.KeepSeconds) * time.Second
 	}
 	if oldest := c.f.Now().Add(-keep); v.window.From.Before(oldest) {
-		c.noteOnce("jobs are deleted %s after they end: jobs that ended before %s are no longer listed", state.LongClock(keep), oldest.Format(timeformat.Standard))
+		c.printNoteOnce("jobs are deleted %s after they end: jobs that ended before %s are no longer listed", state.LongClock(keep), oldest.Format(timeformat.Standard))
 	}
 	return nil
 }
 
-// moment parses the start or end of the window. A time without a date means today, even if it is in the future.
-func moment(text string, now time.Time) (time.Time, error) {
+// parseMoment parses the start or end of the window. A time without a date means today, even if it is in the future.
+func parseMoment(text string, now time.Time) (time.Time, error) {
 	if coming, err := optionvalue.ParseDate(text, now, optionvalue.Coming); err == nil && coming.YearDay() == now.YearDay() && coming.Year() == now.Year() {
 		return coming, nil
 	}
 	return optionvalue.ParseDate(text, now, optionvalue.Past)
 }
 
-func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, error) {
-	read, err := c.read(ctx, wants{named: v.filter.Jobs, pods: true, ended: true, groups: true, facts: true})
+func (c *call) readSacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, error) {
+	read, err := c.readView(ctx, wants{named: v.filter.Jobs, pods: true, ended: true, groups: true, facts: true})
 	if err != nil {
 		return nil, err
 	}
-	if err := read.unknown(v.filter.Jobs); err != nil {
+	if err := read.checkNames(v.filter.Jobs); err != nil {
 		return nil, err
 	}
-	rows := slices.DeleteFunc(c.rows(read, c.parsed.Has("array")), func(r *listrow.Row) bool {
-		return !v.filter.Keeps(r) || !v.window.Holds(r, v.states) || !v.sizes.Hold(r)
+	rows := slices.DeleteFunc(c.jobRows(read, c.parsed.Has("array")), func(r *listrow.Row) bool {
+		return !v.filter.SelectsRow(r) || !v.window.IncludesRow(r, v.states) || !v.sizes.MatchesRow(r)
 	})
-	slices.SortStableFunc(rows, listrow.ByNumber)
+	slices.SortStableFunc(rows, listrow.CompareByNumber)
 	var lines []*sacct.Line
 	for _, r := range rows {
-		r.Narrow(v.filter.Jobs)
-		list := sacct.Lines(r, c.parsed.Has("allocations"))
+		r.NarrowElements(v.filter.Jobs)
+		list := sacct.LinesOf(r, c.parsed.Has("allocations"))
 		for i := range list {
 			if c.parsed.Has("truncate") {
-				list[i].Cut(v.window)
+				list[i].LimitToWindow(v.window)
 			}
-			if wantsStep(v.filter.Jobs, r, list[i].Step) {
+			if selectsStep(v.filter.Jobs, r, list[i].Step) {
 				lines = append(lines, &list[i])
 			}
 		}
@@ -336,23 +336,23 @@ func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, err
 	return lines, nil
 }
 
-// wantsStep reports whether the references select a step of a job.
-func wantsStep(refs []optionvalue.Job, r *listrow.Row, step string) bool {
+// selectsStep reports whether the references select a step of a job.
+func selectsStep(refs []optionvalue.Job, r *listrow.Row, step string) bool {
 	if len(refs) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(refs, func(ref optionvalue.Job) bool {
 		allSteps := ref.Step == ""
-		return r.Matches(ref) && (allSteps || ref.Step == step)
+		return r.MatchesReference(ref) && (allSteps || ref.Step == step)
 	})
 }
 
-func (c *call) sacctPrint(v *sacctView, lines []*sacct.Line) error {
+func (c *call) printSacct(v *sacctView, lines []*sacct.Line) error {
 	for _, kind := range []string{"json", "yaml"} {
 		if c.parsed.Has(kind) {
-			return printDocument(c.f.Streams.Out, kind, sacct.JSON(lines, append([]string{c.table.Program}, c.words...), slurmVersion))
+			return printDocument(c.f.Streams.Out, kind, sacct.NewDocument(lines, append([]string{c.table.Program}, c.words...), slurmVersion))
 		}
 	}
-	_, err := io.WriteString(c.f.Streams.Out, v.columns.Sheet(lines, v.form))
+	_, err := io.WriteString(c.f.Streams.Out, v.columns.FormatTable(lines, v.form))
 	return err
 }

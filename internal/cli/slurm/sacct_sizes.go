@@ -20,24 +20,24 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// sacctSizes parses -i, -I, -k, -K, -R and -C.
-func (c *call) sacctSizes() (sacct.Sizes, error) {
+// readSacctSizes parses -i, -I, -k, -K, -R and -C.
+func (c *call) readSacctSizes() (sacct.Sizes, error) {
 	var s sacct.Sizes
 	var err error
-	if s.Nodes, err = c.countRange("nnodes"); err != nil {
+	if s.Nodes, err = c.parseCountRange("nnodes"); err != nil {
 		return s, err
 	}
-	if s.CPUs, err = c.countRange("ncpus"); err != nil {
+	if s.CPUs, err = c.parseCountRange("ncpus"); err != nil {
 		return s, err
 	}
 	for option, bound := range map[string]**time.Duration{"timelimit-min": &s.Limit.Min, "timelimit-max": &s.Limit.Max} {
-		text, given := c.parsed.Last(option)
+		text, given := c.parsed.LastValue(option)
 		if !given {
 			continue
 		}
 		minutes, err := optionvalue.ParseTime(text)
 		if err != nil {
-			return s, usererror.Hinted(fmt.Errorf("Invalid time limit %q for --%s", text, option), "use minutes, H:MM:SS or D-HH:MM") //nolint:staticcheck // Slurm's words
+			return s, usererror.WithHint(fmt.Errorf("Invalid time limit %q for --%s", text, option), "use minutes, H:MM:SS or D-HH:MM") //nolint:staticcheck // Slurm's words
 		}
 		limit := time.Duration(minutes) * time.Minute
 		*bound = &limit
@@ -45,13 +45,13 @@ func (c *call) sacctSizes() (sacct.Sizes, error) {
 	if s.Limit.Min != nil {
 		s.Limit.Max = cmp.Or(s.Limit.Max, s.Limit.Min)
 	}
-	return s, c.lists(listed{"reason", "", &s.Reasons}, listed{"constraints", "", &s.Constraints})
+	return s, c.readListFilters(listed{"reason", "", &s.Reasons}, listed{"constraints", "", &s.Constraints})
 }
 
-// countRange parses a range of the form N or N-MAX.
-func (c *call) countRange(option string) (sacct.Range[int64], error) {
+// parseCountRange parses a range of the form N or N-MAX.
+func (c *call) parseCountRange(option string) (sacct.Range[int64], error) {
 	var r sacct.Range[int64]
-	text, given := c.parsed.Last(option)
+	text, given := c.parsed.LastValue(option)
 	if !given {
 		return r, nil
 	}
@@ -67,13 +67,13 @@ func (c *call) countRange(option string) (sacct.Range[int64], error) {
 // scriptRule separates the title of a script from the script.
 var scriptRule = strings.Repeat("-", 80)
 
-// sacctTexts prints the batch scripts or the environments of the jobs specified by -j.
-func (c *call) sacctTexts(ctx context.Context) error {
-	title, textOf := "Batch Script for", scriptOf
+// printSacctTexts prints the batch scripts or the environments of the jobs specified by -j.
+func (c *call) printSacctTexts(ctx context.Context) error {
+	title, textOf := "Batch Script for", readBatchScript
 	if c.parsed.Has("env-vars") {
-		title, textOf = "Environment used for", environmentOf
+		title, textOf = "Environment used for", readEnvironment
 	}
-	named := c.parsed.All("jobs")
+	named := c.parsed.AllValues("jobs")
 	switch {
 	case c.parsed.Has("env-vars") && c.parsed.Has("batch-script"):
 		return usererror.Errorf("run sacct once with each option", "--batch-script and --env-vars are mutually exclusive")
@@ -82,7 +82,7 @@ func (c *call) sacctTexts(ctx context.Context) error {
 	case len(named) == 0:
 		return usererror.Errorf("sacct -B -j JOB", "When requesting job scripts you must also request specific jobs with the '-j' option.")
 	}
-	jobs, err := c.jobsOf(ctx, named, false)
+	jobs, err := c.readNamedJobs(ctx, named, false)
 	if err != nil {
 		return err
 	}
@@ -100,27 +100,27 @@ func (c *call) sacctTexts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(c.f.Streams.Out, "%s %s\n%s\n%s\n", title, idOf(job), scriptRule, cmp.Or(text, "NONE\n")); err != nil {
+		if _, err := fmt.Fprintf(c.f.Streams.Out, "%s %s\n%s\n%s\n", title, numberOrName(job), scriptRule, cmp.Or(text, "NONE\n")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// scriptOf returns the batch script of a job. It is empty if the job has no script.
-func scriptOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (string, error) {
+// readBatchScript returns the batch script of a job. It is empty if the job has no script.
+func readBatchScript(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (string, error) {
 	kept := &corev1.ConfigMap{}
 	err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept)
 	return kept.Data[launchconfig.ScriptKey], client.IgnoreNotFound(err)
 }
 
-// environmentOf returns the environment with which a job was submitted, as lines of NAME=value. It is empty if no
+// readEnvironment returns the environment with which a job was submitted, as lines of NAME=value. It is empty if no
 // environment was stored. Reading it requires permission to read the job's Secret.
-func environmentOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (string, error) {
+func readEnvironment(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) (string, error) {
 	kept := &corev1.Secret{}
 	err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept)
 	if apierrors.IsForbidden(err) {
-		return "", usererror.Errorf("ask an administrator for permission to get Secrets in namespace "+job.Namespace, "The environment of job %s is in the Secret %s/%s%s, which you are not allowed to read", idOf(job), job.Namespace, job.Name, translate.ObjectSuffix)
+		return "", usererror.Errorf("ask an administrator for permission to get Secrets in namespace "+job.Namespace, "The environment of job %s is in the Secret %s/%s%s, which you are not allowed to read", numberOrName(job), job.Namespace, job.Name, translate.ObjectSuffix)
 	}
 	if err := client.IgnoreNotFound(err); err != nil {
 		return "", err

@@ -13,7 +13,7 @@ import (
 
 func TestSacct(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "sacct", []golden.Run{
+	golden.CompareRuns(t, "sacct", []golden.Run{
 		withEnv(slurmRun("mine of today", "sacct"), "USER", "mei"),
 		withEnv(slurmRun("everybody's", "sacct", "-a"), "USER", "mei"),
 		slurmRun("an array", "sacct", "-j", "42"),
@@ -69,7 +69,7 @@ func withEnvironments(r golden.Run) golden.Run {
 	prepare := r.Prepare
 	r.Prepare = func(server *clitest.Server) {
 		prepare(server)
-		server.Set(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train-sh-x7k2p-slurm"},
+		server.SetObjects(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train-sh-x7k2p-slurm"},
 			Data: map[string][]byte{launchconfig.EnvironmentKey: []byte("HOME=/home/mei\x00LR=0.1 0.2\x00")}})
 	}
 	return r

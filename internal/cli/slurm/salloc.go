@@ -11,10 +11,10 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/request"
 )
 
-var sallocTable = request.Table(request.Salloc, "[COMMAND [ARGS...]]")
+var sallocTable = request.OptionTable(request.Salloc, "[COMMAND [ARGS...]]")
 
 func newSalloc(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: sallocTable, run: salloc,
+	return newProgramCommand(f, program{table: sallocTable, run: runSalloc,
 		short: "Allocate nodes and run a shell or command on them",
 		long: `
 			Request an allocation, wait for it, and open a shell or run a command on its first
@@ -29,37 +29,37 @@ func newSalloc(f *cli.Factory) *cobra.Command {
 	})
 }
 
-func salloc(ctx context.Context, c *call) error {
+func runSalloc(ctx context.Context, c *call) error {
 	command := c.parsed.Operands
 	title := "interactive"
 	if len(command) > 0 {
 		title = command[0][strings.LastIndex(command[0], "/")+1:]
 	}
-	a, err := c.allocate(ctx, request.Salloc, title, nil)
+	a, err := c.submitAllocation(ctx, request.Salloc, title, nil)
 	if a == nil || err != nil {
 		return err
 	}
-	a.sayf("Granted job allocation %s", a.id)
-	received, stop := interrupts()
+	a.printStatusf("Granted job allocation %s", a.id)
+	received, stop := captureInterrupts()
 	defer stop()
 	ended := make(chan error, 1)
 	working := context.WithoutCancel(ctx)
 	go func() {
 		s := c.f.Streams
-		code, err := a.connect(working, session{command: append([]string{launchconfig.Program, "session"}, command...), terminal: s.InTTY && s.OutTTY, streams: c.ownStreams()})
+		code, err := a.execInHead(working, session{command: append([]string{launchconfig.Program, "session"}, command...), terminal: s.InTTY && s.OutTTY, streams: c.standardStreams()})
 		if err == nil {
-			err = exit(code)
+			err = exitStatus(code)
 		} else {
-			a.cancel(ctx) // the allocation would never be used
+			a.cancelJob(ctx) // the allocation would never be used
 		}
 		ended <- err
 	}()
 	select {
 	case err = <-ended:
 	case <-received:
-		a.cancel(ctx)
+		a.cancelJob(ctx)
 		err = cli.ExitStatus(interrupted)
 	}
-	a.sayf("Relinquishing job allocation %s", a.id)
+	a.printStatusf("Relinquishing job allocation %s", a.id)
 	return err
 }

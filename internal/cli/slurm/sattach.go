@@ -17,7 +17,7 @@ import (
 
 func newSattach(f *cli.Factory) *cobra.Command {
 	table := step.SattachTable
-	return command(f, program{table: &table, run: sattach,
+	return newProgramCommand(f, program{table: &table, run: runSattach,
 		short: "Show the output of a running step",
 		long: `
 			Show the output of a running step, starting with its last lines, until it ends,
@@ -33,12 +33,12 @@ func newSattach(f *cli.Factory) *cobra.Command {
 	})
 }
 
-func sattach(ctx context.Context, c *call) error {
+func runSattach(ctx context.Context, c *call) error {
 	id, number, err := step.AttachTarget(c.parsed)
 	if err != nil {
 		return err
 	}
-	a, err := c.existing(ctx, id, "Unable to attach to job "+id)
+	a, err := c.runningAllocation(ctx, id, "Unable to attach to job "+id)
 	if err != nil {
 		return err
 	}
@@ -47,22 +47,22 @@ func sattach(ctx context.Context, c *call) error {
 	}
 	command := []string{launchconfig.Program, c.table.Program}
 	for _, given := range c.parsed.Given {
-		if step.SattachTable.Has(given.Name) {
-			command = append(command, word(given))
+		if step.SattachTable.HasOption(given.Name) {
+			command = append(command, formatOption(given))
 		}
 	}
-	streams := c.ownStreams()
+	streams := c.standardStreams()
 	streams.Stdin = nil
-	code, err := a.connect(ctx, session{command: append(command, a.idInPod()+"."+number), streams: streams})
+	code, err := a.execInHead(ctx, session{command: append(command, a.jobIDInPod()+"."+number), streams: streams})
 	if err != nil {
 		return err
 	}
-	return exit(code)
+	return exitStatus(code)
 }
 
-// idInPod returns the job number that is used in the job's pod. For an array, it includes the index of the element.
-func (a *allocation) idInPod() string {
-	id := idOf(a.job)
+// jobIDInPod returns the job number that is used in the job's pod. For an array, it includes the index of the element.
+func (a *allocation) jobIDInPod() string {
+	id := numberOrName(a.job)
 	if index := a.head.Labels[keys.ArrayIndex]; index != "" {
 		id += "_" + index
 	}
@@ -91,7 +91,7 @@ func (a *allocation) followScript(ctx context.Context) error {
 	defer log.Close()
 	_, err = io.Copy(a.f.Streams.Out, log)
 	if err != nil && ctx.Err() != nil && !strings.Contains(err.Error(), "broken pipe") {
-		return exit(interrupted)
+		return exitStatus(interrupted)
 	}
 	return err
 }

@@ -26,10 +26,10 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-var sbatchTable = request.Table(request.Sbatch, "SCRIPT [ARGS...]")
+var sbatchTable = request.OptionTable(request.Sbatch, "SCRIPT [ARGS...]")
 
 func newSbatch(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: sbatchTable, run: sbatch,
+	return newProgramCommand(f, program{table: sbatchTable, run: runSbatch,
 		short: "Submit a batch script",
 		long: `
 			Submit a script. It runs once, on the first node of the job; srun in the script
@@ -70,47 +70,47 @@ type jobInput struct {
 	interactive bool
 }
 
-func sbatch(ctx context.Context, c *call) error {
+func runSbatch(ctx context.Context, c *call) error {
 	s, err := c.readBatch(ctx, c.parsed.Operands)
 	if err != nil {
 		return err
 	}
-	result, err := c.translated(s)
+	result, err := c.translateJob(s)
 	if err != nil {
 		return err
 	}
 	if s.request.TestOnly {
-		c.notes(s, result, "")
+		c.printNotes(s, result, "")
 		if s.request.Verbose > 0 {
-			if err := c.explain(result, c.f.Streams.Err); err != nil {
+			if err := c.writeExplained(result, c.f.Streams.Err); err != nil {
 				return err
 			}
 		}
-		return c.testOnly(ctx, s, result)
+		return c.runTestOnly(ctx, s, result)
 	}
-	job, err := c.submit(ctx, result)
+	job, err := c.submitJob(ctx, result)
 	if err != nil {
 		return err
 	}
-	c.notes(s, result, idOf(job))
-	if err := c.say(ctx, s, job); err != nil || !s.request.Wait {
+	c.printNotes(s, result, numberOrName(job))
+	if err := c.printSubmitted(ctx, s, job); err != nil || !s.request.Wait {
 		return err
 	}
-	return c.untilEnd(ctx, job)
+	return c.waitForEnd(ctx, job)
 }
 
-// say prints the line with the job number, which programs parse. If the job has no number, it prints the name and a
-// warning. Ctrl-C before the job has a number does not cancel the job.
-func (c *call) say(ctx context.Context, s *jobInput, job *batchv1alpha1.Job) error {
-	id := idOf(job)
+// printSubmitted prints the line with the job number, which programs parse. If the job has no number, it prints the
+// name and a warning. Ctrl-C before the job has a number does not cancel the job.
+func (c *call) printSubmitted(ctx context.Context, s *jobInput, job *batchv1alpha1.Job) error {
+	id := numberOrName(job)
 	var interruption error
 	switch {
 	case id != job.Name:
 	case ctx.Err() != nil:
-		c.notef("warning", "the job was submitted but has no number yet; use its name instead")
+		c.printNotef("warning", "the job was submitted but has no number yet; use its name instead")
 		interruption = cli.ExitStatus(interrupted)
 	default:
-		c.notef("warning", "the job has no number after %s: this cluster assigns none, or vc's job controller is not running; use its name instead", idPatience)
+		c.printNotef("warning", "the job has no number after %s: this cluster assigns none, or vc's job controller is not running; use its name instead", idPatience)
 	}
 	text := "Submitted batch job " + id
 	switch {
@@ -129,8 +129,8 @@ func (c *call) say(ctx context.Context, s *jobInput, job *batchv1alpha1.Job) err
 	return interruption
 }
 
-// idOf returns the job's number, or its name if it has no number.
-func idOf(job *batchv1alpha1.Job) string {
+// numberOrName returns the job's number, or its name if it has no number.
+func numberOrName(job *batchv1alpha1.Job) string {
 	if id, ok := batchv1alpha1.JobID(job); ok {
 		return batchv1alpha1.FormatJobID(id)
 	}
@@ -144,22 +144,22 @@ func (c *call) readBatch(ctx context.Context, operands []string) (*jobInput, err
 	if err != nil {
 		return nil, err
 	}
-	in := request.Input{Command: request.Sbatch, Words: script.Components[0], Environ: c.environ(), Line: c.parsed, Now: c.f.Now()}
-	return s, c.complete(ctx, s, in)
+	in := request.Input{Command: request.Sbatch, Words: script.Components[0], Environ: c.userEnvironment(), Line: c.parsed, Now: c.f.Now()}
+	return s, c.buildRequest(ctx, s, in)
 }
 
 // readDirectives reads the script and its directives. It rejects unsupported requests and warns about lines that have
 // no effect.
 func (c *call) readDirectives(s *jobInput, operands []string) (directive.Script, error) {
 	if len(operands) > 0 && operands[0] == nextComponent {
-		return directive.Script{}, heterogeneous()
+		return directive.Script{}, heterogeneousError()
 	}
 	if err := c.readScript(s, operands); err != nil {
 		return directive.Script{}, err
 	}
-	script, err := directive.Read(s.script)
+	script, err := directive.ParseScript(s.script)
 	if err == nil {
-		err = c.remarks(s, &script)
+		err = c.checkDirectives(s, &script)
 	}
 	return script, err
 }
@@ -167,15 +167,15 @@ func (c *call) readDirectives(s *jobInput, operands []string) (directive.Script,
 // nextComponent is the word that separates the components of a heterogeneous job.
 const nextComponent = ":"
 
-func heterogeneous() error {
+func heterogeneousError() error {
 	return usererror.Errorf("submit the components as separate jobs, or create a Volcano Job with one task for each", "heterogeneous jobs are not supported here")
 }
 
 // startsMPI matches a line that uses srun as the process manager of an MPI library.
 var startsMPI = regexp.MustCompile(`^[^#]*\bsrun\b[^#]*\s--mpi[= ](pmi|openmpi|cray)|^[^#]*\bSLURM_MPI_TYPE=["']?(pmi|openmpi|cray)`)
 
-// mpiLine returns the number of the first line of a script that starts MPI programs in an unsupported way, or 0.
-func mpiLine(script []byte) int {
+// findMPILine returns the number of the first line of a script that starts MPI programs in an unsupported way, or 0.
+func findMPILine(script []byte) int {
 	for i, line := range strings.Split(string(script), "\n") {
 		if startsMPI.MatchString(line) {
 			return i + 1
@@ -184,14 +184,14 @@ func mpiLine(script []byte) int {
 	return 0
 }
 
-func (c *call) remarks(s *jobInput, script *directive.Script) error {
+func (c *call) checkDirectives(s *jobInput, script *directive.Script) error {
 	if len(script.Components) > 1 {
-		return heterogeneous()
+		return heterogeneousError()
 	}
 	for _, line := range script.Slurm {
-		c.notef("error", "line %d: #SLURM is treated as #SBATCH; use #SBATCH", line)
+		c.printNotef("error", "line %d: #SLURM is treated as #SBATCH; use #SBATCH", line)
 	}
-	if line := mpiLine(s.script); line > 0 {
+	if line := findMPILine(s.script); line > 0 {
 		s.warnings = append(s.warnings, fmt.Sprintf("line %d: srun cannot start MPI programs through PMI here; use mpirun instead, no other change is needed", line))
 	}
 	for _, line := range script.Late {
@@ -200,11 +200,11 @@ func (c *call) remarks(s *jobInput, script *directive.Script) error {
 	return nil
 }
 
-// complete parses the options and applies the site's configuration. It reports errors in the options before
+// buildRequest parses the options and applies the site's configuration. It reports errors in the options before
 // connecting to the cluster.
-func (c *call) complete(ctx context.Context, s *jobInput, in request.Input) error {
-	in.Ignore = request.RefusedNames()
-	early, _, err := request.Build(in)
+func (c *call) buildRequest(ctx context.Context, s *jobInput, in request.Input) error {
+	in.Ignore = request.RejectedNames()
+	early, _, err := request.BuildRequest(in)
 	if err != nil {
 		return err
 	}
@@ -214,8 +214,8 @@ func (c *call) complete(ctx context.Context, s *jobInput, in request.Input) erro
 	if s.site, err = c.readSite(ctx, early); err != nil {
 		return err
 	}
-	in.Ignore, in.Effective = s.site.profile.Ignore, s.site.effective()
-	r, warnings, err := request.Build(in)
+	in.Ignore, in.Effective = s.site.profile.Ignore, s.site.effectiveOptions()
+	r, warnings, err := request.BuildRequest(in)
 	if err != nil {
 		return err
 	}
@@ -223,9 +223,9 @@ func (c *call) complete(ctx context.Context, s *jobInput, in request.Input) erro
 	return nil
 }
 
-// translated creates the job's objects and prints warnings.
-func (c *call) translated(s *jobInput) (*translate.Result, error) {
-	in, err := c.inputOf(s)
+// translateJob creates the job's objects and prints warnings.
+func (c *call) translateJob(s *jobInput) (*translate.Result, error) {
+	in, err := c.translationInput(s)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func (c *call) translated(s *jobInput) (*translate.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	warnings := slices.Concat(s.warnings, result.Warnings, missing(result.Needs))
+	warnings := slices.Concat(s.warnings, result.Warnings, missingPaths(result.Needs))
 	if s.request.Strict && len(warnings) > 0 {
 		var refusals []error
 		for _, text := range warnings {
@@ -245,13 +245,13 @@ func (c *call) translated(s *jobInput) (*translate.Result, error) {
 		return result, nil
 	}
 	for _, text := range warnings {
-		c.notef("warning", "%s", text)
+		c.printNotef("warning", "%s", text)
 	}
 	return result, nil
 }
 
-// notes prints the translation's notes about differences from Slurm. id is empty if no job was submitted.
-func (c *call) notes(s *jobInput, r *translate.Result, id string) {
+// printNotes prints the translation's notes about differences from Slurm. id is empty if no job was submitted.
+func (c *call) printNotes(s *jobInput, r *translate.Result, id string) {
 	if s.request.Quiet {
 		return
 	}
@@ -263,14 +263,14 @@ func (c *call) notes(s *jobInput, r *translate.Result, id string) {
 		case note.Kind == translate.OutputInPodLog && id != "":
 			text += " (vcctl job logs " + id + ")"
 		}
-		c.notef("note", "%s", text)
+		c.printNotef("note", "%s", text)
 	}
 }
 
-// missing lists the paths that a script needs when it starts but that do not exist; in Slurm, such a job ends without
-// a message. It skips a path if none of its parent directories except the root exists on this machine, because the
-// volume is probably not mounted here.
-func missing(needs []translate.Need) []string {
+// missingPaths lists the paths that a script needs when it starts but that do not exist; in Slurm, such a job ends
+// without a message. It skips a path if none of its parent directories except the root exists on this machine, because
+// the volume is probably not mounted here.
+func missingPaths(needs []translate.Need) []string {
 	var all []string
 	for _, need := range needs {
 		if _, err := os.Stat(need.Path); !errors.Is(err, fs.ErrNotExist) {
@@ -287,11 +287,11 @@ func missing(needs []translate.Need) []string {
 	return all
 }
 
-// inputOf collects the input of the translation.
-func (c *call) inputOf(s *jobInput) (translate.Input, error) {
+// translationInput collects the input of the translation.
+func (c *call) translationInput(s *jobInput) (translate.Input, error) {
 	in := translate.Input{
-		Request: s.request, Profile: s.site.profile, Facts: s.site.facts, Title: s.title, Script: s.script, Args: s.args, Interactive: s.interactive, Environ: c.environ(),
-		Namespace: s.site.namespace, Cluster: s.site.cluster, User: c.me(), Line: c.line(),
+		Request: s.request, Profile: s.site.profile, Facts: s.site.facts, Title: s.title, Script: s.script, Args: s.args, Interactive: s.interactive, Environ: c.userEnvironment(),
+		Namespace: s.site.namespace, Cluster: s.site.cluster, User: c.userName(), Line: c.storedCommandLine(),
 	}
 	in.Suffix, in.Key, in.Dir, in.Host = origin()
 	in.Owner, in.InJob = owner(), c.isInJob()
@@ -333,8 +333,8 @@ var owner = func() translate.Owner {
 	return o
 }
 
-// environ returns the environment of the user.
-func (c *call) environ() []string {
+// userEnvironment returns the environment of the user.
+func (c *call) userEnvironment() []string {
 	if c.f.Streams.Environ == nil {
 		return nil
 	}

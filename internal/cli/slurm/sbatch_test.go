@@ -16,7 +16,7 @@ import (
 
 // site returns a cluster with a profile, in which the next job gets the number 43.
 func site(server *clitest.Server) {
-	server.Set(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "volcano-system"}, Data: map[string]string{"profile.yaml": "defaultImage: base:1\n"}})
+	server.SetObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "volcano-system"}, Data: map[string]string{"profile.yaml": "defaultImage: base:1\n"}})
 	server.OnCreate("Job", func(job map[string]any) {
 		job["metadata"].(map[string]any)["labels"] = map[string]any{keys.JobID: "43"}
 	})
@@ -34,15 +34,15 @@ func TestSbatch(t *testing.T) {
 	refused := batchRun("the server says no", hello)
 	refused.Prepare = func(server *clitest.Server) {
 		site(server)
-		server.Refuse("POST", "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot create resource "jobs" in API group "batch.volcano.sh" in the namespace "nlp"`)
+		server.RejectRequests("POST", "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot create resource "jobs" in API group "batch.volcano.sh" in the namespace "nlp"`)
 	}
 	half := batchRun("what goes with the job cannot be created: the job is taken back", hello)
 	half.Prepare = func(server *clitest.Server) {
 		site(server)
-		server.Refuse("POST", "/api/v1/namespaces/nlp/configmaps", 403, metav1.StatusReasonForbidden, `configmaps is forbidden: User "mei" cannot create resource "configmaps" in API group "" in the namespace "nlp"`)
+		server.RejectRequests("POST", "/api/v1/namespaces/nlp/configmaps", 403, metav1.StatusReasonForbidden, `configmaps is forbidden: User "mei" cannot create resource "configmaps" in API group "" in the namespace "nlp"`)
 	}
 	half.Check = func(t *testing.T, server *clitest.Server) {
-		for _, job := range server.Objects("/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs") {
+		for _, job := range server.ObjectsBelow("/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs") {
 			metadata := job["metadata"].(map[string]any)
 			if labels, _ := metadata["labels"].(map[string]any); labels[keys.JobID] == "43" {
 				t.Errorf("the job %s is there", metadata["name"])
@@ -53,12 +53,12 @@ func TestSbatch(t *testing.T) {
 	noImage.Prepare = nil
 	broken := batchRun("a profile with a mistake", hello)
 	broken.Prepare = func(server *clitest.Server) {
-		server.Set(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "nlp"}, Data: map[string]string{"profile.yaml": "maxTime: 2h\n"}})
+		server.SetObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "nlp"}, Data: map[string]string{"profile.yaml": "maxTime: 2h\n"}})
 	}
 	planned := batchRun("when would it start", hello, "--test-only", "-N4", "-c8")
-	planned.Prepare = func(server *clitest.Server) { site(server); golden.Answering(golden.StartsNow())(server) }
-	planned.Check = golden.Stored("/api/v1/namespaces/nlp/configmaps", 0)
-	golden.Hold(t, "sbatch", []golden.Run{
+	planned.Prepare = func(server *clitest.Server) { site(server); golden.AnswerPlans(golden.NewStartingAnswer())(server) }
+	planned.Check = golden.CheckStored("/api/v1/namespaces/nlp/configmaps", 0)
+	golden.CompareRuns(t, "sbatch", []golden.Run{
 		batchRun("a script on standard input", hello),
 		batchRun("a command line", "", "--wrap=echo hi"),
 		batchRun("the number alone", hello, "--parsable"),
@@ -107,10 +107,10 @@ func TestSbatch(t *testing.T) {
 // that.
 func TestSbatchPrintsItsLineAlone(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	site(server)
 	options := "#SBATCH --mail-type=END --mail-user=mei --hint=nomultithread -s -O --propagate --distribution=block --nice=5 --mem=0 --tasks-per-node=1\n"
-	got := batchRun("", "#!/bin/sh\n"+options+"x\n").Do(t, server)
+	got := batchRun("", "#!/bin/sh\n"+options+"x\n").RunAgainst(t, server)
 	if got.Code != 0 || got.Err != "" || strings.Count(got.Out, "\n") != 1 {
 		t.Errorf("exit %d: %s%s", got.Code, got.Out, got.Err)
 	}
@@ -120,9 +120,9 @@ func TestSbatchPrintsItsLineAlone(t *testing.T) {
 // output of sbatch.
 func TestOurWarningsAreNotTakenForAFailure(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	site(server)
-	got := batchRun("", "#!/bin/sh\n#SBATCH -v --hint=x --mail-type=END -s -O --propagate --distribution=block\n#SBATCH --signal=USR1@90\nx\n#SBATCH -n2\n", "-e", "/nosuch/x").Do(t, server)
+	got := batchRun("", "#!/bin/sh\n#SBATCH -v --hint=x --mail-type=END -s -O --propagate --distribution=block\n#SBATCH --signal=USR1@90\nx\n#SBATCH -n2\n", "-e", "/nosuch/x").RunAgainst(t, server)
 	if got.Code != 0 || strings.Contains(got.Err, "submission failed") || strings.Count(got.Err, "warning:") < 7 {
 		t.Errorf("exit %d: %s", got.Code, got.Err)
 	}
@@ -132,7 +132,7 @@ func TestInstallMakesLinksAndShadowsNoSlurm(t *testing.T) {
 	t.Parallel()
 	dir, slurm := t.TempDir(), t.TempDir()
 	run := func(path string, args ...string) golden.Result {
-		return golden.Run{Argv: append([]string{"slurm"}, args...), Env: map[string]string{"PATH": path}}.Do(t, clitest.Start(t))
+		return golden.Run{Argv: append([]string{"slurm"}, args...), Env: map[string]string{"PATH": path}}.RunAgainst(t, clitest.Start(t))
 	}
 	if got := run(dir, "install", "--dir", dir, "--dry-run"); got.Code != 0 || !strings.Contains(got.Out, "sbatch, ") {
 		t.Errorf("dry run: %+v", got)

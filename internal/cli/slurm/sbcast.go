@@ -18,7 +18,7 @@ import (
 
 func newSbcast(f *cli.Factory) *cobra.Command {
 	table := step.SbcastTable
-	return command(f, program{table: &table, run: sbcast,
+	return newProgramCommand(f, program{table: &table, run: runSbcast,
 		short: "Copy a file to all nodes of a job",
 		long: `
 			Copy a file from this machine to each node of a running job, with the same mode.
@@ -34,11 +34,11 @@ func newSbcast(f *cli.Factory) *cobra.Command {
 	})
 }
 
-func sbcast(ctx context.Context, c *call) error {
+func runSbcast(ctx context.Context, c *call) error {
 	if len(c.parsed.Operands) != 2 {
-		return step.TwoNames(c.parsed.Operands)
+		return step.FileNamesError(c.parsed.Operands)
 	}
-	id, given := c.parsed.Last("jobid")
+	id, given := c.parsed.LastValue("jobid")
 	if !given {
 		return usererror.Errorf("use --jobid=JOB; inside a job it is not needed", "Need a job id to run this command.")
 	}
@@ -55,41 +55,41 @@ func sbcast(ctx context.Context, c *call) error {
 		to = filepath.Join(to, filepath.Base(file.Name()))
 	}
 	job, number, hasStep := strings.Cut(id, ".")
-	a, err := c.existing(ctx, job, "Unable to copy to job "+job)
+	a, err := c.runningAllocation(ctx, job, "Unable to copy to job "+job)
 	if err != nil {
 		return err
 	}
-	inPod := a.idInPod()
+	inPod := a.jobIDInPod()
 	if hasStep {
 		inPod += "." + number
 	}
 	command := []string{launchconfig.Program, c.table.Program, "--jobid=" + inPod, "--from-stdin", fmt.Sprintf("--stdin-mode=%o", info.Mode().Perm())}
-	if step.IsOn(c.parsed, "preserve", "SBCAST_PRESERVE", c.f.Streams.Env) {
+	if step.IsSwitchedOn(c.parsed, "preserve", "SBCAST_PRESERVE", c.f.Streams.Env) {
 		command = append(command, "--stdin-time="+strconv.FormatInt(info.ModTime().UnixNano(), 10))
 	}
-	if step.IsOn(c.parsed, "force", "SBCAST_FORCE", c.f.Streams.Env) {
+	if step.IsSwitchedOn(c.parsed, "force", "SBCAST_FORCE", c.f.Streams.Env) {
 		command = append(command, "--force")
 	}
 	if c.parsed.Has("verbose") {
 		command = append(command, "--verbose")
 	}
-	return a.copyInto(ctx, append(command, filepath.Base(file.Name()), to), file)
+	return a.copyToHeadPod(ctx, append(command, filepath.Base(file.Name()), to), file)
 }
 
-// copyInto runs a command in the head pod with a file as its standard input.
-func (a *allocation) copyInto(ctx context.Context, command []string, file *os.File) error {
-	streams := a.ownStreams()
+// copyToHeadPod runs a command in the head pod with a file as its standard input.
+func (a *allocation) copyToHeadPod(ctx context.Context, command []string, file *os.File) error {
+	streams := a.standardStreams()
 	streams.Stdin = file
-	code, err := a.connect(ctx, session{command: command, streams: streams})
+	code, err := a.execInHead(ctx, session{command: command, streams: streams})
 	if err != nil {
 		return err
 	}
-	return exit(code)
+	return exitStatus(code)
 }
 
 func newSgather(f *cli.Factory) *cobra.Command {
 	table := step.SgatherTable
-	return command(f, program{table: &table, run: sgather,
+	return newProgramCommand(f, program{table: &table, run: runSgather,
 		short: "Copy a file or directory from all nodes (inside a job only)",
 		long: `
 			Copy a file from each node of the job to the node where sgather runs, as
@@ -108,6 +108,6 @@ func newSgather(f *cli.Factory) *cobra.Command {
 	})
 }
 
-func sgather(context.Context, *call) error {
+func runSgather(context.Context, *call) error {
 	return usererror.Errorf("run it in the job: srun --jobid=JOB --overlap -N1 -n1 sgather SOURCE DESTINATION", "sgather works only inside a job")
 }

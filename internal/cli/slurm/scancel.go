@@ -60,7 +60,7 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[JOB[_ELEMENT][.S
 }}
 
 func newScancel(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: &scancelTable, run: runScancel,
+	return newProgramCommand(f, program{table: &scancelTable, run: runScancel,
 		short: "Cancel jobs, elements of arrays and steps, or signal them",
 		long: `
 			Cancel jobs: their pods are stopped, but their records remain available to sacct.
@@ -91,14 +91,14 @@ var instead = map[string]string{
 }
 
 func runScancel(ctx context.Context, c *call) error {
-	if err := c.refused(map[string]string{"reservation": noReservations}); err != nil {
+	if err := c.rejectUnsupported(map[string]string{"reservation": noReservations}); err != nil {
 		return err
 	}
-	refs, err := jobsNamed(c.parsed.Operands)
+	refs, err := parseJobWords(c.parsed.Operands)
 	if err != nil {
 		return err
 	}
-	filter, filtered, err := c.scancelFilter()
+	filter, filtered, err := c.readScancelFilter()
 	if err != nil {
 		return err
 	}
@@ -108,25 +108,25 @@ func runScancel(ctx context.Context, c *call) error {
 	if len(refs) == 0 && !filtered {
 		return usererror.Errorf("specify jobs such as 42 or 42_7, or use a filter: --me, -u, -p, -n, -t", "No job identification provided")
 	}
-	signal, err := c.scancelSignal()
+	signal, err := c.readScancelSignal()
 	if err != nil {
 		return err
 	}
 	return c.inClusters(func(one *call, _ bool) error {
 		s := &scancel{call: one, refs: refs, filter: filter, signal: signal}
-		return s.all(ctx)
+		return s.cancelTargets(ctx)
 	})
 }
 
-// scancelFilter parses the filters. filtered reports whether any filter is specified.
-func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
+// readScancelFilter parses the filters. filtered reports whether any filter is specified.
+func (c *call) readScancelFilter() (f squeue.Filter, filtered bool, err error) {
 	one := func(variable string, options ...string) []string {
 		for _, option := range options {
-			if value, ok := c.given(option, variable); ok {
+			if value, ok := c.optionOrVariable(option, variable); ok {
 				filtered = true
-				named := words(value)
+				named := splitList(value)
 				if len(named) == 0 && err == nil { // for example, an unset variable: it does not mean all jobs
-					err = empty(option)
+					err = emptyOptionError(option)
 				}
 				return named
 			}
@@ -137,21 +137,21 @@ func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 	f.Partitions, f.QOS = one("SCANCEL_PARTITION", "partition"), one("SCANCEL_QOS", "qos")
 	f.Users, f.WCKeys = one("SCANCEL_USER", "user"), one("SCANCEL_WCKEY", "wckey")
 	if c.parsed.Has("me") {
-		f.Users, filtered = []string{c.me()}, true
+		f.Users, filtered = []string{c.userName()}, true
 	}
 	hosts := strings.Join(one("", "nodelist"), ",")
 	if err != nil {
 		return f, filtered, err
 	}
 	if hosts != "" {
-		if f.Nodes, err = hostlist.Expand(hosts); err != nil {
-			return f, filtered, noNodes(hosts)
+		if f.Nodes, err = hostlist.ExpandList(hosts); err != nil {
+			return f, filtered, invalidNodesError(hosts)
 		}
 	}
 	f.States = nil
-	if text, ok := c.given("state", "SCANCEL_STATE"); ok {
+	if text, ok := c.optionOrVariable("state", "SCANCEL_STATE"); ok {
 		filtered = true
-		code, known := state.Parse(text)
+		code, known := state.ParseCode(text)
 		if !known || !slices.Contains([]state.Code{state.Pending, state.Running, state.Suspended}, code) {
 			return f, filtered, usererror.Errorf("squeue lists jobs with their states; jobs that have ended cannot be cancelled", "Invalid job state: %s\nValid job states are: PENDING, RUNNING, SUSPENDED", text)
 		}
@@ -163,9 +163,9 @@ func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 	return f, filtered, nil
 }
 
-// scancelSignal returns the name of the signal to send, or "" to cancel the job.
-func (c *call) scancelSignal() (string, error) {
-	text, ok := c.parsed.Last("signal")
+// readScancelSignal returns the name of the signal to send, or "" to cancel the job.
+func (c *call) readScancelSignal() (string, error) {
+	text, ok := c.parsed.LastValue("signal")
 	switch {
 	case !ok && c.parsed.Has("batch"): // ends the script only
 		return "KILL", nil
@@ -189,13 +189,13 @@ type scancel struct {
 	input  *bufio.Reader
 }
 
-func (s *scancel) all(ctx context.Context) error {
+func (s *scancel) cancelTargets(ctx context.Context) error {
 	var err error
 	// The node filter needs the nodes of pods. Sending signals and cancelling steps require the pods themselves. For
 	// arrays, only the pods show which elements run, and on which nodes.
 	steps := slices.ContainsFunc(s.refs, func(ref optionvalue.Job) bool { return ref.Step != "" })
 	send := s.signal != "" || steps
-	if s.view, err = s.read(ctx, wants{named: s.refs, pods: len(s.filter.Nodes) > 0 || send, facts: !send}); err != nil {
+	if s.view, err = s.readView(ctx, wants{named: s.refs, pods: len(s.filter.Nodes) > 0 || send, facts: !send}); err != nil {
 		return err
 	}
 	if len(s.filter.States) > 0 {
@@ -203,13 +203,13 @@ func (s *scancel) all(ctx context.Context) error {
 			return err
 		}
 	}
-	targets, problems := s.targets()
+	targets, problems := s.findTargets()
 	for _, t := range targets {
-		if ok, err := s.agreed(t); err != nil || !ok {
+		if ok, err := s.confirmTarget(t); err != nil || !ok {
 			problems = append(problems, err)
 			continue
 		}
-		if err := s.one(ctx, t); err != nil {
+		if err := s.cancelTarget(ctx, t); err != nil {
 			problems = append(problems, err)
 		}
 	}
@@ -228,8 +228,8 @@ func (s *scancel) killError(id, why string) error {
 	return usererror.Errorf(strings.ReplaceAll(instead[why], "JOB", id), "Kill job error on job id %s: %s", id, why)
 }
 
-// agreed asks the user to confirm a target if -i is specified.
-func (s *scancel) agreed(t target) (bool, error) {
+// confirmTarget asks the user to confirm a target if -i is specified.
+func (s *scancel) confirmTarget(t target) (bool, error) {
 	if !s.parsed.Has("interactive") && s.f.Streams.Env("SCANCEL_INTERACTIVE") == "" {
 		return true, nil
 	}
@@ -240,7 +240,7 @@ func (s *scancel) agreed(t target) (bool, error) {
 	if s.input == nil {
 		s.input = bufio.NewReader(s.f.Streams.In)
 	}
-	fmt.Fprintf(s.f.Streams.Out, "%s job_id=%s name=%s partition=%s [y/n]? ", verb, t.ref, printable.EscapeLine(t.row.Name()), printable.EscapeLine(t.row.Partition()))
+	fmt.Fprintf(s.f.Streams.Out, "%s job_id=%s name=%s partition=%s [y/n]? ", verb, t.ref, printable.EscapeLine(t.row.JobTitle()), printable.EscapeLine(t.row.PartitionName()))
 	answer, err := s.input.ReadString('\n')
 	if err != nil && answer == "" {
 		return false, usererror.Errorf("without a terminal, omit -i", "no answer")
@@ -248,8 +248,8 @@ func (s *scancel) agreed(t target) (bool, error) {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y"), nil
 }
 
-// one cancels or signals a job or some of its elements.
-func (s *scancel) one(ctx context.Context, t target) error {
+// cancelTarget cancels or signals a job or some of its elements.
+func (s *scancel) cancelTarget(ctx context.Context, t target) error {
 	if s.parsed.Has("verbose") || s.f.Streams.Env("SCANCEL_VERBOSE") != "" {
 		what := "Terminating"
 		if s.signal != "" {
@@ -259,7 +259,7 @@ func (s *scancel) one(ctx context.Context, t target) error {
 	}
 	switch {
 	case s.signal != "" || t.step != "":
-		return s.send(ctx, t)
+		return s.sendSignal(ctx, t)
 	case s.parsed.Has("purge") && t.elements != nil:
 		return usererror.Errorf("omit --purge to cancel them", "--purge deletes whole jobs, not single elements: %s", t.ref)
 	case s.parsed.Has("purge"):
@@ -267,24 +267,24 @@ func (s *scancel) one(ctx context.Context, t target) error {
 	case t.elements != nil:
 		return s.cancelElements(ctx, t)
 	}
-	return s.cancel(ctx, t.row)
+	return s.terminateJob(ctx, t.row)
 }
 
-// cancel records in an annotation who cancels the job, and then terminates the job. If the job cannot be terminated,
-// it removes the annotation.
-func (s *scancel) cancel(ctx context.Context, r *listrow.Row) error {
-	note := map[string]any{keys.CancelledBy: s.me()}
-	if err := s.annotate(ctx, r.Job, note); err != nil {
+// terminateJob records in an annotation who cancels the job, and then terminates the job. If the job cannot be
+// terminated, it removes the annotation.
+func (s *scancel) terminateJob(ctx context.Context, r *listrow.Row) error {
+	note := map[string]any{keys.CancelledBy: s.userName()}
+	if err := s.annotateJob(ctx, r.Job, note); err != nil {
 		return err
 	}
 	if err := s.view.c.Create(ctx, clusterops.JobCommand(r.Job, busv1alpha1.TerminateJobAction)); err != nil {
-		return errors.Join(err, s.annotate(ctx, r.Job, asBefore(r.Job, note)))
+		return errors.Join(err, s.annotateJob(ctx, r.Job, previousAnnotations(r.Job, note)))
 	}
 	return nil
 }
 
-// annotate changes the annotations of the job if its UID is still the same. A nil value removes an annotation.
-func (c *call) annotate(ctx context.Context, job *batchv1alpha1.Job, annotations map[string]any) error {
+// annotateJob changes the annotations of the job if its UID is still the same. A nil value removes an annotation.
+func (c *call) annotateJob(ctx context.Context, job *batchv1alpha1.Job, annotations map[string]any) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": job.UID, "annotations": annotations}})
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ func commands(want ...string) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, server *clitest.Server) {
 		t.Helper()
 		got := map[string]bool{}
-		for _, object := range server.Created("Command") {
+		for _, object := range server.CreatedObjects("Command") {
 			got[object["action"].(string)+" "+object["target"].(map[string]any)["name"].(string)] = true
 		}
 		for _, one := range want {
@@ -34,7 +34,7 @@ const jobsPath = "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs"
 func noted(job, key, want string) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, server *clitest.Server) {
 		t.Helper()
-		for _, object := range server.Objects(jobsPath) {
+		for _, object := range server.ObjectsBelow(jobsPath) {
 			metadata := object["metadata"].(map[string]any)
 			if metadata["name"] != job {
 				continue
@@ -65,7 +65,7 @@ func TestScancel(t *testing.T) {
 		r.Input = input
 		return r
 	}
-	golden.Hold(t, "scancel", []golden.Run{
+	golden.CompareRuns(t, "scancel", []golden.Run{
 		checking(withEnv(slurmRun("a job", "scancel", "36"), mei...), commands("TerminateJob train-sh-x7k2p"), noted("train-sh-x7k2p", keys.CancelledBy, "mei")),
 		checking(withEnv(slurmRun("by its name", "scancel", "-v", "eval-b8d2c"), mei...), commands("TerminateJob eval-b8d2c")),
 		checking(withEnv(slurmRun("elements of an array", "scancel", "42_7", "42_[9-10]"), mei...), commands(), noted("sweep", keys.ArrayCancelled, "7,9-10"), noted("sweep", keys.ArrayCancelledBy, `{"mei":"7,9-10"}`)),
@@ -88,7 +88,7 @@ func TestScancel(t *testing.T) {
 		checking(slurmRun("what is over, quietly", "scancel", "-Q", "58"), commands()),
 		checking(slurmRun("options without effect", "scancel", "--ctld", "--hurry", "-S", "other", "38"), commands("TerminateJob held")),
 		checking(slurmRun("deleted", "scancel", "--purge", "38"), commands(), func(t *testing.T, server *clitest.Server) {
-			for _, object := range server.Objects(jobsPath) {
+			for _, object := range server.ObjectsBelow(jobsPath) {
 				if object["metadata"].(map[string]any)["name"] == "held" {
 					t.Error("it is still there")
 				}

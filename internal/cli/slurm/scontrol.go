@@ -46,7 +46,7 @@ var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Optio
 }}
 
 func newScontrol(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: &scontrolTable, run: runScontrol,
+	return newProgramCommand(f, program{table: &scontrolTable, run: runScontrol,
 		short: "Show and change jobs, nodes and partitions",
 		long: `
 			Commands:
@@ -89,9 +89,9 @@ var verbs = []struct {
 	least int
 	run   func(*call, context.Context, []string) error
 }{
-	{"show", 2, (*call).show}, {"hold", 2, (*call).hold}, {"uhold", 2, (*call).userHold}, {"release", 3, (*call).release}, {"requeuehold", 8, (*call).requeueHold},
-	{"requeue", 3, (*call).requeue}, {"suspend", 2, (*call).suspend}, {"resume", 3, (*call).resume}, {"update", 2, (*call).update}, {"write", 1, (*call).write},
-	{"ping", 1, (*call).ping}, {"version", 4, (*call).version}, {"notify", 1, (*call).notify}, {"wait_job", 2, (*call).waitJobs},
+	{"show", 2, (*call).showEntity}, {"hold", 2, (*call).holdJobs}, {"uhold", 2, (*call).holdForUsers}, {"release", 3, (*call).releaseJobs}, {"requeuehold", 8, (*call).requeueHold},
+	{"requeue", 3, (*call).requeueJobs}, {"suspend", 2, (*call).suspendJobs}, {"resume", 3, (*call).resumeJobs}, {"update", 2, (*call).updateEntity}, {"write", 1, (*call).writeScript},
+	{"ping", 1, (*call).pingServer}, {"version", 4, (*call).printVersion}, {"notify", 1, (*call).notifyJobs}, {"wait_job", 2, (*call).waitForRunning},
 }
 
 // unknownVerbs maps unsupported scontrol commands to hints.
@@ -103,7 +103,7 @@ var unknownVerbs = map[string]string{
 }
 
 func runScontrol(ctx context.Context, c *call) error {
-	if err := c.refused(map[string]string{"uid": "the kubeconfig determines the user"}); err != nil {
+	if err := c.rejectUnsupported(map[string]string{"uid": "the kubeconfig determines the user"}); err != nil {
 		return err
 	}
 	words := c.parsed.Operands
@@ -121,7 +121,7 @@ func runScontrol(ctx context.Context, c *call) error {
 	return usererror.Errorf("scontrol --help lists the commands", "invalid keyword: %s", words[0])
 }
 
-func (c *call) show(ctx context.Context, words []string) error {
+func (c *call) showEntity(ctx context.Context, words []string) error {
 	if len(words) == 0 {
 		return usererror.Errorf("use show job, node, partition, hostnames or hostlist", "too few arguments for keyword:show")
 	}
@@ -143,11 +143,11 @@ func (c *call) show(ctx context.Context, words []string) error {
 	}
 	switch {
 	case begins("hostnames", 5):
-		return c.hostnames(name)
+		return c.printHostnames(name)
 	case begins("hostlistsorted", 9):
-		return c.hostlist(name, true)
+		return c.printHostlist(name, true)
 	case begins("hostlist", 5):
-		return c.hostlist(name, false)
+		return c.printHostlist(name, false)
 	case isJob:
 		return c.showJobs(ctx, name)
 	case begins("steps", 4):
@@ -173,7 +173,7 @@ var machineFormats = []string{"json", "yaml"}
 
 // showConfig prints the Slurm configuration settings that programs read and that are meaningful here.
 func (c *call) showConfig() error {
-	host := c.f.Where().Server
+	host := c.f.DescribeConnection().Server
 	if server, err := url.Parse(host); err == nil && server.Host != "" {
 		host = server.Hostname()
 	}
@@ -190,20 +190,20 @@ PriorityType            = priority/vc
 SchedulerType           = sched/vc
 SLURM_VERSION           = %s
 SlurmctldHost[0]        = %s
-`, c.f.Now().Format(timeformat.Standard), c.cluster(), optionvalue.MaxArraySize, int(minJobAge/time.Second), slurmVersion, host)
+`, c.f.Now().Format(timeformat.Standard), c.clusterName(), optionvalue.MaxArraySize, int(minJobAge/time.Second), slurmVersion, host)
 	return err
 }
 
-// hostnames prints the hosts in a list, one per line. By default, it uses the node list of the job in which the
+// printHostnames prints the hosts in a list, one per line. By default, it uses the node list of the job in which the
 // command runs.
-func (c *call) hostnames(list string) error {
+func (c *call) printHostnames(list string) error {
 	if list == "" {
 		list = c.f.Streams.Env("SLURM_JOB_NODELIST")
 	}
 	if list == "" {
 		return usererror.Errorf("the variable is set inside jobs; outside, specify a list", "host list is empty: SLURM_JOB_NODELIST is not set")
 	}
-	names, err := hostlist.Expand(list)
+	names, err := hostlist.ExpandList(list)
 	if err != nil {
 		return usererror.Errorf("separate names with commas, for example n1,n[3-5]", "Invalid hostlist: %s", list)
 	}
@@ -211,8 +211,8 @@ func (c *call) hostnames(list string) error {
 	return err
 }
 
-// hostlist prints names, or the lines of a file, as a compressed host list.
-func (c *call) hostlist(list string, sorted bool) error {
+// printHostlist prints names, or the lines of a file, as a compressed host list.
+func (c *call) printHostlist(list string, sorted bool) error {
 	if list == "" {
 		return usererror.Errorf("use scontrol show hostlist n1,n2,n3, or specify the path of a file", "host list is empty")
 	}
@@ -223,27 +223,27 @@ func (c *call) hostlist(list string, sorted bool) error {
 		}
 		list = strings.Join(strings.Fields(string(text)), ",")
 	}
-	names, err := hostlist.Expand(list)
+	names, err := hostlist.ExpandList(list)
 	if err != nil {
 		return usererror.Errorf("separate names with commas, for example n1,n[3-5]", "Invalid hostlist: %s", list)
 	}
 	if sorted {
-		hostlist.Sort(names)
+		hostlist.SortNames(names)
 	}
-	_, err = fmt.Fprintln(c.f.Streams.Out, hostlist.Compress(names))
+	_, err = fmt.Fprintln(c.f.Streams.Out, hostlist.CompressNames(names))
 	return err
 }
 
 func (c *call) showJobs(ctx context.Context, name string) error {
-	refs, err := jobsNamed(words(name))
+	refs, err := parseJobWords(splitList(name))
 	if err != nil {
 		return err
 	}
-	v, err := c.read(ctx, wants{named: refs, pods: true, ended: true, groups: true})
+	v, err := c.readView(ctx, wants{named: refs, pods: true, ended: true, groups: true})
 	if err != nil {
 		return err
 	}
-	rows := slices.DeleteFunc(c.rows(v, false), func(r *listrow.Row) bool { return len(refs) > 0 && !matchesAny(r, refs) })
+	rows := slices.DeleteFunc(c.jobRows(v, false), func(r *listrow.Row) bool { return len(refs) > 0 && !matchesAny(r, refs) })
 	if len(rows) == 0 {
 		if len(refs) > 0 {
 			return usererror.Errorf("squeue and sacct list jobs", "Invalid job id specified")
@@ -251,32 +251,32 @@ func (c *call) showJobs(ctx context.Context, name string) error {
 		_, err := fmt.Fprintln(c.f.Streams.Out, "No jobs in the system")
 		return err
 	}
-	slices.SortStableFunc(rows, listrow.ByNumber)
+	slices.SortStableFunc(rows, listrow.CompareByNumber)
 	for _, kind := range machineFormats {
 		if c.parsed.Has(kind) {
-			return printDocument(c.f.Streams.Out, kind, squeue.JSON(rows, append([]string{c.table.Program}, c.words...), slurmVersion, c.f.Now()))
+			return printDocument(c.f.Streams.Out, kind, squeue.NewDocument(rows, append([]string{c.table.Program}, c.words...), slurmVersion, c.f.Now()))
 		}
 	}
-	style := timeformat.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))
+	style := timeformat.NewStyle(c.f.Streams.Env("SLURM_TIME_FORMAT"))
 	var b strings.Builder
 	for _, r := range rows {
-		r.Narrow(refs)
-		b.WriteString(scontrol.Job(r, scontrol.Form{Style: style, OneLine: c.parsed.Has("oneliner"), Details: c.parsed.Has("details")}))
+		r.NarrowElements(refs)
+		b.WriteString(scontrol.JobText(r, scontrol.Form{Style: style, OneLine: c.parsed.Has("oneliner"), Details: c.parsed.Has("details")}))
 	}
 	_, err = io.WriteString(c.f.Streams.Out, b.String())
 	return err
 }
 
 func (c *call) showNodes(ctx context.Context, name string) error {
-	wanted, err := hostlist.Expand(name)
+	wanted, err := hostlist.ExpandList(name)
 	if err != nil {
-		return noNodes(name)
+		return invalidNodesError(name)
 	}
-	partitions, nodes, err := c.partitions(ctx)
+	partitions, nodes, err := c.readPartitions(ctx)
 	if err != nil {
 		return err
 	}
-	style := timeformat.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))
+	style := timeformat.NewStyle(c.f.Streams.Env("SLURM_TIME_FORMAT"))
 	var b strings.Builder
 	var problems []error
 	for _, one := range wanted {
@@ -294,28 +294,28 @@ func (c *call) showNodes(ctx context.Context, name string) error {
 				in = append(in, p.Name)
 			}
 		}
-		b.WriteString(scontrol.Node(n, in, c.f.Now(), style, c.parsed.Has("oneliner")))
+		b.WriteString(scontrol.NodeText(n, in, c.f.Now(), style, c.parsed.Has("oneliner")))
 	}
 	_, err = io.WriteString(c.f.Streams.Out, b.String())
 	return errors.Join(append(problems, err)...)
 }
 
 func (c *call) showPartitions(ctx context.Context, name string) error {
-	partitions, _, err := c.partitions(ctx)
+	partitions, _, err := c.readPartitions(ctx)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
 	for _, p := range partitions {
-		if name != "" && !slices.Contains(words(name), p.Name) {
+		if name != "" && !slices.Contains(splitList(name), p.Name) {
 			continue
 		}
 		names := make([]string, len(p.Nodes))
 		for i, n := range p.Nodes {
 			names[i] = n.Name
 		}
-		hostlist.Sort(names)
-		b.WriteString(scontrol.Partition(p, hostlist.Compress(names), c.parsed.Has("oneliner")))
+		hostlist.SortNames(names)
+		b.WriteString(scontrol.PartitionText(p, hostlist.CompressNames(names), c.parsed.Has("oneliner")))
 	}
 	if b.Len() == 0 {
 		return usererror.Errorf("sinfo lists the partitions", "Partition %s not found", name)
@@ -324,13 +324,13 @@ func (c *call) showPartitions(ctx context.Context, name string) error {
 	return err
 }
 
-// ping reports whether the API server, which has the role of slurmctld, responds.
-func (c *call) ping(ctx context.Context, _ []string) error {
+// pingServer reports whether the API server, which has the role of slurmctld, responds.
+func (c *call) pingServer(ctx context.Context, _ []string) error {
 	typed, err := c.f.Clientset()
 	if err != nil {
 		return err
 	}
-	server := c.f.Where().Server
+	server := c.f.DescribeConnection().Server
 	if _, err := typed.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx); err != nil {
 		fmt.Fprintf(c.f.Streams.Out, "Slurmctld(primary) at %s is DOWN\n", server)
 		return err
@@ -339,17 +339,17 @@ func (c *call) ping(ctx context.Context, _ []string) error {
 	return err
 }
 
-func (c *call) version(context.Context, []string) error {
+func (c *call) printVersion(context.Context, []string) error {
 	_, err := fmt.Fprintf(c.f.Streams.Out, "slurm %s\n", slurmVersion)
 	return err
 }
 
-// write writes the batch script of a job to a file.
-func (c *call) write(ctx context.Context, words []string) error {
+// writeScript writes the batch script of a job to a file.
+func (c *call) writeScript(ctx context.Context, words []string) error {
 	if len(words) < 2 || !strings.HasPrefix("batch_script", strings.ToLower(words[0])) {
 		return usererror.Errorf("use scontrol write batch_script JOB [FILE]", "too few arguments for keyword:write")
 	}
-	jobs, err := c.jobsOf(ctx, words[1:2], false)
+	jobs, err := c.readNamedJobs(ctx, words[1:2], false)
 	if err != nil {
 		return err
 	}

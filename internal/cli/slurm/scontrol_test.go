@@ -19,7 +19,7 @@ import (
 // controlCluster is nodeCluster with the script of a job.
 func controlCluster(server *clitest.Server) {
 	nodeCluster(server)
-	server.Set(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train-sh-x7k2p-slurm"}, Data: map[string]string{"script": "#!/bin/sh\nsrun hostname\n"}})
+	server.SetObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train-sh-x7k2p-slurm"}, Data: map[string]string{"script": "#!/bin/sh\nsrun hostname\n"}})
 }
 
 // urgent adds a priority class before a run.
@@ -27,7 +27,7 @@ func urgent(r golden.Run) golden.Run {
 	prepare := r.Prepare
 	r.Prepare = func(server *clitest.Server) {
 		prepare(server)
-		server.Set(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1000})
+		server.SetObjects(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1000})
 	}
 	return r
 }
@@ -41,7 +41,7 @@ func TestScontrol(t *testing.T) {
 		r := withEnv(run(about, argv...), "USER", "ann")
 		r.Prepare = func(server *clitest.Server) {
 			controlCluster(server)
-			server.Set(batch(38, "held", "ann", "default", batchv1alpha1.Pending, 10*time.Minute, because("JobHeldAdmin", ""), func(j *batchv1alpha1.Job) { j.Annotations[keys.Hold] = keys.HoldAdmin }))
+			server.SetObjects(batch(38, "held", "ann", "default", batchv1alpha1.Pending, 10*time.Minute, because("JobHeldAdmin", ""), func(j *batchv1alpha1.Job) { j.Annotations[keys.Hold] = keys.HoldAdmin }))
 			server.OnCreate("SelfSubjectAccessReview", func(review map[string]any) { review["status"] = map[string]any{"allowed": runsCluster} })
 		}
 		return r
@@ -57,7 +57,7 @@ func TestScontrol(t *testing.T) {
 			}
 		}
 	}
-	golden.Hold(t, "scontrol", []golden.Run{
+	golden.CompareRuns(t, "scontrol", []golden.Run{
 		run("a job", "scontrol", "show", "job", "36"),
 		run("a job on one line", "scontrol", "-o", "show", "job", "37"),
 		run("a job with what it has of each node", "scontrol", "-d", "show", "job", "36"),
@@ -167,7 +167,7 @@ func TestScontrol(t *testing.T) {
 
 func TestSprioAndSshare(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "sprio", []golden.Run{
+	golden.CompareRuns(t, "sprio", []golden.Run{
 		slurmRun("what waits", "sprio"),
 		slurmRun("long, of a user", "sprio", "-l", "-u", "mei"),
 		slurmRun("one job", "sprio", "-h", "-j", "37"),

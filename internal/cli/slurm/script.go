@@ -17,7 +17,7 @@ import (
 
 // readScript reads the script from the --wrap option, a file, or standard input.
 func (c *call) readScript(s *jobInput, operands []string) error {
-	if wrap, given := c.parsed.Last("wrap"); given {
+	if wrap, given := c.parsed.LastValue("wrap"); given {
 		if len(operands) > 0 {
 			return usererror.Errorf("add the arguments to the command of --wrap", "Script arguments not permitted with --wrap option")
 		}
@@ -30,19 +30,19 @@ func (c *call) readScript(s *jobInput, operands []string) error {
 		if s.script, err = io.ReadAll(io.LimitReader(c.f.Streams.In, directive.MaxSize+1)); err != nil {
 			return err
 		}
-		return directive.Check(s.script)
+		return directive.CheckScript(s.script)
 	}
 	name := operands[0]
 	s.title, s.args = filepath.Base(name), operands[1:]
-	s.file = c.find(name)
+	s.file = c.findScript(name)
 	if s.script, err = readScriptFile(s.file); err != nil {
-		hint := lookedFor(name)
+		hint := searchedPathsHint(name)
 		if !errors.Is(err, fs.ErrNotExist) {
 			hint = err.Error()
 		}
 		return usererror.Errorf(hint, "Unable to open file %s", name)
 	}
-	return directive.Check(s.script)
+	return directive.CheckScript(s.script)
 }
 
 // readScriptFile reads a script, but at most one byte more than the maximum size of a script.
@@ -55,9 +55,9 @@ func readScriptFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, directive.MaxSize+1))
 }
 
-// find returns the path of a script: name itself if it begins with a directory, otherwise the file in the working
+// findScript returns the path of a script: name itself if it begins with a directory, otherwise the file in the working
 // directory, otherwise the file on PATH.
-func (c *call) find(name string) string {
+func (c *call) findScript(name string) string {
 	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
 		return name
 	}
@@ -73,8 +73,8 @@ func (c *call) find(name string) string {
 	return name
 }
 
-// lookedFor returns a hint that describes where a missing script was looked for.
-func lookedFor(name string) string {
+// searchedPathsHint returns a hint that describes where a missing script was looked for.
+func searchedPathsHint(name string) string {
 	if strings.Contains(name, "/") {
 		return "the file does not exist; without a file name, the script is read from standard input"
 	}
@@ -92,7 +92,7 @@ func readNodefile(r *request.Request, name string) error {
 		line, _, _ = strings.Cut(line, "#") // a comment
 		words = append(words, strings.Fields(line)...)
 	}
-	nodes, err := hostlist.Expand(strings.Join(words, ","))
+	nodes, err := hostlist.ExpandList(strings.Join(words, ","))
 	if err != nil || len(nodes) == 0 {
 		return usererror.Errorf("separate node names, or lists such as n[1-3], with spaces, commas or line breaks", "%s is not a list of nodes: %v", name, cmp.Or(err, errors.New("the file is empty")))
 	}

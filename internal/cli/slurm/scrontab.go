@@ -31,7 +31,7 @@ var scrontabTable = getopt.Table{Program: "scrontab", Operands: "[FILE]", Option
 }}
 
 func newScrontab(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: &scrontabTable, run: runScrontab,
+	return newProgramCommand(f, program{table: &scrontabTable, run: runScrontab,
 		short: "Submit jobs on a schedule",
 		long: `
 			Manage a table of commands that run as batch jobs on a schedule. An entry has five
@@ -77,11 +77,11 @@ func runScrontab(ctx context.Context, c *call) error {
 	}
 	switch {
 	case c.parsed.Has("list"):
-		return t.list()
+		return t.printTable()
 	case c.parsed.Has("remove"):
-		return t.remove(ctx)
+		return t.removeTable(ctx)
 	case c.parsed.Has("edit"):
-		return t.edit(ctx)
+		return t.editTable(ctx)
 	case len(c.parsed.Operands) == 0 && c.f.Streams.InTTY:
 		return usererror.Errorf("use -e to edit the table or -l to print it, or specify a file", "no file")
 	}
@@ -89,7 +89,7 @@ func runScrontab(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return t.replace(ctx, text)
+	return t.replaceTable(ctx, text)
 }
 
 // readTable reads the new table from a file or standard input.
@@ -107,8 +107,8 @@ func (c *call) readTable() (string, error) {
 
 // readCrontab reads the user's current table.
 func (c *call) readCrontab(ctx context.Context) (*crontab, error) {
-	t := &crontab{call: c, user: c.me()}
-	if name, given := c.parsed.Last("user"); given {
+	t := &crontab{call: c, user: c.userName()}
+	if name, given := c.parsed.LastValue("user"); given {
 		t.user = name
 	}
 	var err error
@@ -119,7 +119,7 @@ func (c *call) readCrontab(ctx context.Context) (*crontab, error) {
 		return nil, err
 	}
 	found := &corev1.ConfigMap{}
-	err = t.client.Get(ctx, client.ObjectKey{Namespace: t.namespace, Name: t.name()}, found)
+	err = t.client.Get(ctx, client.ObjectKey{Namespace: t.namespace, Name: t.configMapName()}, found)
 	switch {
 	case apierrors.IsNotFound(err):
 		return t, nil
@@ -130,27 +130,27 @@ func (c *call) readCrontab(ctx context.Context) (*crontab, error) {
 	return t, nil
 }
 
-// name returns the name of the ConfigMap.
-func (t *crontab) name() string { return "scrontab-" + scrontab.ObjectName(t.user) }
+// configMapName returns the name of the ConfigMap.
+func (t *crontab) configMapName() string { return "scrontab-" + scrontab.ObjectName(t.user) }
 
-// none returns the error for a user who has no table.
-func (t *crontab) none() error {
+// noTableError returns the error for a user who has no table.
+func (t *crontab) noTableError() error {
 	return usererror.Errorf("use scrontab -e to create one", "no crontab for %s", t.user)
 }
 
-func (t *crontab) list() error {
+func (t *crontab) printTable() error {
 	if t.kept == nil {
-		return t.none()
+		return t.noTableError()
 	}
 	_, err := io.WriteString(t.f.Streams.Out, t.kept.Data[scrontab.TextKey])
 	return err
 }
 
-func (t *crontab) remove(ctx context.Context) error {
+func (t *crontab) removeTable(ctx context.Context) error {
 	if t.kept == nil {
-		return t.none()
+		return t.noTableError()
 	}
-	if err := t.apply(ctx, nil); err != nil {
+	if err := t.applyEntries(ctx, nil); err != nil {
 		return err
 	}
 	return client.IgnoreNotFound(t.client.Delete(ctx, t.kept))
@@ -163,9 +163,9 @@ const emptyTable = `# Lines are: minute hour day-of-month month day-of-week comm
 # 0 4 * * * /path/to/program
 `
 
-// edit opens the table in the editor. After an error, it opens the editor again, unless the user left the text
+// editTable opens the table in the editor. After an error, it opens the editor again, unless the user left the text
 // unchanged.
-func (t *crontab) edit(ctx context.Context) error {
+func (t *crontab) editTable(ctx context.Context) error {
 	text := emptyTable
 	if t.kept != nil {
 		text = t.kept.Data[scrontab.TextKey]
@@ -191,45 +191,45 @@ func (t *crontab) edit(ctx context.Context) error {
 		}
 		if string(edited) == text {
 			if problem == nil {
-				t.notef("note", "the table was not changed")
+				t.printNotef("note", "the table was not changed")
 			}
 			return problem
 		}
 		text = string(edited)
-		if problem = t.replace(ctx, text); problem == nil || !s.InTTY {
+		if problem = t.replaceTable(ctx, text); problem == nil || !s.InTTY {
 			return problem
 		}
-		problem = t.told(problem) // the editor opens again; unchanged text ends the loop
+		problem = t.printError(problem) // the editor opens again; unchanged text ends the loop
 	}
 }
 
-// replace replaces the user's table with text. If it returns an error, nothing has changed.
-func (t *crontab) replace(ctx context.Context, text string) error {
-	entries, err := scrontab.Parse(text, t.user)
+// replaceTable replaces the user's table with text. If it returns an error, nothing has changed.
+func (t *crontab) replaceTable(ctx context.Context, text string) error {
+	entries, err := scrontab.ParseTable(text, t.user)
 	if err != nil {
 		return err
 	}
 	wanted := make([]*planned, len(entries))
 	var problems []error
 	for i := range entries {
-		if wanted[i], err = t.plan(ctx, &entries[i]); err != nil {
-			problems = append(problems, onLine(entries[i].Line, err))
+		if wanted[i], err = t.planEntry(ctx, &entries[i]); err != nil {
+			problems = append(problems, addLineNumber(entries[i].Line, err))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	if err := t.apply(ctx, wanted); err != nil {
+	if err := t.applyEntries(ctx, wanted); err != nil {
 		return err
 	}
-	return t.keep(ctx, text)
+	return t.storeText(ctx, text)
 }
 
-// onLine adds the line number of an entry to its errors.
-func onLine(line int, err error) error {
+// addLineNumber adds the line number of an entry to its errors.
+func addLineNumber(line int, err error) error {
 	var all []error
-	for _, one := range flatten(err) {
-		f := *usererror.Of(one)
+	for _, one := range flattenErrors(err) {
+		f := *usererror.FromError(one)
 		if !strings.Contains(f.What, "(line ") {
 			f.What = fmt.Sprintf("line %d: %s", line, f.What)
 		}
@@ -238,29 +238,31 @@ func onLine(line int, err error) error {
 	return errors.Join(all...)
 }
 
-// keep stores the text of the table.
-func (t *crontab) keep(ctx context.Context, text string) error {
+// storeText stores the text of the table.
+func (t *crontab) storeText(ctx context.Context, text string) error {
 	if t.kept != nil {
 		t.kept.Data = map[string]string{scrontab.TextKey: text}
 		return t.client.Update(ctx, t.kept)
 	}
 	kept := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: t.name(), Labels: t.labels()}, Data: map[string]string{scrontab.TextKey: text}}
+		ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: t.configMapName(), Labels: t.objectLabels()}, Data: map[string]string{scrontab.TextKey: text}}
 	return t.client.Create(ctx, kept)
 }
 
-func (t *crontab) labels() map[string]string {
+func (t *crontab) objectLabels() map[string]string {
 	return map[string]string{scrontab.Label: scrontab.ObjectName(t.user)}
 }
 
-// home returns the working directory of the jobs: the home directory or, if HOME is not set, otherwise.
-func (c *call) home(otherwise string) string { return cmp.Or(c.f.Streams.Env("HOME"), otherwise) }
+// homeDirectory returns the working directory of the jobs: the home directory or, if HOME is not set, otherwise.
+func (c *call) homeDirectory(otherwise string) string {
+	return cmp.Or(c.f.Streams.Env("HOME"), otherwise)
+}
 
 // refusedInTable lists the options of sbatch that are rejected in an entry.
 var refusedInTable = []string{"begin", "wait", "test-only", "parsable", "clusters"}
 
-// refusedOption returns the first option of an entry that is not allowed in a table, or "".
-func refusedOption(given []getopt.Given) string {
+// forbiddenOption returns the first option of an entry that is not allowed in a table, or "".
+func forbiddenOption(given []getopt.Given) string {
 	at := slices.IndexFunc(given, func(g getopt.Given) bool { return slices.Contains(refusedInTable, g.Name) })
 	if at < 0 {
 		return ""

@@ -29,46 +29,46 @@ type planned struct {
 // is a setting of the jobs.
 const historyLimit = 100
 
-// plan translates an entry in the same way as sbatch translates a script.
-func (t *crontab) plan(ctx context.Context, e *scrontab.Entry) (*planned, error) {
-	parsed, err := sbatchTable.Parse(directive.Texts(e.Options))
+// planEntry translates an entry in the same way as sbatch translates a script.
+func (t *crontab) planEntry(ctx context.Context, e *scrontab.Entry) (*planned, error) {
+	parsed, err := sbatchTable.ParseArguments(directive.WordTexts(e.Options))
 	if err != nil {
 		return nil, usererror.Errorf("use sbatch options", "%v", err)
 	}
-	if option := refusedOption(parsed.Given); option != "" {
+	if option := forbiddenOption(parsed.Given); option != "" {
 		return nil, usererror.Errorf("remove the option: the schedule determines when the job starts", "--%s has no meaning in scrontab", option)
 	}
 	if len(parsed.Operands) > 0 {
 		return nil, usererror.Errorf("options start with -", "Invalid directive found in scrontab: %s", parsed.Operands[0])
 	}
-	s := &jobInput{script: []byte(e.Script()), title: e.Title()}
-	if err := t.complete(ctx, s, request.Input{Command: request.Sbatch, Words: e.Options, Now: t.f.Now()}); err != nil {
+	s := &jobInput{script: []byte(e.BatchScript()), title: e.DefaultTitle()}
+	if err := t.buildRequest(ctx, s, request.Input{Command: request.Sbatch, Words: e.Options, Now: t.f.Now()}); err != nil {
 		return nil, err
 	}
-	in, err := t.inputOf(s)
+	in, err := t.translationInput(s)
 	if err != nil {
 		return nil, err
 	}
-	in.Suffix, in.Dir, in.User = e.Suffix, t.home(in.Dir), t.user
+	in.Suffix, in.Dir, in.User = e.Suffix, t.homeDirectory(in.Dir), t.user
 	result, err := translate.Job(in)
 	if err != nil {
 		return nil, err
 	}
 	for _, text := range append(s.warnings, result.Warnings...) {
-		t.notef("warning", "line %d: %s", e.Line, text)
+		t.printNotef("warning", "line %d: %s", e.Line, text)
 	}
-	p := &planned{cronJob: t.cronJob(e, result.Job), with: []client.Object{result.ConfigMap}}
+	p := &planned{cronJob: t.newCronJob(e, result.Job), with: []client.Object{result.ConfigMap}}
 	if result.Secret != nil {
 		p.with = append(p.with, result.Secret)
 	}
 	return p, nil
 }
 
-// cronJob creates a CronJob from a translated job.
-func (t *crontab) cronJob(e *scrontab.Entry, job *batchv1alpha1.Job) *batchv1alpha1.CronJob {
+// newCronJob creates a CronJob from a translated job.
+func (t *crontab) newCronJob(e *scrontab.Entry, job *batchv1alpha1.Job) *batchv1alpha1.CronJob {
 	return &batchv1alpha1.CronJob{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "CronJob"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: job.Name, Labels: t.labels()},
+		ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: job.Name, Labels: t.objectLabels()},
 		Spec: batchv1alpha1.CronJobSpec{
 			Schedule: e.Schedule, ConcurrencyPolicy: batchv1alpha1.ForbidConcurrent,
 			JobTemplate:                batchv1alpha1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: job.Labels, Annotations: job.Annotations}, Spec: job.Spec},
@@ -77,10 +77,10 @@ func (t *crontab) cronJob(e *scrontab.Entry, job *batchv1alpha1.Job) *batchv1alp
 	}
 }
 
-// apply creates the wanted CronJobs that do not exist yet and deletes the table's CronJobs that are no longer wanted.
-// It validates the new CronJobs before it changes anything. It does not change existing CronJobs.
-func (t *crontab) apply(ctx context.Context, wanted []*planned) error {
-	there, err := t.existingEntries(ctx)
+// applyEntries creates the wanted CronJobs that do not exist yet and deletes the table's CronJobs that are no longer
+// wanted. It validates the new CronJobs before it changes anything. It does not change existing CronJobs.
+func (t *crontab) applyEntries(ctx context.Context, wanted []*planned) error {
+	there, err := t.listExistingEntries(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,56 +90,56 @@ func (t *crontab) apply(ctx context.Context, wanted []*planned) error {
 	fresh := slices.DeleteFunc(slices.Clone(wanted), isThere)
 	for _, p := range fresh {
 		if err := t.client.Create(ctx, p.cronJob.DeepCopy(), client.DryRunAll); err != nil {
-			return t.failedEntry(p, err)
+			return t.failedEntryError(p, err)
 		}
 	}
 	for i, p := range fresh {
-		if err := t.create(ctx, p); err != nil {
+		if err := t.createEntry(ctx, p); err != nil {
 			for _, made := range fresh[:i+1] {
 				_ = t.client.Delete(ctx, made.cronJob) // the first error is reported
 			}
-			return t.failedEntry(p, err)
+			return t.failedEntryError(p, err)
 		}
-		t.changed("added", p.cronJob)
+		t.noteChange("added", p.cronJob)
 	}
 	for i := range there {
 		old := &there[i]
 		if slices.ContainsFunc(wanted, func(p *planned) bool { return p.cronJob.Name == old.Name }) {
 			continue
 		}
-		if err := t.drop(ctx, old); err != nil {
+		if err := t.deleteEntry(ctx, old); err != nil {
 			return err
 		}
-		t.changed("removed", old)
+		t.noteChange("removed", old)
 	}
 	return nil
 }
 
-// existingEntries returns the current CronJobs of the table.
-func (t *crontab) existingEntries(ctx context.Context) ([]batchv1alpha1.CronJob, error) {
+// listExistingEntries returns the current CronJobs of the table.
+func (t *crontab) listExistingEntries(ctx context.Context) ([]batchv1alpha1.CronJob, error) {
 	var all []batchv1alpha1.CronJob
 	page := &batchv1alpha1.CronJobList{}
-	err := cli.Pages(ctx, t.client, page, func() error {
+	err := cli.ListPages(ctx, t.client, page, func() error {
 		all = append(all, page.Items...)
 		return nil
-	}, client.InNamespace(t.namespace), client.MatchingLabels(t.labels()))
+	}, client.InNamespace(t.namespace), client.MatchingLabels(t.objectLabels()))
 	return all, err
 }
 
-// changed prints a note about a change if -v is specified.
-func (t *crontab) changed(what string, c *batchv1alpha1.CronJob) {
+// noteChange prints a note about a change if -v is specified.
+func (t *crontab) noteChange(what string, c *batchv1alpha1.CronJob) {
 	if t.parsed.Has("verbose") {
-		t.notef("note", "%s: %s, %s", what, c.Name, c.Spec.Schedule)
+		t.printNotef("note", "%s: %s, %s", what, c.Name, c.Spec.Schedule)
 	}
 }
 
-func (t *crontab) failedEntry(p *planned, err error) error {
-	human := cli.Humanize(err, t.f.Where())
-	return usererror.Errorf(inSlurmsOptions(human.Hint), "There was an issue with the entry %q of the crontab: %s", p.cronJob.Spec.Schedule, human.What)
+func (t *crontab) failedEntryError(p *planned, err error) error {
+	human := cli.HumanizeError(err, t.f.DescribeConnection())
+	return usererror.Errorf(adaptHint(human.Hint), "There was an issue with the entry %q of the crontab: %s", p.cronJob.Spec.Schedule, human.What)
 }
 
-// create creates a CronJob and the objects that its jobs read. The CronJob owns these objects.
-func (t *crontab) create(ctx context.Context, p *planned) error {
+// createEntry creates a CronJob and the objects that its jobs read. The CronJob owns these objects.
+func (t *crontab) createEntry(ctx context.Context, p *planned) error {
 	if err := t.client.Create(ctx, p.cronJob); err != nil {
 		return err
 	}
@@ -153,8 +153,8 @@ func (t *crontab) create(ctx context.Context, p *planned) error {
 	return nil
 }
 
-// drop deletes a CronJob. It keeps the CronJob's jobs and the objects that they read.
-func (t *crontab) drop(ctx context.Context, c *batchv1alpha1.CronJob) error {
+// deleteEntry deletes a CronJob. It keeps the CronJob's jobs and the objects that they read.
+func (t *crontab) deleteEntry(ctx context.Context, c *batchv1alpha1.CronJob) error {
 	owners, err := t.jobsOfEntry(ctx, c)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (t *crontab) drop(ctx context.Context, c *batchv1alpha1.CronJob) error {
 func (t *crontab) jobsOfEntry(ctx context.Context, c *batchv1alpha1.CronJob) ([]metav1.OwnerReference, error) {
 	var owners []metav1.OwnerReference
 	page := &batchv1alpha1.JobList{}
-	err := cli.Pages(ctx, t.client, page, func() error {
+	err := cli.ListPages(ctx, t.client, page, func() error {
 		for i := range page.Items {
 			if job := &page.Items[i]; metav1.IsControlledBy(job, c) {
 				owners = append(owners, metav1.OwnerReference{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: job.Name, UID: job.UID})

@@ -28,7 +28,7 @@ var sdiagTable = getopt.Table{Program: "sdiag", Options: []getopt.Option{
 }}
 
 func newSdiag(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: &sdiagTable, run: runSdiag,
+	return newProgramCommand(f, program{table: &sdiagTable, run: runSdiag,
 		short: "Show statistics of jobs and of the scheduler",
 		long: `
 			Show how many of the existing jobs were submitted, started and ended, and how long
@@ -45,25 +45,25 @@ func newSdiag(f *cli.Factory) *cobra.Command {
 }
 
 func runSdiag(ctx context.Context, c *call) error {
-	if err := c.refused(map[string]string{"reset": "only existing jobs are counted, and cycles since the scheduler started"}); err != nil {
+	if err := c.rejectUnsupported(map[string]string{"reset": "only existing jobs are counted, and cycles since the scheduler started"}); err != nil {
 		return err
 	}
 	if len(c.parsed.Operands) > 0 {
 		return usererror.Errorf("sdiag takes options only", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
-	return c.sideBySide("\n", func(one *call, _ bool) error {
-		v, err := one.read(ctx, wants{pods: true, ended: true, facts: true})
+	return c.inClustersParallel("\n", func(one *call, _ bool) error {
+		v, err := one.readView(ctx, wants{pods: true, ended: true, facts: true})
 		if err != nil {
 			return err
 		}
-		jobs, now := sdiag.Count(one.rows(v, false)), one.f.Now()
-		cycles := one.cycles(ctx)
+		jobs, now := sdiag.CountJobs(one.jobRows(v, false)), one.f.Now()
+		cycles := one.readCycles(ctx)
 		for _, kind := range machineFormats {
 			if one.parsed.Has(kind) {
-				return printDocument(one.f.Streams.Out, kind, sdiag.Document(jobs, cycles, now))
+				return printDocument(one.f.Streams.Out, kind, sdiag.NewDocument(jobs, cycles, now))
 			}
 		}
-		_, err = io.WriteString(one.f.Streams.Out, sdiag.Page(jobs, cycles, now))
+		_, err = io.WriteString(one.f.Streams.Out, sdiag.PageText(jobs, cycles, now))
 		return err
 	})
 }
@@ -75,8 +75,8 @@ const (
 	metricsPort    = ":8080"
 )
 
-// cycles reads the metrics of the scheduler's pods. It returns nil if they are not available.
-func (c *call) cycles(ctx context.Context) *sdiag.Cycles {
+// readCycles reads the metrics of the scheduler's pods. It returns nil if they are not available.
+func (c *call) readCycles(ctx context.Context) *sdiag.Cycles {
 	cl, err := c.f.Client()
 	if err != nil {
 		return nil
@@ -87,14 +87,14 @@ func (c *call) cycles(ctx context.Context) *sdiag.Cycles {
 	}
 	sum, found := &sdiag.Cycles{}, false
 	pods := &corev1.PodList{}
-	err = cli.Pages(ctx, cl, pods, func() error {
+	err = cli.ListPages(ctx, cl, pods, func() error {
 		for i := range pods.Items {
 			path := "/api/v1/namespaces/" + systemNamespace + "/pods/" + pods.Items[i].Name + metricsPort + "/proxy/metrics"
 			text, err := clientset.Discovery().RESTClient().Get().AbsPath(path).DoRaw(ctx)
 			if err != nil {
 				return err
 			}
-			found = sum.Add(string(text)) || found
+			found = sum.AddMetrics(string(text)) || found
 		}
 		return nil
 	}, client.InNamespace(systemNamespace), client.MatchingLabels{schedulerLabel: schedulerName})
@@ -104,9 +104,9 @@ func (c *call) cycles(ctx context.Context) *sdiag.Cycles {
 	switch {
 	case !c.parsed.Has("verbose"):
 	case err != nil:
-		c.noteOnce("the scheduler's cycles cannot be read: %v", err)
+		c.printNoteOnce("the scheduler's cycles cannot be read: %v", err)
 	default:
-		c.noteOnce("the scheduler's cycles are unknown: no pod in namespace %s reports them", systemNamespace)
+		c.printNoteOnce("the scheduler's cycles are unknown: no pod in namespace %s reports them", systemNamespace)
 	}
 	return nil
 }

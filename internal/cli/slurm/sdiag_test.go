@@ -8,7 +8,7 @@ import (
 
 func TestSdiagAndStrigger(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "sdiag", []golden.Run{
+	golden.CompareRuns(t, "sdiag", []golden.Run{
 		slurmRun("the jobs that are kept; no pod of a scheduler tells of its cycles", "sdiag", "-v"),
 		slurmRun("for a program", "sdiag", "--json"),
 		slurmRun("refused", "sdiag", "-r"),

@@ -14,12 +14,12 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// send sends the signal to the job's processes through the launchers in the head pods.
-func (s *scancel) send(ctx context.Context, t target) error {
-	if t.row.State.Code.Base() == state.Pending {
+// sendSignal sends the signal to the job's processes through the launchers in the head pods.
+func (s *scancel) sendSignal(ctx context.Context, t target) error {
+	if t.row.State.Code.BaseCode() == state.Pending {
 		return s.killError(t.ref, errPending)
 	}
-	heads := s.heads(t)
+	heads := s.headPods(t)
 	if len(heads) == 0 {
 		return s.killError(t.ref, errPending)
 	}
@@ -41,7 +41,7 @@ func (s *scancel) send(ctx context.Context, t target) error {
 	sent.SetLimit(atOnce)
 	for i, pod := range heads {
 		sent.Go(func() error {
-			problems[i] = s.execIn(ctx, pod, command)
+			problems[i] = s.execInPod(ctx, pod, command)
 			return nil
 		})
 	}
@@ -52,8 +52,8 @@ func (s *scancel) send(ctx context.Context, t target) error {
 // atOnce is the number of pods to which signals are sent concurrently.
 const atOnce = 16
 
-// heads returns the running pods that run batch scripts: one pod per job, or one per selected element.
-func (s *scancel) heads(t target) []*corev1.Pod {
+// headPods returns the running pods that run batch scripts: one pod per job, or one per selected element.
+func (s *scancel) headPods(t target) []*corev1.Pod {
 	var heads []*corev1.Pod
 	for _, pod := range s.view.pods[types.NamespacedName{Namespace: t.row.Job.Namespace, Name: t.row.Job.Name}] {
 		if pod.Labels[keys.TaskSpec] != "head" || pod.Status.Phase != corev1.PodRunning {

@@ -55,7 +55,7 @@ var sinfoTable = getopt.Table{Program: "sinfo", Options: []getopt.Option{
 }}
 
 func newSinfo(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: &sinfoTable, run: runSinfo,
+	return newProgramCommand(f, program{table: &sinfoTable, run: runSinfo,
 		short: "Show partitions and nodes",
 		long: `
 			Show queues as partitions, with the nodes that their jobs may use and the states
@@ -72,7 +72,7 @@ func newSinfo(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// sinfoView holds the parsed options of sinfo.
+// newSinfoView holds the parsed options of sinfo.
 type sinfoView struct {
 	filter            sinfo.Filter
 	columns           tableformat.Columns[*sinfo.Row]
@@ -84,32 +84,32 @@ type sinfoView struct {
 }
 
 func runSinfo(ctx context.Context, c *call) error {
-	if err := c.refused(map[string]string{"federation": noFederations, "reservation": noReservations}); err != nil {
+	if err := c.rejectUnsupported(map[string]string{"federation": noFederations, "reservation": noReservations}); err != nil {
 		return err
 	}
-	v, err := c.sinfoView()
+	v, err := c.newSinfoView()
 	if err != nil {
 		return err
 	}
-	again, err := c.period()
+	again, err := c.repeatInterval()
 	if err != nil {
 		return err
 	}
-	return c.repeat(ctx, again, func() error {
-		return c.sideBySide("\n", func(one *call, named bool) error {
+	return c.printRepeatedly(ctx, again, func() error {
+		return c.inClustersParallel("\n", func(one *call, named bool) error {
 			if named && v.heading && v.machine == "" {
-				fmt.Fprintf(one.f.Streams.Out, "CLUSTER: %s\n", one.cluster())
+				fmt.Fprintf(one.f.Streams.Out, "CLUSTER: %s\n", one.clusterName())
 			}
-			return one.sinfoOnce(ctx, v)
+			return one.printSinfoOnce(ctx, v)
 		})
 	})
 }
 
-func (c *call) sinfoView() (*sinfoView, error) {
+func (c *call) newSinfoView() (*sinfoView, error) {
 	has := c.parsed.Has
 	v := &sinfoView{heading: !has("noheader"), each: has("Node"), exact: has("exact"), dated: has("long") || has("iterate"), summary: has("summarize"), reasoned: has("list-reasons")}
 	f := &v.filter
-	if err := c.lists(listed{"partition", "SINFO_PARTITION", &f.Partitions}, listed{"states", "", &f.States}); err != nil {
+	if err := c.readListFilters(listed{"partition", "SINFO_PARTITION", &f.Partitions}, listed{"states", "", &f.States}); err != nil {
 		return nil, err
 	}
 	f.Dead, f.Responding, f.Reasoned = has("dead"), has("responding"), v.reasoned
@@ -117,7 +117,7 @@ func (c *call) sinfoView() (*sinfoView, error) {
 		return nil, usererror.Errorf("states are idle, planned, mix, alloc, drain, drng, maint, down and unknown", "%s", err)
 	}
 	var err error
-	if f.Nodes, err = c.hosts("nodes"); err != nil {
+	if f.Nodes, err = c.readHostNames("nodes"); err != nil {
 		return nil, err
 	}
 	for _, name := range []string{"json", "yaml"} {
@@ -128,11 +128,11 @@ func (c *call) sinfoView() (*sinfoView, error) {
 	if len(c.parsed.Operands) > 0 {
 		return nil, usererror.Errorf("specify partitions with -p and nodes with -n, for example sinfo -p research", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
-	return v, c.sinfoLooks(v)
+	return v, c.readSinfoColumns(v)
 }
 
-// sinfoFormat returns the format to use if no format is specified. It depends on the other options.
-func (c *call) sinfoFormat(v *sinfoView) string {
+// chooseSinfoFormat returns the format to use if no format is specified. It depends on the other options.
+func (c *call) chooseSinfoFormat(v *sinfoView) string {
 	long := c.parsed.Has("long")
 	switch {
 	case v.summary:
@@ -154,8 +154,8 @@ func (c *call) sinfoFormat(v *sinfoView) string {
 	return sinfo.Default
 }
 
-func (c *call) sinfoLooks(v *sinfoView) error {
-	format, words := c.sinfoFormat(v), ""
+func (c *call) readSinfoColumns(v *sinfoView) error {
+	format, words := c.chooseSinfoFormat(v), ""
 	for _, g := range c.parsed.Given {
 		switch g.Name {
 		case "format":
@@ -165,24 +165,24 @@ func (c *call) sinfoLooks(v *sinfoView) error {
 		}
 	}
 	var err error
-	if v.columns, err = askedColumns(c, format, words, sinfo.Fields(), "Invalid node format specification"); err != nil {
+	if v.columns, err = selectedColumns(c, format, words, sinfo.ColumnFields(), "Invalid node format specification"); err != nil {
 		return err
 	}
 	order := sinfo.DefaultOrder
 	if v.each {
 		order = sinfo.NodeOrder
 	}
-	if text, ok := c.given("sort", "SINFO_SORT"); ok {
+	if text, ok := c.optionOrVariable("sort", "SINFO_SORT"); ok {
 		order = text
 	}
-	if v.order, err = sinfo.Order(order); err != nil {
+	if v.order, err = sinfo.ParseOrder(order); err != nil {
 		return usererror.Errorf("use the letters of columns, for example P,-t", "%s", err)
 	}
 	return nil
 }
 
-// partitions reads nodes, pods and queues. If the user may not read pods, all nodes appear unused.
-func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Node, error) {
+// readPartitions reads nodes, pods and queues. If the user may not read pods, all nodes appear unused.
+func (c *call) readPartitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Node, error) {
 	cl, err := c.f.Client()
 	if err != nil {
 		return nil, nil, err
@@ -193,25 +193,25 @@ func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Nod
 	}
 	var nodes []corev1.Node
 	page := &corev1.NodeList{}
-	err = cli.Pages(ctx, cl, page, func() error {
+	err = cli.ListPages(ctx, cl, page, func() error {
 		nodes = append(nodes, page.Items...)
 		page.Items = nil
 		return nil
 	})
 	if apierrors.IsForbidden(err) {
-		c.noteOnce("you are not allowed to list nodes: partitions are shown without nodes")
+		c.printNoteOnce("you are not allowed to list nodes: partitions are shown without nodes")
 	} else if err != nil {
 		return nil, nil, err
 	}
 	var pods []corev1.Pod
 	podPage := &corev1.PodList{}
-	err = cli.Pages(ctx, cl, podPage, func() error {
+	err = cli.ListPages(ctx, cl, podPage, func() error {
 		pods = append(pods, podPage.Items...)
 		podPage.Items = nil
 		return nil
 	}, client.MatchingFieldsSelector{Selector: unended})
 	if apierrors.IsForbidden(err) {
-		c.noteOnce("you are not allowed to list pods in all namespaces: nodes in use may be shown as idle")
+		c.printNoteOnce("you are not allowed to list pods in all namespaces: nodes in use may be shown as idle")
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -219,16 +219,16 @@ func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Nod
 	for _, q := range v.queues {
 		queues = append(queues, q)
 	}
-	site, err := c.site(ctx, cl)
+	site, err := c.readSiteProfile(ctx, cl)
 	if err != nil {
 		return nil, nil, err
 	}
-	list := sinfo.Nodes(nodes, pods, site, c.f.Now())
-	return sinfo.Partitions(queues, list, site), list, nil
+	list := sinfo.NodesOf(nodes, pods, site, c.f.Now())
+	return sinfo.PartitionsOf(queues, list, site), list, nil
 }
 
-// site returns the site's profile. If the profile cannot be read, it prints a note and returns an empty one.
-func (c *call) site(ctx context.Context, cl client.Client) (*profile.Profile, error) {
+// readSiteProfile returns the site's profile. If the profile cannot be read, it prints a note and returns an empty one.
+func (c *call) readSiteProfile(ctx context.Context, cl client.Client) (*profile.Profile, error) {
 	namespace, err := c.f.Namespace()
 	if err != nil {
 		return nil, err
@@ -236,17 +236,17 @@ func (c *call) site(ctx context.Context, cl client.Client) (*profile.Profile, er
 	p, _, err := readProfile(ctx, cl, namespace)
 	switch {
 	case apierrors.IsForbidden(err):
-		c.noteOnce("you are not allowed to read ConfigMap %s in namespace %s: the site's profile is not used", profile.Name, namespace)
+		c.printNoteOnce("you are not allowed to read ConfigMap %s in namespace %s: the site's profile is not used", profile.Name, namespace)
 	case err != nil:
-		c.noteOnce("ConfigMap %s is ignored: %s", profile.Name, c.faultOf(err).What)
+		c.printNoteOnce("ConfigMap %s is ignored: %s", profile.Name, c.toSlurmError(err).What)
 	default:
 		return p, nil
 	}
 	return &profile.Profile{}, nil
 }
 
-func (c *call) sinfoOnce(ctx context.Context, v *sinfoView) error {
-	partitions, _, err := c.partitions(ctx)
+func (c *call) printSinfoOnce(ctx context.Context, v *sinfoView) error {
+	partitions, _, err := c.readPartitions(ctx)
 	if err != nil {
 		return err
 	}
@@ -255,22 +255,22 @@ func (c *call) sinfoOnce(ctx context.Context, v *sinfoView) error {
 			return usererror.Errorf("sinfo without -p lists the partitions", "Invalid partition name specified: %s", name)
 		}
 	}
-	rows := sinfo.Rows(partitions, v.columns, v.filter, v.each, v.exact, c.cluster())
+	rows := sinfo.GroupRows(partitions, v.columns, v.filter, v.each, v.exact, c.clusterName())
 	slices.SortStableFunc(rows, v.order)
 	if v.machine != "" {
-		return printDocument(c.f.Streams.Out, v.machine, sinfo.JSON(rows, append([]string{c.table.Program}, c.words...), slurmVersion))
+		return printDocument(c.f.Streams.Out, v.machine, sinfo.NewDocument(rows, append([]string{c.table.Program}, c.words...), slurmVersion))
 	}
 	columns := slices.Clone(v.columns)
-	columns.Widen(rows, v.heading)
+	columns.WidenToFit(rows, v.heading)
 	var b strings.Builder
 	if v.dated && v.heading {
 		b.WriteString(c.f.Now().Format("Mon Jan 02 15:04:05 2006") + "\n")
 	}
 	if v.heading {
-		b.WriteString(columns.Heading() + "\n")
+		b.WriteString(columns.HeadingLine() + "\n")
 	}
 	for _, r := range rows {
-		b.WriteString(columns.Line(r) + "\n")
+		b.WriteString(columns.RowLine(r) + "\n")
 	}
 	_, err = io.WriteString(c.f.Streams.Out, b.String())
 	return err

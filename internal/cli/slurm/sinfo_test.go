@@ -19,7 +19,7 @@ func nodeCluster(server *clitest.Server) {
 	for _, name := range []string{"r05n07", "r05n08", "r05n09", "r05n10", "r05n11", "r05n12", "r05n13"} {
 		node := golden.NewNode(name)
 		node.Labels = map[string]string{keys.NodeGroup: "r05", "nvidia.com/gpu.product": "A100"}
-		node.Status.Allocatable = golden.Amounts("cpu", "64", "memory", "256Gi", "nvidia.com/gpu", "8")
+		node.Status.Allocatable = golden.NewResources("cpu", "64", "memory", "256Gi", "nvidia.com/gpu", "8")
 		switch name {
 		case "r05n10":
 			node.Spec.Unschedulable, node.Annotations = true, map[string]string{keys.DrainReason: "fan broken"}
@@ -29,11 +29,11 @@ func nodeCluster(server *clitest.Server) {
 			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}
 		case "r05n13":
 			node.Spec.Taints = []corev1.Taint{{Key: "node.example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}
-			node.Status.Allocatable = golden.Amounts("cpu", "32", "memory", "128Gi")
+			node.Status.Allocatable = golden.NewResources("cpu", "32", "memory", "128Gi")
 		}
-		server.Set(node)
+		server.SetObjects(node)
 	}
-	server.Set(golden.NewQueue("nlp", 2, schedulingv1beta1.QueueStateClosing, func(q *schedulingv1beta1.Queue) {
+	server.SetObjects(golden.NewQueue("nlp", 2, schedulingv1beta1.QueueStateClosing, func(q *schedulingv1beta1.Queue) {
 		q.Spec.Affinity = &schedulingv1beta1.Affinity{NodeGroupAffinity: &schedulingv1beta1.NodeGroupAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []string{"r05"}}}
 	}))
 }
@@ -42,9 +42,9 @@ func nodeCluster(server *clitest.Server) {
 func promised(server *clitest.Server) {
 	nodeCluster(server)
 	urgent := batch(80, "urgent", "mei", "nlp", batchv1alpha1.Pending, time.Minute)
-	server.Set(urgent, golden.NewGroup(urgent, schedulingv1beta1.PodGroupInqueue, golden.Waiting()))
+	server.SetObjects(urgent, golden.NewGroup(urgent, schedulingv1beta1.PodGroupInqueue, golden.WaitingExplanation()))
 	for i, node := range []string{"r05n07", "r05n08", "192.168.63.50", "r05n11"} {
-		server.Set(podOf(urgent, "head", i, "", corev1.PodPending, func(p *corev1.Pod) { p.Status.NominatedNodeName = node }))
+		server.SetObjects(podOf(urgent, "head", i, "", corev1.PodPending, func(p *corev1.Pod) { p.Status.NominatedNodeName = node }))
 	}
 }
 
@@ -56,7 +56,7 @@ func TestSinfo(t *testing.T) {
 	kept := func(about string, argv ...string) golden.Run {
 		return golden.Run{About: about, Argv: append([]string{"slurm"}, argv...), Prepare: promised}
 	}
-	golden.Hold(t, "sinfo", []golden.Run{
+	golden.CompareRuns(t, "sinfo", []golden.Run{
 		run("partitions", "sinfo"),
 		run("a partition, long", "sinfo", "-l", "-p", "nlp"),
 		run("summary", "sinfo", "-s"),

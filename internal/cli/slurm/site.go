@@ -31,8 +31,8 @@ type site struct {
 	facts              translate.Facts
 }
 
-// effective returns the options that have no effect by default but do with this site's profile.
-func (s *site) effective() []string {
+// effectiveOptions returns the options that have no effect by default but do with this site's profile.
+func (s *site) effectiveOptions() []string {
 	if s.profile.NumaHints {
 		return []string{"hint", "mem-bind"}
 	}
@@ -53,15 +53,15 @@ func (c *call) readSite(ctx context.Context, r *request.Request) (*site, error) 
 	if s.profile, s.facts.HiddenProfile, err = readProfile(ctx, cl, namespace); err != nil {
 		return nil, err
 	}
-	s.cluster = cmp.Or(s.profile.ClusterName, c.cluster())
-	s.facts.Queues = queuesOf(ctx, cl)
+	s.cluster = cmp.Or(s.profile.ClusterName, c.clusterName())
+	s.facts.Queues = listQueues(ctx, cl)
 	s.facts.ServiceAccount = hasServiceAccount(ctx, cl, namespace, s.profile.ServiceAccount)
 	if r.QOS != "" {
-		s.facts.Classes = classesOf(ctx, cl)
+		s.facts.Classes = listPriorityClasses(ctx, cl)
 	}
 	follows := r.Nodes == nil && (r.Tasks > 0 || len(r.GPUs) > 0)
 	if follows || len(r.Nodelist) > 0 || r.Image == "" && s.profile.DefaultImage == "" {
-		s.nodes(ctx, cl, translate.LabelsOf(s.profile, r))
+		s.readNodes(ctx, cl, translate.SelectableLabels(s.profile, r))
 	}
 	return s, nil
 }
@@ -81,7 +81,7 @@ func readProfile(ctx context.Context, cl client.Client, namespace string) (p *pr
 		case err != nil:
 			return nil, "", err
 		}
-		if p, err = profile.Parse([]byte(found.Data[profile.Key])); err != nil {
+		if p, err = profile.ParseProfile([]byte(found.Data[profile.Key])); err != nil {
 			return nil, "", usererror.Errorf("the profile is in namespace "+where, "%v", err)
 		}
 		return p, "", nil
@@ -98,11 +98,11 @@ func hasServiceAccount(ctx context.Context, cl client.Client, namespace, name st
 	return cl.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &corev1.ServiceAccount{}) == nil
 }
 
-// queuesOf returns the queues. It returns nil if they cannot be read; the API server then validates the queue.
-func queuesOf(ctx context.Context, cl client.Client) []translate.Queue {
+// listQueues returns the queues. It returns nil if they cannot be read; the API server then validates the queue.
+func listQueues(ctx context.Context, cl client.Client) []translate.Queue {
 	list := &schedulingv1beta1.QueueList{}
 	queues := []translate.Queue{}
-	err := cli.Pages(ctx, cl, list, func() error {
+	err := cli.ListPages(ctx, cl, list, func() error {
 		for i := range list.Items {
 			q := &list.Items[i]
 			queues = append(queues, translate.Queue{Name: q.Name, Admits: q.DeepCopy().AdmitsGroup, Open: q.Status.State == schedulingv1beta1.QueueStateOpen || q.Status.State == ""})
@@ -115,11 +115,11 @@ func queuesOf(ctx context.Context, cl client.Client) []translate.Queue {
 	return queues
 }
 
-// classesOf returns the names of the priority classes, or nil if they cannot be read.
-func classesOf(ctx context.Context, cl client.Client) []string {
+// listPriorityClasses returns the names of the priority classes, or nil if they cannot be read.
+func listPriorityClasses(ctx context.Context, cl client.Client) []string {
 	list := &schedulingv1.PriorityClassList{}
 	names := []string{}
-	err := cli.Pages(ctx, cl, list, func() error {
+	err := cli.ListPages(ctx, cl, list, func() error {
 		for i := range list.Items {
 			names = append(names, list.Items[i].Name)
 		}
@@ -132,13 +132,14 @@ func classesOf(ctx context.Context, cl client.Client) []string {
 	return names
 }
 
-// nodes reads the nodes. It records the resources of nodes that accept ordinary pods, and the values of the specified
-// labels. It also records whether all nodes are those of vc-local, whose pods use the programs of this machine.
-func (s *site) nodes(ctx context.Context, cl client.Client, labels []string) {
+// readNodes reads the nodes. It records the resources of nodes that accept ordinary pods, and the values of the
+// specified labels. It also records whether all nodes are those of vc-local, whose pods use the programs of this
+// machine.
+func (s *site) readNodes(ctx context.Context, cl client.Client, labels []string) {
 	list := &corev1.NodeList{}
 	nodes, plain := 0, 0
 	seen := map[string]int{}
-	err := cli.Pages(ctx, cl, list, func() error {
+	err := cli.ListPages(ctx, cl, list, func() error {
 		for i := range list.Items {
 			node := &list.Items[i]
 			nodes++
@@ -146,11 +147,11 @@ func (s *site) nodes(ctx context.Context, cl client.Client, labels []string) {
 			if node.Labels[keys.NodeKind] != "" {
 				plain++
 			}
-			if slices.ContainsFunc(node.Spec.Taints, keepsOff) {
+			if slices.ContainsFunc(node.Spec.Taints, excludesPods) {
 				continue
 			}
-			like := translate.Node{Group: node.Labels[keys.NodeGroup], Labels: chosen(node.Labels, labels), Allocatable: node.Status.Allocatable,
-				Away: node.Spec.Unschedulable || slices.ContainsFunc(node.Spec.Taints, passes)}
+			like := translate.Node{Group: node.Labels[keys.NodeGroup], Labels: selectLabels(node.Labels, labels), Allocatable: node.Status.Allocatable,
+				Away: node.Spec.Unschedulable || slices.ContainsFunc(node.Spec.Taints, isTemporary)}
 			key := fmt.Sprint(like)
 			if _, known := seen[key]; !known {
 				seen[key] = len(s.facts.Nodes)
@@ -166,8 +167,8 @@ func (s *site) nodes(ctx context.Context, cl client.Client, labels []string) {
 	s.facts.Helper = err == nil && nodes > 0 && nodes == plain
 }
 
-// chosen returns the labels whose keys are in looked.
-func chosen(of map[string]string, looked []string) map[string]string {
+// selectLabels returns the labels whose keys are in looked.
+func selectLabels(of map[string]string, looked []string) map[string]string {
 	labels := map[string]string{}
 	for _, key := range looked {
 		if value, has := of[key]; has {
@@ -181,12 +182,12 @@ func chosen(of map[string]string, looked []string) map[string]string {
 // resource.
 const ofConditions = "node.kubernetes.io/"
 
-// keepsOff reports whether a taint permanently excludes pods without a toleration.
-func keepsOff(t corev1.Taint) bool {
+// excludesPods reports whether a taint permanently excludes pods without a toleration.
+func excludesPods(t corev1.Taint) bool {
 	return (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute) && !strings.HasPrefix(t.Key, ofConditions)
 }
 
-// passes reports whether a taint excludes pods only temporarily.
-func passes(t corev1.Taint) bool {
+// isTemporary reports whether a taint excludes pods only temporarily.
+func isTemporary(t corev1.Taint) bool {
 	return t.Effect != corev1.TaintEffectPreferNoSchedule && strings.HasPrefix(t.Key, ofConditions)
 }

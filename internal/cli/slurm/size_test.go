@@ -28,7 +28,7 @@ func TestAnArrayOfTenThousandIsOneRow(t *testing.T) {
 		j.Status.Array = &batchv1alpha1.ArrayStatus{Succeeded: "0-4999", Reason: "JobArrayTaskLimit"}
 	}))
 	began := time.Now()
-	got := run.Do(t, server)
+	got := run.RunAgainst(t, server)
 	if got.Out != "42_[5000-9999%256] PD JobArrayTaskLimit\n" || got.Code != 0 {
 		t.Errorf("got %q, %q", got.Out, got.Err)
 	}
@@ -42,7 +42,7 @@ func waitingForNodes() []client.Object {
 		j.Spec.Tasks[0].Replicas = 200
 		j.Status.Array = &batchv1alpha1.ArrayStatus{Running: "0-199"}
 	})
-	objects := []client.Object{job, golden.NewGroup(job, schedulingv1beta1.PodGroupRunning, golden.Waiting()), golden.NewQueue("default", 1, schedulingv1beta1.QueueStateOpen, nil)}
+	objects := []client.Object{job, golden.NewGroup(job, schedulingv1beta1.PodGroupRunning, golden.WaitingExplanation()), golden.NewQueue("default", 1, schedulingv1beta1.QueueStateOpen, nil)}
 	for i := range 200 {
 		node, phase := "", corev1.PodPending
 		if i < 3 {
@@ -62,11 +62,11 @@ func TestElementsThatHavePodsAndNoNodesAreOneRow(t *testing.T) {
 		"%i %t %r": "42_[3-199] PD Resources\n42_0 R None\n42_1 R None\n42_2 R None\n",
 		"%i":       "42_[3-199]\n42_0\n42_1\n42_2\n",
 	} {
-		if got := (golden.Run{Argv: []string{"slurm", "squeue", "-h", "-o", format}}).Do(t, server); got.Out != want {
+		if got := (golden.Run{Argv: []string{"slurm", "squeue", "-h", "-o", format}}).RunAgainst(t, server); got.Out != want {
 			t.Errorf("-o %q: got %.300q %s, want %q", format, got.Out, got.Err, want)
 		}
 	}
-	if got := (golden.Run{Argv: []string{"slurm", "squeue", "-h", "-t", "R", "-o", "%i"}}).Do(t, server); got.Out != "42_0\n42_1\n42_2\n" {
+	if got := (golden.Run{Argv: []string{"slurm", "squeue", "-h", "-t", "R", "-o", "%i"}}).RunAgainst(t, server); got.Out != "42_0\n42_1\n42_2\n" {
 		t.Errorf("those that run: got %.300q %s", got.Out, got.Err)
 	}
 }
@@ -79,11 +79,11 @@ func TestSqueueListsJobsOfManyPages(t *testing.T) {
 	objects := make([]client.Object, 0, 2*(*manyJobs))
 	for i := range *manyJobs {
 		job := batch(i+1, fmt.Sprintf("job-%05d", i), "mei", "default", batchv1alpha1.Pending, time.Hour)
-		objects = append(objects, job, golden.NewGroup(job, schedulingv1beta1.PodGroupPending, golden.Waiting()))
+		objects = append(objects, job, golden.NewGroup(job, schedulingv1beta1.PodGroupPending, golden.WaitingExplanation()))
 	}
 	server := clitest.Start(t, append(objects, golden.NewQueue("default", 1, schedulingv1beta1.QueueStateOpen, nil))...)
 	began := time.Now()
-	got := golden.Run{Argv: []string{"slurm", "squeue", "-h"}}.Do(t, server)
+	got := golden.Run{Argv: []string{"slurm", "squeue", "-h"}}.RunAgainst(t, server)
 	if n := strings.Count(got.Out, "(Resources)\n"); n != *manyJobs {
 		t.Fatalf("%d rows: %.300s %s", n, got.Out, got.Err)
 	}

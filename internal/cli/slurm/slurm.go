@@ -21,12 +21,12 @@ import (
 // Programs lists the names of the Slurm commands under which this binary can be run.
 var Programs = []string{"sbatch", "srun", "salloc", "squeue", "scancel", "sacct", "sinfo", "scontrol", "sprio", "sshare", "sattach", "sbcast", "sgather", "scrontab", "sdiag", "strigger"}
 
-// Is reports whether a program name is one of Slurm's.
-func Is(program string) bool { return slices.Contains(Programs, program) }
+// IsProgram reports whether a program name is one of Slurm's.
+func IsProgram(program string) bool { return slices.Contains(Programs, program) }
 
 // New returns the parent command of all Slurm commands.
 func New(f *cli.Factory) *cobra.Command {
-	cmd := cli.Group(f, "slurm", "Slurm's commands: sbatch, squeue and others", `
+	cmd := cli.NewCommandGroup(f, "slurm", "Slurm's commands: sbatch, squeue and others", `
 		Slurm's commands, for users and programs that depend on them. This program also
 		runs under the name of each command: 'vcctl slurm install --dir DIR' creates links,
 		so that sbatch alone is enough. Options are read by Slurm's rules from the script,
@@ -43,10 +43,10 @@ func New(f *cli.Factory) *cobra.Command {
 	return cmd
 }
 
-// ConnectionFirst parses the vcctl flags before the word slurm and returns the words from there on. It returns other
+// ParseConnection parses the vcctl flags before the word slurm and returns the words from there on. It returns other
 // command lines unchanged. Slurm's commands parse their own options, because options such as -n have a different
 // meaning there.
-func ConnectionFirst(root *cobra.Command, args []string) ([]string, error) {
+func ParseConnection(root *cobra.Command, args []string) ([]string, error) {
 	flags := root.PersistentFlags()
 	for at := 0; at < len(args); at++ {
 		word := args[at]
@@ -55,15 +55,15 @@ func ConnectionFirst(root *cobra.Command, args []string) ([]string, error) {
 			return args[at:], flags.Parse(args[:at])
 		case word == "--" || len(word) < 2 || word[0] != '-':
 			return args, nil
-		case takesNext(root, word):
+		case takesNextWord(root, word):
 			at++
 		}
 	}
 	return args, nil
 }
 
-// takesNext reports whether a flag of the root command takes the next word as its value.
-func takesNext(root *cobra.Command, word string) bool {
+// takesNextWord reports whether a flag of the root command takes the next word as its value.
+func takesNextWord(root *cobra.Command, word string) bool {
 	flags := root.PersistentFlags()
 	if word[1] == '-' {
 		flag := flags.Lookup(word[2:])

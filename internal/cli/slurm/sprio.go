@@ -41,7 +41,7 @@ var sprioTable = getopt.Table{Program: "sprio", Options: []getopt.Option{
 }}
 
 func newSprio(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: &sprioTable, run: runSprio,
+	return newProgramCommand(f, program{table: &sprioTable, run: runSprio,
 		short: "Show what determines the order of pending jobs",
 		long: `
 			Show for each pending job its priority, its position in the queue, and its queue's
@@ -57,58 +57,58 @@ func newSprio(f *cli.Factory) *cobra.Command {
 }
 
 func runSprio(ctx context.Context, c *call) error {
-	if err := c.refused(map[string]string{"federation": noFederations, "sibling": noFederations, "weights": "there are no weighted factors; vcctl queue tree shows shares"}); err != nil {
+	if err := c.rejectUnsupported(map[string]string{"federation": noFederations, "sibling": noFederations, "weights": "there are no weighted factors; vcctl queue tree shows shares"}); err != nil {
 		return err
 	}
-	named, operands := c.parsed.All("jobs"), c.parsed.Operands
+	named, operands := c.parsed.AllValues("jobs"), c.parsed.Operands
 	if len(named) > 0 && named[len(named)-1] == "" {
 		named, operands = append(named, operands...), nil
 	}
 	if len(operands) > 0 {
 		return usererror.Errorf("specify jobs with -j", "Unrecognized option: %s", operands[0])
 	}
-	refs, err := jobsNamed(named)
+	refs, err := parseJobWords(named)
 	if err != nil {
 		return err
 	}
-	if err := c.someJobs(refs, "jobs"); err != nil {
+	if err := c.rejectEmptyLists(refs, "jobs"); err != nil {
 		return err
 	}
 	filter := squeue.Filter{Jobs: refs, States: []state.Code{state.Pending}}
-	if err := c.lists(listed{"partition", "", &filter.Partitions}, listed{"user", "", &filter.Users}); err != nil {
+	if err := c.readListFilters(listed{"partition", "", &filter.Partitions}, listed{"user", "", &filter.Users}); err != nil {
 		return err
 	}
 	format := sprio.Default
 	if c.parsed.Has("long") {
 		format = sprio.Verbose
 	}
-	if text, ok := c.parsed.Last("format"); ok {
+	if text, ok := c.parsed.LastValue("format"); ok {
 		format = text
 	}
-	columns, err := askedColumns(c, format, "", sprio.Fields(), "Invalid job format specification")
+	columns, err := selectedColumns(c, format, "", sprio.ColumnFields(), "Invalid job format specification")
 	if err != nil {
 		return err
 	}
 	order := func(a, b *listrow.Row) int {
-		if n := strings.Compare(a.Partition(), b.Partition()); n != 0 {
+		if n := strings.Compare(a.PartitionName(), b.PartitionName()); n != 0 {
 			return n
 		}
-		return cmp.Or(listrow.ByPlace(a, b), listrow.ByNumber(a, b))
+		return cmp.Or(listrow.CompareByPlace(a, b), listrow.CompareByNumber(a, b))
 	}
-	if text, ok := c.parsed.Last("sort"); ok {
-		if order, err = (squeue.Style{}).Order(text); err != nil {
+	if text, ok := c.parsed.LastValue("sort"); ok {
+		if order, err = (squeue.Style{}).ParseOrder(text); err != nil {
 			return usererror.Errorf("use the letters of columns, for example i or -p", "%s", err)
 		}
 	}
-	return c.sideBySide("\n", func(one *call, _ bool) error {
-		v, err := one.read(ctx, wants{named: refs, groups: true})
+	return c.inClustersParallel("\n", func(one *call, _ bool) error {
+		v, err := one.readView(ctx, wants{named: refs, groups: true})
 		if err != nil {
 			return err
 		}
-		if err := v.unknown(refs); err != nil {
+		if err := v.checkNames(refs); err != nil {
 			return err
 		}
-		rows := slices.DeleteFunc(one.rows(v, false), func(r *listrow.Row) bool { return !filter.Keeps(r) })
+		rows := slices.DeleteFunc(one.jobRows(v, false), func(r *listrow.Row) bool { return !filter.SelectsRow(r) })
 		slices.SortStableFunc(rows, order)
 		return printLines(one.f.Streams.Out, columns, rows, !c.parsed.Has("noheader"))
 	})
@@ -118,10 +118,10 @@ func runSprio(ctx context.Context, c *call) error {
 func printLines[T any](out io.Writer, columns tableformat.Columns[T], rows []T, heading bool) error {
 	var b strings.Builder
 	if heading {
-		b.WriteString(columns.Heading() + "\n")
+		b.WriteString(columns.HeadingLine() + "\n")
 	}
 	for _, row := range rows {
-		b.WriteString(columns.Line(row) + "\n")
+		b.WriteString(columns.RowLine(row) + "\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -145,7 +145,7 @@ var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
 }}
 
 func newSshare(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: &sshareTable, run: runSshare,
+	return newProgramCommand(f, program{table: &sshareTable, run: runSshare,
 		short: "Show the shares of queues and what they use",
 		long: `
 			Show the hierarchy of queues as Slurm's hierarchy of accounts: each queue's weight,
@@ -167,49 +167,49 @@ func runSshare(ctx context.Context, c *call) error {
 	if c.parsed.Has("long") {
 		format = sshare.Verbose
 	}
-	if text, ok := c.parsed.Last("format"); ok {
+	if text, ok := c.parsed.LastValue("format"); ok {
 		format = text
 	}
-	columns, err := tableformat.Sized(format, sshare.Fields())
+	columns, err := tableformat.ParseSized(format, sshare.ColumnFields())
 	if err != nil {
 		return usererror.Errorf("columns are "+sshare.Verbose+",Cluster", "%s", err)
 	}
 	var accounts, users []string
-	if err := c.lists(listed{"accounts", "", &accounts}, listed{"users", "", &users}); err != nil {
+	if err := c.readListFilters(listed{"accounts", "", &accounts}, listed{"users", "", &users}); err != nil {
 		return err
 	}
 	if c.parsed.Has("Users") && len(users) == 0 {
-		users = []string{c.me()}
+		users = []string{c.userName()}
 	}
-	return c.sideBySide("\n", func(one *call, _ bool) error {
+	return c.inClustersParallel("\n", func(one *call, _ bool) error {
 		cl, err := one.f.Client()
 		if err != nil {
 			return err
 		}
-		lines, err := one.shares(ctx, cl, users)
+		lines, err := one.shareLines(ctx, cl, users)
 		if err != nil {
 			return err
 		}
 		lines = slices.DeleteFunc(lines, func(l *sshare.Line) bool { return len(accounts) > 0 && !slices.Contains(accounts, l.Name) })
-		_, err = io.WriteString(one.f.Streams.Out, columns.Sheet(lines, c.form()))
+		_, err = io.WriteString(one.f.Streams.Out, columns.FormatTable(lines, c.outputForm()))
 		return err
 	})
 }
 
-// shares returns the lines of the queues, unless only users are requested, and the lines of the users' accounts.
-func (c *call) shares(ctx context.Context, cl client.WithWatch, users []string) ([]*sshare.Line, error) {
+// shareLines returns the lines of the queues, unless only users are requested, and the lines of the users' accounts.
+func (c *call) shareLines(ctx context.Context, cl client.WithWatch, users []string) ([]*sshare.Line, error) {
 	var lines []*sshare.Line
 	if !c.parsed.Has("Users") {
 		v := &view{c: cl}
 		if err := v.readQueues(ctx); err != nil {
 			return nil, err
 		}
-		lines = sshare.Lines(slices.Collect(maps.Values(v.queues)), c.cluster())
+		lines = sshare.LinesOf(slices.Collect(maps.Values(v.queues)), c.clusterName())
 	}
 	if len(users) == 0 {
 		return lines, nil
 	}
-	p, err := c.site(ctx, cl)
+	p, err := c.readSiteProfile(ctx, cl)
 	if err != nil {
 		return nil, err
 	}
@@ -221,5 +221,5 @@ func (c *call) shares(ctx context.Context, cl client.WithWatch, users []string) 
 		}
 		accounts = []string{namespace}
 	}
-	return append(lines, sshare.UserLines(users, accounts, c.cluster())...), nil
+	return append(lines, sshare.LinesOfUsers(users, accounts, c.clusterName())...), nil
 }

@@ -72,7 +72,7 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 }}
 
 func newSqueue(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: &squeueTable, run: runSqueue,
+	return newProgramCommand(f, program{table: &squeueTable, run: runSqueue,
 		short: "List pending and running jobs",
 		long: `
 			List jobs in Slurm's format. A partition is a queue. Node counts are numbers of
@@ -90,7 +90,7 @@ func newSqueue(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// squeueView holds the parsed options of squeue.
+// newSqueueView holds the parsed options of squeue.
 type squeueView struct {
 	filter   squeue.Filter
 	style    squeue.Style
@@ -105,8 +105,8 @@ type squeueView struct {
 	machine  string // json or yaml
 }
 
-// refused returns an error if an unsupported option is specified. because maps options to the reasons.
-func (c *call) refused(because map[string]string) error {
+// rejectUnsupported returns an error if an unsupported option is specified. because maps options to the reasons.
+func (c *call) rejectUnsupported(because map[string]string) error {
 	for _, g := range c.parsed.Given {
 		if why, is := because[g.Name]; is {
 			return usererror.Errorf("remove --"+g.Name, "--%s is not supported here (%s)", g.Name, why)
@@ -122,31 +122,31 @@ const (
 )
 
 func runSqueue(ctx context.Context, c *call) error {
-	if err := c.refused(map[string]string{"reservation": noReservations, "licenses": noLicenses, "federation": noFederations, "sibling": noFederations}); err != nil {
+	if err := c.rejectUnsupported(map[string]string{"reservation": noReservations, "licenses": noLicenses, "federation": noFederations, "sibling": noFederations}); err != nil {
 		return err
 	}
-	v, err := c.squeueView()
+	v, err := c.newSqueueView()
 	if err != nil {
 		return err
 	}
-	again, err := c.period()
+	again, err := c.repeatInterval()
 	if err != nil {
 		return err
 	}
 	print := func() error {
-		return c.sideBySide("\n", func(one *call, named bool) error {
+		return c.inClustersParallel("\n", func(one *call, named bool) error {
 			if named && v.machine == "" && v.heading {
-				fmt.Fprintf(one.f.Streams.Out, "CLUSTER: %s\n", one.cluster())
+				fmt.Fprintf(one.f.Streams.Out, "CLUSTER: %s\n", one.clusterName())
 			}
-			return one.squeueOnce(ctx, v)
+			return one.printSqueueOnce(ctx, v)
 		})
 	}
-	return c.repeat(ctx, again, print)
+	return c.printRepeatedly(ctx, again, print)
 }
 
-// period returns the interval of -i, or 0 if squeue prints only once.
-func (c *call) period() (time.Duration, error) {
-	text, ok := c.parsed.Last("iterate")
+// repeatInterval returns the interval of -i, or 0 if squeue prints only once.
+func (c *call) repeatInterval() (time.Duration, error) {
+	text, ok := c.parsed.LastValue("iterate")
 	if !ok {
 		return 0, nil
 	}
@@ -157,9 +157,9 @@ func (c *call) period() (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// repeat calls print once or, if again is positive, repeatedly with an empty line between the outputs. After the
-// first output, errors are printed and do not end the loop.
-func (c *call) repeat(ctx context.Context, again time.Duration, print func() error) error {
+// printRepeatedly calls print once or, if again is positive, repeatedly with an empty line between the outputs. After
+// the first output, errors are printed and do not end the loop.
+func (c *call) printRepeatedly(ctx context.Context, again time.Duration, print func() error) error {
 	out := c.f.Streams.Out
 	if err := print(); err != nil || again == 0 {
 		return err
@@ -173,18 +173,18 @@ func (c *call) repeat(ctx context.Context, again time.Duration, print func() err
 		case <-ticker.C:
 			fmt.Fprintln(out)
 			if err := print(); err != nil && ctx.Err() == nil {
-				_ = c.told(err) // the next attempt may succeed
+				_ = c.printError(err) // the next attempt may succeed
 			}
 		}
 	}
 }
 
-// squeueView parses options and environment variables.
-func (c *call) squeueView() (*squeueView, error) {
+// newSqueueView parses options and environment variables.
+func (c *call) newSqueueView() (*squeueView, error) {
 	env := c.f.Streams.Env
 	v := &squeueView{heading: !c.parsed.Has("noheader"), starting: c.parsed.Has("start")}
 	v.each = c.parsed.Has("array") || c.parsed.Has("array-unique") || env("SQUEUE_ARRAY") != "" || env("SQUEUE_ARRAY_UNIQUE") != ""
-	v.style = squeue.Style{Time: timeformat.New(env("SLURM_TIME_FORMAT"))}
+	v.style = squeue.Style{Time: timeformat.NewStyle(env("SLURM_TIME_FORMAT"))}
 	if bits := env("SLURM_BITSTR_LEN"); bits != "" {
 		if n, err := strconv.Atoi(bits); err == nil && n >= 0 {
 			v.style.Bits = n
@@ -199,29 +199,29 @@ func (c *call) squeueView() (*squeueView, error) {
 			v.machine = name
 		}
 	}
-	if err := c.squeueFilter(v); err != nil {
+	if err := c.readSqueueFilter(v); err != nil {
 		return nil, err
 	}
-	return v, c.squeueLooks(v)
+	return v, c.readSqueueColumns(v)
 }
 
-func (c *call) squeueFilter(v *squeueView) error {
+func (c *call) readSqueueFilter(v *squeueView) error {
 	f := &v.filter
-	err := c.lists(listed{"account", "SQUEUE_ACCOUNT", &f.Accounts}, listed{"name", "SQUEUE_NAMES", &f.Names}, listed{"partition", "SQUEUE_PARTITION", &f.Partitions},
+	err := c.readListFilters(listed{"account", "SQUEUE_ACCOUNT", &f.Accounts}, listed{"name", "SQUEUE_NAMES", &f.Names}, listed{"partition", "SQUEUE_PARTITION", &f.Partitions},
 		listed{"qos", "SQUEUE_QOS", &f.QOS}, listed{"user", "SQUEUE_USERS", &f.Users})
 	if err != nil {
 		return err
 	}
 	if c.parsed.Has("me") {
-		f.Users = []string{c.me()}
+		f.Users = []string{c.userName()}
 	}
 	if c.parsed.Has("notme") {
-		v.without = c.me()
+		v.without = c.userName()
 	}
-	if f.Nodes, err = c.hosts("nodelist"); err != nil {
+	if f.Nodes, err = c.readHostNames("nodelist"); err != nil {
 		return err
 	}
-	if text, ok := c.given("states", "SQUEUE_STATES"); ok {
+	if text, ok := c.optionOrVariable("states", "SQUEUE_STATES"); ok {
 		codes, all, err := squeue.ParseStates(text)
 		if err != nil {
 			return usererror.Errorf("states are "+stateWords()+", or all", "%s", err)
@@ -234,7 +234,7 @@ func (c *call) squeueFilter(v *squeueView) error {
 	var named []string
 	for _, option := range []string{"jobs", "steps"} {
 		if c.parsed.Has(option) {
-			value, _ := c.parsed.Last(option)
+			value, _ := c.parsed.LastValue(option)
 			named = append(named, value)
 		}
 	}
@@ -245,21 +245,21 @@ func (c *call) squeueFilter(v *squeueView) error {
 	if len(operands) > 0 {
 		return usererror.Errorf("specify jobs with -j, for example squeue -j 42", "Unrecognized option: %s", operands[0])
 	}
-	if f.Jobs, err = jobsNamed(named); err != nil {
+	if f.Jobs, err = parseJobWords(named); err != nil {
 		return err
 	}
-	return c.someJobs(f.Jobs, "jobs", "steps")
+	return c.rejectEmptyLists(f.Jobs, "jobs", "steps")
 }
 
 func stateWords() string {
 	var all []string
-	for _, code := range state.Codes() {
-		all = append(all, strings.ToLower(code.Name())+" ("+string(code)+")")
+	for _, code := range state.AllCodes() {
+		all = append(all, strings.ToLower(code.LongName())+" ("+string(code)+")")
 	}
 	return strings.Join(all, ", ")
 }
 
-func (c *call) squeueLooks(v *squeueView) error {
+func (c *call) readSqueueColumns(v *squeueView) error {
 	format, order := squeue.Default, squeue.DefaultOrder
 	switch {
 	case v.starting:
@@ -283,55 +283,55 @@ func (c *call) squeueLooks(v *squeueView) error {
 			words = g.Value
 		}
 	}
-	fields := v.style.Fields()
+	fields := v.style.ColumnFields()
 	if c.parsed.Has("steps") {
-		fields = squeue.StepFields(fields)
+		fields = squeue.StepColumns(fields)
 	}
 	var err error
-	if v.columns, err = askedColumns(c, format, words, fields, "Invalid job format specification"); err != nil {
+	if v.columns, err = selectedColumns(c, format, words, fields, "Invalid job format specification"); err != nil {
 		return err
 	}
-	if text, ok := c.given("sort", "SQUEUE_SORT"); ok {
+	if text, ok := c.optionOrVariable("sort", "SQUEUE_SORT"); ok {
 		order = text
 	}
 	if order != squeue.DefaultOrder { // the default order compares states without pods
 		v.sorted = order
 	}
-	if v.order, err = v.style.Order(order); err != nil {
+	if v.order, err = v.style.ParseOrder(order); err != nil {
 		return usererror.Errorf("use the letters of columns, for example P,t,-p", "%s", err)
 	}
 	return nil
 }
 
-// squeueOnce reads the jobs of one cluster and prints them.
-func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
-	read, err := c.read(ctx, wants{named: v.filter.Jobs, pods: v.needsPods(), ended: v.filter.All || slices.ContainsFunc(v.filter.States, state.Code.Ended), groups: true, facts: true})
+// printSqueueOnce reads the jobs of one cluster and prints them.
+func (c *call) printSqueueOnce(ctx context.Context, v *squeueView) error {
+	read, err := c.readView(ctx, wants{named: v.filter.Jobs, pods: v.needsPods(), ended: v.filter.All || slices.ContainsFunc(v.filter.States, state.Code.HasEnded), groups: true, facts: true})
 	if err != nil {
 		return err
 	}
 	if len(v.filter.Jobs) > 1 {
-		if err := read.unknown(v.filter.Jobs); err != nil {
+		if err := read.checkNames(v.filter.Jobs); err != nil {
 			return err
 		}
 	}
 	if err := read.readPodsOfArrays(ctx); err != nil {
 		return err
 	}
-	rows := slices.DeleteFunc(c.rows(read, v.each), func(r *listrow.Row) bool {
-		isOfExcludedUser := v.without != "" && r.User() == v.without
-		return !v.filter.Keeps(r) || isOfExcludedUser || isPurged(r)
+	rows := slices.DeleteFunc(c.jobRows(read, v.each), func(r *listrow.Row) bool {
+		isOfExcludedUser := v.without != "" && r.UserName() == v.without
+		return !v.filter.SelectsRow(r) || isOfExcludedUser || isPurged(r)
 	})
 	for _, r := range rows {
-		r.Narrow(v.filter.Jobs)
+		r.NarrowElements(v.filter.Jobs)
 	}
 	if c.parsed.Has("steps") {
 		rows = slices.DeleteFunc(rows, func(r *listrow.Row) bool { return r.State.Code != state.Running })
 	}
-	if len(rows) == 0 && len(v.filter.Jobs) == 1 && v.machine == "" && c.allPurged(read) {
-		return read.notThere(v.filter.Jobs[0])
+	if len(rows) == 0 && len(v.filter.Jobs) == 1 && v.machine == "" && c.areAllPurged(read) {
+		return read.missingJobError(v.filter.Jobs[0])
 	}
 	slices.SortStableFunc(rows, v.order)
-	return c.squeuePrint(v, rows)
+	return c.printSqueue(v, rows)
 }
 
 // minJobAge is how long squeue lists a job after its end if ended jobs are requested. It is the default of Slurm's
@@ -340,12 +340,12 @@ const minJobAge = 300 * time.Second
 
 // isPurged reports whether a job ended longer than minJobAge ago.
 func isPurged(r *listrow.Row) bool {
-	return r.State.Code.Ended() && !r.Times.End.IsZero() && r.Now.Sub(r.Times.End) > minJobAge
+	return r.State.Code.HasEnded() && !r.Times.End.IsZero() && r.Now.Sub(r.Times.End) > minJobAge
 }
 
-// allPurged reports whether all jobs in the view are purged.
-func (c *call) allPurged(read *view) bool {
-	return !slices.ContainsFunc(c.rows(read, false), func(r *listrow.Row) bool { return !isPurged(r) })
+// areAllPurged reports whether all jobs in the view are purged.
+func (c *call) areAllPurged(read *view) bool {
+	return !slices.ContainsFunc(c.jobRows(read, false), func(r *listrow.Row) bool { return !isPurged(r) })
 }
 
 // byPods lists the letters of the columns that depend on pods: a job's nodes, the start times of its elements, and
@@ -363,22 +363,22 @@ func (v *squeueView) needsPods() bool {
 	})
 }
 
-func (c *call) squeuePrint(v *squeueView, rows []*listrow.Row) error {
+func (c *call) printSqueue(v *squeueView, rows []*listrow.Row) error {
 	out := c.f.Streams.Out
 	if v.machine != "" {
-		return printDocument(out, v.machine, squeue.JSON(rows, append([]string{c.table.Program}, c.words...), slurmVersion, c.f.Now()))
+		return printDocument(out, v.machine, squeue.NewDocument(rows, append([]string{c.table.Program}, c.words...), slurmVersion, c.f.Now()))
 	}
 	var b strings.Builder
 	if v.dated && v.heading {
 		b.WriteString(c.f.Now().Format("Mon Jan 02 15:04:05 2006") + "\n")
 	}
 	columns := slices.Clone(v.columns)
-	columns.Widen(rows, v.heading)
+	columns.WidenToFit(rows, v.heading)
 	if v.heading {
-		b.WriteString(columns.Heading() + "\n")
+		b.WriteString(columns.HeadingLine() + "\n")
 	}
 	for _, r := range rows {
-		b.WriteString(columns.Line(r) + "\n")
+		b.WriteString(columns.RowLine(r) + "\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -21,7 +21,7 @@ func withEnv(r golden.Run, pairs ...string) golden.Run {
 
 func TestSqueue(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "squeue", []golden.Run{
+	golden.CompareRuns(t, "squeue", []golden.Run{
 		slurmRun("what waits and runs", "squeue"),
 		slurmRun("long", "squeue", "-l"),
 		slurmRun("expected starts", "squeue", "--start"),

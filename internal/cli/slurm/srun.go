@@ -33,24 +33,24 @@ var ofSteps = []string{
 }
 
 // srunTable contains the options of allocations and of steps.
-var srunTable = withSteps(request.Table(request.Srun, "COMMAND [ARGS...]"))
+var srunTable = withStepOptions(request.OptionTable(request.Srun, "COMMAND [ARGS...]"))
 
-func withSteps(t *getopt.Table) *getopt.Table {
+func withStepOptions(t *getopt.Table) *getopt.Table {
 	for _, o := range step.SrunTable.Options {
-		taken := t.Has(o.Long) || o.Long == "help" || o.Long == "usage" || o.Long == "version"
+		taken := t.HasOption(o.Long) || o.Long == "help" || o.Long == "usage" || o.Long == "version"
 		if taken {
 			continue
 		}
 		if slices.ContainsFunc(t.Options, func(other getopt.Option) bool { return other.Short == o.Short }) {
 			o.Short = 0
 		}
-		t = t.With(o)
+		t = t.WithOptions(o)
 	}
 	return t
 }
 
 func newSrun(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: srunTable, run: srun,
+	return newProgramCommand(f, program{table: srunTable, run: runSrun,
 		short: "Run a command in all tasks of an allocation",
 		long: `
 			Request an allocation, run a command in each of its tasks, show their output, and
@@ -70,8 +70,8 @@ func newSrun(f *cli.Factory) *cobra.Command {
 	})
 }
 
-func srun(ctx context.Context, c *call) error {
-	if types, _ := c.parsed.Last("mpi"); types == "list" {
+func runSrun(ctx context.Context, c *call) error {
+	if types, _ := c.parsed.LastValue("mpi"); types == "list" {
 		_, err := io.WriteString(c.f.Streams.Out, "MPI plugin types are...\n\tnone\n")
 		return err
 	}
@@ -83,20 +83,20 @@ func srun(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	defer run.close()
-	if id, given := c.parsed.Last("jobid"); given {
-		a, err := c.existing(ctx, id, "Unable to create step for job "+id)
+	defer run.closeFiles()
+	if id, given := c.parsed.LastValue("jobid"); given {
+		a, err := c.runningAllocation(ctx, id, "Unable to create step for job "+id)
 		if err != nil {
 			return err
 		}
-		return run.in(ctx, a, "enter")
+		return run.runStep(ctx, a, "enter")
 	}
 	operand := c.parsed.Operands[0]
-	a, err := c.allocate(ctx, request.Srun, operand[strings.LastIndex(operand, "/")+1:], ofSteps)
+	a, err := c.submitAllocation(ctx, request.Srun, operand[strings.LastIndex(operand, "/")+1:], ofSteps)
 	if a == nil || err != nil {
 		return err
 	}
-	return run.in(ctx, a, "session")
+	return run.runStep(ctx, a, "session")
 }
 
 // stepRun is a step that srun runs in an allocation.
@@ -124,20 +124,20 @@ func (c *call) readStep() (*stepRun, error) {
 				return nil, usererror.Errorf("specify a file that you can read, or --input=none for no input", "Could not open stdin file %s: %v", given.Value, err)
 			}
 			r.input, r.files = file, append(r.files, file)
-		case given.Name == "output" && isFile(given.Value) && isWhole(given.Value):
+		case given.Name == "output" && isFile(given.Value) && isSharedFile(given.Value):
 			r.out = given.Value
-		case given.Name == "error" && isFile(given.Value) && isWhole(given.Value):
+		case given.Name == "error" && isFile(given.Value) && isSharedFile(given.Value):
 			r.err = given.Value
 		case given.Name == "open-mode":
 			r.keep = strings.HasPrefix(given.Value, "a")
-			r.args = append(r.args, word(given))
-		case slices.Contains(ofSteps, given.Name) && given.Name != "jobid", within && inStep(given.Name):
-			r.args = append(r.args, word(given))
+			r.args = append(r.args, formatOption(given))
+		case slices.Contains(ofSteps, given.Name) && given.Name != "jobid", within && isStepOption(given.Name):
+			r.args = append(r.args, formatOption(given))
 		case within && !slices.Contains(ofSubmission, given.Name):
-			c.notef("warning", "%s has no effect with --jobid: the job already has its nodes", word(given))
+			c.printNotef("warning", "%s has no effect with --jobid: the job already has its nodes", formatOption(given))
 		}
 	}
-	if mode, _ := c.parsed.Last("input"); mode == "none" {
+	if mode, _ := c.parsed.LastValue("input"); mode == "none" {
 		r.input = nil
 	}
 	s := c.f.Streams
@@ -149,13 +149,13 @@ func (c *call) readStep() (*stepRun, error) {
 // ofSubmission lists the options that are handled by this process or that select the job.
 var ofSubmission = []string{"jobid", "account", "partition", "clusters", "namespace", "context", "kubeconfig", "quiet", "verbose", "strict"}
 
-// inStep reports whether an option is passed on to a step in an existing job.
-func inStep(name string) bool {
-	return step.SrunTable.Has(name) && name != "jobid" && name != "account" && name != "partition"
+// isStepOption reports whether an option is passed on to a step in an existing job.
+func isStepOption(name string) bool {
+	return step.SrunTable.HasOption(name) && name != "jobid" && name != "account" && name != "partition"
 }
 
-// word formats an option as one word.
-func word(g getopt.Given) string {
+// formatOption formats an option as one word.
+func formatOption(g getopt.Given) string {
 	if g.HasValue {
 		return "--" + g.Name + "=" + g.Value
 	}
@@ -168,14 +168,14 @@ func isFile(mode string) bool {
 	return err != nil && mode != "" && mode != "all" && mode != "none"
 }
 
-// isWhole reports whether a pattern stands for a single file for all tasks, which this process writes.
-func isWhole(pattern string) bool {
-	task, node := launchconfig.PerTask(pattern)
+// isSharedFile reports whether a pattern stands for a single file for all tasks, which this process writes.
+func isSharedFile(pattern string) bool {
+	task, node := launchconfig.PatternScope(pattern)
 	return !task && !node
 }
 
-// open opens the files of --output and --error that this process writes.
-func (r *stepRun) open(a *allocation) (out, failed io.Writer, err error) {
+// openOutputs opens the files of --output and --error that this process writes.
+func (r *stepRun) openOutputs(a *allocation) (out, failed io.Writer, err error) {
 	out, failed = r.f.Streams.Out, r.f.Streams.Err
 	opened := map[string]*os.File{}
 	for _, one := range []struct {
@@ -185,8 +185,8 @@ func (r *stepRun) open(a *allocation) (out, failed io.Writer, err error) {
 		if one.pattern == "" {
 			continue
 		}
-		names := launchconfig.Names{JobID: a.id, ArrayID: a.id, ArrayIndex: -1, User: r.me(), JobName: a.job.Annotations[keys.JobTitle], Step: "0"}
-		path, err := names.Expand(one.pattern)
+		names := launchconfig.Names{JobID: a.id, ArrayID: a.id, ArrayIndex: -1, User: r.userName(), JobName: a.job.Annotations[keys.JobTitle], Step: "0"}
+		path, err := names.ExpandPattern(one.pattern)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -209,47 +209,48 @@ func (r *stepRun) open(a *allocation) (out, failed io.Writer, err error) {
 	return out, failed, nil
 }
 
-func (r *stepRun) close() {
+func (r *stepRun) closeFiles() {
 	for _, file := range r.files {
 		_ = file.Close()
 	}
 }
 
-// in runs the step with a subcommand of the launcher in the pod. With the subcommand "session", the allocation ends
-// together with the step.
-func (r *stepRun) in(ctx context.Context, a *allocation, how string) error {
-	out, failed, err := r.open(a)
+// runStep runs the step with a subcommand of the launcher in the pod. With the subcommand "session", the allocation
+// ends together with the step.
+func (r *stepRun) runStep(ctx context.Context, a *allocation, how string) error {
+	out, failed, err := r.openOutputs(a)
 	if err != nil {
 		if how == "session" {
-			a.cancel(ctx)
+			a.cancelJob(ctx)
 		}
 		return err
 	}
-	streams := r.ownStreams()
+	streams := r.standardStreams()
 	streams.Stdin, streams.Stdout, streams.Stderr = r.input, out, failed
 	working, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
 	ended := make(chan error, 1)
 	go func() {
-		code, err := a.connect(working, session{command: append([]string{launchconfig.Program, how, "srun"}, r.args...), terminal: r.terminal, streams: streams})
+		code, err := a.execInHead(working, session{command: append([]string{launchconfig.Program, how, "srun"}, r.args...), terminal: r.terminal, streams: streams})
 		switch {
 		case err == nil:
-			err = exit(code)
+			err = exitStatus(code)
 		case how == "session":
-			a.cancel(ctx) // the allocation would never be used
+			a.cancelJob(ctx) // the allocation would never be used
 		}
 		ended <- err
 	}()
-	return r.attend(ctx, a, how, ended)
+	return r.superviseStep(ctx, a, how, ended)
 }
 
 // forceTime is how long tasks may take to end after Ctrl-C.
 const forceTime = 5 * time.Second
 
-// attend waits for the end of a step. The first Ctrl-C prints the status. A second one within a second interrupts the
-// tasks. If the tasks do not end within forceTime, or on any other signal, attend cancels the allocation.
-func (r *stepRun) attend(ctx context.Context, a *allocation, how string, ended <-chan error) error {
-	received, stop := interrupts()
+// superviseStep waits for the end of a step. The first Ctrl-C prints the status. A second one within a second
+// interrupts the tasks. If the tasks do not end within forceTime, or on any other signal, attend cancels the
+// allocation.
+func (r *stepRun) superviseStep(ctx context.Context, a *allocation, how string, ended <-chan error) error {
+	received, stop := captureInterrupts()
 	defer stop()
 	var asked time.Time
 	var force <-chan time.Time
@@ -258,21 +259,21 @@ func (r *stepRun) attend(ctx context.Context, a *allocation, how string, ended <
 		case err := <-ended:
 			return err
 		case <-force:
-			a.sayf("forcing job termination")
+			a.printStatusf("forcing job termination")
 			if how == "session" {
-				a.cancel(ctx)
+				a.cancelJob(ctx)
 			}
 			return cli.ExitStatus(interrupted)
 		case s := <-received:
 			switch {
 			case s == os.Interrupt && time.Since(asked) > time.Second && force == nil:
 				asked = time.Now()
-				a.sayf("interrupt (one more within 1 sec to abort)")
-				a.sayf("job %s: running", a.id)
+				a.printStatusf("interrupt (one more within 1 sec to abort)")
+				a.printStatusf("job %s: running", a.id)
 			case force == nil:
-				a.sayf("sending Ctrl-C to job %s", a.id)
+				a.printStatusf("sending Ctrl-C to job %s", a.id)
 				force = time.After(forceTime)
-				go a.signal(ctx)
+				go a.interruptTasks(ctx)
 			default:
 				force = time.After(0)
 			}
@@ -280,23 +281,23 @@ func (r *stepRun) attend(ctx context.Context, a *allocation, how string, ended <
 	}
 }
 
-// signal sends SIGINT to the tasks of an allocation.
-func (a *allocation) signal(ctx context.Context) {
+// interruptTasks sends SIGINT to the tasks of an allocation.
+func (a *allocation) interruptTasks(ctx context.Context) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), forceTime)
 	defer stop()
-	streams := a.ownStreams()
+	streams := a.standardStreams()
 	streams.Stdin = nil
-	_, _ = a.connect(ctx, session{command: []string{launchconfig.Program, "signal", "--signal=INT"}, streams: streams})
+	_, _ = a.execInHead(ctx, session{command: []string{launchconfig.Program, "signal", "--signal=INT"}, streams: streams})
 }
 
-// existing returns the allocation of a running job. what is the beginning of the error message if the job does not
-// run.
-func (c *call) existing(ctx context.Context, id, what string) (*allocation, error) {
-	named, err := jobsNamed([]string{id})
+// runningAllocation returns the allocation of a running job. what is the beginning of the error message if the job does
+// not run.
+func (c *call) runningAllocation(ctx context.Context, id, what string) (*allocation, error) {
+	named, err := parseJobWords([]string{id})
 	if err != nil {
 		return nil, err
 	}
-	v, err := c.read(ctx, wants{named: named, pods: true})
+	v, err := c.readView(ctx, wants{named: named, pods: true})
 	if err != nil {
 		return nil, err
 	}

@@ -24,72 +24,72 @@ import (
 // showSteps prints those steps of running jobs that are visible from outside the jobs, which are their batch scripts.
 func (c *call) showSteps(ctx context.Context, name string) error {
 	jobs, step, one := strings.Cut(name, ".")
-	refs, err := jobsNamed(words(jobs))
+	refs, err := parseJobWords(splitList(jobs))
 	if err != nil {
 		return err
 	}
-	v, err := c.read(ctx, wants{named: refs, pods: true})
+	v, err := c.readView(ctx, wants{named: refs, pods: true})
 	if err != nil {
 		return err
 	}
-	rows := slices.DeleteFunc(c.rows(v, true), func(r *listrow.Row) bool {
-		return r.State.Code.Base() != state.Running || len(refs) > 0 && !matchesAny(r, refs)
+	rows := slices.DeleteFunc(c.jobRows(v, true), func(r *listrow.Row) bool {
+		return r.State.Code.BaseCode() != state.Running || len(refs) > 0 && !matchesAny(r, refs)
 	})
 	if len(rows) == 0 || one && step != "batch" {
 		return usererror.Errorf("squeue -s lists running steps; other steps of a running job are shown only inside the job, and by sacct after it has ended", "No job steps in the system")
 	}
-	slices.SortStableFunc(rows, listrow.ByNumber)
-	form := scontrol.Form{Style: timeformat.New(c.f.Streams.Env("SLURM_TIME_FORMAT")), OneLine: c.parsed.Has("oneliner")}
+	slices.SortStableFunc(rows, listrow.CompareByNumber)
+	form := scontrol.Form{Style: timeformat.NewStyle(c.f.Streams.Env("SLURM_TIME_FORMAT")), OneLine: c.parsed.Has("oneliner")}
 	var b strings.Builder
 	for _, r := range rows {
-		b.WriteString(scontrol.BatchStep(r, form))
+		b.WriteString(scontrol.BatchStepText(r, form))
 	}
 	_, err = io.WriteString(c.f.Streams.Out, b.String())
 	return err
 }
 
-// waitJobs waits until the jobs run. It returns an error if a job ends before it runs.
-func (c *call) waitJobs(ctx context.Context, given []string) error {
-	jobs, err := c.jobsOf(ctx, given, true)
+// waitForRunning waits until the jobs run. It returns an error if a job ends before it runs.
+func (c *call) waitForRunning(ctx context.Context, given []string) error {
+	jobs, err := c.readNamedJobs(ctx, given, true)
 	if err != nil {
 		return err
 	}
 	for _, job := range jobs {
-		if err := c.untilRunning(ctx, job); err != nil {
+		if err := c.waitUntilRunning(ctx, job); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *call) untilRunning(ctx context.Context, job *batchv1alpha1.Job) error {
-	cl, err := c.waitingClient()
+func (c *call) waitUntilRunning(ctx context.Context, job *batchv1alpha1.Job) error {
+	cl, err := c.retryingClient()
 	if err != nil {
 		return err
 	}
 	begun := func(now *batchv1alpha1.Job) bool {
 		return now.Status.State.Phase == batchv1alpha1.Running || jobstatus.IsFinishedPhase(now.Status.State.Phase)
 	}
-	now, err := awaitJob(ctx, cl, job, begun, c.trouble(job))
+	now, err := waitForJob(ctx, cl, job, begun, c.warnOnce(job))
 	if err != nil {
 		return err
 	}
 	if phase := now.Status.State.Phase; phase != batchv1alpha1.Running {
-		return usererror.Errorf("sacct -j "+idOf(job)+" shows how it ended", "Job %s is no longer running: it is %s", idOf(job), phase)
+		return usererror.Errorf("sacct -j "+numberOrName(job)+" shows how it ended", "Job %s is no longer running: it is %s", numberOrName(job), phase)
 	}
 	return nil
 }
 
-// notify writes a message to the standard error of the jobs' scripts, through the launchers.
-func (c *call) notify(ctx context.Context, given []string) error {
+// notifyJobs writes a message to the standard error of the jobs' scripts, through the launchers.
+func (c *call) notifyJobs(ctx context.Context, given []string) error {
 	if len(given) < 2 {
 		return usererror.Errorf("specify a job and a message: scontrol notify 42 'it will be stopped at noon'", "too few arguments for keyword:notify")
 	}
-	jobs, err := c.jobsOf(ctx, given[:1], true)
+	jobs, err := c.readNamedJobs(ctx, given[:1], true)
 	if err != nil {
 		return err
 	}
-	v, err := c.read(ctx, wants{pods: true})
+	v, err := c.readView(ctx, wants{pods: true})
 	if err != nil {
 		return err
 	}
@@ -99,11 +99,11 @@ func (c *call) notify(ctx context.Context, given []string) error {
 		for _, pod := range v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] {
 			if pod.Labels[keys.TaskSpec] == launchconfig.HeadTask && pod.Status.Phase == corev1.PodRunning {
 				told = true
-				problems = append(problems, c.execIn(ctx, pod, []string{launchconfig.Program, "notify", strings.Join(given[1:], " ")}))
+				problems = append(problems, c.execInPod(ctx, pod, []string{launchconfig.Program, "notify", strings.Join(given[1:], " ")}))
 			}
 		}
 		if !told {
-			problems = append(problems, usererror.Errorf("squeue -t R lists running jobs", "Job %s is not running, so it cannot receive a message", idOf(job)))
+			problems = append(problems, usererror.Errorf("squeue -t R lists running jobs", "Job %s is not running, so it cannot receive a message", numberOrName(job)))
 		}
 	}
 	return errors.Join(problems...)

@@ -13,7 +13,7 @@ import (
 // internal/slurm/step cover the rest.
 func TestStepTools(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "steptools", []golden.Run{
+	golden.CompareRuns(t, "steptools", []golden.Run{
 		slurmRun("a job that waits", "sattach", "37.0"),
 		slurmRun("no step", "sattach"),
 		slurmRun("a job that nobody knows", "sattach", "4711.0"),
@@ -44,7 +44,7 @@ func scheduled(want ...string) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, server *clitest.Server) {
 		t.Helper()
 		var got []string
-		for _, object := range server.Created("CronJob") {
+		for _, object := range server.CreatedObjects("CronJob") {
 			spec, metadata := object["spec"].(map[string]any), object["metadata"].(map[string]any)
 			template := spec["jobTemplate"].(map[string]any)["spec"].(map[string]any)
 			got = append(got, metadata["name"].(string)[:4]+" "+spec["schedule"].(string)+" "+spec["concurrencyPolicy"].(string)+" "+template["queue"].(string))
@@ -64,7 +64,7 @@ func TestScrontab(t *testing.T) {
 		r.Input = text
 		return r
 	}
-	golden.Hold(t, "scrontab", []golden.Run{
+	golden.CompareRuns(t, "scrontab", []golden.Run{
 		table("no table to list", "", "-l"),
 		table("no table to remove", "", "-r"),
 		checking(table("a new table", "#SCRON -t 10 -p research\n*/5 * * * * date\n@noon ls\n", "-v", "-"), scheduled("date */5 * * * * Forbid research", "ls-2 0 12 * * * Forbid default")),
@@ -77,8 +77,8 @@ func TestScrontab(t *testing.T) {
 
 func TestScrontabHelpNamesItsOptions(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, golden.Cluster()...)
-	got := golden.Run{Argv: []string{"slurm", "scrontab", "--help"}}.Do(t, server)
+	server := clitest.Start(t, golden.ClusterObjects()...)
+	got := golden.Run{Argv: []string{"slurm", "scrontab", "--help"}}.RunAgainst(t, server)
 	if got.Code != 0 || !strings.Contains(got.Out, "#SCRON") || !strings.Contains(got.Out, "--edit") {
 		t.Errorf("%d %s", got.Code, got.Out)
 	}

@@ -11,7 +11,7 @@ import (
 // them.
 func (c *call) stepsFromEnvironment() []getopt.Given {
 	values := map[string]string{}
-	for _, entry := range c.environ() {
+	for _, entry := range c.userEnvironment() {
 		name, value, _ := strings.Cut(entry, "=")
 		values[name] = value
 	}

@@ -11,13 +11,13 @@ import (
 // Variables of srun set the options of the step, and the command line overrides them.
 func TestVariablesOfSteps(t *testing.T) {
 	t.Parallel()
-	streams, _, _ := iostreams.Test("", 0)
+	streams, _, _ := iostreams.TestStreams("", 0)
 	streams.Environ = func() []string {
 		return []string{"SLURM_LABELIO=1", "SLURM_UNBUFFEREDIO=0", "SLURM_KILL_BAD_EXIT=1", "SLURM_STDOUTMODE=out-%t.txt", "SLURM_WAIT=", "SLURM_OVERLAP=yes"}
 	}
 	c := &call{f: cli.NewFactory("vcctl", &streams), table: srunTable}
 	var err error
-	if c.parsed, err = srunTable.Parse([]string{"--kill-on-bad-exit=0", "hostname"}); err != nil {
+	if c.parsed, err = srunTable.ParseArguments([]string{"--kill-on-bad-exit=0", "hostname"}); err != nil {
 		t.Fatal(err)
 	}
 	c.parsed.Given = append(c.stepsFromEnvironment(), c.parsed.Given...)

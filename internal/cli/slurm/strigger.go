@@ -34,7 +34,7 @@ var striggerTable = getopt.Table{Program: "strigger", Options: []getopt.Option{
 }}
 
 func newStrigger(f *cli.Factory) *cobra.Command {
-	return command(f, program{table: &striggerTable, run: strigger,
+	return newProgramCommand(f, program{table: &striggerTable, run: runStrigger,
 		short: "Show alternatives to triggers",
 		long: `
 			Triggers are not supported: the cluster cannot run a user's program when a node or
@@ -48,13 +48,13 @@ func newStrigger(f *cli.Factory) *cobra.Command {
 	})
 }
 
-func strigger(_ context.Context, c *call) error {
-	return usererror.Errorf(c.inPlaceOfTrigger(), "triggers are not supported here")
+func runStrigger(_ context.Context, c *call) error {
+	return usererror.Errorf(c.triggerHint(), "triggers are not supported here")
 }
 
-// inPlaceOfTrigger returns a hint about an alternative to the requested trigger.
-func (c *call) inPlaceOfTrigger() string {
-	job, hasJob := c.parsed.Last("jobid")
+// triggerHint returns a hint about an alternative to the requested trigger.
+func (c *call) triggerHint() string {
+	job, hasJob := c.parsed.LastValue("jobid")
 	if !hasJob {
 		job = "JOB"
 	}

@@ -28,22 +28,22 @@ var awayPatience = 2 * time.Minute
 // watchPause is the delay before restarting a watch that failed or ended.
 const watchPause = 250 * time.Millisecond
 
-// submit creates a job and its other objects, and waits for the job's number. If it fails, it leaves no objects
+// submitJob creates a job and its other objects, and waits for the job's number. If it fails, it leaves no objects
 // behind. A job that requires vc's job controller does not run without it: the job's pods wait for the ConfigMap,
 // which submit creates only after the controller has processed the job.
-func (c *call) submit(ctx context.Context, r *translate.Result) (*batchv1alpha1.Job, error) {
+func (c *call) submitJob(ctx context.Context, r *translate.Result) (*batchv1alpha1.Job, error) {
 	cl, err := c.f.Client()
 	if err != nil {
 		return nil, err
 	}
 	// ctx is not used here: an interrupted request may still create the job, without a message to the user.
 	if err := cl.Create(context.WithoutCancel(ctx), r.Job); err != nil {
-		return nil, c.failed(err)
+		return nil, c.submissionError(err)
 	}
 	job := r.Job
-	if what, option := onlyOurs(r); what != "" {
-		if job, err = c.takenUp(ctx, cl, job, what, option); err != nil {
-			c.takeBack(ctx, cl, r.Job)
+	if what, option := requiredFeature(r); what != "" {
+		if job, err = c.waitForController(ctx, cl, job, what, option); err != nil {
+			c.deleteSubmitted(ctx, cl, r.Job)
 			return nil, err
 		}
 	}
@@ -55,32 +55,32 @@ func (c *call) submit(ctx context.Context, r *translate.Result) (*batchv1alpha1.
 		with = append(with, r.Secret)
 	}
 	for _, object := range with {
-		plain, err := cli.Untyped(object)
+		plain, err := cli.ToPlainObject(object)
 		if err == nil {
 			err = cl.Create(ctx, plain)
 		}
 		if err != nil {
-			c.takeBack(ctx, cl, job)
-			return nil, c.failed(err)
+			c.deleteSubmitted(ctx, cl, job)
+			return nil, c.submissionError(err)
 		}
 	}
-	return awaitID(ctx, cl, job), nil
+	return waitForNumber(ctx, cl, job), nil
 }
 
-// takenUp waits until vc's job controller has processed a job that requires it. All job controllers write a phase,
-// but only vc's writes a number or a reason for waiting. If neither is set, vc's controller has not processed the
-// job, for example because it is restarting.
-func (c *call) takenUp(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, what, option string) (*batchv1alpha1.Job, error) {
-	isOurs := func(now *batchv1alpha1.Job) bool { return numbered(now) || ours(now) }
-	if now, ok := await(ctx, cl, job, idPatience, isOurs); ok {
+// waitForController waits until vc's job controller has processed a job that requires it. All job controllers write a
+// phase, but only vc's writes a number or a reason for waiting. If neither is set, vc's controller has not processed
+// the job, for example because it is restarting.
+func (c *call) waitForController(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, what, option string) (*batchv1alpha1.Job, error) {
+	isOurs := func(now *batchv1alpha1.Job) bool { return hasNumber(now) || hasControllerStatus(now) }
+	if now, ok := waitUntil(ctx, cl, job, idPatience, isOurs); ok {
 		return now, nil
 	}
-	if err := c.noteAway(ctx, cl, job, what); err != nil {
+	if err := c.noteUnprocessed(ctx, cl, job, what); err != nil {
 		return nil, err
 	}
-	now, ok := await(ctx, cl, job, awayPatience, func(now *batchv1alpha1.Job) bool { return hasPhase(now) || isOurs(now) })
+	now, ok := waitUntil(ctx, cl, job, awayPatience, func(now *batchv1alpha1.Job) bool { return hasPhase(now) || isOurs(now) })
 	if ok && !isOurs(now) {
-		if now, isVC := await(ctx, cl, job, idPatience, isOurs); isVC {
+		if now, isVC := waitUntil(ctx, cl, job, idPatience, isOurs); isVC {
 			return now, nil
 		}
 	}
@@ -100,9 +100,9 @@ const notSubmitted = "Batch job submission failed: "
 
 func hasPhase(job *batchv1alpha1.Job) bool { return job.Status.State.Phase != "" }
 
-// noteAway prints a note if no controller has processed a job yet. It returns an error if the user may not read the
-// job.
-func (c *call) noteAway(ctx context.Context, cl client.Client, job *batchv1alpha1.Job, what string) error {
+// noteUnprocessed prints a note if no controller has processed a job yet. It returns an error if the user may not read
+// the job.
+func (c *call) noteUnprocessed(ctx context.Context, cl client.Client, job *batchv1alpha1.Job, what string) error {
 	now := &batchv1alpha1.Job{}
 	switch err := cl.Get(ctx, client.ObjectKeyFromObject(job), now); {
 	case ctx.Err() != nil:
@@ -110,21 +110,21 @@ func (c *call) noteAway(ctx context.Context, cl client.Client, job *batchv1alpha
 	case apierrors.IsForbidden(err):
 		return usererror.Errorf("the job was deleted: you are not allowed to read jobs in namespace "+job.Namespace, notSubmitted+"cannot determine whether this cluster's job controller can %s", what)
 	case err != nil || !hasPhase(now):
-		c.notef("note", "no job controller accepted the job within %s; waiting another %s", idPatience, awayPatience)
+		c.printNotef("note", "no job controller accepted the job within %s; waiting another %s", idPatience, awayPatience)
 	}
 	return nil
 }
 
-// ours reports whether a job without a number has a status that only vc's job controller writes.
-func ours(job *batchv1alpha1.Job) bool {
+// hasControllerStatus reports whether a job without a number has a status that only vc's job controller writes.
+func hasControllerStatus(job *batchv1alpha1.Job) bool {
 	delayed := reason.Get(reason.Code(job.Status.State.Reason)).Has(reason.DelaysJob)
 	return delayed || job.Status.Array != nil
 }
 
-// onlyOurs returns the feature for which a job requires vc's job controller, and the option that requests the
+// requiredFeature returns the feature for which a job requires vc's job controller, and the option that requests the
 // feature. Other controllers, which assign no numbers, would run the whole job at once. Both results are "" if the
 // job has no such feature.
-func onlyOurs(r *translate.Result) (what, option string) {
+func requiredFeature(r *translate.Result) (what, option string) {
 	annotations := r.Job.Annotations
 	if limit := annotations[keys.ArrayLimit]; limit != "" {
 		return "limit running elements of arrays", "%" + limit
@@ -137,72 +137,72 @@ func onlyOurs(r *translate.Result) (what, option string) {
 	return "", ""
 }
 
-// takeBack deletes a job whose other objects could not be created, together with everything that it owns.
-func (c *call) takeBack(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) {
+// deleteSubmitted deletes a job whose other objects could not be created, together with everything that it owns.
+func (c *call) deleteSubmitted(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), idPatience)
 	defer cancel()
 	if err := cl.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
-		c.notef("warning", "job %s was created but could not be deleted: %v", job.Name, err)
+		c.printNotef("warning", "job %s was created but could not be deleted: %v", job.Name, err)
 	}
 }
 
-// failed converts an error of the API server to Slurm's format.
-func (c *call) failed(err error) error {
-	human := cli.Humanize(err, c.f.Where())
+// submissionError converts an error of the API server to Slurm's format.
+func (c *call) submissionError(err error) error {
+	human := cli.HumanizeError(err, c.f.DescribeConnection())
 	if at := "metadata.annotations[" + keys.Dependency + "]: "; strings.Contains(human.What, at) {
 		_, why, _ := strings.Cut(human.What, at)
 		human.What, human.Hint = "Job dependency problem", why
 	}
-	return usererror.Errorf(inSlurmsOptions(human.Hint), "Batch job submission failed: %s", human.What)
+	return usererror.Errorf(adaptHint(human.Hint), "Batch job submission failed: %s", human.What)
 }
 
-// inSlurmsOptions adapts a hint of vcctl to Slurm's commands, in which -n does not select a namespace.
-func inSlurmsOptions(hint string) string { return strings.ReplaceAll(hint, "(-n)", "(--namespace)") }
+// adaptHint adapts a hint of vcctl to Slurm's commands, in which -n does not select a namespace.
+func adaptHint(hint string) string { return strings.ReplaceAll(hint, "(-n)", "(--namespace)") }
 
-// awaitID waits for the number of a created job. If the job gets no number in time, it returns the job unchanged.
-func awaitID(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) *batchv1alpha1.Job {
-	if now, ok := await(ctx, cl, job, idPatience, numbered); ok {
+// waitForNumber waits for the number of a created job. If the job gets no number in time, it returns the job unchanged.
+func waitForNumber(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) *batchv1alpha1.Job {
+	if now, ok := waitUntil(ctx, cl, job, idPatience, hasNumber); ok {
 		return now
 	}
 	return job
 }
 
-// numbered reports whether a job has a number.
-func numbered(job *batchv1alpha1.Job) bool {
+// hasNumber reports whether a job has a number.
+func hasNumber(job *batchv1alpha1.Job) bool {
 	_, has := batchv1alpha1.JobID(job)
 	return has
 }
 
-// await waits until wanted returns true for a job, for at most patience.
-func await(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, patience time.Duration, wanted func(*batchv1alpha1.Job) bool) (now *batchv1alpha1.Job, ok bool) {
+// waitUntil waits until wanted returns true for a job, for at most patience.
+func waitUntil(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, patience time.Duration, wanted func(*batchv1alpha1.Job) bool) (now *batchv1alpha1.Job, ok bool) {
 	if wanted(job) {
 		return job, true
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for ctx.Err() == nil {
-		if now, ok := nextOf(ctx, cl, job, wanted); ok {
+		if now, ok := watchUntil(ctx, cl, job, wanted); ok {
 			return now, true
 		}
 		now := &batchv1alpha1.Job{}
 		if err := cl.Get(ctx, client.ObjectKeyFromObject(job), now); err == nil && now.UID == job.UID && wanted(now) {
 			return now, true
 		}
-		pause(ctx, watchPause)
+		waitFor(ctx, watchPause)
 	}
 	return nil, false
 }
 
-// pause waits for a duration, or until the context is done.
-func pause(ctx context.Context, d time.Duration) {
+// waitFor waits for a duration, or until the context is done.
+func waitFor(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
 }
 
-// nextOf watches one job until wanted returns true. ok is false if the watch ends first or the job is deleted.
-func nextOf(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, wanted func(*batchv1alpha1.Job) bool) (now *batchv1alpha1.Job, ok bool) {
+// watchUntil watches one job until wanted returns true. ok is false if the watch ends first or the job is deleted.
+func watchUntil(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, wanted func(*batchv1alpha1.Job) bool) (now *batchv1alpha1.Job, ok bool) {
 	w, err := cl.Watch(ctx, &batchv1alpha1.JobList{}, client.InNamespace(job.Namespace), client.MatchingFields{"metadata.name": job.Name})
 	if err != nil {
 		return nil, false

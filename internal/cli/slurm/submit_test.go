@@ -21,16 +21,16 @@ import (
 // created none.
 func submitted(t *testing.T, run golden.Run) (got golden.Result, job map[string]any, script string, exported []string) {
 	t.Helper()
-	server := clitest.Start(t, golden.Cluster()...)
+	server := clitest.Start(t, golden.ClusterObjects()...)
 	site(server)
-	got = run.Do(t, server)
-	if jobs := server.Created("Job"); len(jobs) == 1 {
+	got = run.RunAgainst(t, server)
+	if jobs := server.CreatedObjects("Job"); len(jobs) == 1 {
 		job = jobs[0]
 	}
-	for _, object := range server.Created("ConfigMap") {
+	for _, object := range server.CreatedObjects("ConfigMap") {
 		script, _ = object["data"].(map[string]any)[launchconfig.ScriptKey].(string)
 	}
-	for _, object := range server.Created("Secret") {
+	for _, object := range server.CreatedObjects("Secret") {
 		text, _ := object["data"].(map[string]any)[launchconfig.EnvironmentKey].(string)
 		raw, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
@@ -155,10 +155,10 @@ func TestNodesAreCounted(t *testing.T) {
 	drained.Spec.Unschedulable, drained.Spec.Taints = true, []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
 	kept.Spec.Taints = []corev1.Taint{{Key: "example.com/kept", Effect: corev1.TaintEffectNoSchedule}}
 	for word, pods := range map[string]int{"-n12": 4, "-n13": 5, "-n15": 5, "-n16": 0} {
-		server := clitest.Start(t, golden.Cluster()...)
+		server := clitest.Start(t, golden.ClusterObjects()...)
 		site(server)
-		server.Set(drained, kept)
-		got := batchRun("", hello, word).Do(t, server)
+		server.SetObjects(drained, kept)
+		got := batchRun("", hello, word).RunAgainst(t, server)
 		if pods == 0 {
 			if got.Code != 1 || !strings.HasPrefix(got.Err, never) {
 				t.Errorf("%s: %+v", word, got)
@@ -186,11 +186,11 @@ func TestWhatIsMissingOnAVolumeIsTold(t *testing.T) {
 		"-D " + dir + "/w -o /dev/null":     "sbatch: warning: --chdir=" + dir + "/w: " + dir + "/w does not exist; without it, the job fails at its start\n",
 		"-D " + dir + " -o x":               "",
 	} {
-		server := clitest.Start(t, golden.Cluster()...)
+		server := clitest.Start(t, golden.ClusterObjects()...)
 		site(server)
-		server.Set(profile)
+		server.SetObjects(profile)
 		run := golden.Run{Argv: append([]string{"slurm", "sbatch"}, strings.Fields(words)...), Input: hello}
-		if got := run.Do(t, server); got.Code != 0 || got.Err != want {
+		if got := run.RunAgainst(t, server); got.Code != 0 || got.Err != want {
 			t.Errorf("%s: %+v, want %q", words, got, want)
 		}
 	}
@@ -210,12 +210,12 @@ func TestAllocationsThatAreNotMade(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
+			server := clitest.Start(t, golden.ClusterObjects()...)
 			site(server)
-			if got := (golden.Run{Args: "slurm " + line}).Do(t, server); got != want {
+			if got := (golden.Run{Args: "slurm " + line}).RunAgainst(t, server); got != want {
 				t.Errorf("%+v, want %+v", got, want)
 			}
-			made, cancelled := server.Created("Job"), server.Created("Command")
+			made, cancelled := server.CreatedObjects("Job"), server.CreatedObjects("Command")
 			if len(made) != len(cancelled) {
 				t.Errorf("%d jobs were made, %d cancelled", len(made), len(cancelled))
 			}

@@ -18,22 +18,22 @@ type target struct {
 	ref      string // the user's reference
 }
 
-// targets returns the targets that are specified on the command line and pass the filters, in the order of the
+// findTargets returns the targets that are specified on the command line and pass the filters, in the order of the
 // command line. problems contains an error for each specified job that has ended or does not exist.
-func (s *scancel) targets() (targets []target, problems []error) {
+func (s *scancel) findTargets() (targets []target, problems []error) {
 	rows := make([]*listrow.Row, len(s.view.jobs))
 	for i, job := range s.view.jobs {
-		rows[i] = &listrow.Rows(s.source(s.view, wholeOf(job)), false)[0]
+		rows[i] = &listrow.RowsOf(s.newSource(s.view, withoutArray(job)), false)[0]
 		rows[i].Source.Job = job
 	}
 	if len(s.refs) == 0 {
-		slices.SortStableFunc(rows, listrow.ByNumber)
+		slices.SortStableFunc(rows, listrow.CompareByNumber)
 		for _, row := range rows {
-			t := target{row: row, ref: row.Number()}
-			if s.over(t) {
+			t := target{row: row, ref: row.NumberOrName()}
+			if s.isOver(t) {
 				continue
 			}
-			if t, meant := s.kept(t); meant {
+			if t, meant := s.applyFilters(t); meant {
 				targets = append(targets, t)
 			}
 		}
@@ -42,16 +42,16 @@ func (s *scancel) targets() (targets []target, problems []error) {
 	for _, ref := range s.refs {
 		found := false
 		for _, row := range rows {
-			elements, named := listrow.Match(ref, row.Job)
+			elements, named := listrow.MatchReference(ref, row.Job)
 			if !named {
 				continue
 			}
 			found = true
 			t := target{row: row, elements: elements, step: ref.Step, ref: ref.String()}
-			if s.over(t) {
+			if s.isOver(t) {
 				problems = append(problems, s.killError(t.ref, errOver))
-			} else if t, meant := s.kept(t); meant {
-				targets = joined(targets, t)
+			} else if t, meant := s.applyFilters(t); meant {
+				targets = addTarget(targets, t)
 			}
 		}
 		if !found {
@@ -61,8 +61,8 @@ func (s *scancel) targets() (targets []target, problems []error) {
 	return targets, problems
 }
 
-// joined adds a target. It merges targets that consist of elements of the same array.
-func joined(targets []target, t target) []target {
+// addTarget adds a target. It merges targets that consist of elements of the same array.
+func addTarget(targets []target, t target) []target {
 	for i := range targets {
 		other := &targets[i]
 		if other.row.Job == t.row.Job && other.step == "" && t.step == "" && other.elements != nil && t.elements != nil {
@@ -74,9 +74,9 @@ func joined(targets []target, t target) []target {
 	return append(targets, t)
 }
 
-// kept applies the filters to a target. For an array, it restricts the target to the elements that match the filters.
-// If all remaining elements of the array match, the target is still the whole array.
-func (s *scancel) kept(t target) (_ target, meant bool) {
+// applyFilters applies the filters to a target. For an array, it restricts the target to the elements that match the
+// filters. If all remaining elements of the array match, the target is still the whole array.
+func (s *scancel) applyFilters(t target) (_ target, meant bool) {
 	f := s.filter
 	f.All = f.States == nil
 	likeJob := f // a filter for the properties that elements share with their job
@@ -86,15 +86,15 @@ func (s *scancel) kept(t target) (_ target, meant bool) {
 	case t.row.State.Code == state.Completing:
 		return t, false
 	case !isArray || f.All && len(f.Nodes) == 0:
-		return t, f.Keeps(t.row)
-	case !likeJob.Keeps(t.row):
+		return t, f.SelectsRow(t.row)
+	case !likeJob.SelectsRow(t.row):
 		return t, false
 	}
 	var wanted, others batchv1alpha1.Indices
-	for _, row := range listrow.Rows(s.source(s.view, t.row.Job), true) {
+	for _, row := range listrow.RowsOf(s.newSource(s.view, t.row.Job), true) {
 		switch {
-		case row.State.Code.Ended():
-		case f.Keeps(&row):
+		case row.State.Code.HasEnded():
+		case f.SelectsRow(&row):
 			wanted = append(wanted, row.Elements...)
 		default:
 			others = append(others, row.Elements...)
@@ -111,8 +111,8 @@ func (s *scancel) kept(t target) (_ target, meant bool) {
 	return t, len(wanted) > 0
 }
 
-// wholeOf returns a job without its array annotation, so that it has only one row.
-func wholeOf(job *batchv1alpha1.Job) *batchv1alpha1.Job {
+// withoutArray returns a job without its array annotation, so that it has only one row.
+func withoutArray(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	if job.Annotations[keys.Array] == "" {
 		return job
 	}
@@ -126,10 +126,10 @@ func wholeOf(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	return &whole
 }
 
-// over reports whether no part of a target is left to cancel.
-func (s *scancel) over(t target) bool {
+// isOver reports whether no part of a target is left to cancel.
+func (s *scancel) isOver(t target) bool {
 	job := t.row.Job
-	if code := t.row.State.Code; code.Ended() || code == state.Completing && len(s.refs) > 0 {
+	if code := t.row.State.Code; code.HasEnded() || code == state.Completing && len(s.refs) > 0 {
 		return true
 	}
 	if t.elements == nil || job.Status.Array == nil {

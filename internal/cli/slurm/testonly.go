@@ -24,14 +24,14 @@ import (
 // planPatience is how long to wait for the scheduler's answer.
 const planPatience = 30 * time.Second
 
-// testOnly requests the estimated start of a job from the scheduler without submitting the job. Because the job has
+// runTestOnly requests the estimated start of a job from the scheduler without submitting the job. Because the job has
 // no number, it is printed as job 0.
-func (c *call) testOnly(ctx context.Context, s *jobInput, r *translate.Result) error {
+func (c *call) runTestOnly(ctx context.Context, s *jobInput, r *translate.Result) error {
 	raw, err := json.Marshal(r.Job)
 	if err != nil {
 		return err
 	}
-	p, err := plan.Ask(ctx, c.f, r.Job.Namespace, []runtime.RawExtension{{Raw: raw}}, planPatience)
+	p, err := plan.RequestPlan(ctx, c.f, r.Job.Namespace, []runtime.RawExtension{{Raw: raw}}, planPatience)
 	if err != nil {
 		return err
 	}
@@ -40,11 +40,11 @@ func (c *call) testOnly(ctx context.Context, s *jobInput, r *translate.Result) e
 	}
 	a := &p.Status.Answers[0]
 	if a.Verdict == insightv1alpha1.VerdictNever {
-		return neverStarts(a)
+		return neverStartsError(a)
 	}
-	when, known := startOf(p, a)
+	when, known := estimatedStart(p, a)
 	if !known {
-		fmt.Fprintf(c.f.Streams.Err, "%s: Job 0 would wait: %s\n", c.table.Program, printable.EscapeLine(whyUnknown(a)))
+		fmt.Fprintf(c.f.Streams.Err, "%s: Job 0 would wait: %s\n", c.table.Program, printable.EscapeLine(unknownStartReason(a)))
 		return nil
 	}
 	cpus := s.request.CPUsPerTask
@@ -52,15 +52,15 @@ func (c *call) testOnly(ctx context.Context, s *jobInput, r *translate.Result) e
 		cpus = list.Cpu().Value()
 	}
 	pods := int64(max(a.MinMember, a.Pods))
-	fmt.Fprintf(c.f.Streams.Err, "%s: Job 0 to start at %s using %d processors%s in partition %s\n", c.table.Program, when.In(c.f.Now().Location()).Format("2006-01-02T15:04:05"), cpus*pods, onNodes(a), r.Spec.Partition)
-	if names := c.victims(ctx, a); names != "" {
+	fmt.Fprintf(c.f.Streams.Err, "%s: Job 0 to start at %s using %d processors%s in partition %s\n", c.table.Program, when.In(c.f.Now().Location()).Format("2006-01-02T15:04:05"), cpus*pods, nodesText(a), r.Spec.Partition)
+	if names := c.victimsText(ctx, a); names != "" {
 		fmt.Fprintf(c.f.Streams.Err, "%s:   Preempts: %s\n", c.table.Program, names)
 	}
 	return nil
 }
 
-// neverStarts returns an error with the reason why a job can never start.
-func neverStarts(a *insightv1alpha1.Answer) error {
+// neverStartsError returns an error with the reason why a job can never start.
+func neverStartsError(a *insightv1alpha1.Answer) error {
 	hint := a.Message
 	for _, problem := range a.Problems {
 		hint = strings.TrimSpace(problem.Field + ": " + problem.Message)
@@ -74,9 +74,9 @@ func neverStarts(a *insightv1alpha1.Answer) error {
 	return usererror.Errorf(hint, "allocation failure: Requested node configuration is not available")
 }
 
-// startOf returns the time when the job would start: the time of the answer if it can start now, and otherwise the
-// latest time of the scheduler's estimate.
-func startOf(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) (time.Time, bool) {
+// estimatedStart returns the time when the job would start: the time of the answer if it can start now, and otherwise
+// the latest time of the scheduler's estimate.
+func estimatedStart(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) (time.Time, bool) {
 	if a.Verdict == insightv1alpha1.VerdictStarts && p.Status.AnsweredAt != nil {
 		return p.Status.AnsweredAt.Time, true
 	}
@@ -86,8 +86,8 @@ func startOf(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) (time.Time, boo
 	return time.Time{}, false
 }
 
-// whyUnknown returns the reason why the start time is unknown.
-func whyUnknown(a *insightv1alpha1.Answer) string {
+// unknownStartReason returns the reason why the start time is unknown.
+func unknownStartReason(a *insightv1alpha1.Answer) string {
 	e := a.Explanation
 	switch {
 	case e == nil:
@@ -102,7 +102,7 @@ func whyUnknown(a *insightv1alpha1.Answer) string {
 	return "start time unknown: jobs ahead have no time limit"
 }
 
-func onNodes(a *insightv1alpha1.Answer) string {
+func nodesText(a *insightv1alpha1.Answer) string {
 	var names []string
 	for _, placement := range a.Placements {
 		names = append(names, placement.Node)
@@ -110,12 +110,12 @@ func onNodes(a *insightv1alpha1.Answer) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " on nodes " + hostlist.Range(names)
+	return " on nodes " + hostlist.FormatSorted(names)
 }
 
-// victims lists the jobs that would be evicted, each of them once. It lists them by number, or by name if they have
+// victimsText lists the jobs that would be evicted, each of them once. It lists them by number, or by name if they have
 // no number or may not be read. Pods without a job are listed by name.
-func (c *call) victims(ctx context.Context, a *insightv1alpha1.Answer) string {
+func (c *call) victimsText(ctx context.Context, a *insightv1alpha1.Answer) string {
 	called := map[string]string{}
 	var names []string
 	for _, v := range a.Victims {
@@ -124,7 +124,7 @@ func (c *call) victims(ctx context.Context, a *insightv1alpha1.Answer) string {
 		case v.Job == "":
 			name = v.Pod
 		case !known:
-			name = c.numberOf(ctx, v.Namespace, v.Job)
+			name = c.jobNumberOrName(ctx, v.Namespace, v.Job)
 			called[v.Namespace+"/"+v.Job] = name
 		}
 		if !slices.Contains(names, name) {
@@ -134,12 +134,12 @@ func (c *call) victims(ctx context.Context, a *insightv1alpha1.Answer) string {
 	return strings.Join(names, ",")
 }
 
-// numberOf returns the number of a job, or its name if it has no number or may not be read.
-func (c *call) numberOf(ctx context.Context, namespace, name string) string {
+// jobNumberOrName returns the number of a job, or its name if it has no number or may not be read.
+func (c *call) jobNumberOrName(ctx context.Context, namespace, name string) string {
 	job := &batchv1alpha1.Job{}
 	cl, err := c.f.Client()
 	if err != nil || cl.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, job) != nil {
 		return name
 	}
-	return (&listrow.Source{Job: job}).Number()
+	return (&listrow.Source{Job: job}).NumberOrName()
 }

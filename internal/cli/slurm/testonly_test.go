@@ -18,11 +18,11 @@ func foreseen(about string, verdict insightv1alpha1.Verdict, change func(*insigh
 	r.Prepare = func(server *clitest.Server) {
 		slurmCluster(server)
 		site(server)
-		golden.Answering(golden.JobAnswer("sbatch-x7k2p", verdict, change))(server)
+		golden.AnswerPlans(golden.NewJobAnswer("sbatch-x7k2p", verdict, change))(server)
 	}
 	r.Check = func(t *testing.T, server *clitest.Server) {
 		t.Helper()
-		if made := len(server.Created("Job")) + len(server.Created("ConfigMap")); made > 0 {
+		if made := len(server.CreatedObjects("Job")) + len(server.CreatedObjects("ConfigMap")); made > 0 {
 			t.Errorf("%d objects were made", made)
 		}
 	}
@@ -33,12 +33,12 @@ func TestWhenAJobWouldStart(t *testing.T) {
 	t.Parallel()
 	explained := func(change func(*schedulingv1beta1.Explanation)) func(*insightv1alpha1.Answer) {
 		return func(a *insightv1alpha1.Answer) {
-			a.Explanation = golden.Waiting()
+			a.Explanation = golden.WaitingExplanation()
 			change(a.Explanation)
 		}
 	}
 	onTwo := []insightv1alpha1.Placement{{Node: "r05n07", Task: "head", Pods: 1}, {Node: "r05n08", Task: "node", Pods: 3}}
-	golden.Hold(t, "testonly", []golden.Run{
+	golden.CompareRuns(t, "testonly", []golden.Run{
 		foreseen("at once", insightv1alpha1.VerdictStarts, func(a *insightv1alpha1.Answer) { a.Placements = onTwo }),
 		foreseen("when others have gone", insightv1alpha1.VerdictStarts, func(a *insightv1alpha1.Answer) {
 			a.Placements = onTwo

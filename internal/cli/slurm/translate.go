@@ -31,13 +31,13 @@ import (
 const siteOption = "site"
 
 var translateTable = func() *getopt.Table {
-	t := *request.Table(request.Sbatch, "SCRIPT [ARGS...]").With(
+	t := *request.OptionTable(request.Sbatch, "SCRIPT [ARGS...]").WithOptions(
 		getopt.Option{Long: siteOption, Arg: getopt.Required, Value: "FILE", Exact: true, Group: "Translating", Help: "Read the site's profile from a file; no cluster is used"})
 	return &t
 }()
 
 func newTranslate(f *cli.Factory) *cobra.Command {
-	return command(f, program{name: "translate", table: translateTable, run: translateScript,
+	return newProgramCommand(f, program{name: "translate", table: translateTable, run: translateScript,
 		short: "Show the manifest that sbatch would submit",
 		long: `
 			Show what sbatch would submit, without submitting it: the Job, its ConfigMap and,
@@ -57,10 +57,10 @@ func newTranslate(f *cli.Factory) *cobra.Command {
 }
 
 func translateScript(ctx context.Context, c *call) error {
-	format := c.takeFormat()
+	format := c.removeFormat()
 	var s *jobInput
 	var err error
-	if file, given := c.parsed.Last(siteOption); given {
+	if file, given := c.parsed.LastValue(siteOption); given {
 		s, err = c.readOffline(file)
 	} else {
 		s, err = c.readBatch(ctx, c.parsed.Operands)
@@ -68,21 +68,21 @@ func translateScript(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	result, err := c.translated(s)
+	result, err := c.translateJob(s)
 	if err != nil {
 		return err
 	}
-	c.notes(s, result, "")
+	c.printNotes(s, result, "")
 	if format == "json" {
 		encoder := json.NewEncoder(c.f.Streams.Out)
 		encoder.SetIndent("", "  ")
-		return encoder.Encode(asJSON(s, result))
+		return encoder.Encode(newTranslation(s, result))
 	}
-	return c.explain(result, c.f.Streams.Out)
+	return c.writeExplained(result, c.f.Streams.Out)
 }
 
-// takeFormat removes -o json and -o yaml from the options and returns the format.
-func (c *call) takeFormat() string {
+// removeFormat removes -o json and -o yaml from the options and returns the format.
+func (c *call) removeFormat() string {
 	format := "yaml"
 	c.parsed.Given = slices.DeleteFunc(slices.Clone(c.parsed.Given), func(g getopt.Given) bool {
 		is := g.Name == "output" && (g.Value == "json" || g.Value == "yaml")
@@ -103,7 +103,7 @@ func (c *call) readOffline(file string) (*jobInput, error) {
 		}
 		return nil, usererror.Errorf("specify a file with the site's profile; docs/slurm.md describes the format", "Unable to open file %s: %v", file, err)
 	}
-	p, err := profile.Parse(text)
+	p, err := profile.ParseProfile(text)
 	if err != nil {
 		return nil, usererror.Errorf("docs/slurm.md describes the format of a profile", "%s: %v", file, err)
 	}
@@ -115,8 +115,8 @@ func (c *call) readOffline(file string) (*jobInput, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, warnings, err := request.Build(request.Input{Command: request.Sbatch, Words: script.Components[0], Environ: c.environ(), Line: c.parsed, Now: c.f.Now(),
-		Ignore: p.Ignore, Effective: s.site.effective()})
+	r, warnings, err := request.BuildRequest(request.Input{Command: request.Sbatch, Words: script.Components[0], Environ: c.userEnvironment(), Line: c.parsed, Now: c.f.Now(),
+		Ignore: p.Ignore, Effective: s.site.effectiveOptions()})
 	if err == nil && r.Verbose == 0 { // this command shows the effect of each option
 		r.Verbose, warnings = 1, append(warnings, r.NoEffect...)
 	}
@@ -132,7 +132,7 @@ type translation struct {
 	Notes    []string         `json:"notes,omitempty"`
 }
 
-func asJSON(s *jobInput, r *translate.Result) translation {
+func newTranslation(s *jobInput, r *translate.Result) translation {
 	all := translation{Objects: []any{r.Job, r.ConfigMap}, Options: r.Made, Warnings: append(s.warnings, r.Warnings...), Notes: r.NoteTexts()}
 	if r.Secret != nil {
 		all.Objects = append(all.Objects, r.Secret)
@@ -140,8 +140,8 @@ func asJSON(s *jobInput, r *translate.Result) translation {
 	return all
 }
 
-// explain writes the objects as YAML. Comments name the options that set each field.
-func (c *call) explain(r *translate.Result, out io.Writer) error {
+// writeExplained writes the objects as YAML. Comments name the options that set each field.
+func (c *call) writeExplained(r *translate.Result, out io.Writer) error {
 	// The options to name in comments, by field of the Job, of the launcher's file in the ConfigMap, and of the
 	// Secret.
 	job, launcher, secret := map[string][]string{}, map[string][]string{}, map[string][]string{}
@@ -187,10 +187,10 @@ func writeYAML(out io.Writer, object any, comments map[string][]string) error {
 	}
 	delete(content, "status")
 	var root yaml.Node
-	if err := root.Encode(pruned(content)); err != nil {
+	if err := root.Encode(pruneEmpty(content)); err != nil {
 		return err
 	}
-	annotate(&root, "", comments)
+	addComments(&root, "", comments)
 	encoder := yaml.NewEncoder(out)
 	encoder.SetIndent(2)
 	if err := encoder.Encode(&root); err != nil {
@@ -199,8 +199,8 @@ func writeYAML(out io.Writer, object any, comments map[string][]string) error {
 	return encoder.Close()
 }
 
-// pruned returns an object without the nulls and empty maps that the metadata of every object contains.
-func pruned(value any) any {
+// pruneEmpty returns an object without the nulls and empty maps that the metadata of every object contains.
+func pruneEmpty(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		kept := map[string]any{}
@@ -208,21 +208,21 @@ func pruned(value any) any {
 			if one == nil || key == "creationTimestamp" || key == "resources" && len(one.(map[string]any)) == 0 {
 				continue
 			}
-			kept[key] = pruned(one)
+			kept[key] = pruneEmpty(one)
 		}
 		return kept
 	case []any:
 		kept := make([]any, len(v))
 		for i, one := range v {
-			kept[i] = pruned(one)
+			kept[i] = pruneEmpty(one)
 		}
 		return kept
 	}
 	return value
 }
 
-// annotate adds line comments to the fields below a node.
-func annotate(node *yaml.Node, at string, comments map[string][]string) {
+// addComments adds line comments to the fields below a node.
+func addComments(node *yaml.Node, at string, comments map[string][]string) {
 	switch node.Kind {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
@@ -238,11 +238,11 @@ func annotate(node *yaml.Node, at string, comments map[string][]string) {
 					value.LineComment = strings.Join(options, " ")
 				}
 			}
-			annotate(value, dotted, comments)
+			addComments(value, dotted, comments)
 		}
 	case yaml.SequenceNode:
 		for i, value := range node.Content {
-			annotate(value, at+"["+strconv.Itoa(i)+"]", comments)
+			addComments(value, at+"["+strconv.Itoa(i)+"]", comments)
 		}
 	}
 }

@@ -14,12 +14,12 @@ func TestTranslateAndExplain(t *testing.T) {
 	const script = "#!/bin/bash\n#SBATCH -J train -N2 --ntasks-per-node=4\n#SBATCH -t 2:00:00\nsrun python train.py\n#SBATCH -n2\n"
 	run := func(about string, argv ...string) golden.Run {
 		return golden.Run{About: about, Argv: append([]string{"slurm"}, argv...), Input: script, Prepare: site, Env: map[string]string{"USER": "mei", "SBATCH_GPUS_PER_NODE": "2", "EPOCHS": "3"},
-			Check: golden.Stored("/api/v1/namespaces/nlp/configmaps", 0)}
+			Check: golden.CheckStored("/api/v1/namespaces/nlp/configmaps", 0)}
 	}
 	verbose := run("what would be submitted, on the way to when it would start", "sbatch", "--test-only", "-v", "--mem=1G", "--wrap=hostname")
-	verbose.Prepare = func(server *clitest.Server) { site(server); golden.Answering(golden.StartsNow())(server) }
+	verbose.Prepare = func(server *clitest.Server) { site(server); golden.AnswerPlans(golden.NewStartingAnswer())(server) }
 	verbose.Env["SBATCH_GPUS_PER_NODE"] = "1"
-	golden.Hold(t, "translate", []golden.Run{
+	golden.CompareRuns(t, "translate", []golden.Run{
 		run("a script with its options", "translate", "--export=EPOCHS", "--signal=USR1@60", "--hint=nomultithread"),
 		run("for programs", "translate", "-o", "json", "--mem=1G", "--wrap=hostname"),
 		run("with the profile of a file, and no cluster", "translate", "--site", "testdata/profile.yaml", "-p", "gpu", "-o", "logs/%j.out", "--wrap=hostname", "-oyaml"),

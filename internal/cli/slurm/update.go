@@ -29,8 +29,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// update changes a job, a node or a partition.
-func (c *call) update(ctx context.Context, given []string) error {
+// updateEntity changes a job, a node or a partition.
+func (c *call) updateEntity(ctx context.Context, given []string) error {
 	list, err := scontrol.ParseUpdate(given)
 	if err != nil {
 		return usererror.Errorf("use scontrol update JobId=42 TimeLimit=2:00:00", "%s", err)
@@ -38,11 +38,11 @@ func (c *call) update(ctx context.Context, given []string) error {
 	for i, word := range list {
 		rest := slices.Delete(slices.Clone(list), i, i+1)
 		switch {
-		case word.Is("JobId", "Job"):
-			return c.updateJobs(ctx, words(word.Value), rest)
-		case word.Is("NodeName", "Node"):
+		case word.HasName("JobId", "Job"):
+			return c.updateJobs(ctx, splitList(word.Value), rest)
+		case word.HasName("NodeName", "Node"):
 			return c.updateNodes(ctx, word.Value, rest)
-		case word.Is("PartitionName"):
+		case word.HasName("PartitionName"):
 			return c.updatePartition(ctx, word.Value, rest)
 		}
 	}
@@ -63,13 +63,13 @@ type jobChange struct {
 	features *optionvalue.Features
 }
 
-// isOfLimitAlone reports whether the change sets a time limit but neither a partition nor features.
-func (change *jobChange) isOfLimitAlone() bool {
+// changesOnlyLimit reports whether the change sets a time limit but neither a partition nor features.
+func (change *jobChange) changesOnlyLimit() bool {
 	return change.limit != nil && change.partition == "" && change.features == nil
 }
 
-// isOfSpec reports whether the change requires that the job has no PodGroup yet.
-func (change *jobChange) isOfSpec() bool {
+// requiresNoPodGroup reports whether the change requires that the job has no PodGroup yet.
+func (change *jobChange) requiresNoPodGroup() bool {
 	return change.limit != nil || change.partition != "" || change.features != nil
 }
 
@@ -78,14 +78,14 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 	change := &jobChange{annotations: map[string]any{}}
 	for _, word := range list {
 		switch {
-		case word.Is("JobName", "Name"):
+		case word.HasName("JobName", "Name"):
 			change.annotations[keys.JobTitle] = word.Value
-		case word.Is("Dependency"):
+		case word.HasName("Dependency"):
 			if _, err := batchv1alpha1.ParseDependency(word.Value, ""); err != nil {
 				return nil, usererror.Errorf("use Dependency=afterok:42, or Dependency= to remove the dependency", "Job dependency problem: %s", err)
 			}
-			change.annotations[keys.Dependency] = orNil(word.Value)
-		case word.Is("ArrayTaskThrottle"):
+			change.annotations[keys.Dependency] = textOrNil(word.Value)
+		case word.HasName("ArrayTaskThrottle"):
 			if n, err := strconv.Atoi(word.Value); err != nil || n < 0 {
 				return nil, usererror.Errorf("specify how many elements may run at the same time; 0 means no limit", "Invalid ArrayTaskThrottle: %s", word.Value)
 			} else if n == 0 {
@@ -93,31 +93,31 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 				continue
 			}
 			change.annotations[keys.ArrayLimit] = word.Value
-		case word.Is("StartTime"):
+		case word.HasName("StartTime"):
 			t, err := optionvalue.ParseDate(word.Value, c.f.Now(), optionvalue.Coming)
 			if err != nil {
 				return nil, usererror.Errorf("use a format such as 2026-11-21T22:18, 22:18, 11/21 or now+2hours", "Invalid StartTime: %s", word.Value)
 			}
 			change.annotations[keys.Begin] = t.UTC().Format(time.RFC3339)
-		case word.Is("Comment"):
+		case word.HasName("Comment"):
 			change.asked = append(change.asked, func(o *submission.Options) { o.Comment = word.Value })
-		case word.Is("Account"):
+		case word.HasName("Account"):
 			change.asked = append(change.asked, func(o *submission.Options) { o.Account = word.Value })
-		case word.Is("WCKey"):
+		case word.HasName("WCKey"):
 			change.asked = append(change.asked, func(o *submission.Options) { o.WCKey = word.Value })
-		case word.Is("TimeLimit"):
+		case word.HasName("TimeLimit"):
 			minutes, err := optionvalue.ParseTime(word.Value)
 			if err != nil {
 				return nil, usererror.Errorf("use minutes, or a format such as 2:00:00 or 1-12", "Invalid TimeLimit: %s", word.Value)
 			}
 			change.limit = new(max(0, int64(minutes)) * 60) // 0: no limit
-		case word.Is("Partition"):
+		case word.HasName("Partition"):
 			change.partition = word.Value
 			change.asked = append(change.asked, func(o *submission.Options) { o.Partition = word.Value })
-		case word.Is("QOS"):
+		case word.HasName("QOS"):
 			change.qos = word.Value
 			change.asked = append(change.asked, func(o *submission.Options) { o.QOS = word.Value })
-		case word.Is("Features"):
+		case word.HasName("Features"):
 			features := optionvalue.Features{}
 			if word.Value != "" {
 				var err error
@@ -127,7 +127,7 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			}
 			change.features = &features
 			change.asked = append(change.asked, func(o *submission.Options) { o.Features = features.String() })
-		case word.Is("Priority", "Nice"):
+		case word.HasName("Priority", "Nice"):
 			return nil, usererror.Errorf("priority classes (--qos) and shares determine the order of jobs; use hold and release to delay a job", "%s cannot be set", word.Name)
 		default:
 			return nil, usererror.Errorf("these fields of a job can be changed: TimeLimit, Partition, Features, QOS, JobName, Comment, Account, WCKey, Dependency, StartTime, ArrayTaskThrottle", "Update of this parameter is not supported: %s", word.Name)
@@ -136,7 +136,7 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 	return change, nil
 }
 
-func orNil(text string) any {
+func textOrNil(text string) any {
 	if text == "" {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (c *call) updateJobs(ctx context.Context, named []string, list []scontrol.W
 	if err != nil {
 		return err
 	}
-	jobs, err := c.jobsOf(ctx, named, true)
+	jobs, err := c.readNamedJobs(ctx, named, true)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (c *call) updateJobs(ctx context.Context, named []string, list []scontrol.W
 // changeJob applies a change to a job. It changes limit, partition and features only if the job has no PodGroup yet,
 // such as a held job. The exception is a shorter limit for a running job.
 func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) error {
-	id := (&listrow.Source{Job: job}).Number()
+	id := (&listrow.Source{Job: job}).NumberOrName()
 	cl, err := c.f.Client()
 	if err != nil {
 		return err
@@ -173,21 +173,21 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 	}
 	patch := map[string]any{}
 	sets := change.asked
-	isShortened := change.isOfLimitAlone() && jobstatus.PhaseOrPending(job) == batchv1alpha1.Running
+	isShortened := change.changesOnlyLimit() && jobstatus.PhaseOrPending(job) == batchv1alpha1.Running
 	switch {
 	case isShortened:
-		if err := checkShorter(job, *change.limit); err != nil {
+		if err := checkShorterLimit(job, *change.limit); err != nil {
 			return err
 		}
-		sets = append(slices.Clone(sets), keepLimit(job, *change.limit))
-		if limitsTemplates(job) {
-			patch["spec"] = shortenedSpec(job, *change.limit)
+		sets = append(slices.Clone(sets), recordLimit(job, *change.limit))
+		if canLimitTemplates(job) {
+			patch["spec"] = shorterSpecChanges(job, *change.limit)
 		}
-	case change.isOfSpec():
+	case change.requiresNoPodGroup():
 		if !batchv1alpha1.AtGate(job) {
 			return usererror.Errorf("run scontrol hold "+id+" before the update and scontrol release "+id+" after it", "TimeLimit, Partition and Features of a pending job can be changed only while it is held, and job %s is not held", id)
 		}
-		spec, err := c.changedSpec(ctx, job, change)
+		spec, err := c.specChanges(ctx, job, change)
 		if err != nil {
 			return err
 		}
@@ -200,12 +200,12 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 	}
 	annotations := change.annotations
 	if len(sets) > 0 {
-		o := submission.Of(job)
+		o := submission.OptionsOf(job)
 		for _, set := range sets {
 			set(&o)
 		}
 		changed := &batchv1alpha1.Job{}
-		submission.Write(changed, o)
+		submission.StoreOptions(changed, o)
 		annotations[keys.Slurm] = changed.Annotations[keys.Slurm]
 	}
 	patch["metadata"] = map[string]any{"uid": job.UID, "resourceVersion": job.ResourceVersion, "annotations": annotations}
@@ -218,16 +218,17 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		return err
 	}
 	if isShortened {
-		if err := c.shortenPods(ctx, job, *change.limit); err != nil || !limitsTemplates(job) {
+		if err := c.shortenPods(ctx, job, *change.limit); err != nil || !canLimitTemplates(job) {
 			return err
 		}
 	}
-	return c.tellLauncher(ctx, job, *change.limit)
+	return c.storeLauncherLimit(ctx, job, *change.limit)
 }
 
-// tellLauncher stores a limit, in seconds, where the launcher in the pod reads it. The launcher sends the signal of
+// storeLauncherLimit stores a limit, in seconds, where the launcher in the pod reads it. The launcher sends the signal
+// of
 // --signal before the limit is reached, and reports a time-out. Jobs that sbatch did not create have no launcher.
-func (c *call) tellLauncher(ctx context.Context, job *batchv1alpha1.Job, limit int64) error {
+func (c *call) storeLauncherLimit(ctx context.Context, job *batchv1alpha1.Job, limit int64) error {
 	cl, err := c.f.Client()
 	if err != nil {
 		return err
@@ -255,23 +256,23 @@ func (c *call) tellLauncher(ctx context.Context, job *batchv1alpha1.Job, limit i
 	return cl.Patch(ctx, kept, client.RawPatch(types.MergePatchType, patch))
 }
 
-// changedSpec returns the changes of the job spec for a new limit, partition or features.
-func (c *call) changedSpec(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) (map[string]any, error) {
+// specChanges returns the changes of the job spec for a new limit, partition or features.
+func (c *call) specChanges(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) (map[string]any, error) {
 	spec := map[string]any{}
 	if change.partition != "" {
-		p, err := c.partitionCalled(ctx, change.partition)
+		p, err := c.findPartition(ctx, change.partition)
 		if err != nil {
 			return nil, err
 		}
 		spec["queue"] = p.Queue.Name
 	}
 	if change.limit != nil || change.partition != "" {
-		if err := c.withinLimit(ctx, job, change); err != nil {
+		if err := c.checkPartitionLimit(ctx, job, change); err != nil {
 			return nil, err
 		}
 	}
 	if change.limit != nil {
-		maps.Copy(spec, limitedSpec(job, *change.limit))
+		maps.Copy(spec, limitSpecChanges(job, *change.limit))
 	}
 	if change.features == nil {
 		return spec, nil
@@ -290,12 +291,12 @@ func (c *call) changeFeatures(ctx context.Context, job *batchv1alpha1.Job, tasks
 	if err != nil {
 		return err
 	}
-	site, err := c.site(ctx, cl)
+	site, err := c.readSiteProfile(ctx, cl)
 	if err != nil {
 		return err
 	}
 	var old optionvalue.Features
-	if text := submission.Of(job).Features; text != "" {
+	if text := submission.OptionsOf(job).Features; text != "" {
 		if old, err = optionvalue.ParseFeatures(text); err != nil {
 			return err
 		}
@@ -308,8 +309,8 @@ func (c *call) changeFeatures(ctx context.Context, job *batchv1alpha1.Job, tasks
 	return nil
 }
 
-// limitedSpec returns the changes of the job spec for a time limit in seconds. 0 means no limit.
-func limitedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
+// limitSpecChanges returns the changes of the job spec for a time limit in seconds. 0 means no limit.
+func limitSpecChanges(job *batchv1alpha1.Job, limit int64) map[string]any {
 	tasks := make([]batchv1alpha1.TaskSpec, len(job.Spec.Tasks))
 	for i := range tasks {
 		tasks[i] = *job.Spec.Tasks[i].DeepCopy()
@@ -325,24 +326,24 @@ func limitedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
 	return spec
 }
 
-// withinLimit returns an error if the job's time limit would exceed the limit of its partition. sbatch has the same
-// check.
-func (c *call) withinLimit(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) error {
+// checkPartitionLimit returns an error if the job's time limit would exceed the limit of its partition. sbatch has the
+// same check.
+func (c *call) checkPartitionLimit(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) error {
 	cl, err := c.f.Client()
 	if err != nil {
 		return err
 	}
-	site, err := c.site(ctx, cl)
+	site, err := c.readSiteProfile(ctx, cl)
 	if err != nil {
 		return err
 	}
-	most := site.LongestIn(cmp.Or(change.partition, submission.Of(job).Partition))
-	limit := optionvalue.Minutes((int64(state.Limit(job)/time.Second) + 59) / 60)
+	most := site.MaximumTime(cmp.Or(change.partition, submission.OptionsOf(job).Partition))
+	limit := optionvalue.Minutes((int64(state.TimeLimit(job)/time.Second) + 59) / 60)
 	if change.limit != nil {
 		limit = optionvalue.Minutes(*change.limit / 60)
 	}
 	if most > 0 && (limit <= 0 || limit > most) {
-		return usererror.Errorf("the maximum is "+most.String(), "Requested time limit is invalid (missing or exceeds some limit) for job %s", (&listrow.Source{Job: job}).Number())
+		return usererror.Errorf("the maximum is "+most.String(), "Requested time limit is invalid (missing or exceeds some limit) for job %s", (&listrow.Source{Job: job}).NumberOrName())
 	}
 	return nil
 }

@@ -23,11 +23,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// checkShorter returns an error if a running job cannot get the time limit, specified in seconds. Kubernetes permits
-// only shortening the deadline of a pod.
-func checkShorter(job *batchv1alpha1.Job, limit int64) error {
-	id := (&listrow.Source{Job: job}).Number()
-	now := (&listrow.Row{Source: &listrow.Source{Job: job}, Asked: submission.Of(job)}).Limit()
+// checkShorterLimit returns an error if a running job cannot get the time limit, specified in seconds. Kubernetes
+// permits only shortening the deadline of a pod.
+func checkShorterLimit(job *batchv1alpha1.Job, limit int64) error {
+	id := (&listrow.Source{Job: job}).NumberOrName()
+	now := (&listrow.Row{Source: &listrow.Source{Job: job}, Asked: submission.OptionsOf(job)}).TimeLimit()
 	isLonger := limit <= 0 || now > 0 && time.Duration(limit)*time.Second > now
 	switch {
 	case isLonger:
@@ -39,38 +39,38 @@ func checkShorter(job *batchv1alpha1.Job, limit int64) error {
 	return nil
 }
 
-// limitsTemplates reports whether the shorter limit can also be applied to the pods that a running job creates later.
+// canLimitTemplates reports whether the shorter limit can also be applied to the pods that a running job creates later.
 // Other job controllers reject changes of templates.
-func limitsTemplates(job *batchv1alpha1.Job) bool {
+func canLimitTemplates(job *batchv1alpha1.Job) bool {
 	_, isNumbered := batchv1alpha1.JobID(job)
 	return isNumbered
 }
 
-// shortenedSpec returns the changes of a running job's spec for a shorter limit. It reduces an estimate of the run
+// shorterSpecChanges returns the changes of a running job's spec for a shorter limit. It reduces an estimate of the run
 // time that exceeds the limit, but does not add an estimate.
-func shortenedSpec(job *batchv1alpha1.Job, limit int64) map[string]any {
-	spec := limitedSpec(job, limit)
+func shorterSpecChanges(job *batchv1alpha1.Job, limit int64) map[string]any {
+	spec := limitSpecChanges(job, limit)
 	if estimate := job.Spec.RunningEstimate; estimate == nil || estimate.Duration <= time.Duration(limit)*time.Second {
 		delete(spec, "runningEstimate")
 	}
 	return spec
 }
 
-// keepLimit returns a function that records a limit in the job's options. If the job's templates keep the original
+// recordLimit returns a function that records a limit in the job's options. If the job's templates keep the original
 // limit, the new limit applies only to the current pods.
-func keepLimit(job *batchv1alpha1.Job, limit int64) func(*submission.Options) {
+func recordLimit(job *batchv1alpha1.Job, limit int64) func(*submission.Options) {
 	return func(o *submission.Options) {
 		o.TimeLimit, o.TimeLimitRestarts = 0, 0
-		if !limitsTemplates(job) {
-			o.TimeLimit, o.TimeLimitRestarts = limit, state.Restarts(job)
+		if !canLimitTemplates(job) {
+			o.TimeLimit, o.TimeLimitRestarts = limit, state.CountRestarts(job)
 		}
 	}
 }
 
 // shortenPods gives the pods of a running job a shorter time limit, in seconds.
 func (c *call) shortenPods(ctx context.Context, job *batchv1alpha1.Job, limit int64) error {
-	id := (&listrow.Source{Job: job}).Number()
-	v, err := c.read(ctx, wants{pods: true})
+	id := (&listrow.Source{Job: job}).NumberOrName()
+	v, err := c.readView(ctx, wants{pods: true})
 	if err != nil {
 		return err
 	}
@@ -85,16 +85,16 @@ func (c *call) shortenPods(ctx context.Context, job *batchv1alpha1.Job, limit in
 		return err
 	}
 	for _, pod := range pods {
-		isHead := pod.Labels[keys.TaskSpec] == launchconfig.HeadTask && pod.Status.Phase == corev1.PodRunning && submission.Made(job)
+		isHead := pod.Labels[keys.TaskSpec] == launchconfig.HeadTask && pod.Status.Phase == corev1.PodRunning && submission.IsFromSlurm(job)
 		if !isHead {
 			continue
 		}
-		if err := c.execIn(ctx, pod, []string{launchconfig.Program, "limit", strconv.FormatInt(limit, 10)}); err != nil {
-			c.notef("warning", "the script of job %s could not be informed of the new limit, so --signal is still sent according to the old one: %v", id, err)
+		if err := c.execInPod(ctx, pod, []string{launchconfig.Program, "limit", strconv.FormatInt(limit, 10)}); err != nil {
+			c.printNotef("warning", "the script of job %s could not be informed of the new limit, so --signal is still sent according to the old one: %v", id, err)
 		}
 	}
-	if !limitsTemplates(job) {
-		c.notef("warning", "if job %s is requeued, it gets its original limit again: this cluster's job controller does not permit changing it", id)
+	if !canLimitTemplates(job) {
+		c.printNotef("warning", "if job %s is requeued, it gets its original limit again: this cluster's job controller does not permit changing it", id)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (c *call) shortenPod(ctx context.Context, pod *corev1.Pod, limit int64) err
 
 // changeQOS changes the priority class of a pending job to that of another QOS.
 func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jobChange, patch map[string]any) error {
-	id := (&listrow.Source{Job: job}).Number()
+	id := (&listrow.Source{Job: job}).NumberOrName()
 	if phase := jobstatus.PhaseOrPending(job); phase != batchv1alpha1.Pending && !batchv1alpha1.AtGate(job) {
 		return usererror.Errorf("use scontrol requeuehold "+id+" to stop the job first", "QOS can be changed only for pending jobs: job %s is %s", id, phase)
 	}
@@ -127,7 +127,7 @@ func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jo
 	if err != nil {
 		return err
 	}
-	site, err := c.site(ctx, cl)
+	site, err := c.readSiteProfile(ctx, cl)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (c *call) changeQOS(ctx context.Context, job *batchv1alpha1.Job, change *jo
 	if !mapped {
 		class = change.qos
 	}
-	if known := classesOf(ctx, cl); known != nil && !slices.Contains(known, class) {
+	if known := listPriorityClasses(ctx, cl); known != nil && !slices.Contains(known, class) {
 		return usererror.Errorf("kubectl get priorityclasses lists the valid names; the site's profile may define others", "Invalid qos specification for job %s: %s", id, change.qos)
 	}
 	spec, _ := patch["spec"].(map[string]any)

@@ -14,42 +14,42 @@ import (
 )
 
 // checkAtServer validates the objects with a dry run on the server before any of them is created, because quotas,
-// policies and other webhooks can reject objects that pass checkHere. It ignores warnings, because they may be about
+// policies and other webhooks can reject objects that pass checkLocally. It ignores warnings, because they may be about
 // objects in the same files; the user sees them on creation.
 func checkAtServer(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
-	if len(objects) < 2 || dryRun.Any() {
+	if len(objects) < 2 || dryRun.IsDryRun() {
 		return nil
 	}
 	c, err := f.Client()
 	if err != nil {
 		return err
 	}
-	strict := fields.Client(c)
+	strict := fields.WrapClient(c)
 	withoutWarnings := cli.WithoutWarnings(ctx)
 	var problems []error
-	for _, object := range InOrder(objects) {
+	for _, object := range SortByDependency(objects) {
 		err := strict.Create(withoutWarnings, object.Object.DeepCopy(), client.DryRunAll)
 		isRejected := apierrors.IsInvalid(err) || apierrors.IsForbidden(err)
-		if isRejected && !namesAnother(err, object, objects) {
-			problems = append(problems, cli.InFile(err, object))
+		if isRejected && !mentionsOther(err, object, objects) {
+			problems = append(problems, cli.AddFileSource(err, object))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// namesAnother reports whether a rejection mentions another object in the same files. That object may be missing only
+// mentionsOther reports whether a rejection mentions another object in the same files. That object may be missing only
 // because it has not been created yet.
-func namesAnother(rejection error, rejected cli.FileObject, objects []cli.FileObject) bool {
-	words := strings.FieldsFunc(withoutSubject(rejection), func(r rune) bool { return !strings.ContainsRune(nameCharacters, r) })
+func mentionsOther(rejection error, rejected cli.FileObject, objects []cli.FileObject) bool {
+	words := strings.FieldsFunc(removeSubject(rejection), func(r rune) bool { return !strings.ContainsRune(nameCharacters, r) })
 	return slices.ContainsFunc(objects, func(other cli.FileObject) bool {
 		name := other.Object.GetName()
 		return name != "" && other.Object != rejected.Object && slices.Contains(words, name)
 	})
 }
 
-// withoutSubject returns the message of a rejection without its beginning, which names the rejected object. The name
+// removeSubject returns the message of a rejection without its beginning, which names the rejected object. The name
 // would be misleading because another object, such as the queue of a job, may have the same one.
-func withoutSubject(rejection error) string {
+func removeSubject(rejection error) string {
 	message := rejection.Error()
 	var status apierrors.APIStatus
 	if !errors.As(rejection, &status) || status.Status().Details == nil {

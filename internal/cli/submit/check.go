@@ -20,34 +20,34 @@ import (
 	"github.com/vc-batch/vc/internal/queueusage"
 )
 
-// Check applies the defaults and rules of the server's admission to copies of the objects of vc's kinds and returns
-// the same errors. Then all objects are validated by the server.
-func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
-	if err := checkHere(ctx, f, objects, !dryRun.Client(), fields); err != nil {
+// CheckObjects applies the defaults and rules of the server's admission to copies of the objects of vc's kinds and
+// returns the same errors. Then all objects are validated by the server.
+func CheckObjects(ctx context.Context, f *cli.Factory, objects []cli.FileObject, dryRun *cli.DryRun, fields *cli.FieldValidation) error {
+	if err := checkLocally(ctx, f, objects, !dryRun.IsClient(), fields); err != nil {
 		return err
 	}
 	return checkAtServer(ctx, f, objects, dryRun, fields)
 }
 
-// checkHere validates the objects of vc's kinds locally. If ask is set, it reads the objects that they refer to from
+// checkLocally validates the objects of vc's kinds locally. If ask is set, it reads the objects that they refer to from
 // the server.
-func checkHere(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool, fields *cli.FieldValidation) error {
-	around := f.Around(ctx, false)
+func checkLocally(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool, fields *cli.FieldValidation) error {
+	around := f.ValidationContext(ctx, false)
 	var queues []*schedulingv1beta1.Queue
 	if ask && slices.ContainsFunc(objects, func(o cli.FileObject) bool { return apicheck.Judges(o.Object.GroupVersionKind()) }) {
-		queues = withServerQueues(ctx, f, queuesIn(objects))
+		queues = addServerQueues(ctx, f, extractQueues(objects))
 		around.NamespaceQueue = func(namespace string) string { return queueOfNamespace(ctx, f, namespace) }
 	}
 	if ask {
-		around.Jobs = withServerJobs(ctx, f, objects)
+		around.Jobs = newJobLookup(ctx, f, objects)
 	}
-	around.JobTemplate = templates(ctx, f, objects, ask)
+	around.JobTemplate = templateLookup(ctx, f, objects, ask)
 	if queues != nil {
-		around.Queues = schedulingv1beta1.NewQueueLookup(blameless(objects, around, queues)...)
+		around.Queues = schedulingv1beta1.NewQueueLookup(queuesForChecks(objects, around, queues)...)
 	}
 	var problems []error
 	for _, object := range objects {
-		problems = append(problems, checkOne(f, object, around, queues, ask, fields))
+		problems = append(problems, checkObject(f, object, around, queues, ask, fields))
 	}
 	if ask {
 		problems = append(problems, checkPriorities(ctx, f, objects)...)
@@ -55,9 +55,9 @@ func checkHere(ctx context.Context, f *cli.Factory, objects []cli.FileObject, as
 	return errors.Join(problems...)
 }
 
-// blameless returns the queues against which the objects in the files are validated. It removes the resource amounts
-// of invalid queues in the files, so that their errors are not also reported for their siblings.
-func blameless(objects []cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
+// queuesForChecks returns the queues against which the objects in the files are validated. It removes the resource
+// amounts of invalid queues in the files, so that their errors are not also reported for their siblings.
+func queuesForChecks(objects []cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	filed := map[string]cli.FileObject{}
 	for _, object := range objects {
 		if object.Object.GroupVersionKind() == schedulingv1beta1.GroupVersion.WithKind("Queue") {
@@ -73,24 +73,24 @@ func blameless(objects []cli.FileObject, around *apicheck.Around, queues []*sche
 		if !isFiled {
 			continue
 		}
-		alone, above := slices.Clone(queues), ancestors(queue, queues)
+		alone, above := slices.Clone(queues), ancestorNames(queue, queues)
 		for j, other := range queues {
 			if _, isFiled := filed[other.Name]; isFiled && j != i && !above[other.Name] {
-				alone[j] = WithoutAmounts(other)
+				alone[j] = RemoveAmounts(other)
 			}
 		}
 		beside := *around
 		beside.Queues = schedulingv1beta1.NewQueueLookup(alone...)
 		text, err := object.Object.MarshalJSON()
 		if err == nil && len(apicheck.Create(object.Object.GroupVersionKind(), text, &beside).Errors) > 0 {
-			judged[i] = WithoutAmounts(queue)
+			judged[i] = RemoveAmounts(queue)
 		}
 	}
 	return judged
 }
 
-// ancestors returns the names of all ancestors of a queue.
-func ancestors(queue *schedulingv1beta1.Queue, queues []*schedulingv1beta1.Queue) map[string]bool {
+// ancestorNames returns the names of all ancestors of a queue.
+func ancestorNames(queue *schedulingv1beta1.Queue, queues []*schedulingv1beta1.Queue) map[string]bool {
 	above := map[string]bool{}
 	for parent := queue.ParentName(); parent != "" && !above[parent]; {
 		above[parent] = true
@@ -103,25 +103,25 @@ func ancestors(queue *schedulingv1beta1.Queue, queues []*schedulingv1beta1.Queue
 	return above
 }
 
-// WithoutAmounts returns a copy of a queue without limits, deserved amounts and guarantees.
-func WithoutAmounts(queue *schedulingv1beta1.Queue) *schedulingv1beta1.Queue {
+// RemoveAmounts returns a copy of a queue without limits, deserved amounts and guarantees.
+func RemoveAmounts(queue *schedulingv1beta1.Queue) *schedulingv1beta1.Queue {
 	copied := queue.DeepCopy()
 	copied.Spec.Capability, copied.Spec.Deserved, copied.Spec.Guarantee = nil, nil, schedulingv1beta1.Guarantee{}
 	return copied
 }
 
-// checkOne returns the validation errors of one object. If ask is false, it also prints warnings about settings that
+// checkObject returns the validation errors of one object. If ask is false, it also prints warnings about settings that
 // are probably unintended.
-func checkOne(f *cli.Factory, object cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue, ask bool, fields *cli.FieldValidation) error {
+func checkObject(f *cli.Factory, object cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue, ask bool, fields *cli.FieldValidation) error {
 	kind := object.Object.GroupVersionKind()
 	if !apicheck.Judges(kind) {
 		return nil
 	}
 	text, err := object.Object.MarshalJSON()
 	if err != nil {
-		return cli.InFile(err, object)
+		return cli.AddFileSource(err, object)
 	}
-	problems := []error{fields.Check(f, object)}
+	problems := []error{fields.CheckFields(f, object)}
 	verdict := apicheck.Create(kind, text, around)
 	if !ask { // otherwise the server warns
 		for _, one := range verdict.Warnings {
@@ -129,7 +129,7 @@ func checkOne(f *cli.Factory, object cli.FileObject, around *apicheck.Around, qu
 		}
 	}
 	for _, one := range verdict.Errors {
-		problems = append(problems, cli.InFileAt(fieldError(one, object, queues), object, one.Field))
+		problems = append(problems, cli.AddFilePosition(fieldError(one, object, queues), object, one.Field))
 	}
 	return errors.Join(problems...)
 }
@@ -139,20 +139,20 @@ func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulin
 	e := cli.Errorf("", "%s", problem.Error())
 	name, isText := problem.BadValue.(string)
 	if isText && strings.HasSuffix(problem.Field, "spec.queue") && queues != nil {
-		if near := cli.Nearest(name, queueNames(queues)); near != "" && near != name {
+		if near := cli.FindNearest(name, queueNames(queues)); near != "" && near != name {
 			e.Hint = fmt.Sprintf("did you mean %q?", near)
-		} else if leaves := leavesBelow(name, queues); len(leaves) > 0 {
+		} else if leaves := leafQueuesBelow(name, queues); len(leaves) > 0 {
 			e.Hint = "submit jobs to a leaf queue: " + strings.Join(leaves, ", ")
 		}
 	}
-	if flag := flagOf(problem.Field, object.Flags); flag != "" {
+	if flag := flagForField(problem.Field, object.Flags); flag != "" {
 		e.Hint = strings.TrimPrefix(e.Hint+"; "+flag+" sets it", "; ")
 	}
 	return e
 }
 
-// flagOf returns the flag that set a field, which is the flag of the longest matching path prefix.
-func flagOf(field string, flags map[string]string) string {
+// flagForField returns the flag that set a field, which is the flag of the longest matching path prefix.
+func flagForField(field string, flags map[string]string) string {
 	best := ""
 	for path := range flags {
 		if strings.HasPrefix(field, path) && len(path) > len(best) {
@@ -162,9 +162,9 @@ func flagOf(field string, flags map[string]string) string {
 	return flags[best]
 }
 
-// templates returns a function that looks up JobTemplates among the objects to send and then, if ask is set, on the
-// server.
-func templates(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool) func(namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool) {
+// templateLookup returns a function that looks up JobTemplates among the objects to send and then, if ask is set, on
+// the server.
+func templateLookup(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool) func(namespace, name string) (template *flowv1alpha1.JobTemplate, isKnown bool) {
 	return func(namespace, name string) (*flowv1alpha1.JobTemplate, bool) {
 		for _, object := range objects {
 			o := object.Object
@@ -180,7 +180,7 @@ func templates(ctx context.Context, f *cli.Factory, objects []cli.FileObject, as
 		if !ask {
 			return nil, false
 		}
-		return f.JobTemplate(ctx, namespace, name)
+		return f.ReadJobTemplate(ctx, namespace, name)
 	}
 }
 
@@ -197,8 +197,8 @@ func queueOfNamespace(ctx context.Context, f *cli.Factory, name string) string {
 	return namespace.Annotations[keys.PodQueueName]
 }
 
-// leavesBelow returns the queues below a queue that accept jobs. It returns none if the queue itself accepts jobs.
-func leavesBelow(name string, queues []*schedulingv1beta1.Queue) []string {
+// leafQueuesBelow returns the queues below a queue that accept jobs. It returns none if the queue itself accepts jobs.
+func leafQueuesBelow(name string, queues []*schedulingv1beta1.Queue) []string {
 	const most = 8
 	forest := queueusage.NewForest(queues)
 	var leaves []string
@@ -218,7 +218,7 @@ func queueNames(queues []*schedulingv1beta1.Queue) []string {
 	return names
 }
 
-func queuesIn(objects []cli.FileObject) []*schedulingv1beta1.Queue {
+func extractQueues(objects []cli.FileObject) []*schedulingv1beta1.Queue {
 	var queues []*schedulingv1beta1.Queue
 	for _, object := range objects {
 		if object.Object.GroupVersionKind() != schedulingv1beta1.GroupVersion.WithKind("Queue") {
@@ -234,10 +234,10 @@ func queuesIn(objects []cli.FileObject) []*schedulingv1beta1.Queue {
 	return queues
 }
 
-// withServerQueues adds the queues on the server. It returns nil if they cannot be read; the server then does the
+// addServerQueues adds the queues on the server. It returns nil if they cannot be read; the server then does the
 // checks.
-func withServerQueues(ctx context.Context, f *cli.Factory, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
-	there := f.Queues(ctx)
+func addServerQueues(ctx context.Context, f *cli.Factory, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
+	there := f.ReadQueues(ctx)
 	if there == nil {
 		return nil
 	}

@@ -22,7 +22,7 @@ func (o *Options) AddFlags(f *cli.Factory, cmd *cobra.Command) {
 	o.Files.AddFlags(f, cmd)
 	o.DryRun.AddFlag(cmd)
 	o.Fields.AddFlag(cmd)
-	o.Out.AddFormat(cmd, false)
+	o.Out.AddFormatFlags(cmd, false)
 }
 
 // Run reads, validates and sends the objects, and returns the created ones. accept can reject the contents of the
@@ -31,7 +31,7 @@ func Run(ctx context.Context, f *cli.Factory, o *Options, accept func([]cli.File
 	if err := errors.Join(o.Out.Validate(), o.DryRun.Validate(), o.Fields.Validate()); err != nil {
 		return nil, err
 	}
-	objects, err := Read(f, &o.Files, !o.DryRun.Client())
+	objects, err := ReadFiles(f, &o.Files, !o.DryRun.IsClient())
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +40,9 @@ func Run(ctx context.Context, f *cli.Factory, o *Options, accept func([]cli.File
 			return nil, err
 		}
 	}
-	if err := Check(ctx, f, objects, &o.DryRun, &o.Fields); err != nil {
+	if err := CheckObjects(ctx, f, objects, &o.DryRun, &o.Fields); err != nil {
 		return nil, err
 	}
 	sender := &Sender{F: f, DryRun: &o.DryRun, Fields: &o.Fields, Out: &o.Out, Say: say}
-	return sender.Send(ctx, objects)
+	return sender.SendObjects(ctx, objects)
 }

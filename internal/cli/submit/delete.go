@@ -11,9 +11,9 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// AskDeletion asks for confirmation before deleting objects that contain other objects: namespaces, and queues that
+// ConfirmDeletion asks for confirmation before deleting objects that contain other objects: namespaces, and queues that
 // are not empty.
-func AskDeletion(ctx context.Context, f *cli.Factory, c client.Reader, confirm *cli.Confirm, objects []cli.FileObject) error {
+func ConfirmDeletion(ctx context.Context, f *cli.Factory, c client.Reader, confirm *cli.Confirm, objects []cli.FileObject) error {
 	var what, effects []string
 	for _, o := range objects {
 		name := o.Object.GetName()
@@ -28,18 +28,18 @@ func AskDeletion(ctx context.Context, f *cli.Factory, c client.Reader, confirm *
 			}
 			if n := queue.Status.Running + queue.Status.Pending + queue.Status.Inqueue; n > 0 {
 				what = append(what, "queue "+name)
-				effects = append(effects, losesQueue(name, int(n)))
+				effects = append(effects, deletionEffect(name, int(n)))
 			}
 		}
 	}
 	if len(what) == 0 {
 		return nil
 	}
-	return confirm.Ask(ctx, f, "delete "+strings.Join(what, ", "), effects)
+	return confirm.AskUser(ctx, f, "delete "+strings.Join(what, ", "), effects)
 }
 
-// losesQueue describes how deleting a queue affects its jobs.
-func losesQueue(queue string, jobs int) string {
+// deletionEffect describes how deleting a queue affects its jobs.
+func deletionEffect(queue string, jobs int) string {
 	if jobs == 1 {
 		return fmt.Sprintf("1 job in queue %s loses its queue; if it is pending, it will never start", queue)
 	}

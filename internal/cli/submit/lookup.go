@@ -21,9 +21,9 @@ type jobLookup struct {
 
 var _ batchv1alpha1.JobLookup = (*jobLookup)(nil)
 
-// withServerJobs returns the function that looks up the jobs on which other jobs depend. Without a server, it returns
+// newJobLookup returns the function that looks up the jobs on which other jobs depend. Without a server, it returns
 // nil; the server then does the check.
-func withServerJobs(ctx context.Context, f *cli.Factory, objects []cli.FileObject) batchv1alpha1.JobLookup {
+func newJobLookup(ctx context.Context, f *cli.Factory, objects []cli.FileObject) batchv1alpha1.JobLookup {
 	server, err := f.Client()
 	if err != nil {
 		return nil

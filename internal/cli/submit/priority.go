@@ -24,7 +24,7 @@ func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObje
 		case "PriorityClass":
 			there = append(there, object.Object.GetName())
 		case "Job":
-			if priorityOf(object) != "" {
+			if priorityClassOf(object) != "" {
 				named = append(named, object)
 			}
 		}
@@ -32,14 +32,14 @@ func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObje
 	if len(named) == 0 {
 		return nil
 	}
-	known, err := f.Names(ctx, schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"), false)
+	known, err := f.ListNames(ctx, schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"), false)
 	if err != nil {
 		return nil
 	}
 	there = append(there, known...)
 	var problems []error
 	for _, object := range named {
-		name := priorityOf(object)
+		name := priorityClassOf(object)
 		if slices.Contains(there, name) {
 			continue
 		}
@@ -49,13 +49,13 @@ func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObje
 			f.Warnf("job %q: %s: no pods are created until it exists", object.Object.GetName(), problem)
 			continue
 		}
-		problems = append(problems, cli.Errorf(somePriorities(there[2:])+"; "+flag+" sets it", "%s", problem))
+		problems = append(problems, cli.Errorf(prioritiesHint(there[2:])+"; "+flag+" sets it", "%s", problem))
 	}
 	return problems
 }
 
-// somePriorities lists existing PriorityClasses that users' jobs can have, in one line.
-func somePriorities(names []string) string {
+// prioritiesHint lists existing PriorityClasses that users' jobs can have, in one line.
+func prioritiesHint(names []string) string {
 	const most = 8
 	switch {
 	case len(names) == 0:
@@ -66,8 +66,8 @@ func somePriorities(names []string) string {
 	return "existing: " + strings.Join(names, ", ")
 }
 
-// priorityOf returns the PriorityClass of a job, or "" for other objects.
-func priorityOf(object cli.FileObject) string {
+// priorityClassOf returns the PriorityClass of a job, or "" for other objects.
+func priorityClassOf(object cli.FileObject) string {
 	if object.Object.GroupVersionKind() != batchv1alpha1.GroupVersion.WithKind("Job") {
 		return ""
 	}

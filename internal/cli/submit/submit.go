@@ -30,14 +30,14 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// Read reads the objects in the files and sets their namespaces. If ask is set, it looks up unknown kinds on the
+// ReadFiles reads the objects in the files and sets their namespaces. If ask is set, it looks up unknown kinds on the
 // cluster.
-func Read(f *cli.Factory, files *cli.Files, ask bool) ([]cli.FileObject, error) {
-	objects, err := files.Read(f)
+func ReadFiles(f *cli.Factory, files *cli.Files, ask bool) ([]cli.FileObject, error) {
+	objects, err := files.ReadObjects(f)
 	if err != nil {
 		return nil, err
 	}
-	return objects, cli.Place(f, objects, ask)
+	return objects, cli.SetNamespaces(f, objects, ask)
 }
 
 // Sender creates objects and prints a line for each.
@@ -50,56 +50,56 @@ type Sender struct {
 	Say func(cli.FileObject) error
 }
 
-// Send sends the objects one by one in the order of InOrder. If it cannot send an object, it continues with the next.
-// It returns the created objects.
-func (s *Sender) Send(ctx context.Context, objects []cli.FileObject) ([]cli.FileObject, error) {
+// SendObjects sends the objects one by one in the order of SortByDependency. If it cannot send an object, it continues
+// with the next. It returns the created objects.
+func (s *Sender) SendObjects(ctx context.Context, objects []cli.FileObject) ([]cli.FileObject, error) {
 	var c client.Client
-	if !s.DryRun.Client() {
+	if !s.DryRun.IsClient() {
 		var err error
 		if c, err = s.F.Client(); err != nil {
 			return nil, err
 		}
-		c = s.Fields.Client(c)
+		c = s.Fields.WrapClient(c)
 	}
 	var created []cli.FileObject
 	var problems []error
-	busy := s.F.Streams.Busy("sending")
-	defer busy.Done()
-	for i, object := range InOrder(objects) {
+	busy := s.F.Streams.StartBusyLine("sending")
+	defer busy.RemoveLine()
+	for i, object := range SortByDependency(objects) {
 		if len(objects) > 1 {
-			busy.Say("sending %d/%d", i+1, len(objects))
+			busy.SetText("sending %d/%d", i+1, len(objects))
 		}
-		if !s.DryRun.Client() {
+		if !s.DryRun.IsClient() {
 			if err := c.Create(ctx, object.Object, s.DryRun.CreateOptions()...); err != nil {
-				problems = append(problems, cli.InFile(whyNotCreated(ctx, s.F, c, object.Object, err), object))
+				problems = append(problems, cli.AddFileSource(explainNotCreated(ctx, s.F, c, object.Object, err), object))
 				continue
 			}
 		}
 		created = append(created, object)
-		if !s.Out.Machine() {
-			problems = append(problems, s.say(object))
+		if !s.Out.IsMachineReadable() {
+			problems = append(problems, s.printCreated(object))
 		}
 	}
-	if s.Out.Machine() && len(created) > 0 {
+	if s.Out.IsMachineReadable() && len(created) > 0 {
 		all := make([]client.Object, len(created))
 		for i := range created {
 			all[i] = created[i].Object
 		}
-		problems = append(problems, s.Out.Print(s.F, all, true))
+		problems = append(problems, s.Out.PrintObjects(s.F, all, true))
 	}
 	return created, errors.Join(problems...)
 }
 
-func (s *Sender) say(object cli.FileObject) error {
+func (s *Sender) printCreated(object cli.FileObject) error {
 	if s.Say != nil {
 		return s.Say(object)
 	}
-	return cli.PrintName(s.F, nil, object.Object, "created"+s.DryRun.Suffix())
+	return cli.PrintSuccess(s.F, nil, object.Object, "created"+s.DryRun.MessageSuffix())
 }
 
-// InOrder sorts objects so that dependencies come first: namespaces, then queues, priority classes and templates,
-// then all others except jobs, and jobs last.
-func InOrder(objects []cli.FileObject) []cli.FileObject {
+// SortByDependency sorts objects so that dependencies come first: namespaces, then queues, priority classes and
+// templates, then all others except jobs, and jobs last.
+func SortByDependency(objects []cli.FileObject) []cli.FileObject {
 	rank := func(kind schema.GroupVersionKind) int {
 		switch {
 		case kind.Kind == "CustomResourceDefinition":
@@ -130,8 +130,8 @@ var nouns = map[schema.GroupVersionKind]string{
 	schedulingv1beta1.GroupVersion.WithKind("Queue"):    "queue",
 }
 
-// whyNotCreated adds details to the error for an object that already exists.
-func whyNotCreated(ctx context.Context, f *cli.Factory, c client.Client, object *unstructured.Unstructured, err error) error {
+// explainNotCreated adds details to the error for an object that already exists.
+func explainNotCreated(ctx context.Context, f *cli.Factory, c client.Client, object *unstructured.Unstructured, err error) error {
 	if unknown := cli.UnknownFields(object, err); unknown != nil {
 		return unknown
 	}
@@ -154,13 +154,13 @@ func whyNotCreated(ctx context.Context, f *cli.Factory, c client.Client, object 
 	there := &unstructured.Unstructured{}
 	there.SetGroupVersionKind(object.GroupVersionKind())
 	if c.Get(ctx, client.ObjectKeyFromObject(object), there) == nil {
-		e.What += fmt.Sprintf(" (%s)", standing(there, f.Now()))
+		e.What += fmt.Sprintf(" (%s)", ageAndPhase(there, f.Now()))
 	}
 	return e
 }
 
-// standing describes the age of an object and, if it has one, its phase.
-func standing(object *unstructured.Unstructured, now time.Time) string {
+// ageAndPhase describes the age of an object and, if it has one, its phase.
+func ageAndPhase(object *unstructured.Unstructured, now time.Time) string {
 	text := fmt.Sprintf("created %s ago", render.FormatAgeSince(now, object.GetCreationTimestamp().Time))
 	phase, _, _ := unstructured.NestedString(object.Object, "status", "state", "phase")
 	if phase == "" {

@@ -14,13 +14,13 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// write prints the nodes, the pods and the specified table of jobs.
-func (p *frame) write(out io.Writer, jobs render.Table, now time.Time, width int, namespaces bool) error {
+// writeFrame prints the nodes, the pods and the specified table of jobs.
+func (p *frame) writeFrame(out io.Writer, jobs render.Table, now time.Time, width int, namespaces bool) error {
 	var text strings.Builder
 	text.WriteString("Nodes:\n")
 	rooms := nodecapacity.RoomOfAllNodes(p.nodes, p.all)
 	slices.SortStableFunc(rooms, func(a, b nodecapacity.Room) int { return render.CompareNatural(a.Name, b.Name) })
-	nodes := node.Table(rooms, width)
+	nodes := node.NewListTable(rooms, width)
 	if p.hidden != "" {
 		text.WriteString("not shown: " + p.hidden + "\n")
 	} else if len(p.nodes) == 0 {

@@ -35,14 +35,14 @@ type options struct {
 var themes = []string{"auto", "dark", "light", "mono", "high-contrast", "colorblind"}
 
 // New returns `vcctl top`.
-func New(f *cli.Factory) *cobra.Command { return newTop(f, run) }
+func New(f *cli.Factory) *cobra.Command { return newTop(f, printFrame) }
 
 func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {
 	o := &options{f: f}
 	cmd := &cobra.Command{
 		Use:   "top",
 		Short: "Show a live dashboard of nodes, queues and jobs",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Show a live dashboard of the cluster in the whole terminal: free and used resources,
 			queues, and which jobs are waiting and why. You can open, follow and change jobs in
 			it. Press ? for the keys of a screen, q to quit.
@@ -50,7 +50,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 			With --once, print the allocatable and idle resources of the nodes, and the pods and
 			jobs of the namespace, and exit. Idle is a node's allocatable amount minus the
 			requests of its pods, as in the scheduler; it is not based on actual usage.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# The dashboard
 			vcctl top
 
@@ -65,9 +65,9 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 		Args: cli.NoArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.once {
-				return o.onlyOnce(cmd, run)
+				return o.runOnce(cmd, run)
 			}
-			return o.live(cmd)
+			return o.showDashboard(cmd)
 		},
 	}
 	flags := cmd.Flags()
@@ -76,7 +76,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 	flags.BoolVar(&o.dashboard.ReadOnly, "readonly", false, "Disable the keys that change something")
 	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Draw with ASCII characters only (default if the locale is not UTF-8)")
 	flags.StringVar(&o.dashboard.Theme, "theme", "auto", "Colours: "+strings.Join(themes, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("theme", cli.Values(themes...))
+	_ = cmd.RegisterFlagCompletionFunc("theme", cli.CompleteValues(themes...))
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(f, cmd, err) })
 	return cmd
 }
@@ -87,11 +87,11 @@ func flagError(f *cli.Factory, cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) && slices.Contains([]string{"o", "output"}, unknown.GetSpecifiedName()) {
 		return cli.Errorf("for programs: vcctl node list -o json, vcctl pod list -o json or vcctl job list -o json", "top has no output formats: --output (-o) does not apply")
 	}
-	return cli.FlagError(f, cmd, err)
+	return cli.RewordFlagError(f, cmd, err)
 }
 
-// onlyOnce prints the output once. It rejects flags that apply only to the dashboard.
-func (o *options) onlyOnce(cmd *cobra.Command, run func(context.Context, *options) error) error {
+// runOnce prints the output once. It rejects flags that apply only to the dashboard.
+func (o *options) runOnce(cmd *cobra.Command, run func(context.Context, *options) error) error {
 	for _, name := range []string{"readonly", "ascii", "theme"} {
 		if cmd.Flags().Changed(name) {
 			return cli.Errorf("remove one of them", "--%s and --once cannot be combined: --%s applies only to the dashboard", name, name)
@@ -100,15 +100,15 @@ func (o *options) onlyOnce(cmd *cobra.Command, run func(context.Context, *option
 	return run(cmd.Context(), o)
 }
 
-// live shows the dashboard.
-func (o *options) live(cmd *cobra.Command) error {
+// showDashboard shows the dashboard.
+func (o *options) showDashboard(cmd *cobra.Command) error {
 	streams := o.f.Streams
 	if !streams.OutTTY || !streams.InTTY || streams.Env("TERM") == "dumb" {
-		return cli.Errorf("to print once: "+cli.Path(o.f, cmd)+" --once; to repeat it: watch "+cli.Path(o.f, cmd)+" --once",
+		return cli.Errorf("to print once: "+cli.CommandPath(o.f, cmd)+" --once; to repeat it: watch "+cli.CommandPath(o.f, cmd)+" --once",
 			"top shows a dashboard, but standard output is not a suitable terminal")
 	}
 	if o.f.Dashboard == nil {
-		return cli.Errorf("use vcctl, or "+cli.Path(o.f, cmd)+" --once", "this program has no dashboard")
+		return cli.Errorf("use vcctl, or "+cli.CommandPath(o.f, cmd)+" --once", "this program has no dashboard")
 	}
 	if !slices.Contains(themes, o.dashboard.Theme) {
 		return cli.Errorf("one of: "+strings.Join(themes, ", "), "--theme: unknown theme %q", o.dashboard.Theme)
@@ -120,7 +120,7 @@ func (o *options) live(cmd *cobra.Command) error {
 		}
 		o.dashboard.Namespace = namespace
 	}
-	o.dashboard.ASCII = o.dashboard.ASCII || !streams.Unicode()
+	o.dashboard.ASCII = o.dashboard.ASCII || !streams.SupportsUnicode()
 	return o.f.Dashboard(cmd.Context(), o.f, o.dashboard)
 }
 
@@ -136,7 +136,7 @@ type frame struct {
 	hidden string
 }
 
-func run(ctx context.Context, o *options) error {
+func printFrame(ctx context.Context, o *options) error {
 	namespace, err := o.f.Namespace()
 	if err != nil {
 		return err
@@ -148,29 +148,29 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	picture, err := read(ctx, c, namespace)
+	picture, err := readFrame(ctx, c, namespace)
 	if err != nil {
 		return err
 	}
-	jobs, err := job.Table(ctx, o.f, c, namespace, picture.jobs)
+	jobs, err := job.NewListTable(ctx, o.f, c, namespace, picture.jobs)
 	if err != nil {
 		return err
 	}
-	return picture.write(o.f.Streams.Out, jobs, o.f.Now(), o.f.Streams.Width, o.allNamespaces)
+	return picture.writeFrame(o.f.Streams.Out, jobs, o.f.Now(), o.f.Streams.Width, o.allNamespaces)
 }
 
-// read lists the data of a frame. It reads pods of other namespaces only to sum up the resources in use, and only
+// readFrame lists the data of a frame. It reads pods of other namespaces only to sum up the resources in use, and only
 // pods that still use resources.
-func read(ctx context.Context, c client.Client, namespace string) (*frame, error) {
+func readFrame(ctx context.Context, c client.Client, namespace string) (*frame, error) {
 	picture := &frame{}
 	if err := picture.readNodes(ctx, c); apierrors.IsForbidden(err) {
 		picture.nodes, picture.all = nil, nil
-		picture.hidden = cli.Humanize(err, cli.Connection{}).What
+		picture.hidden = cli.HumanizeError(err, cli.Connection{}).What
 	} else if err != nil {
 		return nil, err
 	}
 	own := &corev1.PodList{}
-	err := cli.Pages(ctx, c, own, func() error {
+	err := cli.ListPages(ctx, c, own, func() error {
 		for i := range own.Items {
 			picture.pods = append(picture.pods, own.Items[i].DeepCopy())
 		}
@@ -180,7 +180,7 @@ func read(ctx context.Context, c client.Client, namespace string) (*frame, error
 		return nil, err
 	}
 	jobs := &batchv1alpha1.JobList{}
-	err = cli.Pages(ctx, c, jobs, func() error {
+	err = cli.ListPages(ctx, c, jobs, func() error {
 		for i := range jobs.Items {
 			picture.jobs = append(picture.jobs, jobs.Items[i].DeepCopy())
 		}

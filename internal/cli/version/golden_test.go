@@ -15,7 +15,7 @@ import (
 // installed adds a scheduler of one version and controllers of another to the cluster.
 func installed(scheduler, controllers string) func(*clitest.Server) {
 	return func(s *clitest.Server) {
-		s.Set(
+		s.SetObjects(
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: keys.ConfigurationName}, Data: map[string]string{keys.ConfigurationVersion: scheduler}},
 			deployment("volcano-scheduler", "ghcr.io/vc-batch/vcd:latest"), deployment("volcano-controllers", "registry:5000/vc-batch/vcd:"+controllers),
 			deployment("volcano-admission", "registry:5000/vc-batch/vcd"), deployment("grafana", "grafana:11"))
@@ -31,9 +31,9 @@ func deployment(name, image string) *appsv1.Deployment {
 func TestVersionGolden(t *testing.T) {
 	t.Parallel()
 	refuse := func(path string) func(*clitest.Server) {
-		return func(s *clitest.Server) { s.Refuse("GET", path, 403, metav1.StatusReasonForbidden, "no") }
+		return func(s *clitest.Server) { s.RejectRequests("GET", path, 403, metav1.StatusReasonForbidden, "no") }
 	}
-	golden.Hold(t, "version", append(golden.Every(golden.Command{Args: "version", Wrong: "version -o jsno", Prepare: installed("v0.1.3", "v0.1.0")}),
+	golden.CompareRuns(t, "version", append(golden.RunsForCommands(golden.Command{Args: "version", Wrong: "version -o jsno", Prepare: installed("v0.1.3", "v0.1.0")}),
 		golden.Run{About: "the client alone", Args: "version --client"},
 		golden.Run{About: "other releases run in the cluster", Args: "version", Prepare: installed("v0.2.0", "v1.1.0")},
 		golden.Run{About: "with -o, too, the warnings are told", Args: "version -o yaml", Prepare: installed("v0.2.0", "v0.1.0")},
@@ -43,9 +43,9 @@ func TestVersionGolden(t *testing.T) {
 			refuse("/api/v1/namespaces/volcano-system")(s)
 			refuse("/apis/apps/")(s)
 		}},
-		golden.Run{About: "a cluster without some of our kinds", Args: "version", Prepare: func(s *clitest.Server) { s.Serve("scheduling.volcano.sh/v1beta1", "Queue") }},
-		golden.Run{About: "a cluster without all of them", Args: "version", Prepare: func(s *clitest.Server) { s.Serve("apps/v1", "Deployment") }},
-		golden.Run{About: "an old Kubernetes with Volcano's CRDs", Args: "version", Prepare: func(s *clitest.Server) { s.Volcano("v1.27.4") }},
+		golden.Run{About: "a cluster without some of our kinds", Args: "version", Prepare: func(s *clitest.Server) { s.SetServedKinds("scheduling.volcano.sh/v1beta1", "Queue") }},
+		golden.Run{About: "a cluster without all of them", Args: "version", Prepare: func(s *clitest.Server) { s.SetServedKinds("apps/v1", "Deployment") }},
+		golden.Run{About: "an old Kubernetes with Volcano's CRDs", Args: "version", Prepare: func(s *clitest.Server) { s.ActAsVolcano("v1.27.4") }},
 		golden.Run{About: "who may ask nothing", Args: "version", Prepare: refuse("/")},
 		golden.Run{About: "an argument", Args: "version nlp"},
 	))

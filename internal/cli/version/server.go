@@ -43,9 +43,9 @@ var kinds = []struct {
 	{insightv1alpha1.GroupVersion, []string{"Plan"}},
 }
 
-// ask reads the versions and APIs of the cluster into info. If there is an error, info keeps the data that was read
-// before.
-func (o *options) ask(ctx context.Context, info *Info) error {
+// readServer reads the versions and APIs of the cluster into info. If there is an error, info keeps the data that was
+// read before.
+func (o *options) readServer(ctx context.Context, info *Info) error {
 	config, err := o.f.RESTConfig()
 	if err != nil {
 		return err
@@ -62,17 +62,17 @@ func (o *options) ask(ctx context.Context, info *Info) error {
 	if running, err := version.ParseGeneric(kubernetes.GitVersion); err == nil && running.LessThan(version.MustParseGeneric(oldest)) {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("the cluster's Kubernetes is %s; vc needs %s or later", kubernetes.GitVersion, strings.TrimSuffix(oldest, ".0")))
 	}
-	if err := info.apis(c); err != nil {
+	if err := info.readAPIs(c); err != nil {
 		return err
 	}
-	if err := info.fields(c); err != nil {
+	if err := info.checkFields(c); err != nil {
 		return err
 	}
-	return o.components(ctx, info)
+	return o.readComponents(ctx, info)
 }
 
-// apis records which of vc's kinds the cluster serves.
-func (i *Info) apis(c discovery.DiscoveryInterface) error {
+// readAPIs records which of vc's kinds the cluster serves.
+func (i *Info) readAPIs(c discovery.DiscoveryInterface) error {
 	groups, err := c.ServerGroups()
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (i *Info) apis(c discovery.DiscoveryInterface) error {
 	for _, want := range kinds {
 		name := want.version.String()
 		missing := want.kinds
-		if serves(groups, name) {
+		if servesGroupVersion(groups, name) {
 			i.Server.APIs = append(i.Server.APIs, name)
 			resources, err := c.ServerResourcesForGroupVersion(name)
 			if err != nil {
@@ -103,7 +103,7 @@ func (i *Info) apis(c discovery.DiscoveryInterface) error {
 	return nil
 }
 
-func serves(groups *metav1.APIGroupList, groupVersion string) bool {
+func servesGroupVersion(groups *metav1.APIGroupList, groupVersion string) bool {
 	return slices.ContainsFunc(groups.Groups, func(group metav1.APIGroup) bool {
 		return slices.ContainsFunc(group.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.GroupVersion == groupVersion })
 	})
@@ -112,9 +112,9 @@ func serves(groups *metav1.APIGroupList, groupVersion string) bool {
 // ourField is a PodGroup field that is missing in Volcano's CRD and in old versions of vc's.
 const ourField = "explanation"
 
-// fields records whether the cluster's PodGroups can store the explanations of vc's scheduler. All users may read the
-// schemas. If the server does not publish them, fields records nothing.
-func (i *Info) fields(c discovery.DiscoveryInterface) error {
+// checkFields records whether the cluster's PodGroups can store the explanations of vc's scheduler. All users may read
+// the schemas. If the server does not publish them, fields records nothing.
+func (i *Info) checkFields(c discovery.DiscoveryInterface) error {
 	if !slices.Contains(i.Server.APIs, schedulingv1beta1.GroupVersion.String()) {
 		return nil
 	}
@@ -150,9 +150,9 @@ func (i *Info) fields(c discovery.DiscoveryInterface) error {
 	return nil
 }
 
-// components records the versions of vc's components: the scheduler's version comes from its ConfigMap, the other
+// readComponents records the versions of vc's components: the scheduler's version comes from its ConfigMap, the other
 // versions come from the images of the Deployments. If the user may read neither, it records nothing.
-func (o *options) components(ctx context.Context, info *Info) error {
+func (o *options) readComponents(ctx context.Context, info *Info) error {
 	c, err := o.f.Client()
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (o *options) components(ctx context.Context, info *Info) error {
 	err = c.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: keys.ConfigurationName}, &state)
 	switch told := state.Data[keys.ConfigurationVersion]; {
 	case err == nil && told != "":
-		info.add("scheduler", told, "configmap "+o.namespace+"/"+state.Name)
+		info.addComponent("scheduler", told, "configmap "+o.namespace+"/"+state.Name)
 	case apierrors.IsNotFound(err) && len(info.Server.APIs) > 0:
 		info.Warnings = append(info.Warnings, fmt.Sprintf("no vc scheduler has started in namespace %s, so no jobs will start; use --scheduler-namespace to check another namespace", o.namespace))
 	}
@@ -172,14 +172,14 @@ func (o *options) components(ctx context.Context, info *Info) error {
 	deployments, err := set.AppsV1().Deployments(o.namespace).List(ctx, metav1.ListOptions{Limit: cli.PageSize})
 	if err == nil {
 		for i := range deployments.Items {
-			info.deployment(&deployments.Items[i])
+			info.addDeployment(&deployments.Items[i])
 		}
 	}
 	return nil
 }
 
-// deployment adds the component that a Deployment runs.
-func (i *Info) deployment(d *appsv1.Deployment) {
+// addDeployment adds the component that a Deployment runs.
+func (i *Info) addDeployment(d *appsv1.Deployment) {
 	name := strings.TrimPrefix(d.Name, "volcano-")
 	known := slices.ContainsFunc(i.Server.Components, func(c Component) bool { return c.Name == name })
 	if known || name == d.Name || len(d.Spec.Template.Spec.Containers) == 0 {
@@ -190,11 +190,11 @@ func (i *Info) deployment(d *appsv1.Deployment) {
 	if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {
 		tag = image[at+1:]
 	}
-	i.add(name, tag, "image "+image)
+	i.addComponent(name, tag, "image "+image)
 }
 
-// add records a component and warns if its major or minor version differs from the client's.
-func (i *Info) add(name, told, source string) {
+// addComponent records a component and warns if its major or minor version differs from the client's.
+func (i *Info) addComponent(name, told, source string) {
 	i.Server.Components = append(i.Server.Components, Component{name, told, source})
 	theirs, errTheirs := version.ParseSemantic(told)
 	ours, errOurs := version.ParseSemantic(i.Client.Version)

@@ -57,21 +57,21 @@ type Component struct {
 }
 
 // New returns `vcctl version`.
-func New(f *cli.Factory) *cobra.Command { return newVersion(f, run) }
+func New(f *cli.Factory) *cobra.Command { return newVersion(f, printVersion) }
 
 func newVersion(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {
 	o := &options{f: f}
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Show the versions of this client and of the cluster",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Show the versions of this client, of the cluster's Kubernetes, and of vc's components
 			that run there, and which of vc's APIs the cluster serves.
 
 			Incompatibilities are shown as warnings: a scheduler with another version, missing
 			kinds or Volcano's own kinds, an unsupported Kubernetes version. An unreachable
 			cluster is also only a warning, not an error.`),
-		Example: f.Examples(`
+		Example: f.FormatExamples(`
 			# Client and cluster
 			vcctl version
 
@@ -93,29 +93,30 @@ func newVersion(f *cli.Factory, run func(context.Context, *options) error) *cobr
 	o.out.AddFlag(cmd)
 	cmd.Flags().BoolVar(&o.client, "client", false, "Do not contact the cluster")
 	cmd.Flags().StringVar(&o.namespace, "scheduler-namespace", "volcano-system", "Namespace in which vc runs")
-	cli.Apart(cmd, "the cluster is not contacted", "client", "scheduler-namespace")
+	cli.RejectTogether(cmd, "the cluster is not contacted", "client", "scheduler-namespace")
 	_ = cmd.RegisterFlagCompletionFunc("scheduler-namespace", f.CompleteNamespaces())
 	return cmd
 }
 
-func run(ctx context.Context, o *options) error {
+func printVersion(ctx context.Context, o *options) error {
 	info := Info{Client: Client{batchv1alpha1.GroupVersion.Version, build.DescribeProgram()}}
 	if !o.client {
-		if err := o.ask(ctx, &info); err != nil {
-			info.Warnings = append(info.Warnings, cli.Humanize(err, o.f.Where()).What)
+		if err := o.readServer(ctx, &info); err != nil {
+			info.Warnings = append(info.Warnings, cli.HumanizeError(err, o.f.DescribeConnection()).What)
 		}
 	}
 	for _, warning := range info.Warnings {
 		o.f.Warnf("%s", warning)
 	}
-	if done, err := o.out.Print(o.f, info); done {
+	if done, err := o.out.PrintAnswer(o.f, info); done {
 		return err
 	}
-	return o.show(&info)
+	return o.printInfo(&info)
 }
 
-// show prints the version information. The first six lines are those of Volcano's vcctl, because scripts parse them.
-func (o *options) show(info *Info) error {
+// printInfo prints the version information. The first six lines are those of Volcano's vcctl, because scripts parse
+// them.
+func (o *options) printInfo(info *Info) error {
 	out, c := o.f.Streams.Out, info.Client
 	_, err := fmt.Fprintf(out, "API Version: %s\nVersion: %s\nGit SHA: %s\nBuilt At: %s\nGo Version: %s\nGo OS/Arch: %s\n",
 		c.APIVersion, c.Version, c.GitSHA, c.BuiltAt, c.GoVersion, c.Platform)

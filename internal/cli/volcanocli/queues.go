@@ -17,25 +17,25 @@ func newQueues(f *cli.Factory, l *flags, _ Exec) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vqueues [-n NAME] [flags]",
 		Short: "List queues, or show one",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			List the queues, or with -n one queue, in the format of Volcano's vqueues.
 			vcctl queue list also shows the usage and limits of queues.`),
 		Example: "  # All queues\n  vqueues\n\n  # One queue\n  vqueues -n research",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l.connect(f)
-			return queues(cmd.Context(), f, l.name)
+			l.applyConnection(f)
+			return printQueues(cmd.Context(), f, l.name)
 		},
 	}
 	cmd.Flags().StringVarP(&l.name, "name", "n", "", "Name of the queue")
 	_ = cmd.RegisterFlagCompletionFunc("name", func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		l.connect(f)
+		l.applyConnection(f)
 		return f.CompleteQueues()(cmd, args, prefix)
 	})
 	return cmd
 }
 
-// queues prints all queues, or only the named one.
-func queues(ctx context.Context, f *cli.Factory, name string) error {
+// printQueues prints all queues, or only the named one.
+func printQueues(ctx context.Context, f *cli.Factory, name string) error {
 	c, err := f.Client()
 	if err != nil {
 		return err
@@ -44,8 +44,8 @@ func queues(ctx context.Context, f *cli.Factory, name string) error {
 	if name != "" {
 		var one schedulingv1beta1.Queue
 		if err := c.Get(ctx, client.ObjectKey{Name: name}, &one); err != nil {
-			if there, listErr := f.Names(ctx, schedulingv1beta1.GroupVersion.WithKind("Queue"), false); apierrors.IsNotFound(err) && listErr == nil {
-				missing := cli.NotFound("queue", name, "", there)
+			if there, listErr := f.ListNames(ctx, schedulingv1beta1.GroupVersion.WithKind("Queue"), false); apierrors.IsNotFound(err) && listErr == nil {
+				missing := cli.NotFoundError("queue", name, "", there)
 				missing.Hint = cmp.Or(missing.Hint, "vqueues alone lists the queues")
 				return missing
 			}
@@ -54,21 +54,21 @@ func queues(ctx context.Context, f *cli.Factory, name string) error {
 		all = append(all, one)
 	} else {
 		page := &schedulingv1beta1.QueueList{}
-		if err := cli.Pages(ctx, c, page, func() error { all = append(all, page.Items...); return nil }); err != nil {
+		if err := cli.ListPages(ctx, c, page, func() error { all = append(all, page.Items...); return nil }); err != nil {
 			return err
 		}
 	}
-	return queueTable(f, all)
+	return printQueueTable(f, all)
 }
 
-// queueTable prints the table of Volcano's vqueues with exactly the same spacing.
-func queueTable(f *cli.Factory, all []schedulingv1beta1.Queue) error {
+// printQueueTable prints the table of Volcano's vqueues with exactly the same spacing.
+func printQueueTable(f *cli.Factory, all []schedulingv1beta1.Queue) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(f.Streams.Out, "No resources found")
 		return err
 	}
 	line := func(cells ...any) error {
-		_, err := fmt.Fprintf(f.Streams.Out, "%-25v%-8v%-8v%-8v%-8v%-8v%-8v\n", cli.Cells(cells)...)
+		_, err := fmt.Fprintf(f.Streams.Out, "%-25v%-8v%-8v%-8v%-8v%-8v%-8v\n", cli.FormatCells(cells)...)
 		return err
 	}
 	err := line("Name", "Weight", "State", "Inqueue", "Pending", "Running", "Unknown")

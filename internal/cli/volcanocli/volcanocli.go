@@ -22,8 +22,8 @@ import (
 // Programs lists the names under which this binary runs as a short program.
 var Programs = []string{"vsub", "vjobs", "vqueues", "vcancel", "vsuspend", "vresume"}
 
-// Is reports whether program is one of Volcano's short programs.
-func Is(program string) bool { return slices.Contains(Programs, program) }
+// IsProgram reports whether program is one of Volcano's short programs.
+func IsProgram(program string) bool { return slices.Contains(Programs, program) }
 
 // Exec runs a vcctl command line.
 type Exec func(ctx context.Context, args []string) error
@@ -43,9 +43,9 @@ func New(f *cli.Factory, program string, exec Exec) *cobra.Command {
 	l := &flags{}
 	cmd := map[string]func(*cli.Factory, *flags, Exec) *cobra.Command{
 		"vsub": newSub, "vjobs": newJobs, "vqueues": newQueues,
-		"vcancel":  oneJob("vcancel", "cancel", "Delete a job", "delete", "cancel job train successfully"),
-		"vsuspend": oneJob("vsuspend", "suspend", "Stop the pods of a job, but keep the job", "suspend", ""),
-		"vresume":  oneJob("vresume", "resume", "Start a suspended job again", "resume", ""),
+		"vcancel":  newJobVerb("vcancel", "cancel", "Delete a job", "delete", "cancel job train successfully"),
+		"vsuspend": newJobVerb("vsuspend", "suspend", "Stop the pods of a job, but keep the job", "suspend", ""),
+		"vresume":  newJobVerb("vresume", "resume", "Start a suspended job again", "resume", ""),
 	}[program](f, l, exec)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.CompletionOptions.DisableDefaultCmd = true
@@ -54,18 +54,18 @@ func New(f *cli.Factory, program string, exec Exec) *cobra.Command {
 	cmd.SetIn(f.Streams.In)
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return cli.Errorf(seeHelp(program)+"; vcctl accepts names as arguments", "unexpected argument %q: specify the name with -n NAME", args[0])
+			return cli.Errorf(helpHint(program)+"; vcctl accepts names as arguments", "unexpected argument %q: specify the name with -n NAME", args[0])
 		}
 		return nil
 	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.FlagError(f, cmd, err) })
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.RewordFlagError(f, cmd, err) })
 	set := cmd.Flags()
 	set.StringVarP(&l.server, "master", "s", "", "Address of the API server")
 	set.StringVarP(&l.kubeconfig, "kubeconfig", "k", "", "Kubeconfig file (default: $KUBECONFIG, ~/.kube/config)")
 	return cmd
 }
 
-func seeHelp(program string) string { return "see '" + program + " --help'" }
+func helpHint(program string) string { return "see '" + program + " --help'" }
 
 // addJob adds the flags that select the job.
 func (l *flags) addJob(f *cli.Factory, cmd *cobra.Command) {
@@ -79,29 +79,29 @@ func (l *flags) addJob(f *cli.Factory, cmd *cobra.Command) {
 func (l *flags) completeJobs(f *cli.Factory) cli.Completer {
 	names := f.CompleteJobs()
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		l.connect(f)
+		l.applyConnection(f)
 		return names(cmd, args, prefix)
 	}
 }
 
-// connect passes the namespace, the server and the kubeconfig to the factory.
-func (l *flags) connect(f *cli.Factory) {
+// applyConnection passes the namespace, the server and the kubeconfig to the factory.
+func (l *flags) applyConnection(f *cli.Factory) {
 	*f.Config.Namespace, *f.Config.APIServer, *f.Config.KubeConfig = l.namespace, l.server, l.kubeconfig
 }
 
 // line is a vcctl command line, starting with the connection flags.
 type line []string
 
-func (l *flags) line(words ...string) line {
+func (l *flags) commandLine(words ...string) line {
 	var all line
-	all.add("--server", l.server)
-	all.add("--kubeconfig", l.kubeconfig)
-	all.add("--namespace", l.namespace)
+	all.addFlag("--server", l.server)
+	all.addFlag("--kubeconfig", l.kubeconfig)
+	all.addFlag("--namespace", l.namespace)
 	return append(all, words...)
 }
 
-// add appends a flag to the command line unless its value is empty.
-func (a *line) add(flag, value string) {
+// addFlag appends a flag to the command line unless its value is empty.
+func (a *line) addFlag(flag, value string) {
 	if value != "" {
 		*a = append(*a, flag+"="+value)
 	}
@@ -111,7 +111,7 @@ func newSub(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vsub -n NAME [flags]",
 		Short: "Submit a job",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			Submit a job with one task, as Volcano's vsub does. The variables
 			VOLCANO_DEFAULT_IMAGE, VOLCANO_DEFAULT_JOB_NAMESPACE and VOLCANO_SCHEDULER_NAME
 			set the defaults of --image, --namespace and --scheduler.
@@ -119,7 +119,7 @@ func newSub(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 			vcctl job run has more features: files, queues, GPUs, waiting for the end.`),
 		Example: "  # Three pods that sleep\n  vsub -n nap -r 3 -c 'sleep 10'\n\n  # In another namespace\n  vsub -n nap -N nlp -i busybox -c 'sleep 10'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			args, err := l.submission(f)
+			args, err := l.translateSubmission(f)
 			if err != nil {
 				return err
 			}
@@ -138,20 +138,20 @@ func newSub(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	return cmd
 }
 
-// submission translates a vsub command line to vcctl.
-func (l *flags) submission(f *cli.Factory) (line, error) {
+// translateSubmission translates a vsub command line to vcctl.
+func (l *flags) translateSubmission(f *cli.Factory) (line, error) {
 	if l.name == "" {
-		return nil, cli.Errorf("vsub -n NAME -c COMMAND; "+seeHelp("vsub"), "job name cannot be left blank")
+		return nil, cli.Errorf("vsub -n NAME -c COMMAND; "+helpHint("vsub"), "job name cannot be left blank")
 	}
-	words, err := split(l.shell)
+	words, err := splitWords(l.shell)
 	if err != nil {
 		return nil, err
 	}
-	l.namespace = or(l.namespace, f.Streams.Env("VOLCANO_DEFAULT_JOB_NAMESPACE"))
-	args := l.line("job", "run", "--name="+l.name, "--replicas="+number(l.replicas), "--min="+number(l.min), "--requests="+l.requests)
-	args.add("--limits", l.limits)
-	args.add("--image", or(l.image, f.Streams.Env("VOLCANO_DEFAULT_IMAGE")))
-	args.add("--scheduler", or(l.scheduler, f.Streams.Env("VOLCANO_SCHEDULER_NAME")))
+	l.namespace = textOrDefault(l.namespace, f.Streams.Env("VOLCANO_DEFAULT_JOB_NAMESPACE"))
+	args := l.commandLine("job", "run", "--name="+l.name, "--replicas="+numberText(l.replicas), "--min="+numberText(l.min), "--requests="+l.requests)
+	args.addFlag("--limits", l.limits)
+	args.addFlag("--image", textOrDefault(l.image, f.Streams.Env("VOLCANO_DEFAULT_IMAGE")))
+	args.addFlag("--scheduler", textOrDefault(l.scheduler, f.Streams.Env("VOLCANO_SCHEDULER_NAME")))
 	if len(words) > 0 {
 		args = append(append(args, "--"), words...)
 	}
@@ -162,18 +162,18 @@ func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vjobs [-n NAME] [flags]",
 		Short: "List jobs, or show one",
-		Long: cli.Text(`
+		Long: cli.FormatHelp(`
 			List jobs in Volcano's table, or show one job with -n.
 
 			vcctl job list shows why jobs are waiting, and accepts label selectors.`),
 		Example: "  # Jobs in a namespace\n  vjobs -N nlp\n\n  # One job\n  vjobs -N nlp -n train",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if l.name != "" {
-				return exec(cmd.Context(), l.line("job", "view", "--name="+l.name))
+				return exec(cmd.Context(), l.commandLine("job", "view", "--name="+l.name))
 			}
-			args := l.line("job", "list", "--compat")
-			args.add("--scheduler", l.scheduler)
-			args.add("--selector", l.selector)
+			args := l.commandLine("job", "list", "--compat")
+			args.addFlag("--scheduler", l.scheduler)
+			args.addFlag("--selector", l.selector)
 			if l.allNamespaces {
 				args = append(args, "--all-namespaces")
 			}
@@ -188,8 +188,8 @@ func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	return cmd
 }
 
-// oneJob returns a constructor for a command that acts on one job. says is the program's success message.
-func oneJob(program, verb, short, ours, says string) func(*cli.Factory, *flags, Exec) *cobra.Command {
+// newJobVerb returns a constructor for a command that acts on one job. says is the program's success message.
+func newJobVerb(program, verb, short, ours, says string) func(*cli.Factory, *flags, Exec) *cobra.Command {
 	return func(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 		long := short + ", as Volcano's " + program + " does; it prints nothing on success."
 		if says != "" {
@@ -201,9 +201,9 @@ func oneJob(program, verb, short, ours, says string) func(*cli.Factory, *flags, 
 			Example: fmt.Sprintf("  # A job in this namespace\n  %s -n train\n\n  # A job in another namespace\n  %s -n train -N nlp", program, program),
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				if l.name == "" {
-					return cli.Errorf(fmt.Sprintf("%s -n NAME; %s", program, seeHelp(program)), "job name is mandatory to %s a particular job", verb)
+					return cli.Errorf(fmt.Sprintf("%s -n NAME; %s", program, helpHint(program)), "job name is mandatory to %s a particular job", verb)
 				}
-				return exec(cmd.Context(), l.line("job", ours, "--name="+l.name))
+				return exec(cmd.Context(), l.commandLine("job", ours, "--name="+l.name))
 			},
 		}
 		l.addJob(f, cmd)
@@ -211,18 +211,18 @@ func oneJob(program, verb, short, ours, says string) func(*cli.Factory, *flags, 
 	}
 }
 
-func number(n int32) string { return strconv.Itoa(int(n)) }
+func numberText(n int32) string { return strconv.Itoa(int(n)) }
 
-func or(text, otherwise string) string {
+func textOrDefault(text, otherwise string) string {
 	if text != "" {
 		return text
 	}
 	return otherwise
 }
 
-// split splits a command into words like a shell: spaces separate words, and quotes and backslashes protect spaces.
-// It does not expand anything.
-func split(text string) ([]string, error) {
+// splitWords splits a command into words like a shell: spaces separate words, and quotes and backslashes protect
+// spaces. It does not expand anything.
+func splitWords(text string) ([]string, error) {
 	var words []string
 	var word strings.Builder
 	var quote rune

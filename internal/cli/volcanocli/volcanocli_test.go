@@ -49,7 +49,7 @@ func TestProgramsAreCommandLinesOfVcctl(t *testing.T) {
 			if strings.Contains(tc.line, "|") {
 				words = strings.Split(tc.line, "|")
 			}
-			streams, _, _ := iostreams.Test("", 0)
+			streams, _, _ := iostreams.TestStreams("", 0)
 			streams.Env = func(name string) string { return tc.env[name] }
 			var got string
 			cmd := New(cli.NewFactory("vcctl", &streams), words[0], func(_ context.Context, args []string) error {
@@ -60,7 +60,7 @@ func TestProgramsAreCommandLinesOfVcctl(t *testing.T) {
 			err := cmd.ExecuteContext(t.Context())
 			if err != nil {
 				var text bytes.Buffer
-				cli.Report(&text, err, cli.Connection{})
+				cli.ReportError(&text, err, cli.Connection{})
 				if want := "error: " + tc.fail + "\nhint:  "; tc.fail == "" || !strings.HasPrefix(text.String(), want) {
 					t.Errorf("got %q, want it to begin with %q", text.String(), want)
 				}
@@ -82,7 +82,7 @@ func TestSplitTakesQuotesAway(t *testing.T) {
 		for i, word := range words {
 			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
-		got, err := split(strings.Join(quoted, " "))
+		got, err := splitWords(strings.Join(quoted, " "))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func FuzzSplit(f *testing.F) {
 	f.Add(`a\ b "c d`)
 	f.Add("\f ")
 	f.Fuzz(func(t *testing.T, text string) {
-		words, err := split(text)
+		words, err := splitWords(text)
 		if err != nil {
 			return
 		}
@@ -111,7 +111,7 @@ func FuzzSplit(f *testing.F) {
 		for _, word := range words {
 			quoted = append(quoted, "'"+strings.ReplaceAll(word, "'", `'\''`)+"'")
 		}
-		again, err := split(strings.Join(quoted, " "))
+		again, err := splitWords(strings.Join(quoted, " "))
 		if err != nil || !slices.Equal(words, again) {
 			t.Errorf("%q is split into %q; quoted again, into %q: %v", text, words, again, err)
 		}

@@ -34,8 +34,8 @@ func LongestAfter(err error) time.Duration {
 	return Longest
 }
 
-// ControllerOptions returns the options for a controller with the given number of parallel reconciles (0 means 1), and a
-// wrapped reconciler that passes its errors to the rate limiter in these options.
+// ControllerOptions returns the options for a controller with the given number of parallel reconciles (0 means 1), and
+// a wrapped reconciler that passes its errors to the rate limiter in these options.
 func ControllerOptions(reconcilers int, r reconcile.Reconciler) (controller.Options, reconcile.Reconciler) {
 	l := newLimiter()
 	return controller.Options{MaxConcurrentReconciles: reconcilers, RateLimiter: l}, observed{Reconciler: r, limiter: l}
@@ -53,8 +53,8 @@ func newLimiter() *limiter {
 		longest: map[reconcile.Request]time.Duration{}}
 }
 
-// recordFailure stores the maximum delay for an error. If it differs from that of the previous error, the delay starts again
-// at the minimum, because the length of an outage has no relation to the length of a rejection.
+// recordFailure stores the maximum delay for an error. If it differs from that of the previous error, the delay starts
+// again at the minimum, because the length of an outage has no relation to the length of a rejection.
 func (l *limiter) recordFailure(r reconcile.Request, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

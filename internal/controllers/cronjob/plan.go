@@ -219,7 +219,8 @@ func (p *Plan) createDueJob(c *batch.CronJob, status *batch.CronJobStatus, jobs 
 	status.LastScheduleTime = &metav1.Time{Time: due.Local()}
 }
 
-// applyConcurrencyPolicy applies the concurrencyPolicy to the jobs that still run, and reports whether the new job may start.
+// applyConcurrencyPolicy applies the concurrencyPolicy to the jobs that still run, and reports whether the new job may
+// start.
 func (p *Plan) applyConcurrencyPolicy(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, due time.Time) bool {
 	switch c.Spec.ConcurrencyPolicy {
 	case batch.ForbidConcurrent:
@@ -237,8 +238,8 @@ func (p *Plan) applyConcurrencyPolicy(c *batch.CronJob, status *batch.CronJobSta
 	return true
 }
 
-// lastScheduledTime returns the latest time of a schedule that is after since and not after now, or zero if none exists.
-// It also returns the number of such times, counted up to manyMissed+1.
+// lastScheduledTime returns the latest time of a schedule that is after since and not after now, or zero if none
+// exists. It also returns the number of such times, counted up to manyMissed+1.
 func lastScheduledTime(schedule interface{ Next(time.Time) time.Time }, since, now time.Time) (last time.Time, count int) {
 	for at := schedule.Next(since); !at.IsZero() && !at.After(now); at = schedule.Next(at) {
 		last = at

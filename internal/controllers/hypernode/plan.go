@@ -23,8 +23,8 @@ type writes struct {
 	remove         []*topology1.HyperNode
 }
 
-// planWrites compares the domains of a source with the existing HyperNodes. HyperNodes that belong to other sources or were
-// created by users only reserve their names.
+// planWrites compares the domains of a source with the existing HyperNodes. HyperNodes that belong to other sources or
+// were created by users only reserve their names.
 func planWrites(source string, domains []domain, there []topology1.HyperNode) writes {
 	mine, taken := map[string]*topology1.HyperNode{}, map[string]bool{}
 	for i := range there {

@@ -45,8 +45,8 @@ type answer struct {
 	ports []port
 }
 
-// updateFromUFM queries the fabric manager when its interval has passed, and applies the most recent list of ports to the
-// current nodes. It returns the time until the next query.
+// updateFromUFM queries the fabric manager when its interval has passed, and applies the most recent list of ports to
+// the current nodes. It returns the time until the next query.
 func (r *Reconciler) updateFromUFM(ctx context.Context, s *ufmSource, nodes []node) (time.Duration, error) {
 	changed := r.asked.from.endpoint == nil || r.asked.from.endpoint.String() != s.endpoint.String() || r.asked.from.insecure != s.insecure || r.asked.from.secret != s.secret
 	if due := r.asked.at.Add(s.interval).Sub(r.Now()); changed || due <= 0 {
@@ -103,8 +103,8 @@ func requestPorts(ctx context.Context, s *ufmSource, c credentials) ([]port, err
 	return ports, nil
 }
 
-// domainsByPorts returns the domains of a fabric. A domain of tier 1 contains the nodes that are connected to the same leaf
-// switch, or to the same group of leaf switches if hosts have several adapters. A domain of tier 2 contains the
+// domainsByPorts returns the domains of a fabric. A domain of tier 1 contains the nodes that are connected to the same
+// leaf switch, or to the same group of leaf switches if hosts have several adapters. A domain of tier 2 contains the
 // groups that are connected through higher switches.
 func domainsByPorts(ports []port, nodes []node) []domain {
 	known := map[string]bool{}

@@ -18,8 +18,8 @@ func ReferenceValue(r batch.JobReference) string {
 	return r.String()
 }
 
-// TitleValue returns the index value that a user's jobs with the same title share. Only one of them may run at a time if
-// it has a singleton dependency. The value never equals that of a ReferenceValue.
+// TitleValue returns the index value that a user's jobs with the same title share. Only one of them may run at a time
+// if it has a singleton dependency. The value never equals that of a ReferenceValue.
 func TitleValue(job *batch.Job) string {
 	return strings.Join([]string{"title", job.Namespace, batch.UserOf(job), batch.Title(job)}, "\x00")
 }

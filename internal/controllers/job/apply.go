@@ -102,8 +102,8 @@ func ignoreExists(err error) error {
 	return err
 }
 
-// deleteObject deletes this object, identified by its UID. It succeeds if the object no longer exists or was replaced by
-// another object with the same name.
+// deleteObject deletes this object, identified by its UID. It succeeds if the object no longer exists or was replaced
+// by another object with the same name.
 func (a *application) deleteObject(ctx context.Context, o client.Object) error {
 	uid := o.GetUID()
 	err := a.api.Delete(ctx, o, client.Preconditions{UID: &uid})
@@ -198,8 +198,8 @@ func (a *application) patchJob(ctx context.Context, update *batch.Job, what stri
 // errGone reports that the job was deleted although the cache still contains it.
 var errGone = errors.New("the job has been deleted")
 
-// ignoreIfDeleted wraps the error of a write of the job. If the job was deleted, this is not reported as an error: once the
-// cache shows the deletion, the remaining objects are removed.
+// ignoreIfDeleted wraps the error of a write of the job. If the job was deleted, this is not reported as an error: once
+// the cache shows the deletion, the remaining objects are removed.
 func (a *application) ignoreIfDeleted(what string, err error) error {
 	if apierrors.IsNotFound(err) {
 		return soon{errGone}

@@ -24,8 +24,8 @@ func requestsForCommand(_ context.Context, o client.Object) []reconcile.Request 
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: c.TargetObject.Name}}}
 }
 
-// cachedCommands returns the cached commands for all jobs with this name, including older jobs. Some of the commands may
-// already have been deleted.
+// cachedCommands returns the cached commands for all jobs with this name, including older jobs. Some of the commands
+// may already have been deleted.
 func (r *Reconciler) cachedCommands(ctx context.Context, name types.NamespacedName) ([]bus.Command, error) {
 	var cached bus.CommandList
 	err := r.cache.List(ctx, &cached, client.InNamespace(name.Namespace), client.MatchingFields{index.CommandTarget: index.TargetValue("Job", name.Name)})
@@ -86,8 +86,8 @@ func (r *Reconciler) forgetCommands(ctx context.Context, name types.NamespacedNa
 	return nil
 }
 
-// deleteStrayCommand deletes a command if its job does not exist, also according to the API server: the cache may not show a
-// new job yet.
+// deleteStrayCommand deletes a command if its job does not exist, also according to the API server: the cache may not
+// show a new job yet.
 func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *bus.Command) error {
 	var job batch.Job
 	err := r.api.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: c.TargetObject.Name}, &job)

@@ -56,9 +56,9 @@ func (b *beginning) isOlderThan(ctx context.Context, api client.Reader, resource
 // errOutdated reports that the plan was made from an outdated version of the job.
 var errOutdated = errors.New("the cache shows the job as it was before this process began")
 
-// verifyCurrent verifies that the cached job is current. It does so once for each job that has not changed since this process
-// started. The caches of a new process may have been filled from an outdated API server. Then the pods of a job that
-// has been resumed could be stopped, or the objects of an ended job could be created again. Later writes are safe,
+// verifyCurrent verifies that the cached job is current. It does so once for each job that has not changed since this
+// process started. The caches of a new process may have been filled from an outdated API server. Then the pods of a job
+// that has been resumed could be stopped, or the objects of an ended job could be created again. Later writes are safe,
 // because this process remembers its own writes and a status write specifies the resourceVersion.
 func (a *application) verifyCurrent(ctx context.Context) error {
 	if a.known.fenced || a.known.written > 0 {

@@ -62,8 +62,8 @@ type created struct {
 	at  time.Time
 }
 
-// ensureRecollection returns the recollection of the job that currently has this name, creating it if necessary. It drops the
-// recollection of an older job with the same name.
+// ensureRecollection returns the recollection of the job that currently has this name, creating it if necessary. It
+// drops the recollection of an older job with the same name.
 func (m *memory) ensureRecollection(name types.NamespacedName, uid types.UID) *recollection {
 	m.mu.Lock()
 	defer m.mu.Unlock()

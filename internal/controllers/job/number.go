@@ -54,8 +54,8 @@ func isOlderJob(a, b *batch.Job) bool {
 	return a.UID < b.UID
 }
 
-// assignJobNumber assigns a number to the job. If no number can be allocated, it records an event, and the job runs without
-// a number.
+// assignJobNumber assigns a number to the job. If no number can be allocated, it records an event, and the job runs
+// without a number.
 func (a *application) assignJobNumber(ctx context.Context, w plan.NumberJob) error {
 	id, err := a.ids.Take(ctx, w.Count)
 	if err != nil {

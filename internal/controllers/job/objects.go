@@ -60,8 +60,8 @@ func (a *application) ensureObject(ctx context.Context, o pluginapi.Object) erro
 	return nil
 }
 
-// handleForeign handles an object that has a wanted name but was not created for the job. It leaves the object unchanged
-// and informs the user by an event or, if the job cannot start without its own object, by an error.
+// handleForeign handles an object that has a wanted name but was not created for the job. It leaves the object
+// unchanged and informs the user by an event or, if the job cannot start without its own object, by an error.
 func (a *application) handleForeign(o pluginapi.Object, there client.Object) error {
 	what := fmt.Sprintf("%s %s exists and was not created for this job", kindOfObject(there), there.GetName())
 	if o.Foreign == nil {

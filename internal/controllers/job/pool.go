@@ -13,8 +13,8 @@ type pool chan struct{}
 
 func newPool(writers int) pool { return make(pool, writers) }
 
-// runParallel calls f for 0 to n-1 in parallel and returns the error with the lowest index, so that the same problem always
-// results in the same message. It starts no further calls after an error that would affect all other calls, too.
+// runParallel calls f for 0 to n-1 in parallel and returns the error with the lowest index, so that the same problem
+// always results in the same message. It starts no further calls after an error that would affect all other calls, too.
 func (p pool) runParallel(ctx context.Context, n int, f func(i int) error) error {
 	if n == 1 && ctx.Err() == nil {
 		p <- struct{}{}

@@ -169,8 +169,8 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, in *plan.Input, p *plan.P
 // another cause, because quota admission can return conflicts, too.
 const maxConflicts = 5
 
-// handleFailure handles a write error. It records an event, unless the error is a conflict, which usually means that the
-// cache is outdated.
+// handleFailure handles a write error. It records an event, unless the error is a conflict, which usually means that
+// the cache is outdated.
 func (a *application) handleFailure(ctx context.Context, err error) (reconcile.Result, error) {
 	if apierrors.IsConflict(err) && a.known.conflicts < maxConflicts {
 		a.known.conflicts++
@@ -205,8 +205,8 @@ func (a *application) recordEvent(e plan.Event) {
 	a.recorder.Event(a.job, e.Type, e.Reason, e.Message)
 }
 
-// sweepObjects deletes the pods and the PodGroup of a deleted job without waiting for the garbage collector, which may need
-// half a minute to discover a new kind. It leaves objects that changed after the cache was updated to the garbage
+// sweepObjects deletes the pods and the PodGroup of a deleted job without waiting for the garbage collector, which may
+// need half a minute to discover a new kind. It leaves objects that changed after the cache was updated to the garbage
 // collector, because they may be meant to outlive the job.
 func (r *Reconciler) sweepObjects(ctx context.Context, name types.NamespacedName) error {
 	uid := r.memory.dropRecollection(name)

@@ -47,8 +47,8 @@ func isPendingJob(job *batch.Job) bool {
 	return job.Status.State.Phase == "" || job.Status.State.Phase == batch.Pending
 }
 
-// mayBeWaiting reports whether other jobs can affect this job, because it has not started yet or because its array elements
-// depend on elements of another job.
+// mayBeWaiting reports whether other jobs can affect this job, because it has not started yet or because its array
+// elements depend on elements of another job.
 func mayBeWaiting(job *batch.Job) bool {
 	if plan.IsEndedOrAborted(job.Status.State.Phase) {
 		return false
@@ -85,8 +85,8 @@ func (c *collector) followDependencies(job *batch.Job, first bool) error {
 	return nil
 }
 
-// addReferenced adds the jobs that match a reference. It skips jobs in namespaces for whose jobs the referring job must not
-// wait; they are treated as if they did not exist.
+// addReferenced adds the jobs that match a reference. It skips jobs in namespaces for whose jobs the referring job must
+// not wait; they are treated as if they did not exist.
 func (c *collector) addReferenced(by *batch.Job, reference batch.JobReference) error {
 	jobs, err := c.listIndexedJobs(index.JobName, index.ReferenceValue(reference))
 	for _, job := range jobs {
@@ -125,8 +125,8 @@ func (c *collector) listIndexedJobs(name, value string) ([]*batch.Job, error) {
 	return jobs, nil
 }
 
-// isStillAwaited reports whether another job still depends on how this job ended. Until then, this job must not be deleted
-// when its time to live has passed.
+// isStillAwaited reports whether another job still depends on how this job ended. Until then, this job must not be
+// deleted when its time to live has passed.
 func (r *Reconciler) isStillAwaited(ctx context.Context, job *batch.Job) (bool, error) {
 	if !plan.IsEndedOrAborted(job.Status.State.Phase) || job.Spec.TTLSecondsAfterFinished == nil {
 		return false, nil
@@ -156,8 +156,8 @@ func (r *Reconciler) jobsWaitingFor(ctx context.Context, job *batch.Job) ([]*bat
 // waitingTimeout limits the time for reading from the cache in a watch handler, which has no context of its own.
 const waitingTimeout = time.Second
 
-// dependentsHandler returns a handler that enqueues the jobs that wait for a job when the job's phase, number or finished
-// elements change.
+// dependentsHandler returns a handler that enqueues the jobs that wait for a job when the job's phase, number or
+// finished elements change.
 func (r *Reconciler) dependentsHandler() handler.EventHandler {
 	wake := func(o client.Object, q queue) {
 		ctx, cancel := context.WithTimeout(context.Background(), waitingTimeout)

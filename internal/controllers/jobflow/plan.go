@@ -312,7 +312,8 @@ func (p *planner) passesProbe(probe *flow.Probe, name string) bool {
 	return all
 }
 
-// requestProbe reports whether a probe has succeeded. If its result is unknown or negative, it requests that the probe be run.
+// requestProbe reports whether a probe has succeeded. If its result is unknown or negative, it requests that the probe
+// be run.
 func (p *planner) requestProbe(probe Probe) bool {
 	if p.in.Held[probe] {
 		return true

@@ -44,8 +44,8 @@ func newProber(cache client.Reader) *prober {
 	}}
 }
 
-// runAllProbes runs the probes. A probe succeeds if all pods of the task exist, run and respond. It counts as unanswered if it
-// fails although all pods run.
+// runAllProbes runs the probes. A probe succeeds if all pods of the task exist, run and respond. It counts as
+// unanswered if it fails although all pods run.
 func (p *prober) runAllProbes(ctx context.Context, jobs map[string]*batch.Job, probes []Probe) (held map[Probe]bool, unanswered []Probe, err error) {
 	held = map[Probe]bool{}
 	for _, probe := range probes {

@@ -71,8 +71,8 @@ func Add(mgr manager.Manager, o Options) error {
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// jobHandler returns the handler for job events. It enqueues the flow to which a job belongs, and stores the last state of
-// deleted jobs, because a job that is deleted right after its completion must not run again.
+// jobHandler returns the handler for job events. It enqueues the flow to which a job belongs, and stores the last state
+// of deleted jobs, because a job that is deleted right after its completion must not run again.
 func (r *Reconciler) jobHandler() handler.EventHandler {
 	wake := func(o client.Object, q queue) {
 		if owner := metav1.GetControllerOfNoCopy(o); owner != nil && owner.Kind == "JobFlow" {

@@ -146,8 +146,8 @@ func (r *Reconciler) inheritedAnnotations(ctx context.Context, pod *corev1.Pod) 
 	return all, nil
 }
 
-// readerForOwner returns an empty object of an owner's kind and a reader for it; nil for kinds whose annotations are not
-// inherited.
+// readerForOwner returns an empty object of an owner's kind and a reader for it; nil for kinds whose annotations are
+// not inherited.
 func (r *Reconciler) readerForOwner(ref *metav1.OwnerReference) (client.Object, client.Reader) {
 	switch ref.APIVersion + " " + ref.Kind {
 	case appsv1.SchemeGroupVersion.String() + " ReplicaSet":

@@ -13,9 +13,9 @@ import (
 // desiredReplicas is the annotation in which a Deployment stores its total number of pods on its ReplicaSets.
 const desiredReplicas = "deployment.kubernetes.io/desired-replicas"
 
-// limitDuringRollout limits the minimum of a ReplicaSet's PodGroup during a rollout of its Deployment. Until the pods of the new
-// ReplicaSet are ready, it has only as many pods as maxSurge and maxUnavailable permit, so a PodGroup that required
-// all of them would wait forever. The minimum follows the number of replicas, up to the requested minimum.
+// limitDuringRollout limits the minimum of a ReplicaSet's PodGroup during a rollout of its Deployment. Until the pods
+// of the new ReplicaSet are ready, it has only as many pods as maxSurge and maxUnavailable permit, so a PodGroup that
+// required all of them would wait forever. The minimum follows the number of replicas, up to the requested minimum.
 func limitDuringRollout(owner client.Object, pod *corev1.Pod, inherited map[string]string) {
 	set, ok := owner.(*appsv1.ReplicaSet)
 	if !ok || set.Spec.Replicas == nil {

@@ -51,8 +51,8 @@ func addWorkload[T client.Object](mgr manager.Manager, reconcilers int, w worklo
 	return nil
 }
 
-// ungroupedPodEvents accepts pods without a PodGroup, and pods with a PodGroup of this controller, which may have been deleted
-// while the controller was not running.
+// ungroupedPodEvents accepts pods without a PodGroup, and pods with a PodGroup of this controller, which may have been
+// deleted while the controller was not running.
 func (r *Reconciler) ungroupedPodEvents() predicate.Predicate {
 	wanted := predicate.NewPredicateFuncs(func(o client.Object) bool {
 		pod, ok := o.(*corev1.Pod)
@@ -73,8 +73,8 @@ func onlyDeletions() predicate.Predicate {
 	return only
 }
 
-// workloadGroupEvents accepts the PodGroups that a workload may have to correct, because they should not exist or differ from
-// the workload. It ignores all other PodGroups, such as those of jobs.
+// workloadGroupEvents accepts the PodGroups that a workload may have to correct, because they should not exist or
+// differ from the workload. It ignores all other PodGroups, such as those of jobs.
 func workloadGroupEvents(kind string) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return workloadName(e.Object, kind) != "" },
@@ -110,8 +110,8 @@ func (r *Reconciler) requestsForPods(ctx context.Context, o client.Object) []rec
 	return requests
 }
 
-// requestForWorkload maps a PodGroup to the workload for which it was created, if it is of the given kind. The workload may
-// have been scaled to zero since.
+// requestForWorkload maps a PodGroup to the workload for which it was created, if it is of the given kind. The workload
+// may have been scaled to zero since.
 func requestForWorkload(kind string) handler.MapFunc {
 	return func(_ context.Context, o client.Object) []reconcile.Request {
 		name := workloadName(o, kind)

@@ -60,8 +60,8 @@ func (w workload[T]) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, nil
 }
 
-// newestLivePods returns the pods of a workload that run or will run, newest first, because the newest pod determines the
-// PodGroup.
+// newestLivePods returns the pods of a workload that run or will run, newest first, because the newest pod determines
+// the PodGroup.
 func (w workload[T]) newestLivePods(ctx context.Context, set T) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	if err := w.cache.List(ctx, &pods, client.InNamespace(set.GetNamespace()), client.MatchingFields{index.PodController: string(set.GetUID())}); err != nil {
@@ -74,7 +74,8 @@ func (w workload[T]) newestLivePods(ctx context.Context, set T) ([]corev1.Pod, e
 	return found, nil
 }
 
-// deleteGroup deletes the PodGroup of a workload that was scaled to zero, if it exists, as soon as it is no longer in use.
+// deleteGroup deletes the PodGroup of a workload that was scaled to zero, if it exists, as soon as it is no longer in
+// use.
 func (w workload[T]) deleteGroup(ctx context.Context, set T, inUse bool) (reconcile.Result, error) {
 	var group scheduling.PodGroup
 	err := w.cache.Get(ctx, types.NamespacedName{Namespace: set.GetNamespace(), Name: nameFor(set.GetUID())}, &group)

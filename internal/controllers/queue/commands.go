@@ -17,8 +17,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// requestsForCommand maps a command to a request for its queue. A command that is neither for a queue nor for a Job is mapped
-// to a request for the command itself, which has a namespace.
+// requestsForCommand maps a command to a request for its queue. A command that is neither for a queue nor for a Job is
+// mapped to a request for the command itself, which has a namespace.
 func requestsForCommand(_ context.Context, o client.Object) []reconcile.Request {
 	c := o.(*bus.Command)
 	switch {
@@ -51,8 +51,8 @@ func (r *Reconciler) dropMisdirected(ctx context.Context, key client.ObjectKey) 
 	return r.deleteCommand(ctx, &c)
 }
 
-// oldestCommand returns the oldest command for a queue, or nil. It reads from the API server instead of the cache, so that
-// no command is carried out twice. more is true if there may be other commands.
+// oldestCommand returns the oldest command for a queue, or nil. It reads from the API server instead of the cache, so
+// that no command is carried out twice. more is true if there may be other commands.
 func (r *Reconciler) oldestCommand(ctx context.Context, q *scheduling.Queue) (oldest *bus.Command, more bool, err error) {
 	var cached bus.CommandList
 	if err := r.cache.List(ctx, &cached, client.MatchingFields{index.CommandTarget: index.TargetValue("Queue", q.Name)}); err != nil {
@@ -100,8 +100,8 @@ func (r *Reconciler) forgetCommands(ctx context.Context, queue string) error {
 	return nil
 }
 
-// deleteStrayCommand deletes a command if its queue does not exist, also according to the API server: the cache may not show a
-// new queue yet.
+// deleteStrayCommand deletes a command if its queue does not exist, also according to the API server: the cache may not
+// show a new queue yet.
 func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *bus.Command) error {
 	var q scheduling.Queue
 	err := r.api.Get(ctx, types.NamespacedName{Name: c.TargetObject.Name}, &q)

@@ -45,8 +45,8 @@ type plan struct {
 	refusal string
 }
 
-// computePlan returns the plan for a queue. parent is nil if the queue is root or if the parent does not exist. c counts
-// the PodGroups in the queue. asked is the action of a command; "" if none exists.
+// computePlan returns the plan for a queue. parent is nil if the queue is root or if the parent does not exist. c
+// counts the PodGroups in the queue. asked is the action of a command; "" if none exists.
 func computePlan(q, parent *scheduling.Queue, c counts, asked bus.Action) plan {
 	p := plan{counts: c}
 	if q.Name != keys.RootQueue && q.Spec.Parent == "" {

@@ -169,8 +169,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{}, nil
 }
 
-// writeDelay returns how long to postpone a plan that changes only counters, because counters were written recently. Each
-// write of a queue causes a watch event, which would lead to the next write while gangs move through their phases.
+// writeDelay returns how long to postpone a plan that changes only counters, because counters were written recently.
+// Each write of a queue causes a watch event, which would lead to the next write while gangs move through their phases.
 func (r *Reconciler) writeDelay(q *scheduling.Queue, p *plan) time.Duration {
 	s := &q.Status
 	if p.parent != "" || p.closedByParent != "" || p.counts == (counts{s.Pending, s.Inqueue, s.Running, s.Unknown, s.Completed}) {
@@ -208,8 +208,8 @@ func (r *Reconciler) parentAndGroups(ctx context.Context, q *scheduling.Queue) (
 	return &parent, held.Items, nil
 }
 
-// writeQueuePlan writes the changes of a plan. If exactly is true, it overwrites only the version of q that was read, and
-// otherwise returns a conflict. The state is written first, because from then on the command counts as carried out.
+// writeQueuePlan writes the changes of a plan. If exactly is true, it overwrites only the version of q that was read,
+// and otherwise returns a conflict. The state is written first, because from then on the command counts as carried out.
 func (r *Reconciler) writeQueuePlan(ctx context.Context, q *scheduling.Queue, p *plan, exactly bool) error {
 	status := map[string]any{}
 	if q.Status.State != p.state {

@@ -54,15 +54,15 @@ func newSources(l *Live) ([]*source, error) {
 // schedulerNamespace is the namespace in which the scheduler publishes its configuration.
 const schedulerNamespace = "volcano-system"
 
-// newConfigurationStore returns the store for the configuration that the scheduler publishes. It keeps only the name of the
-// plugin that divides resources among queues.
+// newConfigurationStore returns the store for the configuration that the scheduler publishes. It keeps only the name of
+// the plugin that divides resources among queues.
 func newConfigurationStore(l *Live) store {
 	return newSink(l, "configuration", sharerFrom, func(_ *snapshot.Board, policy string) { l.policy = policy },
 		func(*snapshot.Board, types.NamespacedName, types.UID) { l.policy = "" })
 }
 
-// sharerFrom returns the plugin that divides resources among queues: capacity, capacity (hierarchical) or proportion. It
-// returns "" if there is no such plugin or the configuration cannot be parsed.
+// sharerFrom returns the plugin that divides resources among queues: capacity, capacity (hierarchical) or proportion.
+// It returns "" if there is no such plugin or the configuration cannot be parsed.
 func sharerFrom(said *corev1.ConfigMap) string {
 	conf, _, err := config.Parse([]byte(said.Data[keys.ConfigurationText]))
 	if err != nil {

@@ -20,9 +20,9 @@ const stalled = 150 * time.Second
 // the connection before it responds.
 var errHungUp = errors.New("the server closed the connection")
 
-// wrapWatchEvents forwards the events of a watch. It calls tell once: with nil when the first event arrives or the watch has
-// been open for a while, or with an error if the watch ends before that. If an established watch ends, listen calls
-// missed.
+// wrapWatchEvents forwards the events of a watch. It calls tell once: with nil when the first event arrives or the
+// watch has been open for a while, or with an error if the watch ends before that. If an established watch ends, listen
+// calls missed.
 func (l *Live) wrapWatchEvents(w watch.Interface, kind string, tell func(error)) watch.Interface {
 	one := &listener{live: l, kind: kind, inner: w, out: make(chan watch.Event), done: make(chan struct{})}
 	l.mu.Lock()

@@ -88,8 +88,8 @@ func New(o Options) (*Live, error) {
 	return l, nil
 }
 
-// enableConnectionChecks makes HTTP/2 check a silent connection every few seconds and drop it if it is lost. client-go reads these
-// variables when it opens a connection; its default is 45 seconds. For the user, pulse detects the loss.
+// enableConnectionChecks makes HTTP/2 check a silent connection every few seconds and drop it if it is lost. client-go
+// reads these variables when it opens a connection; its default is 45 seconds. For the user, pulse detects the loss.
 func enableConnectionChecks() {
 	for name, seconds := range map[string]string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS": "5", "HTTP2_PING_TIMEOUT_SECONDS": "5"} {
 		if os.Getenv(name) == "" {
@@ -167,8 +167,8 @@ func (l *Live) changeBoard(do func(*snapshot.Board) bool) {
 	}
 }
 
-// scheduleMemoryReturn schedules the return of memory to the system for when nothing has changed for a while. Otherwise, memory
-// for garbage from changes would be kept.
+// scheduleMemoryReturn schedules the return of memory to the system for when nothing has changed for a while.
+// Otherwise, memory for garbage from changes would be kept.
 func (l *Live) scheduleMemoryReturn() {
 	if l.calm != nil {
 		l.calm.Reset(settle)
@@ -189,8 +189,8 @@ func (l *Live) scheduleMemoryReturn() {
 	})
 }
 
-// putListedObject runs do, which puts an object from a list on the board. While the first list of the kind is incomplete, it
-// also counts the object.
+// putListedObject runs do, which puts an object from a list on the board. While the first list of the kind is
+// incomplete, it also counts the object.
 func (l *Live) putListedObject(kind string, do func(*snapshot.Board) bool) {
 	l.mu.Lock()
 	if do(l.board) {
@@ -224,8 +224,8 @@ func (l *Live) finishList(kind string, some bool) {
 	}
 }
 
-// markHidden records that the user may not see all objects of a kind, until a list of the kind succeeds. If narrow is true,
-// a list of only the user's own namespace does not count.
+// markHidden records that the user may not see all objects of a kind, until a list of the kind succeeds. If narrow is
+// true, a list of only the user's own namespace does not count.
 func (l *Live) markHidden(h snapshot.Hidden, narrow bool) {
 	l.mu.Lock()
 	l.hidden[h.Kind], l.narrow[h.Kind] = h, narrow

@@ -15,8 +15,8 @@ const heapGrowth = 20
 // resident, the total is less than 300 MB. The data of 5,000 nodes, 10,000 jobs and 100,000 pods takes half of it.
 const enough = 205 << 20
 
-// memoryLimitFor returns the memory limit for the given amount of live data, both in bytes. Without a limit, garbage from
-// incoming lists would be collected late. The limit grows with the data of the cluster.
+// memoryLimitFor returns the memory limit for the given amount of live data, both in bytes. Without a limit, garbage
+// from incoming lists would be collected late. The limit grows with the data of the cluster.
 func memoryLimitFor(kept uint64) int64 {
 	return max(enough, int64(kept/10*13)+40<<20) //nolint:gosec // no memory is as large
 }
@@ -41,8 +41,8 @@ func newMemory() *memory {
 	return m
 }
 
-// adjustLimit adjusts the limit when the amount of live data has changed enough. Each adjustment stops the program for a
-// moment.
+// adjustLimit adjusts the limit when the amount of live data has changed enough. Each adjustment stops the program for
+// a moment.
 func (m *memory) adjustLimit() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

@@ -36,8 +36,8 @@ func (l *Live) recordLifeSign() {
 	l.mu.Unlock()
 }
 
-// recordWatchEnd records that the watch of a kind ended. If it is not re-established within grace, the connection counts as
-// broken.
+// recordWatchEnd records that the watch of a kind ended. If it is not re-established within grace, the connection
+// counts as broken.
 func (l *Live) recordWatchEnd(kind string) {
 	l.mu.Lock()
 	l.misses++

@@ -32,7 +32,8 @@ type version struct {
 	state uint64
 }
 
-// resourceVersionNumber converts a resource version to a number. All known API servers use numbers; other versions are hashed.
+// resourceVersionNumber converts a resource version to a number. All known API servers use numbers; other versions are
+// hashed.
 func resourceVersionNumber(resourceVersion string) uint64 {
 	if n, err := strconv.ParseUint(resourceVersion, 10, 64); err == nil {
 		return n

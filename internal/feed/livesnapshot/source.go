@@ -81,8 +81,8 @@ func sleepContext(ctx context.Context, d time.Duration) {
 	}
 }
 
-// watchNamespace watches the kind in a namespace ("" means all) until ctx is done, or until the server reports that access
-// is forbidden or that the kind does not exist. In the latter cases, it returns the error.
+// watchNamespace watches the kind in a namespace ("" means all) until ctx is done, or until the server reports that
+// access is forbidden or that the kind does not exist. In the latter cases, it returns the error.
 func (s *source) watchNamespace(ctx context.Context, namespace string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -153,8 +153,8 @@ func (t *tap) recordResponse(ctx context.Context, err error) {
 	}
 }
 
-// isServerAnswer reports whether err is nil or a response from the server with a status below 500, rather than a connection
-// error.
+// isServerAnswer reports whether err is nil or a response from the server with a status below 500, rather than a
+// connection error.
 func isServerAnswer(err error) bool {
 	var status apierrors.APIStatus
 	return err == nil || errors.As(err, &status) && status.Status().Code != 0 && status.Status().Code < 500

@@ -37,8 +37,8 @@ var words = append(strings.Fields("0-3 1 2,5-7 r1 r2 true user admin OOMKilled D
 
 // said contains termination messages: reports of launchers, other texts, and a truncated report.
 var said = []string{
-	"", "out of room", launchconfig.Report{Code: 143}.Text(), launchconfig.Report{Signal: 9, Usage: launchconfig.Usage{CPUMillis: 95_500, MaxRSS: 301_000}}.Text(), launchconfig.Report{Code: 3}.Text()[:12],
-	launchconfig.Report{Steps: []launchconfig.Step{{ID: 0, Name: "hostname", Nodes: "job-0-head-0", Tasks: 1, Start: now.Unix() - 90, End: now.Unix() - 30}, {ID: 1, Name: "python", Tasks: 2, Start: now.Unix() - 20, Code: 3}}}.Text(),
+	"", "out of room", launchconfig.Report{Code: 143}.EncodeText(), launchconfig.Report{Signal: 9, Usage: launchconfig.Usage{CPUMillis: 95_500, MaxRSS: 301_000}}.EncodeText(), launchconfig.Report{Code: 3}.EncodeText()[:12],
+	launchconfig.Report{Steps: []launchconfig.Step{{ID: 0, Name: "hostname", Nodes: "job-0-head-0", Tasks: 1, Start: now.Unix() - 90, End: now.Unix() - 30}, {ID: 1, Name: "python", Tasks: 2, Start: now.Unix() - 20, Code: 3}}}.EncodeText(),
 }
 
 // custom returns a generator for values of all kinds.
@@ -188,13 +188,13 @@ func rows(entries []jobsummary.Entry, q jobsummary.Query, each bool) [][]string 
 	var all [][]string
 	for _, e := range entries {
 		source := &listrow.Source{Job: e.Job, Group: e.Group, Pods: e.Pods, PodsRead: q.Pods, Cluster: "c", Now: now}
-		list := listrow.Rows(source, each)
+		list := listrow.RowsOf(source, each)
 		for i := range list {
 			var row []string
-			for _, f := range (squeue.Style{}).Fields() {
+			for _, f := range (squeue.Style{}).ColumnFields() {
 				row = append(row, f.Title+"="+f.Value(&list[i]))
 			}
-			row = append(row, fmt.Sprintf("%+v", squeue.JSON([]*listrow.Row{&list[i]}, nil, "", now).Jobs))
+			row = append(row, fmt.Sprintf("%+v", squeue.NewDocument([]*listrow.Row{&list[i]}, nil, "", now).Jobs))
 			all = append(all, row)
 		}
 	}
@@ -224,9 +224,9 @@ func accounts(entries []jobsummary.Entry, q jobsummary.Query, each bool) [][]str
 	var lines []*sacct.Line
 	for _, e := range entries {
 		source := &listrow.Source{Job: e.Job, Group: e.Group, Pods: e.Pods, PodsRead: q.Pods, Cluster: "c", Now: now}
-		rows := listrow.Rows(source, each)
+		rows := listrow.RowsOf(source, each)
 		for i := range rows {
-			list := sacct.Lines(&rows[i], false)
+			list := sacct.LinesOf(&rows[i], false)
 			for n := range list {
 				lines = append(lines, &list[n])
 			}
@@ -234,12 +234,12 @@ func accounts(entries []jobsummary.Entry, q jobsummary.Query, each bool) [][]str
 	}
 	for _, line := range lines {
 		var row []string
-		for _, f := range (sacct.Style{}).Fields() {
+		for _, f := range (sacct.Style{}).ColumnFields() {
 			row = append(row, f.Title+"="+f.Value(line))
 		}
 		all = append(all, row)
 	}
-	return append(all, []string{fmt.Sprintf("%+v", sacct.JSON(lines, nil, "").Jobs)})
+	return append(all, []string{fmt.Sprintf("%+v", sacct.NewDocument(lines, nil, "").Jobs)})
 }
 
 // TestSacctSaysTheSameOfFactsAsOfWholeObjects verifies that sacct prints the same for decoded entries as for complete

@@ -49,8 +49,8 @@ func reduceStatus(status *batch.JobStatus) *batch.JobStatus {
 	return &slim
 }
 
-// reduceGroupStatus returns the status of a PodGroup without texts and times, and without the queue position, which is sent
-// separately.
+// reduceGroupStatus returns the status of a PodGroup without texts and times, and without the queue position, which is
+// sent separately.
 func reduceGroupStatus(status *scheduling.PodGroupStatus) *scheduling.PodGroupStatus {
 	slim := &scheduling.PodGroupStatus{Phase: status.Phase}
 	for _, c := range status.Conditions {

@@ -90,8 +90,8 @@ func EncodePodFields(pod *corev1.Pod) ([]byte, error) {
 	return appendField(nil, fieldPod, text), nil
 }
 
-// EncodeTermination encodes the termination messages of the preceding pod's containers; nil if no container has ended. The messages
-// may be as long as the rest of the entry.
+// EncodeTermination encodes the termination messages of the preceding pod's containers; nil if no container has ended.
+// The messages may be as long as the rest of the entry.
 func EncodeTermination(pod *corev1.Pod) []byte {
 	var all []byte
 	told, ended := 0, false

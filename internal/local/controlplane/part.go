@@ -19,8 +19,8 @@ type part struct {
 	err  error
 }
 
-// startComponent starts a component. The component's context is independent of the caller's, because parts are stopped in
-// a fixed order.
+// startComponent starts a component. The component's context is independent of the caller's, because parts are stopped
+// in a fixed order.
 func startComponent(name string, run func(ctx context.Context) error) *part {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &part{name: name, cancel: cancel, done: make(chan struct{})}

@@ -1,5 +1,5 @@
-// Package nodespec reads the description of the nodes of a local cluster, from a nodes file or from flags, and expands it
-// to single nodes with unique names.
+// Package nodespec reads the description of the nodes of a local cluster, from a nodes file or from flags, and expands
+// it to single nodes with unique names.
 //
 //	In:   a YAML list, flags as text, the names that are in use
 //	Out:  Spec, one entry of the list; Node, one node to run; errors with the entry and the field
@@ -73,7 +73,7 @@ func Parse(data []byte) ([]Spec, error) {
 	if len(specs) == 0 {
 		return nil, fmt.Errorf("it contains no nodes")
 	}
-	if _, err := Expand(specs, nil); err != nil {
+	if _, err := ExpandSpecs(specs, nil); err != nil {
 		return nil, err
 	}
 	return specs, nil
@@ -96,9 +96,9 @@ func checkBooleans(data []byte) error {
 	return nil
 }
 
-// Expand converts specs to individual nodes with unique names. taken contains existing names. Errors name the entry
-// and the field.
-func Expand(specs []Spec, taken map[string]bool) ([]Node, error) {
+// ExpandSpecs converts specs to individual nodes with unique names. taken contains existing names. Errors name the
+// entry and the field.
+func ExpandSpecs(specs []Spec, taken map[string]bool) ([]Node, error) {
 	used := map[string]bool{}
 	for name := range taken {
 		used[name] = true
@@ -115,7 +115,7 @@ func Expand(specs []Spec, taken map[string]bool) ([]Node, error) {
 	var nodes []Node
 	for i, spec := range specs {
 		at := field.NewPath("nodes").Index(i)
-		template, err := spec.template(at)
+		template, err := spec.nodeTemplate(at)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +124,7 @@ func Expand(specs []Spec, taken map[string]bool) ([]Node, error) {
 		}
 		names := spec.givenNames()
 		if names == nil {
-			names = nextNames(template.Kind, spec.count(), used)
+			names = nextFreeNames(template.Kind, spec.countOrOne(), used)
 		}
 		for _, name := range names {
 			node := template
@@ -138,7 +138,7 @@ func Expand(specs []Spec, taken map[string]bool) ([]Node, error) {
 	return nodes, nil
 }
 
-func (s Spec) count() int {
+func (s Spec) countOrOne() int {
 	if s.Count == nil {
 		return 1
 	}
@@ -150,17 +150,17 @@ func (s Spec) givenNames() []string {
 	if s.Name == "" {
 		return nil
 	}
-	if s.count() == 1 {
+	if s.countOrOne() == 1 {
 		return []string{s.Name}
 	}
 	names := []string{}
-	for n := 1; n <= min(s.count(), mostNodes+1); n++ {
+	for n := 1; n <= min(s.countOrOne(), mostNodes+1); n++ {
 		names = append(names, fmt.Sprintf("%s-%d", s.Name, n))
 	}
 	return names
 }
 
-func nextNames(kind string, count int, used map[string]bool) []string {
+func nextFreeNames(kind string, count int, used map[string]bool) []string {
 	prefix := "node-"
 	if kind == KindSimulated {
 		prefix = "sim-"
@@ -175,8 +175,8 @@ func nextNames(kind string, count int, used map[string]bool) []string {
 	return names
 }
 
-// template returns the node without its name.
-func (s Spec) template(at *field.Path) (Node, error) {
+// nodeTemplate returns the node without its name.
+func (s Spec) nodeTemplate(at *field.Path) (Node, error) {
 	node := Node{Kind: s.Kind, Labels: s.Labels, Capacity: corev1.ResourceList{}}
 	if node.Kind == "" {
 		node.Kind = KindProcess
@@ -184,13 +184,13 @@ func (s Spec) template(at *field.Path) (Node, error) {
 	if node.Kind != KindProcess && node.Kind != KindSimulated {
 		return node, fmt.Errorf("%s: %q is neither process nor simulated", at.Child("kind"), s.Kind)
 	}
-	if s.count() < 0 {
-		return node, fmt.Errorf("%s: %d is negative", at.Child("count"), s.count())
+	if s.countOrOne() < 0 {
+		return node, fmt.Errorf("%s: %d is negative", at.Child("count"), s.countOrOne())
 	}
 	if errs := metav1validation.ValidateLabels(s.Labels, at.Child("labels")); len(errs) > 0 {
 		return node, errs[0]
 	}
-	if err := s.capacity(at, node.Capacity); err != nil {
+	if err := s.readCapacity(at, node.Capacity); err != nil {
 		return node, err
 	}
 	for i, text := range s.Taints {
@@ -203,7 +203,7 @@ func (s Spec) template(at *field.Path) (Node, error) {
 	return node, nil
 }
 
-func (s Spec) capacity(at *field.Path, list corev1.ResourceList) error {
+func (s Spec) readCapacity(at *field.Path, list corev1.ResourceList) error {
 	quantities := map[string]string{}
 	for name, text := range s.Resources {
 		quantities[name] = text

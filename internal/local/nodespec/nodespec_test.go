@@ -22,7 +22,7 @@ func TestTheDemosFourNodesCanBeSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes, err := Expand(specs, nil)
+	nodes, err := ExpandSpecs(specs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestNodesFile(t *testing.T) {
 
 func TestNumberedNodesTakeFreeNames(t *testing.T) {
 	two := 2
-	nodes, err := Expand([]Spec{{Kind: KindSimulated, Count: &two}, {Count: &two}, {Name: "node-3"}, {Name: "gpu", Count: &two}}, map[string]bool{"node-1": true, "sim-2": true})
+	nodes, err := ExpandSpecs([]Spec{{Kind: KindSimulated, Count: &two}, {Count: &two}, {Name: "node-3"}, {Name: "gpu", Count: &two}}, map[string]bool{"node-1": true, "sim-2": true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestNamesAreUnique(t *testing.T) {
 			return Spec{Name: name.Draw(t, "name"), Kind: rapid.SampledFrom([]string{"", KindSimulated}).Draw(t, "kind"), Count: &count}
 		}), 0, 6).Draw(t, "specs")
 		taken := map[string]bool{rapid.SampledFrom([]string{"node-1", "sim-2", "b"}).Draw(t, "taken"): true}
-		nodes, err := Expand(specs, taken)
+		nodes, err := ExpandSpecs(specs, taken)
 		if err != nil {
 			return // Two entries had the same name.
 		}

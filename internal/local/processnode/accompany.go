@@ -77,13 +77,14 @@ func (a *attempt) recordUnhealthy(which, message string) {
 	a.worker.node.recordPodEvent(a.pod, corev1.EventTypeWarning, "Unhealthy", which+" probe failed: "+message)
 }
 
-// isCurrentAttempt reports whether this attempt is still the container's current one. Only the worker's goroutine may call it.
+// isCurrentAttempt reports whether this attempt is still the container's current one. Only the worker's goroutine may
+// call it.
 func (a *attempt) isCurrentAttempt(c *lifecycle.Container) bool {
 	return a.worker.runningAttempt(c.Spec.Name) == a && c.Stage == lifecycle.Running
 }
 
-// restartContainer stops the container. The restart policy then decides whether it starts again. Only the worker's goroutine
-// may call it.
+// restartContainer stops the container. The restart policy then decides whether it starts again. Only the worker's
+// goroutine may call it.
 func (a *attempt) restartContainer(c *lifecycle.Container, graceSeconds *int64) {
 	if !a.isCurrentAttempt(c) || a.worker.pod.IsStopping() {
 		return
@@ -127,7 +128,8 @@ func (a *attempt) runLifecycleHook(ctx context.Context, handler *corev1.Lifecycl
 // maxCheckOutput is the maximum number of bytes of a failed command's output that are included in an event.
 const maxCheckOutput = 1 << 10
 
-// runInContainer runs a command in the container. If the exit code is not 0, it returns an error that contains the output.
+// runInContainer runs a command in the container. If the exit code is not 0, it returns an error that contains the
+// output.
 func (a *attempt) runInContainer(ctx context.Context, command []string) error {
 	read, write, err := os.Pipe()
 	if err != nil {

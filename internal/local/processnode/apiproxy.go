@@ -36,9 +36,9 @@ func (n *Node) findAPIService(ctx context.Context) {
 	n.config.Log.Info("Service kubernetes not found: pods will not reach the API server")
 }
 
-// forwardAPIConnections listens on the service's address inside the pod and forwards connections to the API server, which listens
-// only on the machine's loopback address. If that is not possible, it returns nil, because only few pods need the API
-// server.
+// forwardAPIConnections listens on the service's address inside the pod and forwards connections to the API server,
+// which listens only on the machine's loopback address. If that is not possible, it returns nil, because only few pods
+// need the API server.
 func (n *Node) forwardAPIConnections(namespaces sandbox.Namespaces) net.Listener {
 	target := apiAddress(n.config.REST.Host)
 	if !n.apiService.IsValid() || target == "" {
@@ -64,8 +64,8 @@ func (n *Node) forwardAPIConnections(namespaces sandbox.Namespaces) net.Listener
 	return listener
 }
 
-// withDirectAPIAddress returns services, with the address of service kubernetes replaced by the API server's own address,
-// because pods on the machine's network can reach the API server only there.
+// withDirectAPIAddress returns services, with the address of service kubernetes replaced by the API server's own
+// address, because pods on the machine's network can reach the API server only there.
 func withDirectAPIAddress(services []*corev1.Service, host string) []*corev1.Service {
 	address, port, err := net.SplitHostPort(apiAddress(host))
 	if err != nil {

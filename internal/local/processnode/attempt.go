@@ -177,8 +177,8 @@ func readFileStart(path string, limit int64) string {
 	return string(text)
 }
 
-// stopGracefully ends the container gracefully: it runs the preStop hook, then sends the stop signal. After the deadline, the
-// worker kills the container.
+// stopGracefully ends the container gracefully: it runs the preStop hook, then sends the stop signal. After the
+// deadline, the worker kills the container.
 func (a *attempt) stopGracefully(until time.Time) {
 	if a.spec.Lifecycle != nil && a.spec.Lifecycle.PreStop != nil {
 		ctx, cancel := context.WithDeadline(context.Background(), until)

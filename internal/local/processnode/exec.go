@@ -168,8 +168,8 @@ func (s *session) openStdin(in io.Reader) error {
 	return nil
 }
 
-// copyClientInput copies the client's input. When the input ends, it closes a pipe but not a terminal, because a process on a
-// terminal decides itself when to end.
+// copyClientInput copies the client's input. When the input ends, it closes a pipe but not a terminal, because a
+// process on a terminal decides itself when to end.
 func (s *session) copyClientInput(to *os.File, from io.Reader, closeAtEnd bool) {
 	if from == nil {
 		return
@@ -182,8 +182,8 @@ func (s *session) copyClientInput(to *os.File, from io.Reader, closeAtEnd bool) 
 	}()
 }
 
-// collectOutput sends the output of the process to the client. While the process runs, it is slowed down by a slow client,
-// but it never waits for the client in order to end.
+// collectOutput sends the output of the process to the client. While the process runs, it is slowed down by a slow
+// client, but it never waits for the client in order to end.
 func (s *session) collectOutput(from *os.File, isStderr bool) {
 	s.readers = append(s.readers, from)
 	s.copying.Go(func() {
@@ -208,8 +208,8 @@ func (s *session) closeFiles() {
 	}
 }
 
-// drainOutput reads the remaining output, but for no longer than limit, because a background process may keep it open. Then
-// it waits until the client has received everything, as long as the client makes progress.
+// drainOutput reads the remaining output, but for no longer than limit, because a background process may keep it open.
+// Then it waits until the client has received everything, as long as the client makes progress.
 func (s *session) drainOutput(ctx context.Context, limit time.Duration) error {
 	close(s.ended)
 	deadline := time.Now().Add(limit)

@@ -38,7 +38,8 @@ func newStatusWriter(n *Node, api *corev1.Pod) *statusWriter {
 	}
 }
 
-// withoutForeignConditions returns the status without conditions that are written by others, which the node must not change.
+// withoutForeignConditions returns the status without conditions that are written by others, which the node must not
+// change.
 func withoutForeignConditions(status corev1.PodStatus) corev1.PodStatus {
 	own := *status.DeepCopy()
 	own.Conditions = nil
@@ -73,7 +74,8 @@ func (s *statusWriter) wakeWriter() {
 	}
 }
 
-// writeStatuses writes statuses until the last write after finish was called, until ctx is done, or until the pod is deleted.
+// writeStatuses writes statuses until the last write after finish was called, until ctx is done, or until the pod is
+// deleted.
 func (s *statusWriter) writeStatuses(ctx context.Context) {
 	wait := 50 * time.Millisecond
 	for {

@@ -96,8 +96,8 @@ func (s *streams) copyOutput(from *os.File, log *logfile.Stream, isStderr bool) 
 	})
 }
 
-// sendToViewers sends data to the viewers. It does not hold the lock while it does so, so that a slow viewer does not prevent
-// other viewers from attaching and detaching.
+// sendToViewers sends data to the viewers. It does not hold the lock while it does so, so that a slow viewer does not
+// prevent other viewers from attaching and detaching.
 func (s *streams) sendToViewers(data []byte, isStderr bool) {
 	s.mu.Lock()
 	viewers := slices.Collect(maps.Keys(s.attached))
@@ -123,8 +123,8 @@ func (s *streams) detachViewer(v *viewer) {
 	delete(s.attached, v)
 }
 
-// drainOutput waits until all output is in the log, but no longer than limit, and closes the streams. It does not wait for
-// viewers.
+// drainOutput waits until all output is in the log, but no longer than limit, and closes the streams. It does not wait
+// for viewers.
 func (s *streams) drainOutput(limit time.Duration) {
 	close(s.draining)
 	deadline := time.Now().Add(limit)

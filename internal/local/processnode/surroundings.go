@@ -69,7 +69,8 @@ func (s *surroundings) volumeSources(ctx context.Context) volume.Sources {
 	return sources
 }
 
-// prepareSurroundings creates the surroundings and posts them to the worker. It retries until this succeeds or ctx is done.
+// prepareSurroundings creates the surroundings and posts them to the worker. It retries until this succeeds or ctx is
+// done.
 func (w *worker) prepareSurroundings(ctx context.Context, api *corev1.Pod) {
 	s := &surroundings{node: w.node, pod: api, hostname: hostnameOf(api), cancel: func() {}}
 	wait := 200 * time.Millisecond
@@ -224,8 +225,8 @@ func (s *surroundings) writeEtc(w *worker) error {
 	return s.node.machine.registerName(s.pod.UID, entry)
 }
 
-// resolvConfText returns the content of the pod's resolv.conf: the machine's file, followed by the pod's dnsConfig. With
-// dnsPolicy None, it consists only of the dnsConfig.
+// resolvConfText returns the content of the pod's resolv.conf: the machine's file, followed by the pod's dnsConfig.
+// With dnsPolicy None, it consists only of the dnsConfig.
 func resolvConfText(pod *corev1.Pod) string {
 	text := ""
 	if pod.Spec.DNSPolicy != corev1.DNSNone {

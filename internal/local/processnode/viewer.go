@@ -116,8 +116,8 @@ func (v *viewer) waitForNextPiece() (piece, bool) {
 	}
 }
 
-// queueOutput queues output. If the queue is full, it waits for space, for at most patience (0 means no limit), and not at
-// all once hurry is closed. If there is still no space, it drops the viewer.
+// queueOutput queues output. If the queue is full, it waits for space, for at most patience (0 means no limit), and not
+// at all once hurry is closed. If there is still no space, it drops the viewer.
 func (v *viewer) queueOutput(data []byte, isStderr bool, patience time.Duration, hurry <-chan struct{}) {
 	next := piece{v.stdout, data}
 	if isStderr {
@@ -154,8 +154,8 @@ func (v *viewer) waitAndQueue(next piece, changed <-chan struct{}, patience time
 	}
 }
 
-// tryQueuePiece queues a piece. It returns nil if the piece was queued or is no longer needed, and otherwise a channel to
-// wait on.
+// tryQueuePiece queues a piece. It returns nil if the piece was queued or is no longer needed, and otherwise a channel
+// to wait on.
 func (v *viewer) tryQueuePiece(next piece, limit int) <-chan struct{} {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -170,8 +170,8 @@ func (v *viewer) tryQueuePiece(next piece, limit int) <-chan struct{} {
 	return nil
 }
 
-// finishOutput waits until all output has been written. It returns an error if ctx is done, or if the viewer has accepted
-// nothing for viewerFlush.
+// finishOutput waits until all output has been written. It returns an error if ctx is done, or if the viewer has
+// accepted nothing for viewerFlush.
 func (v *viewer) finishOutput(ctx context.Context) error {
 	v.changeState(func() { v.closed = true })
 	return v.waitUntilFlushed(ctx, viewerFlush)

@@ -179,7 +179,8 @@ func (w *worker) endDeletedPod() {
 	w.pod.StopAll(lifecycle.Stop{By: time.Now()})
 }
 
-// endForNodeExit ends the pod's processes because the node's process is ending. The API is updated only after the next start.
+// endForNodeExit ends the pod's processes because the node's process is ending. The API is updated only after the next
+// start.
 func (w *worker) endForNodeExit(grace time.Duration) {
 	w.leaving = true
 	w.pod.StopAll(lifecycle.Stop{By: time.Now().Add(grace)})

@@ -186,8 +186,8 @@ func (r *roster) nodesDueOrSick(now time.Time) (renew, sick []string) {
 	return renew, sick
 }
 
-// renewLease renews the lease of a node. If this fails, it is retried after a tenth of the interval, long before the lease
-// expires.
+// renewLease renews the lease of a node. If this fails, it is retried after a tenth of the interval, long before the
+// lease expires.
 func (r *roster) renewLease(ctx context.Context, name string) {
 	r.mu.Lock()
 	m := r.nodes[name]
@@ -259,8 +259,8 @@ func leaseObject(name string, uid types.UID, now time.Time) *coordinationv1.Leas
 	}
 }
 
-// repairNode makes a node ready again. The node lifecycle controller marks nodes as not ready if the machine was suspended
-// for longer than the lease, and a node has no status if a user has created it with a bare Node object.
+// repairNode makes a node ready again. The node lifecycle controller marks nodes as not ready if the machine was
+// suspended for longer than the lease, and a node has no status if a user has created it with a bare Node object.
 func (r *roster) repairNode(ctx context.Context, name string) {
 	if err := r.healNode(ctx, name); err != nil && ctx.Err() == nil {
 		r.log.Error(err, "simulated node: status", "node", name)

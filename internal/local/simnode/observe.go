@@ -30,8 +30,8 @@ func newRecord(pod *corev1.Pod, startDelay time.Duration, now time.Time) (record
 	return r, problems
 }
 
-// setFromStatus sets the record from the pod's status. Times in the status are in whole seconds, so after a restart of the
-// fleet, a run may end up to a second early.
+// setFromStatus sets the record from the pod's status. Times in the status are in whole seconds, so after a restart of
+// the fleet, a run may end up to a second early.
 func (r *record) setFromStatus(pod *corev1.Pod, now time.Time) {
 	if start := pod.Status.StartTime; start != nil {
 		r.podStart = start.Time

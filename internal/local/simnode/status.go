@@ -41,8 +41,8 @@ func (r *record) statusPatch(hostIP string) ([]byte, error) {
 	return body, nil
 }
 
-// kubeletStatus returns the status that a kubelet would report in this state. It does not contain PodScheduled, which the
-// scheduler writes.
+// kubeletStatus returns the status that a kubelet would report in this state. It does not contain PodScheduled, which
+// the scheduler writes.
 func (r *record) kubeletStatus(hostIP string) corev1.PodStatus {
 	status := corev1.PodStatus{Phase: r.podPhaseNow()}
 	if !r.podStart.IsZero() {

@@ -180,8 +180,8 @@ func retryAfter(tries int) time.Duration {
 	return min(time.Duration(1<<min(tries, 6))*50*time.Millisecond, 3*time.Second)
 }
 
-// takeDueEntry returns the next entry that is due and marks it as busy. If no entry is due, it returns the time until the
-// next one; the time is negative if the heap is empty.
+// takeDueEntry returns the next entry that is due and marks it as busy. If no entry is due, it returns the time until
+// the next one; the time is negative if the heap is empty.
 func (t *table) takeDueEntry() (*entry, time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -197,8 +197,8 @@ func (t *table) takeDueEntry() (*entry, time.Duration) {
 	return head, 0
 }
 
-// beginDueStep determines the step for a busy entry. It returns the record after the step and the address of the entry's
-// node.
+// beginDueStep determines the step for a busy entry. It returns the record after the step and the address of the
+// entry's node.
 func (t *table) beginDueStep(e *entry) (what step, after record, hostIP string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -65,8 +65,8 @@ func deleteNow(uid types.UID) metav1.DeleteOptions {
 	return metav1.DeleteOptions{GracePeriodSeconds: &none, Preconditions: &metav1.Preconditions{UID: &uid}}
 }
 
-// outcomeOfWrite interprets the API server's response. A conflict always concerns the UID, because patches and deletions
-// contain no resource version.
+// outcomeOfWrite interprets the API server's response. A conflict always concerns the UID, because patches and
+// deletions contain no resource version.
 func outcomeOfWrite(what step, err error) outcome {
 	switch {
 	case err == nil && what == stepRemove, apierrors.IsNotFound(err), apierrors.IsConflict(err):

@@ -93,8 +93,8 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 	return m, m.checkSource()
 }
 
-// flattenSections replaces the nested keys of tls and elasticsearch with dotted keys. Volcano's guide uses the nested form, its
-// source code the dotted form.
+// flattenSections replaces the nested keys of tls and elasticsearch with dotted keys. Volcano's guide uses the nested
+// form, its source code the dotted form.
 func flattenSections(raw map[string]any) map[string]any {
 	out := maps.Clone(raw)
 	for _, section := range []string{"tls", "elasticsearch"} {

@@ -9,8 +9,8 @@ import (
 // hidden is shown instead of a password.
 const hidden = "(hidden)"
 
-// RedactPasswords returns the configuration in a form that any user may see. Without passwords, it is unchanged; otherwise it
-// is the parsed content with each password replaced. Parse accepts the result.
+// RedactPasswords returns the configuration in a form that any user may see. Without passwords, it is unchanged;
+// otherwise it is the parsed content with each password replaced. Parse accepts the result.
 func RedactPasswords(data []byte) string {
 	inner, err := unwrapConfig(data, func(string, ...any) {})
 	if err != nil {

@@ -30,7 +30,8 @@ var meaningless = map[string]string{
 	"selectorspread.weight":     "Kubernetes has replaced it with topology spread: podtopologyspread.weight",
 }
 
-// VendorReplacement reports whether a policy belongs to a cloud vendor's edition of Volcano, and returns its replacement here.
+// VendorReplacement reports whether a policy belongs to a cloud vendor's edition of Volcano, and returns its
+// replacement here.
 func VendorReplacement(name string) (instead string, ok bool) {
 	instead, ok = vendor[name]
 	return instead, ok

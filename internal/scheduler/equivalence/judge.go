@@ -97,8 +97,8 @@ func (j *Judge) FitsEmptyNode(s *model.Shape) bool {
 	return false
 }
 
-// EachFitting calls visit for each node that fits, in order of names, with the node's score. If later is true, it counts
-// resources that are being released as free.
+// EachFitting calls visit for each node that fits, in order of names, with the node's score. If later is true, it
+// counts resources that are being released as free.
 func (j *Judge) EachFitting(s *model.Shape, later bool, visit func(id model.NodeID, points int32)) {
 	j.EachBetter(s, later, func(id model.NodeID, points int32) int32 {
 		visit(id, points)
@@ -106,7 +106,8 @@ func (j *Judge) EachFitting(s *model.Shape, later bool, visit func(id model.Node
 	})
 }
 
-// EachBetter is like EachFitting, but visit returns a score, and only nodes with a higher score are visited from then on.
+// EachBetter is like EachFitting, but visit returns a score, and only nodes with a higher score are visited from then
+// on.
 func (j *Judge) EachBetter(s *model.Shape, later bool, visit func(id model.NodeID, points int32) (best int32)) {
 	if len(j.overlay.Order) == 0 {
 		return

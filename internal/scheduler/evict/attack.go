@@ -37,8 +37,8 @@ type Failure struct {
 // stops.
 const maxBarred = 32
 
-// EvictFor makes room for a gang by evicting others. It returns true on success; otherwise it returns the reason.
-func EvictFor(s *session.Session, j *framework.Job, c Case) (bool, Failure) {
+// MakeRoomFor makes room for a gang by evicting others. It returns true on success; otherwise it returns the reason.
+func MakeRoomFor(s *session.Session, j *framework.Job, c Case) (bool, Failure) {
 	tasks := tasksToPlace(s, j)
 	switch {
 	case len(tasks) == 0:
@@ -158,8 +158,8 @@ func distinctShapes(tasks []*model.Task) []*model.Shape {
 	return shapes
 }
 
-// gangsTakingBack returns the victim gangs that could take the resources back by an earlier tier, or by the other action
-// that evicts between the same queues. Evicting these gangs would only cause another eviction.
+// gangsTakingBack returns the victim gangs that could take the resources back by an earlier tier, or by the other
+// action that evicts between the same queues. Evicting these gangs would only cause another eviction.
 func (p *plan) gangsTakingBack(chosen []int) []*model.Gang {
 	var answering []*model.Gang
 	if p.c.Own {
@@ -175,8 +175,8 @@ func (p *plan) gangsTakingBack(chosen []int) []*model.Gang {
 	return answering
 }
 
-// couldTakeBack reports whether a gang that lost tasks could take the resources back, either for all lost tasks or for the
-// first tasks that it needs.
+// couldTakeBack reports whether a gang that lost tasks could take the resources back, either for all lost tasks or for
+// the first tasks that it needs.
 func (p *plan) couldTakeBack(j *framework.Job, tasks []*model.Task) bool {
 	if first := firstNeededTasks(j, tasks); len(first) < len(tasks) && p.mayTakeBack(j, first) {
 		return true
@@ -184,8 +184,8 @@ func (p *plan) couldTakeBack(j *framework.Job, tasks []*model.Task) bool {
 	return p.mayTakeBack(j, tasks)
 }
 
-// firstNeededTasks returns the lost tasks that would bring a gang back to its minimum, or a single task if the gang still
-// has its minimum. These are the tasks that would be lost last.
+// firstNeededTasks returns the lost tasks that would bring a gang back to its minimum, or a single task if the gang
+// still has its minimum. These are the tasks that would be lost last.
 func firstNeededTasks(j *framework.Job, lost []*model.Task) []*model.Task {
 	return lost[max(len(lost)-max(j.Need(), 1), 0):]
 }

@@ -24,8 +24,8 @@ type plan struct {
 	times  map[*model.Task]int // number of evicted units that contain the task
 }
 
-// findMinimalSet finds a minimal set of units to evict: if any of them were spared, the gang would not fit. If it returns
-// true, these units are marked as evicted; otherwise none is.
+// findMinimalSet finds a minimal set of units to evict: if any of them were spared, the gang would not fit. If it
+// returns true, these units are marked as evicted; otherwise none is.
 func (p *plan) findMinimalSet(order []int) ([]int, bool) {
 	var out []int
 	for _, strict := range p.searchPasses() {
@@ -46,8 +46,8 @@ func (p *plan) findMinimalSet(order []int) ([]int, bool) {
 	return nil, false
 }
 
-// searchPasses returns the passes of the search; true stands for a strict pass. Between queues, a strict pass first evicts
-// only units whose queue keeps what it deserves, and a second pass evicts other units if needed.
+// searchPasses returns the passes of the search; true stands for a strict pass. Between queues, a strict pass first
+// evicts only units whose queue keeps what it deserves, and a second pass evicts other units if needed.
 func (p *plan) searchPasses() []bool {
 	if p.attack.Kind == framework.Reclaim || p.attack.Kind == framework.GangReclaim {
 		return []bool{true, false}
@@ -104,8 +104,8 @@ func (p *plan) notYetEvicted(tasks []*model.Task) []*model.Task {
 	return tasks
 }
 
-// shrinkVictims spares units without which the gang still fits. It finds the shortest sufficient prefix by bisection, and
-// then tries to spare single units, starting with the last and most costly one.
+// shrinkVictims spares units without which the gang still fits. It finds the shortest sufficient prefix by bisection,
+// and then tries to spare single units, starting with the last and most costly one.
 func (p *plan) shrinkVictims(order []int) []int {
 	low, high := 1, len(order)
 	for low < high { // search for the shortest sufficient prefix
@@ -144,8 +144,8 @@ func (p *plan) spareUnits(units []int) {
 	}
 }
 
-// evictUnit marks a unit as evicted. A surplus task is also part of its gang's whole unit, so it stays evicted as long as
-// any unit that contains it is evicted.
+// evictUnit marks a unit as evicted. A surplus task is also part of its gang's whole unit, so it stays evicted as long
+// as any unit that contains it is evicted.
 func (p *plan) evictUnit(i int) {
 	u := &p.units[i]
 	p.out[i] = true

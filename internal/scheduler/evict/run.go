@@ -115,8 +115,8 @@ func findStarving(s *session.Session) []*framework.Job {
 	return list
 }
 
-// likenessOf returns a gang's likeness. It returns false if the result of a search depends on more than the number of pods
-// of a single shape.
+// likenessOf returns a gang's likeness. It returns false if the result of a search depends on more than the number of
+// pods of a single shape.
 func likenessOf(s *session.Session, j *framework.Job) (likeness, bool) {
 	first := j.Pending[0]
 	like := likeness{j.In.Queue, first.Shape, j.Priority}
@@ -127,8 +127,8 @@ func likenessOf(s *session.Session, j *framework.Job) (likeness, bool) {
 	return like, !j.IsStructured() && !s.HasNodeRestriction(j, first)
 }
 
-// recordFailure records the reason why no pod was evicted for a gang in the gang's verdict. between is true if pods of other
-// queues were considered.
+// recordFailure records the reason why no pod was evicted for a gang in the gang's verdict. between is true if pods of
+// other queues were considered.
 func recordFailure(s *session.Session, j *framework.Job, f Failure, between bool) {
 	v := j.Verdict
 	if v.Code == "" {

@@ -13,7 +13,8 @@ import (
 // which policies moved tasks, so that each can wait for its period before it moves tasks again.
 func Shuffle(s *session.Session) { moveTasks(s, s.Rules.Movers) }
 
-// ReleaseIncomplete evicts the pods of gangs that never reached their minimum. Every action that binds gangs must call ReleaseIncomplete.
+// ReleaseIncomplete evicts the pods of gangs that never reached their minimum. Every action that binds gangs must call
+// ReleaseIncomplete.
 func ReleaseIncomplete(s *session.Session) { moveTasks(s, s.Rules.Releases) }
 
 func moveTasks(s *session.Session, movers []framework.Mover) {
@@ -66,8 +67,8 @@ type moving struct {
 	moved  bool
 }
 
-// evictFromGang evicts tasks of one gang. If the policy limits the number of tasks, it evicts that many. Otherwise, it evicts
-// the surplus tasks among them or, if none exist, the whole gang.
+// evictFromGang evicts tasks of one gang. If the policy limits the number of tasks, it evicts that many. Otherwise, it
+// evicts the surplus tasks among them or, if none exist, the whole gang.
 func (m *moving) evictFromGang(tasks []*model.Task) {
 	g := tasks[0].Gang
 	j := m.s.Job(g)

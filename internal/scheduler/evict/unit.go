@@ -151,8 +151,8 @@ func (l *lister) hasUsefulVictim(gangs []*model.Gang) bool {
 	return false
 }
 
-// addGangUnits divides a gang into units: one for each surplus task, and one for the whole gang. A gang with a task that must
-// not be evicted has only surplus units.
+// addGangUnits divides a gang into units: one for each surplus task, and one for the whole gang. A gang with a task
+// that must not be evicted has only surplus units.
 func (l *lister) addGangUnits(g *model.Gang, q *queue.Queue, rank int) {
 	if code, ok := l.findGangRefusal(g); ok {
 		l.countSpared(code, "", g.Count[model.Running]+g.Count[model.Bound])
@@ -204,7 +204,8 @@ func (l *lister) addGangUnits(g *model.Gang, q *queue.Queue, rank int) {
 	}
 }
 
-// findGangRefusal reports whether a guard or entitlement protects the gang as a whole, and returns the code of the rejection.
+// findGangRefusal reports whether a guard or entitlement protects the gang as a whole, and returns the code of the
+// rejection.
 func (l *lister) findGangRefusal(g *model.Gang) (reason.Code, bool) {
 	for i := range l.may {
 		if l.may[i].Gang != nil && !l.may[i].Gang(g) {
@@ -283,8 +284,8 @@ func (l *lister) isUseful(t *model.Task) bool {
 	return false
 }
 
-// couldServe reports whether the end of a task could free something that a shape needs: a resource, a pod slot, or anything else
-// that the task blocks.
+// couldServe reports whether the end of a task could free something that a shape needs: a resource, a pod slot, or
+// anything else that the task blocks.
 func (l *lister) couldServe(t *model.Task, shape *model.Shape) bool {
 	return sharesResource(shape.Request, t.Shape.Request) || l.hasNoPodSlot(t.Node) || l.isBlockedBy(shape, t)
 }

@@ -99,8 +99,8 @@ func ToleratesNode(s *model.Shape, info *model.NodeInfo) bool {
 	return true
 }
 
-// tolerationMatches is equivalent to Toleration.ToleratesTaint, but needs no logger. Comparison operators are disabled, which is
-// the Kubernetes default.
+// tolerationMatches is equivalent to Toleration.ToleratesTaint, but needs no logger. Comparison operators are disabled,
+// which is the Kubernetes default.
 func tolerationMatches(t *corev1.Toleration, taint *corev1.Taint) bool {
 	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
 		return false
@@ -141,8 +141,8 @@ func (f *Filters) FitsLater(o *overlay.Overlay, id model.NodeID, s *model.Shape)
 	return o.FitsLater(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.HasFreePorts(id, s.Ports, true))
 }
 
-// CheckDynamic returns the code of the dynamic filter that rejects a node. If the node lacks a resource, it also returns the
-// resource and the missing amount.
+// CheckDynamic returns the code of the dynamic filter that rejects a node. If the node lacks a resource, it also
+// returns the resource and the missing amount.
 func (f *Filters) CheckDynamic(o *overlay.Overlay, id model.NodeID, s *model.Shape) (code reason.Code, index int, short int64) {
 	base := int(id) * o.Nodes.Stride
 	free := func(i int) int64 { return min(o.Idle[base+i], o.Future[base+i]) }

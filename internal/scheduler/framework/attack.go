@@ -87,8 +87,8 @@ type Starve struct {
 // Starve registers a rule that determines for which jobs other pods may be evicted.
 func (r *Rules) Starve(f func(*Job) bool) { r.Starving = append(r.Starving, Starve{r.Tier, f}) }
 
-// MayEvictFor reports whether pods may be evicted for a job. All rules of the first tier that has such rules must agree.
-// Without any rule, the job must be below its minimum.
+// MayEvictFor reports whether pods may be evicted for a job. All rules of the first tier that has such rules must
+// agree. Without any rule, the job must be below its minimum.
 func (r *Rules) MayEvictFor(j *Job) bool {
 	if len(j.Pending) == 0 {
 		return false

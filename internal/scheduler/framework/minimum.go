@@ -38,7 +38,8 @@ func (j *Job) MinimumRequest() model.Request {
 	return j.minimum
 }
 
-// SaveMinimum saves the cached result of MinimumRequest before a simulation that changes the gang. restore puts it back.
+// SaveMinimum saves the cached result of MinimumRequest before a simulation that changes the gang. restore puts it
+// back.
 func (j *Job) SaveMinimum() (restore func()) {
 	minimum, generation := j.minimum, j.minimumGen
 	return func() { j.minimum, j.minimumGen = minimum, generation }

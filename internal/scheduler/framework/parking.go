@@ -11,8 +11,8 @@ func (j *Job) IsClusterBound() bool {
 	return j.Verdict.Code == reason.Overcommitted || j.Verdict.Code == reason.OverQuota
 }
 
-// NeedsAnything reports whether the gang needs anything, because it is not admitted, has tasks without a node, or is below
-// its minimum.
+// NeedsAnything reports whether the gang needs anything, because it is not admitted, has tasks without a node, or is
+// below its minimum.
 func (j *Job) NeedsAnything() bool {
 	switch j.Phase {
 	case schedulingv1beta1.PodGroupPending:

@@ -17,8 +17,8 @@ func (j *Job) CountEvicted(t *model.Task, sign int) {
 	}
 }
 
-// HeldResources returns the resources that the gang currently holds. It includes this cycle's placements, even tentative ones,
-// and excludes its evictions.
+// HeldResources returns the resources that the gang currently holds. It includes this cycle's placements, even
+// tentative ones, and excludes its evictions.
 func (j *Job) HeldResources() model.Vec {
 	held := j.Sums.Allocated.Clone()
 	for _, list := range [][]Placed{j.Placed, j.Promised} {
@@ -60,8 +60,8 @@ func (j *Job) DropPending(placed []Placed) {
 	j.Pending = rest
 }
 
-// KeepsPromises reports whether the tasks still have the resources that were promised to them, either as a promise or as a
-// placement.
+// KeepsPromises reports whether the tasks still have the resources that were promised to them, either as a promise or
+// as a placement.
 func (j *Job) KeepsPromises(tasks []*model.Task) bool {
 	kept := 0
 	for _, list := range [][]Placed{j.Placed, j.Promised} {
@@ -74,8 +74,8 @@ func (j *Job) KeepsPromises(tasks []*model.Task) bool {
 	return kept == len(tasks)
 }
 
-// ReleasePlacement removes an undone placement from the resources that the job's queue holds. The overlay is rolled back
-// separately.
+// ReleasePlacement removes an undone placement from the resources that the job's queue holds. The overlay is rolled
+// back separately.
 func (j *Job) ReleasePlacement(p Placed) {
 	j.In.AddAllocated(p.Task.Shape.Request, -1)
 	if !p.Waits {

@@ -33,7 +33,8 @@ func (j *Job) TasksPastGate() []*model.Task {
 	return append(out, j.Passed...)
 }
 
-// IsGateOpening reports whether tasks of the job have passed the gate of their queue, but the API has not confirmed it yet.
+// IsGateOpening reports whether tasks of the job have passed the gate of their queue, but the API has not confirmed it
+// yet.
 func (j *Job) IsGateOpening() bool {
 	return len(j.Passed) > 0 || j.opening
 }

@@ -116,7 +116,8 @@ func (r *Rules) CompareJobs(a, b *Job) int {
 	return CompareByAge(a, b)
 }
 
-// CompareJobsByPolicy is like CompareJobs, but without the default order: it returns 0 if the policies do not order the gangs.
+// CompareJobsByPolicy is like CompareJobs, but without the default order: it returns 0 if the policies do not order the
+// gangs.
 func (r *Rules) CompareJobsByPolicy(a, b *Job) int {
 	for _, f := range r.JobOrder {
 		if c := f(a, b); c != 0 {

@@ -320,14 +320,16 @@ func (b *Book) matchersOf(t *model.Task) []*matcher {
 	return b.lastMatching
 }
 
-// CountPlaced updates the counts within a cycle when a task is placed on a node (sign 1) or the placement is undone (-1).
+// CountPlaced updates the counts within a cycle when a task is placed on a node (sign 1) or the placement is undone
+// (-1).
 func (b *Book) CountPlaced(t *model.Task, id model.NodeID, sign int) {
 	if b.hasRules() {
 		b.shiftCounts(t, id, int32(sign), 0)
 	}
 }
 
-// CountEvicted updates the counts within a cycle when a task starts to count as leaving (sign 1) or no longer does (-1).
+// CountEvicted updates the counts within a cycle when a task starts to count as leaving (sign 1) or no longer does
+// (-1).
 func (b *Book) CountEvicted(t *model.Task, sign int) {
 	if b.hasRules() && t.Node != model.NoNode {
 		b.shiftCounts(t, t.Node, 0, int32(sign))

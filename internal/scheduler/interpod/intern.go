@@ -85,8 +85,8 @@ func (b *Book) newTally(top *topology, among *eligible) *tally {
 	return t
 }
 
-// sharedEligible returns the shared set of nodes that have the given keys and, if required, are permitted by the shape's
-// affinity and tolerations.
+// sharedEligible returns the shared set of nodes that have the given keys and, if required, are permitted by the
+// shape's affinity and tolerations.
 func (b *Book) sharedEligible(shape *model.Shape, keys []*topology, affinity, taints bool) *eligible {
 	affinity = affinity && shape.Required != nil
 	key := eligibleKey(shape, keys, affinity, taints)

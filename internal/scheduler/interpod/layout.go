@@ -31,8 +31,8 @@ type grouping struct {
 	first  []model.NodeID
 }
 
-// updateLayout updates the layout. If other nodes may now be excluded, it also changes the view's stamp, so that rankings are
-// computed again.
+// updateLayout updates the layout. If other nodes may now be excluded, it also changes the view's stamp, so that
+// rankings are computed again.
 func (p *Profile) updateLayout() {
 	l := &p.layout
 	sum := p.sumVersions()

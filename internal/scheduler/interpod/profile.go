@@ -54,8 +54,8 @@ func (b *Book) ProfileFor(t *model.Task) *Profile {
 	return p
 }
 
-// affectingTerms returns the terms of other pods that match a task. The first repels entries are anti-affinity terms. If
-// all is true, the result includes terms that no pod currently holds.
+// affectingTerms returns the terms of other pods that match a task. The first repels entries are anti-affinity terms.
+// If all is true, the result includes terms that no pod currently holds.
 func (b *Book) affectingTerms(t *model.Task, all bool) (list []*tally, repels int) {
 	list = b.around[:0]
 	matching := b.matchersOf(t)
@@ -105,8 +105,8 @@ type checks struct {
 	hard     []spread
 }
 
-// permitsNode reports whether the checks permit a node. free means that no pod matches the required affinity yet, so the
-// first matching pod may run anywhere. If later is true, pods that are leaving are ignored.
+// permitsNode reports whether the checks permit a node. free means that no pod matches the required affinity yet, so
+// the first matching pod may run anywhere. If later is true, pods that are leaving are ignored.
 func (k *checks) permitsNode(id model.NodeID, later, free bool) bool {
 	for _, t := range k.anti {
 		if d := t.top.domain[id]; d != none && t.countInDomain(d, later) > 0 {
@@ -155,7 +155,8 @@ func (s *spread) baselineCount() int32 {
 	return s.tally.minimumCount()
 }
 
-// startsAffinity reports whether no running pod matches the required affinity, but a pod of the shape would match it itself.
+// startsAffinity reports whether no running pod matches the required affinity, but a pod of the shape would match it
+// itself.
 func (p *Profile) startsAffinity() bool {
 	if !p.own.alone {
 		return false

@@ -26,8 +26,8 @@ type shapeCase struct {
 	used  uint64 // the last cycle that used this case
 }
 
-// preparedCase holds the verdict on a pod that applies to all nodes, and the state that the plugins prepared for checking
-// single nodes.
+// preparedCase holds the verdict on a pod that applies to all nodes, and the state that the plugins prepared for
+// checking single nodes.
 type podCase struct {
 	known                                           bool
 	gen, version                                    uint64

@@ -122,8 +122,8 @@ func (a *Adapter) Decided(t *model.Task, id model.NodeID) *decision.Attach {
 	return a.attachDecision(r)
 }
 
-// reachableVolumes returns the sorted keys of the volumes of a storage class that the node in focus may be able to reach and
-// the pod in focus may claim.
+// reachableVolumes returns the sorted keys of the volumes of a storage class that the node in focus may be able to
+// reach and the pod in focus may claim.
 func (a *Adapter) reachableVolumes(class string) []string {
 	if a.focus == nil {
 		return nil
@@ -163,14 +163,14 @@ func (a *Adapter) isClaimInUse(claim string) bool {
 	return false
 }
 
-// countsAsUsed reports whether the volumes and devices of a task in the model count as used. If later is true, they do not
-// count for tasks that are leaving.
+// countsAsUsed reports whether the volumes and devices of a task in the model count as used. If later is true, they do
+// not count for tasks that are leaving.
 func (a *Adapter) countsAsUsed(t *model.Task, later bool) bool {
 	return t.Status != model.Pipelined && (!later || t.Status != model.Releasing && !a.evicted[t])
 }
 
-// eachAttachedTask calls visit for the tasks on a node that attach volumes or devices, ending with the tasks placed in this
-// cycle.
+// eachAttachedTask calls visit for the tasks on a node that attach volumes or devices, ending with the tasks placed in
+// this cycle.
 func (a *Adapter) eachAttachedTask(id model.NodeID, later bool, visit func(*model.Task)) {
 	for _, t := range a.view.Nodes.Tasks[id] {
 		if t.Shape.Attached != nil && a.countsAsUsed(t, later) {

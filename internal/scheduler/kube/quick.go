@@ -66,8 +66,8 @@ func (a *Adapter) addQuickVolume(q *quickCase, key string) {
 	}
 }
 
-// quickVerdict checks whether a node can be excluded by its host name and its devices. The caller adds the detail to the
-// verdict.
+// quickVerdict checks whether a node can be excluded by its host name and its devices. The caller adds the detail to
+// the verdict.
 func (a *Adapter) quickVerdict(p *podCase, id model.NodeID) verdict {
 	q := &p.quickCase
 	if len(q.hosts)+len(q.free) > 0 {
@@ -103,8 +103,8 @@ func (a *Adapter) hasFreeVolume(class, host, claim string) bool {
 	return false
 }
 
-// hasAlternatives reports whether a device claim of the shape lists alternatives. Nodes may then differ in the alternative
-// that they can provide.
+// hasAlternatives reports whether a device claim of the shape lists alternatives. Nodes may then differ in the
+// alternative that they can provide.
 func (a *Adapter) hasAlternatives(shape *model.Shape) bool {
 	for _, key := range deviceClaimKeys(shape.Attached) {
 		claim, ok := a.handle.devices.getClaim(key)

@@ -68,8 +68,8 @@ func (s *Sizes) measureShape(shape *model.Shape) size {
 	return size{tooLarge: true, limits: s.ExceededLimits(shape.Request, 1, most)}
 }
 
-// ExceededLimits returns the resources, by name, of which one of several equal pods requests more than most, if together
-// they request the given amounts.
+// ExceededLimits returns the resources, by name, of which one of several equal pods requests more than most, if
+// together they request the given amounts.
 func (s *Sizes) ExceededLimits(request model.Request, pods int, most []int64) []explain.Limit {
 	var limits []explain.Limit
 	for _, t := range request {
@@ -93,8 +93,8 @@ func (s *Sizes) LargestAmounts() []int64 {
 	return s.largest
 }
 
-// LargestPermitted returns the maximum of each resource over the nodes that a placement permits. If the placement is unknown
-// or permits no node, it covers all nodes, because a pod without permitted nodes is not too large.
+// LargestPermitted returns the maximum of each resource over the nodes that a placement permits. If the placement is
+// unknown or permits no node, it covers all nodes, because a pod without permitted nodes is not too large.
 func (s *Sizes) LargestPermitted(placement *model.Shape) []int64 {
 	if placement == nil {
 		return s.LargestAmounts()

@@ -33,8 +33,8 @@ func (c *Changes) add(id model.NodeID) {
 // EndPosition returns the position just after the newest entry.
 func (c *Changes) EndPosition() int64 { return c.base + int64(len(c.entries)) }
 
-// EachChangedSince calls visit once for every node that changed at or after a position. It returns false, without calling visit,
-// if the log does not reach back that far.
+// EachChangedSince calls visit once for every node that changed at or after a position. It returns false, without
+// calling visit, if the log does not reach back that far.
 func (c *Changes) EachChangedSince(position int64, visit func(model.NodeID)) bool {
 	if position < c.base {
 		return false

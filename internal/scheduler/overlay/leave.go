@@ -6,8 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// ExcludeResources excludes some resources from the overlay's checks because another component checks them: every node then
-// appears to have model.MaxAmount of them. The resources replace those of the previous call.
+// ExcludeResources excludes some resources from the overlay's checks because another component checks them: every node
+// then appears to have model.MaxAmount of them. The resources replace those of the previous call.
 func (o *Overlay) ExcludeResources(indexes []int) {
 	var left []bool
 	for _, i := range indexes {
@@ -41,8 +41,8 @@ func (o *Overlay) FitsWhenEmpty(id model.NodeID, r model.Request) bool {
 	return true
 }
 
-// MarkChanged marks a node as changed for a reason that its row does not show, such as the time of day. If better is true,
-// waiting gangs may now fit on the node.
+// MarkChanged marks a node as changed for a reason that its row does not show, such as the time of day. If better is
+// true, waiting gangs may now fit on the node.
 func (o *Overlay) MarkChanged(id model.NodeID, better bool) {
 	if o.Rank[id] < 0 {
 		return

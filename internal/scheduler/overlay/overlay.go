@@ -180,8 +180,8 @@ func (o *Overlay) loadNodeRow(id model.NodeID) (grew, changed bool) {
 	return grew, changed
 }
 
-// refreshRow reloads one row. The row counts as grown if resources were freed on the node, or if the previous cycle used
-// resources there that are free in the model.
+// refreshRow reloads one row. The row counts as grown if resources were freed on the node, or if the previous cycle
+// used resources there that are free in the model.
 func (o *Overlay) refreshRow(id model.NodeID) {
 	if o.Rank[id] < 0 {
 		return
@@ -234,8 +234,8 @@ func (o *Overlay) EvictTask(id model.NodeID, t *model.Task) { o.applyStep(entry{
 // CancelEviction reverts an EvictTask without undoing the steps after it.
 func (o *Overlay) CancelEviction(id model.NodeID, t *model.Task) { o.applyStep(entry{id, hold, t}) }
 
-// AssumeEnded assumes, for a forecast, that a task has ended and its resources are idle. leaving is true if they were already
-// being released. The caller must roll the step back.
+// AssumeEnded assumes, for a forecast, that a task has ended and its resources are idle. leaving is true if they were
+// already being released. The caller must roll the step back.
 func (o *Overlay) AssumeEnded(id model.NodeID, t *model.Task, leaving bool) {
 	if leaving {
 		o.applyStep(entry{id, vacate, t})

@@ -381,8 +381,8 @@ func (q *Queue) computeShare() float64 {
 	return share
 }
 
-// FindExceeded returns the first resource, by name, for which held+asked exceeds the limit; -1 if no limit is exceeded. It
-// checks only requested resources.
+// FindExceeded returns the first resource, by name, for which held+asked exceeds the limit; -1 if no limit is exceeded.
+// It checks only requested resources.
 func FindExceeded(resources *model.Resources, held []float64, asked model.Request, limit []float64) (index int) {
 	return findExceededBy(resources, asked, limit, func(i int) float64 { return held[i] })
 }
@@ -410,8 +410,8 @@ func (s *Sums) OverCapabilityNow(resources *model.Resources, asked model.Request
 	return findExceededBy(resources, asked, capability, func(i int) float64 { return s.Occupied[i] })
 }
 
-// FindShortfall returns a resource for which held, without the requests of some tasks, would fall below a minimum; -1 if
-// there is none. It checks only resources that the tasks hold.
+// FindShortfall returns a resource for which held, without the requests of some tasks, would fall below a minimum; -1
+// if there is none. It checks only resources that the tasks hold.
 func FindShortfall(held []float64, tasks []*model.Task, minimum model.Request) (index int) {
 	for _, floor := range minimum {
 		lost := 0.0

@@ -27,7 +27,8 @@ func (q *Queue) Problem() (code reason.Code, text string) {
 	return "", ""
 }
 
-// cachedWarnings returns the contradictions in a queue's spec. These are not errors, because the narrower limit applies.
+// cachedWarnings returns the contradictions in a queue's spec. These are not errors, because the narrower limit
+// applies.
 func (q *Queue) cachedWarnings(resources *model.Resources) []string {
 	if !q.Known {
 		return nil

@@ -135,8 +135,8 @@ func (q *Queue) Ancestor(n int) *Queue {
 	return p
 }
 
-// DivergingAncestors returns the ancestors of two queues, or the queues themselves, just below their deepest common ancestor. The
-// two results are equal if one queue is within the other.
+// DivergingAncestors returns the ancestors of two queues, or the queues themselves, just below their deepest common
+// ancestor. The two results are equal if one queue is within the other.
 func DivergingAncestors(a, b *Queue) (x, y *Queue) {
 	for a.Level > b.Level && a.Parent != nil {
 		if a.Parent == b {

@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// waitsForAdmission reports whether the gang waits for admission with a request that divides evenly among its minimum of members.
-// Only then is it known what fewer or smaller pods would request.
+// waitsForAdmission reports whether the gang waits for admission with a request that divides evenly among its minimum
+// of members. Only then is it known what fewer or smaller pods would request.
 func (f *finder) waitsForAdmission() bool {
 	j := f.j
 	switch {
@@ -70,9 +70,9 @@ func (f *finder) equalPartsFit(request model.Request, members int) bool {
 	return false
 }
 
-// findGreatestPlaced returns the result of find, which searches for the greatest value that admits the gang. For a gang without
-// pods, it calls find with the requirement that the pods fit on the nodes in their current state, and if that finds
-// nothing, on empty nodes. For a gang with pods, find places the pods itself.
+// findGreatestPlaced returns the result of find, which searches for the greatest value that admits the gang. For a gang
+// without pods, it calls find with the requirement that the pods fit on the nodes in their current state, and if that
+// finds nothing, on empty nodes. For a gang with pods, find places the pods itself.
 func (f *finder) findGreatestPlaced(find func() int64) int64 {
 	defer func() { f.house = nowhere }()
 	if len(f.j.Pending) > 0 {
@@ -86,8 +86,9 @@ func (f *finder) findGreatestPlaced(find func() int64) int64 {
 	return 0
 }
 
-// startsWithMinimum reports whether the gang would be admitted with another minimum and, if its pods exist, would start. members
-// is the number of pods, and each returns the request of one pod for a resource, given its current request.
+// startsWithMinimum reports whether the gang would be admitted with another minimum and, if its pods exist, would
+// start. members is the number of pods, and each returns the request of one pod for a resource, given its current
+// request.
 func (f *finder) startsWithMinimum(members int, each func(index int, value int64) int64) bool {
 	j := f.j
 	minimum, request := j.Gang.MinMember, j.Gang.MinResources
@@ -119,8 +120,8 @@ func (f *finder) tryFewerBeforeAdmission() {
 	}
 }
 
-// trySmallerBeforeAdmission finds the greatest request per pod for the resource of the blocking limit with which the gang would be
-// admitted.
+// trySmallerBeforeAdmission finds the greatest request per pod for the resource of the blocking limit with which the
+// gang would be admitted.
 func (f *finder) trySmallerBeforeAdmission() {
 	if !f.waitsForAdmission() || f.v.Limit == nil || len(f.j.Pending) > 0 {
 		return
@@ -159,8 +160,8 @@ func (f *finder) trySmallerBeforeAdmission() {
 	}
 }
 
-// addAdmissionHint adds a hint with which the gang would be admitted. Without pods, it is not known whether the gang would also
-// start.
+// addAdmissionHint adds a hint with which the gang would be admitted. Without pods, it is not known whether the gang
+// would also start.
 func (f *finder) addAdmissionHint(kind, subject, from, to string) {
 	f.out = append(f.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to, Gate: len(f.j.Pending) == 0})
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// countOwnRequest counts all waiting pods of the gang in the requests of its queue, until undo is called, or its declared
-// minimum if no pods exist. The model counts neither pods that cannot run anywhere as they are nor pods with scheduling
-// gates.
+// countOwnRequest counts all waiting pods of the gang in the requests of its queue, until undo is called, or its
+// declared minimum if no pods exist. The model counts neither pods that cannot run anywhere as they are nor pods with
+// scheduling gates.
 func (f *finder) countOwnRequest() (undo func()) {
 	f.request = framework.SumRequests(slices.Concat(f.j.Pending, f.j.AtGate))
 	if len(f.j.Tasks) == 0 {

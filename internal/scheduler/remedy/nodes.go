@@ -18,8 +18,8 @@ import (
 // maxJudged limits the number of shapes for which nodes are counted by the reason why they cannot take the gang's pods.
 const maxJudged = 8
 
-// countRejections counts the reasons why nodes cannot take the gang's pods: first for the pod of the verdict, then for one pod
-// of each other shape.
+// countRejections counts the reasons why nodes cannot take the gang's pods: first for the pod of the verdict, then for
+// one pod of each other shape.
 func (f *finder) countRejections() []explain.Count {
 	counts := f.v.Tally.Counts
 	var judged []*model.Shape

@@ -21,8 +21,8 @@ const (
 	readAfter = time.Minute
 )
 
-// tryHigherPriority finds the lowest priority with which the gang would come before all other gangs of its queue and would
-// start.
+// tryHigherPriority finds the lowest priority with which the gang would come before all other gangs of its queue and
+// would start.
 func (f *finder) tryHigherPriority() {
 	s, j := f.s, f.j
 	from, to := j.Gang.Priority, j.Gang.Priority
@@ -102,7 +102,8 @@ func roundRunTime(d time.Duration) time.Duration {
 	return 0
 }
 
-// isBlockedInLine reports whether another gang comes before this gang in its strict queue and blocks the gangs behind it.
+// isBlockedInLine reports whether another gang comes before this gang in its strict queue and blocks the gangs behind
+// it.
 func (f *finder) isBlockedInLine() bool {
 	q := f.j.In
 	if !q.Fifo {

@@ -53,7 +53,8 @@ func (f *finder) goesAhead(o *framework.Job, q *queue.Queue) bool {
 	return f.s.Rules.CompareJobs(o, f.j) < 0
 }
 
-// tryRaisedCapability tries to raise a capability of the queue, or of one of its parents, to the smallest sufficient value.
+// tryRaisedCapability tries to raise a capability of the queue, or of one of its parents, to the smallest sufficient
+// value.
 func (f *finder) tryRaisedCapability() {
 	if !f.j.In.IsLeaf() {
 		return
@@ -135,8 +136,8 @@ func liftCapability(s *session.Session, q *queue.Queue, index int, to float64) (
 	}
 }
 
-// tryOtherQueues looks for a queue in which the gang would start. It skips a gang with running pods, because its resources
-// would move with it.
+// tryOtherQueues looks for a queue in which the gang would start. It skips a gang with running pods, because its
+// resources would move with it.
 func (f *finder) tryOtherQueues() {
 	if f.j.AllocatedTasks() > 0 || !f.queueMatters() || f.letsOthersStart() {
 		return
@@ -192,8 +193,8 @@ func (f *finder) queueMatters() bool {
 	return l == nil || !l.Cluster && !l.Node
 }
 
-// isQueueBounded reports whether a limit of the gang's queue is below the usable resources of the cluster, for any resource
-// that the gang requests.
+// isQueueBounded reports whether a limit of the gang's queue is below the usable resources of the cluster, for any
+// resource that the gang requests.
 func (f *finder) isQueueBounded() bool {
 	q := f.j.In
 	for _, term := range framework.SumRequests(f.j.MinimumTasks()) {

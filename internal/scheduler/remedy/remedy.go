@@ -88,7 +88,8 @@ type finder struct {
 
 	house int                             // where pods that do not exist yet must fit: see housed
 	ahead map[*queue.Queue]*framework.Job // first blocking gang of each strict queue: see isBlockedInLine
-	// lends caches, by division of the cluster, whether no other gang needs the free resources within its queue's share.
+	// lends caches, by division of the cluster, whether no other gang needs the free resources within its queue's
+	// share.
 	lends map[uint64]bool
 }
 
@@ -101,8 +102,8 @@ func (f *finder) hasPodsToTry() bool {
 	return len(f.j.Pending) > 0 && f.s.IsTryable(f.j)
 }
 
-// wouldGetPods reports whether the gang would start, or would get one more pod if it has its minimum. It undoes everything it
-// tries.
+// wouldGetPods reports whether the gang would start, or would get one more pod if it has its minimum. It undoes
+// everything it tries.
 func (f *finder) wouldGetPods() bool {
 	if !f.j.IsAdmitted() && f.j.HasMinResources && f.s.MayEnqueue(f.j).Code != "" {
 		return false
@@ -163,8 +164,8 @@ func (f *finder) fitsWithinLimits(limits session.Limits) bool {
 	return fits
 }
 
-// tryFewerMembers finds the greatest minimum that fits. For a gang whose tasks have minimums of their own, it lowers the
-// minimum of one task only, so that the other tasks keep theirs.
+// tryFewerMembers finds the greatest minimum that fits. For a gang whose tasks have minimums of their own, it lowers
+// the minimum of one task only, so that the other tasks keep theirs.
 func (f *finder) tryFewerMembers() {
 	j := f.j
 	if !f.hasPodsToTry() || len(j.SubGroups) > 0 || j.HasRoleMinimums() && f.tryFewerOfTask() {
@@ -182,8 +183,8 @@ func (f *finder) tryFewerMembers() {
 	}
 }
 
-// bisectGreatest returns the greatest number between low and high for which fits is true, by bisection. It assumes that low
-// fits and high does not.
+// bisectGreatest returns the greatest number between low and high for which fits is true, by bisection. It assumes that
+// low fits and high does not.
 func bisectGreatest(low, high int, fits func(int) bool) int {
 	for low+1 < high {
 		if middle := (low + high) / 2; fits(middle) {
@@ -195,8 +196,8 @@ func bisectGreatest(low, high int, fits func(int) bool) int {
 	return low
 }
 
-// tryFewerOfTask looks for a task whose minimum could be lowered so that the gang would start. It tries the task with the
-// greatest minimum first.
+// tryFewerOfTask looks for a task whose minimum could be lowered so that the gang would start. It tries the task with
+// the greatest minimum first.
 func (f *finder) tryFewerOfTask() bool {
 	j := f.j
 	minimum, minimums, needs := j.MinMember, j.MinTaskMember, j.RoleNeeds()
@@ -219,8 +220,8 @@ func (f *finder) tryFewerOfTask() bool {
 	return false
 }
 
-// startsWithChange reports whether the gang would start if its pods' shapes were changed. It reports false if the change affects a
-// pod whose placement depends on other pods or on volumes, because such a change cannot be simulated.
+// startsWithChange reports whether the gang would start if its pods' shapes were changed. It reports false if the
+// change affects a pod whose placement depends on other pods or on volumes, because such a change cannot be simulated.
 func (f *finder) startsWithChange(change func(*model.ShapeSpec, model.Request) model.Request) bool {
 	return f.startsWithShapes(func(shape *model.Shape) *model.Shape {
 		v, ok := shape.ChangedCopy(change)
@@ -234,8 +235,8 @@ func (f *finder) startsWithChange(change func(*model.ShapeSpec, model.Request) m
 	})
 }
 
-// startsWithShapes reports whether the gang would start if its tasks had the shapes that change returns. It reports false if change
-// returns nil, which means that there is no such shape.
+// startsWithShapes reports whether the gang would start if its tasks had the shapes that change returns. It reports
+// false if change returns nil, which means that there is no such shape.
 func (f *finder) startsWithShapes(change func(*model.Shape) *model.Shape) bool {
 	pending := f.j.Pending
 	variants := map[*model.Shape]*model.Shape{}
@@ -256,16 +257,16 @@ func (f *finder) startsWithShapes(change func(*model.Shape) *model.Shape) bool {
 	return f.startsWithTasks(clones)
 }
 
-// startsWithTasks reports whether the gang would start if clones replaced its pending tasks. Each clone takes the place of the
-// task with the same index, also in the gang's sub-groups.
+// startsWithTasks reports whether the gang would start if clones replaced its pending tasks. Each clone takes the place
+// of the task with the same index, also in the gang's sub-groups.
 func (f *finder) startsWithTasks(clones []*model.Task) bool {
 	restore := f.j.ReplacePending(clones)
 	defer restore()
 	return f.wouldGetPods()
 }
 
-// sharedShape returns an existing shape equal to v, or v itself if no equal shape exists. Pods that become equal therefore
-// share one shape and are placed together, as they would be in a real cycle. It returns nil if v is nil.
+// sharedShape returns an existing shape equal to v, or v itself if no equal shape exists. Pods that become equal
+// therefore share one shape and are placed together, as they would be in a real cycle. It returns nil if v is nil.
 func (f *finder) sharedShape(v *model.Shape, variants map[*model.Shape]*model.Shape) *model.Shape {
 	if v == nil {
 		return nil
@@ -297,8 +298,8 @@ func (f *finder) trySmallerPods() {
 	}
 }
 
-// requestedAmounts returns the different amounts of a resource that the gang's pods request: first the amount of the pod that
-// the verdict is about, then the others in descending order.
+// requestedAmounts returns the different amounts of a resource that the gang's pods request: first the amount of the
+// pod that the verdict is about, then the others in descending order.
 func (f *finder) requestedAmounts(index int) []int64 {
 	var all []int64
 	for _, shape := range f.j.PendingShapes() {
@@ -323,8 +324,8 @@ func boolToInt(is bool) int {
 	return 0
 }
 
-// trySmallerRequest looks for a smaller request for a resource, for the pods that request exactly the amount asked. It adds a
-// hint and returns true if it finds one.
+// trySmallerRequest looks for a smaller request for a resource, for the pods that request exactly the amount asked. It
+// adds a hint and returns true if it finds one.
 func (f *finder) trySmallerRequest(index int, asked int64) bool {
 	shapes := f.j.PendingShapes()
 	if slices.ContainsFunc(shapes, func(other *model.Shape) bool {
@@ -345,8 +346,8 @@ func (f *finder) trySmallerRequest(index int, asked int64) bool {
 	return true
 }
 
-// tasksRequesting returns the names of the tasks whose pods request the amount asked of a resource. It returns nil if all
-// pods of the gang do.
+// tasksRequesting returns the names of the tasks whose pods request the amount asked of a resource. It returns nil if
+// all pods of the gang do.
 func (f *finder) tasksRequesting(index int, asked int64) []string {
 	named := map[string]bool{}
 	others := false
@@ -398,8 +399,8 @@ func bisectUpTo(high int64, steps int, fits func(int64) bool) int64 {
 	return low
 }
 
-// startsWithRequest reports whether the gang would start if its pods that request the amount asked of a resource requested the
-// amount to instead.
+// startsWithRequest reports whether the gang would start if its pods that request the amount asked of a resource
+// requested the amount to instead.
 func (f *finder) startsWithRequest(index int, asked, to int64) bool {
 	name := corev1.ResourceName(f.s.Cluster.Resources.Name(index))
 	return f.startsWithChange(func(spec *model.ShapeSpec, request model.Request) model.Request {
@@ -421,8 +422,8 @@ func (f *finder) startsWithRequest(index int, asked, to int64) bool {
 	})
 }
 
-// scarceResources lists the resources that the gang may lack: first those of the limits that block it, then those that nodes lack,
-// in the order of the verdict's counts, then all others that the pods request.
+// scarceResources lists the resources that the gang may lack: first those of the limits that block it, then those that
+// nodes lack, in the order of the verdict's counts, then all others that the pods request.
 func (f *finder) scarceResources() []int {
 	var names []string
 	if f.v.Limit != nil {
@@ -450,8 +451,8 @@ func (f *finder) scarceResources() []int {
 	return out
 }
 
-// countFitting returns how many pods of a shape fit on the nodes if each requests the amount value of a resource. It stops
-// counting at need.
+// countFitting returns how many pods of a shape fit on the nodes if each requests the amount value of a resource. It
+// stops counting at need.
 func (f *finder) countFitting(shape *model.Shape, index int, value int64, need int) int {
 	s := f.s
 	pods := 0

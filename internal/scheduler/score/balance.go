@@ -31,8 +31,8 @@ func (r *Request) balanceScore(o *overlay.Overlay, base int) float64 {
 	return 50 + (50+measureEvenness(o, base, r.balance, 1)-measureEvenness(o, base, r.balance, 0))/2
 }
 
-// measureEvenness returns 100 minus the deviation of the used fractions, in points. with is 1 to include the pod's request,
-// and 0 otherwise.
+// measureEvenness returns 100 minus the deviation of the used fractions, in points. with is 1 to include the pod's
+// request, and 0 otherwise.
 func measureEvenness(o *overlay.Overlay, base int, of []packed, with float64) float64 {
 	var parts [3]float64
 	n, sum := 0, 0.0

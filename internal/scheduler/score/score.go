@@ -40,8 +40,8 @@ type Binpack struct {
 	Resources map[string]float64
 }
 
-// Bonus holds a policy's points for nodes. When the points of a node change, the policy must call Overlay.MarkChanged for
-// the node.
+// Bonus holds a policy's points for nodes. When the points of a node change, the policy must call Overlay.MarkChanged
+// for the node.
 type Bonus struct {
 	Points []float64               // by model.NodeID; nodes beyond the end get no points
 	For    func(*model.Shape) bool // reports whether the bonus applies to a shape, always the same; nil for all shapes

@@ -81,7 +81,8 @@ func ParseOverride(notes map[string]string) (own map[string]Term, ok bool, err e
 	return own, true, nil
 }
 
-// findTerm returns the term for a resource: the term with its name or, if none exists, with the longest matching prefix.
+// findTerm returns the term for a resource: the term with its name or, if none exists, with the longest matching
+// prefix.
 func (s *Strategy) findTerm(resources map[string]Term, name string) (Term, bool) {
 	if t, ok := resources[name]; ok {
 		return t, true
@@ -134,8 +135,8 @@ func (s *strategy) scoreNode(o *overlay.Overlay, base int) float64 {
 	return points
 }
 
-// scoreTerms returns the weighted sum of the resources' used or free fractions after the pod is placed. It returns 0 if the
-// pod would exceed a resource.
+// scoreTerms returns the weighted sum of the resources' used or free fractions after the pod is placed. It returns 0 if
+// the pod would exceed a resource.
 func (s *strategy) scoreTerms(o *overlay.Overlay, base int) float64 {
 	sum := 0.0
 	for i := range s.terms {
@@ -157,9 +158,9 @@ func (s *strategy) scoreTerms(o *overlay.Overlay, base int) float64 {
 	return sum
 }
 
-// scoreScarcity returns 1 for a node without scarce resources, and 0 for a node that has all of them or lacks a requested
-// resource. As in Volcano, scarce resources that the pod requests count as well. They affect all nodes that have them
-// equally.
+// scoreScarcity returns 1 for a node without scarce resources, and 0 for a node that has all of them or lacks a
+// requested resource. As in Volcano, scarce resources that the pod requests count as well. They affect all nodes that
+// have them equally.
 func (s *strategy) scoreScarcity(o *overlay.Overlay, base int) float64 {
 	for _, index := range s.asked {
 		if o.Nodes.Alloc[base+int(index)] <= 0 {

@@ -153,7 +153,8 @@ func (in *insiders) addAdmitted(s *Session, j *framework.Job) {
 	}
 }
 
-// WakeAdmissionHeads makes the first gang of each queue that waits for admission ready again, if it could be admitted ahead.
+// WakeAdmissionHeads makes the first gang of each queue that waits for admission ready again, if it could be admitted
+// ahead.
 func (s *Session) WakeAdmissionHeads() {
 	if !s.usesReservations() {
 		return

@@ -233,7 +233,8 @@ func (c *backfillers) isVetoed(j *framework.Job) bool {
 	})
 }
 
-// holdMinimum makes a gang's queue hold its minimum, until the reservations by which it has ended; sign -1 reverses this.
+// holdMinimum makes a gang's queue hold its minimum, until the reservations by which it has ended; sign -1 reverses
+// this.
 func (c *backfillers) holdMinimum(j *framework.Job, sign float64) {
 	j.In.AddAllocated(j.MinResources, sign)
 	for _, r := range c.s.Reservations {
@@ -369,8 +370,8 @@ func (s *Session) endsByThen(j *framework.Job, r *Reservation) bool {
 	return j.Estimate > 0 && !s.Now.Add(j.Estimate).After(r.At)
 }
 
-// checkReservedLimits returns a verdict if a queue's limits would not leave room for a reservation if a gang with a request
-// started now.
+// checkReservedLimits returns a verdict if a queue's limits would not leave room for a reservation if a gang with a
+// request started now.
 func (s *Session) checkReservedLimits(binds func(*Reservation) bool, j *framework.Job, request model.Request) explain.Verdict {
 	for _, r := range s.Reservations {
 		if !binds(r) {

@@ -39,8 +39,8 @@ func (s *Session) SimulateHeld(j *framework.Job, tasks []*model.Task) (undo func
 	}
 }
 
-// RecordEvicted marks the status of a gang that lost tasks to be updated, and excludes the gang from further evictions in
-// this cycle.
+// RecordEvicted marks the status of a gang that lost tasks to be updated, and excludes the gang from further evictions
+// in this cycle.
 func (s *Session) RecordEvicted(g *model.Gang, tasks int) {
 	if j := s.Job(g); j != nil {
 		s.markEased(j.In)

@@ -67,8 +67,8 @@ func (s *Session) RecordTurn(j *framework.Job) {
 	s.turns[j] = len(s.turns) + 1
 }
 
-// MakeReservation makes a reservation for a gang that did not fit at its turn, if it is the first of its queue whose start
-// time can be computed.
+// MakeReservation makes a reservation for a gang that did not fit at its turn, if it is the first of its queue whose
+// start time can be computed.
 func (s *Session) MakeReservation(j *framework.Job) {
 	if !s.usesReservations() || s.heads[j.In] >= maxHeads || !s.isReservable(j) {
 		return
@@ -328,7 +328,8 @@ func fitsRow(request model.Request, row []int64) bool {
 	return true
 }
 
-// checkReservedForTask returns a verdict if a queue's limits would not leave room for a reservation if the task started now.
+// checkReservedForTask returns a verdict if a queue's limits would not leave room for a reservation if the task started
+// now.
 func (s *Session) checkReservedForTask(j *framework.Job, t *model.Task) explain.Verdict {
 	return s.checkReservedBy(func(r *Reservation) bool { return s.restrictsTask(r, j, t) }, j, t)
 }
@@ -393,8 +394,8 @@ func (s *Session) isLentOut(j *framework.Job, v *explain.Verdict) bool {
 // maxLent bounds the nodes of a reservation that are checked.
 const maxLent = 16
 
-// wouldFitReserved reports whether a task would fit on a node of a reservation, without the reservation, once the tasks that
-// end before it have ended.
+// wouldFitReserved reports whether a task would fit on a node of a reservation, without the reservation, once the tasks
+// that end before it have ended.
 func (s *Session) wouldFitReserved(r *Reservation, t *model.Task) bool {
 	looked := map[model.NodeID]bool{}
 	for _, p := range r.Placed {
@@ -419,9 +420,9 @@ func (s *Session) wouldFitReserved(r *Reservation, t *model.Task) bool {
 	return false
 }
 
-// UntriedHeads returns the first gangs of each queue that are not tried in this cycle and could get a reservation, because
-// later gangs must respect it. It returns as many as MakeReservation would try, because it may find no start for the first
-// ones. Gangs that may not be tried at all do not block others.
+// UntriedHeads returns the first gangs of each queue that are not tried in this cycle and could get a reservation,
+// because later gangs must respect it. It returns as many as MakeReservation would try, because it may find no start
+// for the first ones. Gangs that may not be tried at all do not block others.
 func (s *Session) UntriedHeads() []*framework.Job {
 	if !s.usesReservations() {
 		return nil

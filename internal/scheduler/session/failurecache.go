@@ -67,8 +67,8 @@ func (s *Session) failsLike(j *framework.Job, f *cachedFailure) bool {
 	return !isFreeOfMore
 }
 
-// isBlockedByQueue reports whether a limit of its queue, and not only the size of the cluster, permits no more pods of a
-// gang, or not its minimum.
+// isBlockedByQueue reports whether a limit of its queue, and not only the size of the cluster, permits no more pods of
+// a gang, or not its minimum.
 func (s *Session) isBlockedByQueue(j *framework.Job) bool {
 	requested := j.Pending[0].Shape.Request
 	if !s.hasMinimum(j) {

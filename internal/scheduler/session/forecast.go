@@ -114,8 +114,8 @@ func (s *Session) whyNoForecast(j *framework.Job) string {
 	return ""
 }
 
-// hasLostPromise reports whether resources that were promised to a gang are given up in this cycle. Until the next cycle
-// they still count as held by the gang.
+// hasLostPromise reports whether resources that were promised to a gang are given up in this cycle. Until the next
+// cycle they still count as held by the gang.
 func hasLostPromise(j *framework.Job) bool {
 	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return t.Status == model.Pipelined })
 }
@@ -242,8 +242,9 @@ func (f *forecaster) tryStart(j *framework.Job) bool {
 	return true
 }
 
-// dropMovedReservations drops the reservations that the start of a gang may move: the ones of later turns, because the gang did not
-// respect them, and the ones that begin while it still runs, because the nodes are then less full than assumed.
+// dropMovedReservations drops the reservations that the start of a gang may move: the ones of later turns, because the
+// gang did not respect them, and the ones that begin while it still runs, because the nodes are then less full than
+// assumed.
 func (f *forecaster) dropMovedReservations(j *framework.Job, placed []framework.Placed) {
 	for head, r := range f.heads {
 		turn, had := f.s.turns[head]
@@ -293,8 +294,8 @@ func (f *forecaster) reserveForHead(j *framework.Job, tried map[*queue.Queue]int
 	s.activateReservation(r)
 }
 
-// lookFurther looks further into the future for one gang, and returns to the current time. last is its reservation if the
-// time is known; otherwise nil.
+// lookFurther looks further into the future for one gang, and returns to the current time. last is its reservation if
+// the time is known; otherwise nil.
 func (f *forecaster) lookFurther(j *framework.Job, last *Reservation) (r *Reservation, ok bool) {
 	l, mark, next := f.look, f.s.View.Mark(), f.look.next
 	if last != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// CheckQueueOpen reports whether the job's queue exists and is open. If not, it sets the job's verdict. A closed queue admits
-// no gangs, and admitted gangs get no more nodes.
+// CheckQueueOpen reports whether the job's queue exists and is open. If not, it sets the job's verdict. A closed queue
+// admits no gangs, and admitted gangs get no more nodes.
 func (s *Session) CheckQueueOpen(j *framework.Job) bool {
 	switch {
 	case !j.In.Known:

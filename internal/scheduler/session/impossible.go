@@ -63,9 +63,9 @@ func (s *Session) beyondSmallQueues(j *framework.Job) []explain.Limit {
 	})
 }
 
-// beyondCapacity returns the resources, by name, of which a gang's minimum requests more than a capacity. Each limit is a
-// copy of about, with its resource and amounts. Resources of which smaller pods of the gang request little enough come
-// last, and only if other resources are beyond the capacity for all pods: the user must then lower both.
+// beyondCapacity returns the resources, by name, of which a gang's minimum requests more than a capacity. Each limit is
+// a copy of about, with its resource and amounts. Resources of which smaller pods of the gang request little enough
+// come last, and only if other resources are beyond the capacity for all pods: the user must then lower both.
 func (s *Session) beyondCapacity(j *framework.Job, capacity []float64, about explain.Limit) []explain.Limit {
 	var limits, smallerPodsSuffice []explain.Limit
 	for i, sum := range s.minimumOf(j) {
@@ -109,8 +109,8 @@ func (s *Session) capacityOf(v *explain.Verdict) []float64 {
 	return nil
 }
 
-// clusterCapacityFor returns the most of the cluster that a queue can ever hold, by resource: without what is guaranteed to
-// other queues. q may be nil.
+// clusterCapacityFor returns the most of the cluster that a queue can ever hold, by resource: without what is
+// guaranteed to other queues. q may be nil.
 func (s *Session) clusterCapacityFor(q *queue.Queue) []float64 {
 	capacity := slices.Clone(s.Ledger.Total)
 	if q == nil || len(s.Rules.Allocatable) == 0 { // no policy limits queues
@@ -124,7 +124,8 @@ func (s *Session) clusterCapacityFor(q *queue.Queue) []float64 {
 	return capacity
 }
 
-// reservedForGuarantees returns the part of a resource that a queue can never hold because it is guaranteed to other queues.
+// reservedForGuarantees returns the part of a resource that a queue can never hold because it is guaranteed to other
+// queues.
 func (s *Session) reservedForGuarantees(q *queue.Queue, resource string) float64 {
 	index, known := s.Cluster.Resources.Find(resource)
 	if q == nil || !known || len(s.Rules.Allocatable) == 0 {
@@ -142,8 +143,8 @@ func (s *Session) queueNamed(name string) *queue.Queue {
 	return s.Ledger.Queues[at]
 }
 
-// minimumOf returns the total request of the pods that must start together: of its first pods, or what the gang declares
-// if its pods do not exist yet.
+// minimumOf returns the total request of the pods that must start together: of its first pods, or what the gang
+// declares if its pods do not exist yet.
 func (s *Session) minimumOf(j *framework.Job) model.Vec {
 	if len(j.Pending)+len(j.AtGate) >= max(j.Need(), 1) {
 		return s.requestedTogether(j)

@@ -97,7 +97,8 @@ func (s *Session) releaseLost(k *keeping) {
 	k.held = k.held[:0]
 }
 
-// UseHeldResources releases what is held for a gang, so that the gang can use it, until the returned function is called.
+// UseHeldResources releases what is held for a gang, so that the gang can use it, until the returned function is
+// called.
 func (s *Session) UseHeldResources(j *framework.Job) (done func()) {
 	i := slices.IndexFunc(s.keeps, func(k *keeping) bool { return k.job == j && len(k.held) > 0 })
 	if i < 0 {

@@ -26,15 +26,15 @@ func (s *Session) CompareWithShare(j *framework.Job, minimum model.Request) Shar
 	return NotPermitted
 }
 
-// mayUseShareOrBorrow reports whether a waiting gang counts when resources are lent: it is admitted, it may be tried, and
-// it neither has nor will get resources in this cycle.
+// mayUseShareOrBorrow reports whether a waiting gang counts when resources are lent: it is admitted, it may be tried,
+// and it neither has nor will get resources in this cycle.
 func (s *Session) mayUseShareOrBorrow(j *framework.Job) bool {
 	waitsForMinimum := j.IsAdmitted() && j.Need() > 0 && !j.HasResources()
 	return waitsForMinimum && j.Verdict.Code != reason.BehindOthers && s.IsTryable(j)
 }
 
-// FindBorrowers returns the waiting gangs that need more than their queue deserves. It returns nil if a gang that needs no
-// more than its queue's share could start, because the free resources are for that gang.
+// FindBorrowers returns the waiting gangs that need more than their queue deserves. It returns nil if a gang that needs
+// no more than its queue's share could start, because the free resources are for that gang.
 func (s *Session) FindBorrowers() []*framework.Job {
 	var borrowers, entitled []*framework.Job
 	for _, j := range s.AllWaiting {

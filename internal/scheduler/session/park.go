@@ -43,7 +43,8 @@ func (s *Session) GrownNodesHelp(shape *model.Shape) bool {
 	return false
 }
 
-// OutlivedReservation reports whether a gang that had a reservation when j was parked no longer exists or no longer waits.
+// OutlivedReservation reports whether a gang that had a reservation when j was parked no longer exists or no longer
+// waits.
 func (s *Session) OutlivedReservation(j *framework.Job) bool {
 	if j.Verdict.Code != reason.Reserved {
 		return false

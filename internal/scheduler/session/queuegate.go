@@ -10,9 +10,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// PassQueueGate opens the gate for those tasks of a gang that their queue has room for: the minimum together or nothing, and
-// more as long as there is room. Nodes are not considered. This is the purpose of the gate: autoscalers add no
-// nodes for pods that a queue holds back, but do for the others. The verdict holds the reason if no task passes.
+// PassQueueGate opens the gate for those tasks of a gang that their queue has room for: the minimum together or
+// nothing, and more as long as there is room. Nodes are not considered. This is the purpose of the gate: autoscalers
+// add no nodes for pods that a queue holds back, but do for the others. The verdict holds the reason if no task passes.
 func (s *Session) PassQueueGate(j *framework.Job) explain.Verdict {
 	waiting := j.TasksPastGate()
 	first := len(waiting)
@@ -37,8 +37,8 @@ func (s *Session) PassQueueGate(j *framework.Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// countAllowed counts how many tasks, in order, a gang's queue may hold together besides what it reserves for others. The
-// verdict is about the first task that it may not hold, with the request of the tasks that must start together.
+// countAllowed counts how many tasks, in order, a gang's queue may hold together besides what it reserves for others.
+// The verdict is about the first task that it may not hold, with the request of the tasks that must start together.
 func (s *Session) countAllowed(j *framework.Job, tasks []*model.Task, first, atLeast int) (n int, v explain.Verdict) {
 	for ; n < len(tasks); n++ {
 		if v = s.mayAllocate(j, tasks[n].Shape.Request); v.Code != "" {
@@ -66,8 +66,8 @@ func (s *Session) countAllowed(j *framework.Job, tasks []*model.Task, first, atL
 	return n, v
 }
 
-// checkReservedAtGate returns a verdict if a queue reserves resources for another gang that a gated task would use. The task's
-// run time does not matter: a task that passed the gate holds its reservation until a node is found for it.
+// checkReservedAtGate returns a verdict if a queue reserves resources for another gang that a gated task would use. The
+// task's run time does not matter: a task that passed the gate holds its reservation until a node is found for it.
 func (s *Session) checkReservedAtGate(j *framework.Job, t *model.Task) explain.Verdict {
 	return s.checkReservedBy(func(r *Reservation) bool { return s.isBehind(r, j) }, j, t)
 }

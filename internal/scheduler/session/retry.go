@@ -11,8 +11,8 @@ import (
 // although all would fit in another order. Therefore, a gang of several shapes that fails is tried again with the
 // failed shapes first, unless it is clear that no order helps.
 
-// tryOrders places what it can. If that is not enough and another order could be better, it tries others. The placements
-// of the last try stay on the overlay.
+// tryOrders places what it can. If that is not enough and another order could be better, it tries others. The
+// placements of the last try stay on the overlay.
 func (r *round) tryOrders() {
 	if r.job.IsStructured() {
 		r.placeStructured()
@@ -61,8 +61,8 @@ func (r *round) tryOrders() {
 	}
 }
 
-// preferStartNow places other pods of the gang if some of the placed pods have to wait for resources that are being released,
-// and other pods are enough to start the gang now.
+// preferStartNow places other pods of the gang if some of the placed pods have to wait for resources that are being
+// released, and other pods are enough to start the gang now.
 func (r *round) preferStartNow(mark int) {
 	if r.promises == 0 || len(r.placed) == len(r.job.Pending) || len(r.releasePasses()) == 1 {
 		return
@@ -79,9 +79,9 @@ func (r *round) preferStartNow(mark int) {
 	r.placeOnce()
 }
 
-// retryPromisedNodes tries once more if the gang has promised resources, using the promised nodes. The best node for each pod
-// does not always leave room for all of them. If the resources freed by victims were not found again, more victims
-// would be evicted.
+// retryPromisedNodes tries once more if the gang has promised resources, using the promised nodes. The best node for
+// each pod does not always leave room for all of them. If the resources freed by victims were not found again, more
+// victims would be evicted.
 func (r *round) retryPromisedNodes(mark int) bool {
 	if len(r.job.Reserved) == 0 || r.extra {
 		return false

@@ -326,8 +326,8 @@ func (r *round) needsReason(t *model.Task) bool {
 	return r.nodeVerdict.Code == "" || r.nodeVerdict.Code == reason.TooLarge && !r.s.IsTooLarge(t.Shape)
 }
 
-// recordBlocked records a limit of the queue that a task exceeds. If the limit is the whole cluster, the nodes are short
-// of resources, and their reason is more specific.
+// recordBlocked records a limit of the queue that a task exceeds. If the limit is the whole cluster, the nodes are
+// short of resources, and their reason is more specific.
 func (r *round) recordBlocked(t *model.Task, v explain.Verdict) {
 	if r.quiet {
 		return

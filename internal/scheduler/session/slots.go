@@ -116,8 +116,8 @@ func (s *Session) queueMayAllow(j *framework.Job) bool {
 	return len(j.PendingShapes()) != 1 || s.Rules.MayAllocate(j.In, j.MinimumRequest()).Code == ""
 }
 
-// advanceToCapacity advances the forecast until the nodes have room for a gang, counting each pod separately, and its queue has
-// too. It reports whether this happens. Before that time the gang cannot fit.
+// advanceToCapacity advances the forecast until the nodes have room for a gang, counting each pod separately, and its
+// queue has too. It reports whether this happens. Before that time the gang cannot fit.
 func (l *lookahead) advanceToCapacity(j *framework.Job) bool {
 	shapes := j.PendingShapes()
 	counts := make([]*slots, len(shapes))

@@ -284,8 +284,8 @@ func (l *lookahead) wouldFit(j *framework.Job, limits Limits) bool {
 	return ok
 }
 
-// findEarliestStart advances to the earliest time at which a gang fits; false if it never fits. It searches with doubling
-// steps and then bisects the last step.
+// findEarliestStart advances to the earliest time at which a gang fits; false if it never fits. It searches with
+// doubling steps and then bisects the last step.
 func (l *lookahead) findEarliestStart(j *framework.Job, limits Limits) (time.Time, bool) {
 	at := l.s.Now
 	if l.next > 0 {

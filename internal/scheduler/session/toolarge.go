@@ -65,8 +65,8 @@ func (s *Session) lowestLimits(tasks []*model.Task) []explain.Limit {
 	return slices.SortedFunc(maps.Values(lowest), func(a, b explain.Limit) int { return strings.Compare(a.Resource, b.Resource) })
 }
 
-// explainExceeded changes the verdict of a gang that does not fit, or exceeds its queue's share, if its minimum is more than
-// the capability of its queue or the capacity of the whole cluster.
+// explainExceeded changes the verdict of a gang that does not fit, or exceeds its queue's share, if its minimum is more
+// than the capability of its queue or the capacity of the whole cluster.
 func (s *Session) explainExceeded(j *framework.Job, v *explain.Verdict) {
 	if !s.Rules.Gang || v.Code != reason.OverDeserved && (v.Code != reason.GangDoesNotFit || v.Limit != nil) {
 		return

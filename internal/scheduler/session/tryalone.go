@@ -64,9 +64,9 @@ func (s *Session) dependsOnOthers(j *framework.Job) bool {
 	return false
 }
 
-// simulateAllEnded simulates the end of all pods that run for gangs, except for one gang, which may be nil. Pods without a
-// gang stay, because their end is unknown. If remembered is true, ended pods still count in pod affinity rules. The
-// caller handles what queues hold.
+// simulateAllEnded simulates the end of all pods that run for gangs, except for one gang, which may be nil. Pods
+// without a gang stay, because their end is unknown. If remembered is true, ended pods still count in pod affinity
+// rules. The caller handles what queues hold.
 func (s *Session) simulateAllEnded(stays *framework.Job, remembered bool) *lookahead {
 	evicted := map[*model.Task]bool{}
 	for i := range s.Out.Evicts {

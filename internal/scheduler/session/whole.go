@@ -145,7 +145,8 @@ func (r *round) minimumTasks() []*model.Task {
 	return tasks
 }
 
-// candidateTasks returns the tasks that the round may place. If a task of the minimum finds no node, another may replace it.
+// candidateTasks returns the tasks that the round may place. If a task of the minimum finds no node, another may
+// replace it.
 func (r *round) candidateTasks() []*model.Task {
 	if r.filter == nil {
 		return r.job.Pending
@@ -189,8 +190,8 @@ func (r *round) countMissing() {
 	r.extra = r.need == 0 && len(r.roleNeeds) == 0 && len(r.sub.missing) == 0
 }
 
-// placeMissing places what the gang lacks, in the current scope: first groups that must start, then tasks of roles below
-// their minimum, then the rest.
+// placeMissing places what the gang lacks, in the current scope: first groups that must start, then tasks of roles
+// below their minimum, then the rest.
 func (r *round) placeMissing() {
 	r.countMissing()
 	for _, g := range r.job.GroupsInOrder() {
@@ -347,8 +348,8 @@ func (r *round) placeInGroup(g *framework.Group, tasks []*model.Task) bool {
 	return false
 }
 
-// countFreeSlots returns how many of some tasks the nodes currently have room for, by resources alone, counting each shape
-// separately.
+// countFreeSlots returns how many of some tasks the nodes currently have room for, by resources alone, counting each
+// shape separately.
 func (r *round) countFreeSlots(nodes []model.NodeID, wanted map[*model.Shape]int) int {
 	total := 0
 	later := r.s.View.Releasing > 0 || r.s.isEvicting() || r.s.looking > 0

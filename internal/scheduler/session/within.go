@@ -123,8 +123,8 @@ func (s *Session) bestAmong(among []model.NodeID, j *framework.Job, t *model.Tas
 	return nodes[best], true
 }
 
-// slotsByLeaf returns, for each leaf, how many pods of the given shape fit on its nodes, considering resources only. This is
-// an upper bound on the number of pods that can be placed.
+// slotsByLeaf returns, for each leaf, how many pods of the given shape fit on its nodes, considering resources only.
+// This is an upper bound on the number of pods that can be placed.
 func (s *Session) slotsByLeaf(shape *model.Shape) []int {
 	t := s.Tree.Topology
 	out := make([]int, len(t.Domains))

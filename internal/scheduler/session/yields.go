@@ -37,8 +37,8 @@ type yield struct {
 	all      model.Request
 }
 
-// PreemptibleMinimums returns what gangs of a job's own queue hold for their minimums that the job may preempt; nil if there is
-// nothing, or if no action preempts.
+// PreemptibleMinimums returns what gangs of a job's own queue hold for their minimums that the job may preempt; nil if
+// there is nothing, or if no action preempts.
 func (s *Session) PreemptibleMinimums(j *framework.Job) model.Request {
 	return s.preemptibleFor(j).minimums
 }
@@ -76,8 +76,8 @@ func (s *Session) mayPreempt(taker, victim *framework.Job) bool {
 	return true
 }
 
-// addPreemptible adds what a gang's evictable tasks hold to all, and the part for its minimum to minimums. What is beyond
-// the minimum blocks no queue.
+// addPreemptible adds what a gang's evictable tasks hold to all, and the part for its minimum to minimums. What is
+// beyond the minimum blocks no queue.
 func addPreemptible(minimums, all *model.Vec, g *model.Gang) {
 	var held model.Vec
 	for _, t := range g.Tasks {

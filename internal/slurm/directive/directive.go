@@ -40,8 +40,8 @@ type Script struct {
 	Slurm []int
 }
 
-// Texts returns the texts of words.
-func Texts(words []Word) []string {
+// WordTexts returns the texts of words.
+func WordTexts(words []Word) []string {
 	texts := make([]string, len(words))
 	for i, word := range words {
 		texts[i] = word.Text
@@ -49,8 +49,8 @@ func Texts(words []Word) []string {
 	return texts
 }
 
-// Check returns an error if text is not a valid batch script.
-func Check(text []byte) error {
+// CheckScript returns an error if text is not a valid batch script.
+func CheckScript(text []byte) error {
 	switch {
 	case len(text) == 0:
 		return usererror.Errorf("start the script with #!/bin/sh, or use --wrap='COMMAND'", "Batch script is empty!")
@@ -68,8 +68,8 @@ func Check(text []byte) error {
 	return nil
 }
 
-// Read parses the directives of a script before its first command. The text must have passed Check.
-func Read(text []byte) (Script, error) {
+// ParseScript parses the directives of a script before its first command. The text must have passed CheckScript.
+func ParseScript(text []byte) (Script, error) {
 	script := Script{Components: [][]Word{nil}}
 	atCommand := false
 	number := 0
@@ -86,7 +86,7 @@ func Read(text []byte) (Script, error) {
 		case is && atCommand:
 			script.Late = append(script.Late, number)
 		case is:
-			if err := script.add(rest, number); err != nil {
+			if err := script.addDirective(rest, number); err != nil {
 				return Script{}, err
 			}
 		case !atCommand:
@@ -97,9 +97,9 @@ func Read(text []byte) (Script, error) {
 	return script, nil
 }
 
-// add parses one directive.
-func (s *Script) add(rest string, line int) error {
-	words, err := split(rest, line)
+// addDirective parses one directive.
+func (s *Script) addDirective(rest string, line int) error {
+	words, err := splitWords(rest, line)
 	if err != nil {
 		return err
 	}
@@ -112,12 +112,12 @@ func (s *Script) add(rest string, line int) error {
 	return nil
 }
 
-// Words splits the text after #SBATCH into words, by the rules of directives.
-func Words(rest string, line int) ([]Word, error) { return split(rest, line) }
+// SplitDirective splits the text after #SBATCH into words, by the rules of directives.
+func SplitDirective(rest string, line int) ([]Word, error) { return splitWords(rest, line) }
 
-// split splits a directive into words: blanks separate words, quotes and backslashes protect blanks, and # begins a
-// comment.
-func split(text string, line int) ([]Word, error) {
+// splitWords splits a directive into words: blanks separate words, quotes and backslashes protect blanks, and # begins
+// a comment.
+func splitWords(text string, line int) ([]Word, error) {
 	var words []Word
 	var word strings.Builder
 	var quote byte
@@ -160,8 +160,8 @@ func split(text string, line int) ([]Word, error) {
 	return words, nil
 }
 
-// Quote formats words as a directive. Read splits the directive into the same words.
-func Quote(words []string) string {
+// FormatDirective formats words as a directive. Read splits the directive into the same words.
+func FormatDirective(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
 		quoted[i] = quoteWord(word)

@@ -54,7 +54,7 @@ func TestWhatIsADirective(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := Read([]byte("#!/bin/sh\n" + c.script + "\n"))
+			s, err := ParseScript([]byte("#!/bin/sh\n" + c.script + "\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestWhatIsADirective(t *testing.T) {
 
 func TestWhatIsRemarked(t *testing.T) {
 	t.Parallel()
-	s, err := Read([]byte("#!/bin/sh\n#SLURM -N2\necho\n#SBATCH -n4\n#SBATCH -n5\n"))
+	s, err := ParseScript([]byte("#!/bin/sh\n#SLURM -N2\necho\n#SBATCH -n4\n#SBATCH -n5\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestWhatIsRemarked(t *testing.T) {
 
 func TestAQuoteThatIsNotClosedIsToldWithItsLine(t *testing.T) {
 	t.Parallel()
-	_, err := Read([]byte("#!/bin/sh\n\n\n\n#SBATCH --comment=\"a b\n"))
+	_, err := ParseScript([]byte("#!/bin/sh\n\n\n\n#SBATCH --comment=\"a b\n"))
 	if want := "line 5: Unmatched `\"` in [--comment=\"a b]"; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
@@ -94,35 +94,35 @@ func TestWhatIsNoScript(t *testing.T) {
 		"#!/bin/sh\necho\r\nls\n": `DOS line endings (\r\n), first in line 2`,
 		"#!/bin/sh\n" + strings.Repeat("#", MaxSize): "larger than 921600",
 	} {
-		if err := Check([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if err := CheckScript([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Check(%.20q) = %v, want %s", text, err, want)
 		}
 	}
-	if err := Check([]byte("#!/bin/sh\n")); err != nil {
+	if err := CheckScript([]byte("#!/bin/sh\n")); err != nil {
 		t.Error(err)
 	}
 }
 
-// Read returns the words that Quote has written.
+// Read returns the words that FormatDirective has written.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"-N 2 -n 8", `--comment="a b" 'c'`, `a\ b # c`, "\x00\xff", "hetjob"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := Read([]byte("#!/bin/sh\n#SBATCH " + text))
+		s, err := ParseScript([]byte("#!/bin/sh\n#SBATCH " + text))
 		if err != nil {
 			return
 		}
 		for _, words := range s.Components {
-			again, err := Read([]byte("#!/bin/sh\n" + Quote(Texts(words))))
+			again, err := ParseScript([]byte("#!/bin/sh\n" + FormatDirective(WordTexts(words))))
 			if err != nil {
 				t.Fatal(err)
 			}
-			texts := Texts(words)
+			texts := WordTexts(words)
 			if strings.Contains(strings.Join(texts, ""), "\n") || len(texts) == 1 && (texts[0] == "hetjob" || texts[0] == "packjob") {
 				continue
 			}
-			if diff := cmp.Diff(texts, Texts(again.Components[0])); diff != "" {
+			if diff := cmp.Diff(texts, WordTexts(again.Components[0])); diff != "" {
 				t.Fatal(diff)
 			}
 		}

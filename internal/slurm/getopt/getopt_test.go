@@ -65,14 +65,14 @@ func TestLinesThatAreRead(t *testing.T) {
 		"--namespace x":    "namespace=x |",
 		"":                 "|",
 	} {
-		got, err := table.Parse(strings.Fields(text))
+		got, err := table.ParseArguments(strings.Fields(text))
 		if err != nil || line(got) != want {
 			t.Errorf("%q is read as %q, %v; want %q", text, line(got), err, want)
 		}
 	}
 	permuting := table
 	permuting.Stop = false
-	got, err := permuting.Parse(strings.Fields("a -N2 b -- -v"))
+	got, err := permuting.ParseArguments(strings.Fields("a -N2 b -- -v"))
 	if want := "nodes=2 | a b -v"; err != nil || line(got) != want {
 		t.Errorf("without +: %q, %v; want %q", line(got), err, want)
 	}
@@ -93,7 +93,7 @@ func TestLinesThatAreNot(t *testing.T) {
 		"--namesp x": "unrecognized option '--namesp'",
 		"--=x":       "unrecognized option '--=x'",
 	} {
-		got, err := table.Parse(strings.Fields(text))
+		got, err := table.ParseArguments(strings.Fields(text))
 		if err == nil || err.Error() != want {
 			t.Errorf("%q is read as %q, %v; want %s", text, line(got), err, want)
 		}
@@ -102,12 +102,12 @@ func TestLinesThatAreNot(t *testing.T) {
 
 func TestWhatIsFoundInWhatWasGiven(t *testing.T) {
 	t.Parallel()
-	p, err := table.Parse(strings.Fields("-p a --part b -v run.sh"))
+	p, err := table.ParseArguments(strings.Fields("-p a --part b -v run.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	last, given := p.Last("partition")
-	if last != "b" || !given || p.Count("verbose") != 1 || p.Has("hold") || cmp.Diff([]string{"a", "b"}, p.All("partition")) != "" {
+	last, given := p.LastValue("partition")
+	if last != "b" || !given || p.CountOf("verbose") != 1 || p.Has("hold") || cmp.Diff([]string{"a", "b"}, p.AllValues("partition")) != "" {
 		t.Errorf("%+v", p)
 	}
 	if p.Given[1].At != 2 || p.Given[1].As != "--part" {
@@ -118,7 +118,7 @@ func TestWhatIsFoundInWhatWasGiven(t *testing.T) {
 func TestHelpFollowsFromTheTable(t *testing.T) {
 	t.Parallel()
 	small := Table{Program: "sbatch", Operands: "SCRIPT", Options: table.Options[:1]}
-	small = *small.With(Option{Long: "exclusive-and-very-long", Arg: Optional, Value: "WHO", Help: "Alone", Group: "Size"}, Option{Long: "secret", Hidden: true})
+	small = *small.WithOptions(Option{Long: "exclusive-and-very-long", Arg: Optional, Value: "WHO", Help: "Alone", Group: "Size"}, Option{Long: "secret", Hidden: true})
 	want := "Size:\n  -N, --nodes=N                   Number of nodes\n      --exclusive-and-very-long[=WHO]\n                                  Alone\n\n"
 	if diff := cmp.Diff(want, small.OptionsText()); diff != "" {
 		t.Error(diff)
@@ -135,7 +135,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		words := strings.Split(text, " ")
-		p, err := table.Parse(words)
+		p, err := table.ParseArguments(words)
 		if err != nil {
 			return
 		}
@@ -148,7 +148,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		again = append(append(again, "--"), p.Operands...)
-		q, err := table.Parse(again)
+		q, err := table.ParseArguments(again)
 		if err != nil || line(p) != line(q) {
 			t.Fatalf("%q is %q, and %q is %q, %v", words, line(p), again, line(q), err)
 		}

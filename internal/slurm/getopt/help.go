@@ -20,7 +20,7 @@ func (t *Table) UsageText() string {
 	}
 	for i := range t.Options {
 		if o := &t.Options[i]; !o.Hidden {
-			add("[" + o.usage() + "]")
+			add("[" + o.shortestForm() + "]")
 		}
 	}
 	if t.Operands != "" {
@@ -29,19 +29,19 @@ func (t *Table) UsageText() string {
 	return b.String() + line + "\n"
 }
 
-// usage returns the shortest form of an option.
-func (o *Option) usage() string {
+// shortestForm returns the shortest form of an option.
+func (o *Option) shortestForm() string {
 	switch {
 	case o.Short != 0 && o.Arg == Required:
 		return fmt.Sprintf("-%c %s", o.Short, o.Value)
 	case o.Short != 0 && o.Arg == None:
 		return fmt.Sprintf("-%c", o.Short)
 	}
-	return o.long()
+	return o.longForm()
 }
 
-// long returns the long form of an option with its value.
-func (o *Option) long() string {
+// longForm returns the long form of an option with its value.
+func (o *Option) longForm() string {
 	switch o.Arg {
 	case Required:
 		return "--" + o.Long + "=" + o.Value
@@ -68,7 +68,7 @@ func (t *Table) OptionsText() string {
 		b.WriteString(title + ":\n")
 		for i := range t.Options {
 			if o := &t.Options[i]; o.Group == group && !o.Hidden {
-				b.WriteString(o.line())
+				b.WriteString(o.helpLine())
 			}
 		}
 		b.WriteString("\n")
@@ -79,10 +79,10 @@ func (t *Table) OptionsText() string {
 // helpColumn is the column in which the text of an option begins.
 const helpColumn = 34
 
-func (o *Option) line() string {
-	left := "      " + o.long()
+func (o *Option) helpLine() string {
+	left := "      " + o.longForm()
 	if o.Short != 0 {
-		left = fmt.Sprintf("  -%c, %s", o.Short, o.long())
+		left = fmt.Sprintf("  -%c, %s", o.Short, o.longForm())
 	}
 	if len(left) >= helpColumn-1 {
 		return left + "\n" + strings.Repeat(" ", helpColumn) + o.Help + "\n"

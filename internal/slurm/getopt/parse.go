@@ -11,7 +11,7 @@ type Error struct{ Text string }
 
 func (e *Error) Error() string { return e.Text }
 
-func errorf(format string, args ...any) *Error { return &Error{Text: fmt.Sprintf(format, args...)} }
+func newError(format string, args ...any) *Error { return &Error{Text: fmt.Sprintf(format, args...)} }
 
 // Given is an option as the user specified it.
 type Given struct {
@@ -35,22 +35,22 @@ type Parsed struct {
 }
 
 // Has reports whether an option was specified.
-func (p *Parsed) Has(name string) bool { return p.Count(name) > 0 }
+func (p *Parsed) Has(name string) bool { return p.CountOf(name) > 0 }
 
-// Count returns how often an option was specified.
-func (p *Parsed) Count(name string) int { return len(p.All(name)) }
+// CountOf returns how often an option was specified.
+func (p *Parsed) CountOf(name string) int { return len(p.AllValues(name)) }
 
-// Last returns the last value of an option; ok is false if the option was not specified.
-func (p *Parsed) Last(name string) (value string, ok bool) {
-	all := p.All(name)
+// LastValue returns the last value of an option; ok is false if the option was not specified.
+func (p *Parsed) LastValue(name string) (value string, ok bool) {
+	all := p.AllValues(name)
 	if len(all) == 0 {
 		return "", false
 	}
 	return all[len(all)-1], true
 }
 
-// All returns the values of an option in order.
-func (p *Parsed) All(name string) []string {
+// AllValues returns the values of an option in order.
+func (p *Parsed) AllValues(name string) []string {
 	var all []string
 	for _, g := range p.Given {
 		if g.Name == name {
@@ -60,8 +60,8 @@ func (p *Parsed) All(name string) []string {
 	return all
 }
 
-// Parse parses the arguments of a command. Errors are of type *Error.
-func (t *Table) Parse(words []string) (Parsed, error) {
+// ParseArguments parses the arguments of a command. Errors are of type *Error.
+func (t *Table) ParseArguments(words []string) (Parsed, error) {
 	var p Parsed
 	all := len(words)
 	for len(words) > 0 {
@@ -74,9 +74,9 @@ func (t *Table) Parse(words []string) (Parsed, error) {
 			p.Operands = append(p.Operands, words...)
 			return p, nil
 		case strings.HasPrefix(word, "--"):
-			words, err = t.long(&p, word, words)
+			words, err = t.parseLong(&p, word, words)
 		case len(word) > 1 && word[0] == '-':
-			words, err = t.cluster(&p, word, words)
+			words, err = t.parseShort(&p, word, words)
 		default:
 			p.Operands = append(p.Operands, word)
 			if t.Stop {
@@ -94,19 +94,19 @@ func (t *Table) Parse(words []string) (Parsed, error) {
 	return p, nil
 }
 
-// long parses --name or --name=value. If a required value is not attached, it is taken from rest.
-func (t *Table) long(p *Parsed, word string, rest []string) ([]string, error) {
+// parseLong parses --name or --name=value. If a required value is not attached, it is taken from rest.
+func (t *Table) parseLong(p *Parsed, word string, rest []string) ([]string, error) {
 	name, value, glued := strings.Cut(word[2:], "=")
-	option, err := t.find(word, name)
+	option, err := t.findOption(word, name)
 	if err != nil {
 		return nil, err
 	}
-	given := Given{Name: option.name(), Value: value, HasValue: glued, As: "--" + name}
+	given := Given{Name: option.canonicalName(), Value: value, HasValue: glued, As: "--" + name}
 	switch {
 	case option.Arg == None && glued:
-		return nil, errorf("option '--%s' doesn't allow an argument", option.Long)
+		return nil, newError("option '--%s' doesn't allow an argument", option.Long)
 	case option.Arg == Required && !glued && len(rest) == 0:
-		return nil, errorf("option '--%s' requires an argument", option.Long)
+		return nil, newError("option '--%s' requires an argument", option.Long)
 	case option.Arg == Required && !glued:
 		given.Value, given.HasValue, rest = rest[0], true, rest[1:]
 	}
@@ -114,39 +114,39 @@ func (t *Table) long(p *Parsed, word string, rest []string) ([]string, error) {
 	return rest, nil
 }
 
-// find returns the option with the given name, which may be abbreviated if that is unambiguous.
-func (t *Table) find(word, name string) (*Option, error) {
-	if option := t.exact(name); option != nil {
+// findOption returns the option with the given name, which may be abbreviated if that is unambiguous.
+func (t *Table) findOption(word, name string) (*Option, error) {
+	if option := t.findExact(name); option != nil {
 		return option, nil
 	}
-	found := t.beginning(name)
+	found := t.findAbbreviated(name)
 	switch {
-	case sameOption(found) && name != "":
+	case isSameOption(found) && name != "":
 		return found[0], nil
 	case len(found) == 0 || name == "":
-		return nil, errorf("unrecognized option '%s'", word)
+		return nil, newError("unrecognized option '%s'", word)
 	}
 	var possible strings.Builder
 	for _, option := range found {
 		possible.WriteString(" '--" + option.Long + "'")
 	}
-	return nil, errorf("option '%s' is ambiguous; possibilities:%s", word, possible.String())
+	return nil, newError("option '%s' is ambiguous; possibilities:%s", word, possible.String())
 }
 
-// sameOption reports whether all found options are names for the same option. An abbreviation of them is then not
+// isSameOption reports whether all found options are names for the same option. An abbreviation of them is then not
 // ambiguous.
-func sameOption(found []*Option) bool {
-	return len(found) > 0 && !slices.ContainsFunc(found, func(o *Option) bool { return o.name() != found[0].name() })
+func isSameOption(found []*Option) bool {
+	return len(found) > 0 && !slices.ContainsFunc(found, func(o *Option) bool { return o.canonicalName() != found[0].canonicalName() })
 }
 
-// cluster parses -x, -xVALUE and -xyz.
-func (t *Table) cluster(p *Parsed, word string, rest []string) ([]string, error) {
+// parseShort parses -x, -xVALUE and -xyz.
+func (t *Table) parseShort(p *Parsed, word string, rest []string) ([]string, error) {
 	for at := 1; at < len(word); at++ {
-		option := t.letter(word[at])
+		option := t.findShort(word[at])
 		if option == nil {
-			return nil, errorf("invalid option -- '%c'", word[at])
+			return nil, newError("invalid option -- '%c'", word[at])
 		}
-		given := Given{Name: option.name(), As: "-" + word[at:at+1]}
+		given := Given{Name: option.canonicalName(), As: "-" + word[at:at+1]}
 		if option.Arg == None {
 			p.Given = append(p.Given, given)
 			continue
@@ -155,7 +155,7 @@ func (t *Table) cluster(p *Parsed, word string, rest []string) ([]string, error)
 			given.Value, given.HasValue = glued, true
 		} else if option.Arg == Required {
 			if len(rest) == 0 {
-				return nil, errorf("option requires an argument -- '%c'", word[at])
+				return nil, newError("option requires an argument -- '%c'", word[at])
 			}
 			given.Value, given.HasValue, rest = rest[0], true, rest[1:]
 		}

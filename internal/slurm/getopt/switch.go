@@ -2,9 +2,9 @@ package getopt
 
 import "strings"
 
-// IsOn reports whether the value of an environment variable turns on a switch: it does if it is empty, yes, or a
-// number other than 0.
-func IsOn(text string) bool {
+// IsSwitchedOn reports whether the value of an environment variable turns on a switch: it does if it is empty, yes, or
+// a number other than 0.
+func IsSwitchedOn(text string) bool {
 	if text == "" || strings.EqualFold(text, "yes") {
 		return true
 	}

@@ -41,8 +41,8 @@ type Option struct {
 	Alias string
 }
 
-// name returns the long name that identifies the option in Parsed.
-func (o *Option) name() string { return cmp.Or(o.Alias, o.Long) }
+// canonicalName returns the long name that identifies the option in Parsed.
+func (o *Option) canonicalName() string { return cmp.Or(o.Alias, o.Long) }
 
 // Table lists all options of a command.
 type Table struct {
@@ -56,17 +56,17 @@ type Table struct {
 	Stop bool
 }
 
-// With returns a copy of the table with more options.
-func (t *Table) With(more ...Option) *Table {
+// WithOptions returns a copy of the table with more options.
+func (t *Table) WithOptions(more ...Option) *Table {
 	larger := *t
 	larger.Options = append(slices.Clone(t.Options), more...)
 	return &larger
 }
 
-// Has reports whether the table has an option with this full name.
-func (t *Table) Has(long string) bool { return t.exact(long) != nil }
+// HasOption reports whether the table has an option with this full name.
+func (t *Table) HasOption(long string) bool { return t.findExact(long) != nil }
 
-func (t *Table) exact(long string) *Option {
+func (t *Table) findExact(long string) *Option {
 	for i := range t.Options {
 		if t.Options[i].Long == long {
 			return &t.Options[i]
@@ -75,7 +75,7 @@ func (t *Table) exact(long string) *Option {
 	return nil
 }
 
-func (t *Table) letter(short byte) *Option {
+func (t *Table) findShort(short byte) *Option {
 	for i := range t.Options {
 		if t.Options[i].Short == short && short != 0 {
 			return &t.Options[i]
@@ -84,8 +84,8 @@ func (t *Table) letter(short byte) *Option {
 	return nil
 }
 
-// beginning returns the options for which a text is an abbreviation.
-func (t *Table) beginning(text string) []*Option {
+// findAbbreviated returns the options for which a text is an abbreviation.
+func (t *Table) findAbbreviated(text string) []*Option {
 	var found []*Option
 	for i := range t.Options {
 		if o := &t.Options[i]; !o.Exact && len(o.Long) >= len(text) && o.Long[:len(text)] == text {

@@ -6,7 +6,7 @@
 // # Invariants
 //
 //   - Expand(Compress(names)) returns the same names in the same order, including leading zeros.
-//   - The result of Expand has at most MaxHosts names, no matter how short the text is.
+//   - The result of ExpandList has at most MaxHosts names, no matter how short the text is.
 package hostlist
 
 import (
@@ -23,15 +23,15 @@ const MaxHosts = 65_536
 // maxDigits is the maximum number of digits in a number. Further digits in front belong to the name.
 const maxDigits = 15
 
-// Expand returns the names of a list, in order and with repetitions. An empty text has no names.
-func Expand(text string) ([]string, error) {
+// ExpandList returns the names of a list, in order and with repetitions. An empty text has no names.
+func ExpandList(text string) ([]string, error) {
 	var all []string
-	for _, part := range split(text) {
+	for _, part := range splitAtCommas(text) {
 		part = strings.TrimSpace(part)
 		if part == "" {
 			continue
 		}
-		names, err := expandOne(part)
+		names, err := expandName(part)
 		if err != nil {
 			return nil, fmt.Errorf("invalid host list %q: %w", text, err)
 		}
@@ -42,8 +42,8 @@ func Expand(text string) ([]string, error) {
 	return all, nil
 }
 
-// split splits a text at commas outside brackets.
-func split(text string) []string {
+// splitAtCommas splits a text at commas outside brackets.
+func splitAtCommas(text string) []string {
 	var parts []string
 	start, depth := 0, 0
 	for i := range len(text) {
@@ -60,8 +60,8 @@ func split(text string) []string {
 	return append(parts, text[start:])
 }
 
-// expandOne expands a name with any number of brackets; the last bracket varies fastest.
-func expandOne(part string) ([]string, error) {
+// expandName expands a name with any number of brackets; the last bracket varies fastest.
+func expandName(part string) ([]string, error) {
 	open := strings.IndexByte(part, '[')
 	if open < 0 {
 		if strings.ContainsAny(part, "] \t\n") {
@@ -79,7 +79,7 @@ func expandOne(part string) ([]string, error) {
 	}
 	tails := []string{""}
 	if rest := part[end+1:]; rest != "" {
-		if tails, err = expandOne(rest); err != nil {
+		if tails, err = expandName(rest); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +104,7 @@ func expandRanges(text string) ([]string, error) {
 	var all []string
 	for _, part := range strings.Split(text, ",") {
 		first, last, ranged := strings.Cut(part, "-")
-		low, ok := number(first)
+		low, ok := parseNumber(first)
 		if !ok {
 			return nil, fmt.Errorf("%q in [%s] is not a number", first, text)
 		}
@@ -112,7 +112,7 @@ func expandRanges(text string) ([]string, error) {
 			all = append(all, first)
 			continue
 		}
-		high, ok := number(last)
+		high, ok := parseNumber(last)
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("%q in [%s] is not a number", last, text)
@@ -122,13 +122,13 @@ func expandRanges(text string) ([]string, error) {
 			return nil, fmt.Errorf("[%s] has more than %d numbers", text, MaxHosts)
 		}
 		for n := low; n <= high; n++ {
-			all = append(all, padded(n, len(first)))
+			all = append(all, padNumber(n, len(first)))
 		}
 	}
 	return all, nil
 }
 
-func number(digits string) (int64, bool) {
+func parseNumber(digits string) (int64, bool) {
 	if digits == "" || len(digits) > maxDigits || strings.Trim(digits, "0123456789") != "" {
 		return 0, false
 	}
@@ -136,19 +136,19 @@ func number(digits string) (int64, bool) {
 	return n, err == nil
 }
 
-func padded(n int64, width int) string {
+func padNumber(n int64, width int) string {
 	return fmt.Sprintf("%0*d", width, n)
 }
 
-// Compress formats names as a list in the same order. Consecutive names that differ only in their trailing number
+// CompressNames formats names as a list in the same order. Consecutive names that differ only in their trailing number
 // share brackets.
-func Compress(names []string) string {
+func CompressNames(names []string) string {
 	var b strings.Builder
 	for i := 0; i < len(names); {
-		prefix, _ := cut(names[i])
+		prefix, _ := cutTrailingNumber(names[i])
 		end := i + 1
 		for end < len(names) {
-			if next, digits := cut(names[end]); digits == "" || next != prefix {
+			if next, digits := cutTrailingNumber(names[end]); digits == "" || next != prefix {
 				break
 			}
 			end++
@@ -156,25 +156,25 @@ func Compress(names []string) string {
 		if b.Len() > 0 {
 			b.WriteByte(',')
 		}
-		if _, digits := cut(names[i]); digits == "" || end == i+1 {
+		if _, digits := cutTrailingNumber(names[i]); digits == "" || end == i+1 {
 			b.WriteString(names[i])
 			i++
 			continue
 		}
-		b.WriteString(prefix + "[" + ranges(names[i:end], len(prefix)) + "]")
+		b.WriteString(prefix + "[" + formatRanges(names[i:end], len(prefix)) + "]")
 		i = end
 	}
 	return b.String()
 }
 
-// ranges formats the trailing numbers of names as ranges.
-func ranges(names []string, from int) string {
+// formatRanges formats the trailing numbers of names as ranges.
+func formatRanges(names []string, from int) string {
 	var parts []string
 	for i := 0; i < len(names); {
 		first := names[i][from:]
-		low, _ := number(first)
+		low, _ := parseNumber(first)
 		end := i + 1
-		for end < len(names) && names[end][from:] == padded(low+int64(end-i), len(first)) {
+		for end < len(names) && names[end][from:] == padNumber(low+int64(end-i), len(first)) {
 			end++
 		}
 		part := first
@@ -187,8 +187,8 @@ func ranges(names []string, from int) string {
 	return strings.Join(parts, ",")
 }
 
-// cut splits a name before its trailing number; digits is empty if there is no such number.
-func cut(name string) (prefix, digits string) {
+// cutTrailingNumber splits a name before its trailing number; digits is empty if there is no such number.
+func cutTrailingNumber(name string) (prefix, digits string) {
 	at := len(name)
 	for at > 0 && name[at-1] >= '0' && name[at-1] <= '9' {
 		at--
@@ -197,26 +197,26 @@ func cut(name string) (prefix, digits string) {
 	return name[:at], name[at:]
 }
 
-// Sort sorts names so that trailing numbers are in numerical order: n2 before n10.
-func Sort(names []string) {
-	slices.SortFunc(names, Compare)
+// SortNames sorts names so that trailing numbers are in numerical order: n2 before n10.
+func SortNames(names []string) {
+	slices.SortFunc(names, CompareNames)
 }
 
-// Compare compares two names in the order of Sort.
-func Compare(a, b string) int {
-	prefixA, digitsA := cut(a)
-	prefixB, digitsB := cut(b)
+// CompareNames compares two names in the order of SortNames.
+func CompareNames(a, b string) int {
+	prefixA, digitsA := cutTrailingNumber(a)
+	prefixB, digitsB := cutTrailingNumber(b)
 	if order := cmp.Compare(prefixA, prefixB); order != 0 {
 		return order
 	}
-	numberA, _ := number(digitsA)
-	numberB, _ := number(digitsB)
+	numberA, _ := parseNumber(digitsA)
+	numberB, _ := parseNumber(digitsB)
 	return cmp.Or(cmp.Compare(numberA, numberB), cmp.Compare(len(digitsA), len(digitsB)))
 }
 
-// Range formats names as a sorted list without duplicates: n[1-3,7].
-func Range(names []string) string {
+// FormatSorted formats names as a sorted list without duplicates: n[1-3,7].
+func FormatSorted(names []string) string {
 	sorted := slices.Clone(names)
-	Sort(sorted)
-	return Compress(slices.Compact(sorted))
+	SortNames(sorted)
+	return CompressNames(slices.Compact(sorted))
 }

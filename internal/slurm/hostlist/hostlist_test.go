@@ -24,7 +24,7 @@ func TestExpand(t *testing.T) {
 		"run-head-0,run-node-[0-2]": "run-head-0 run-node-0 run-node-1 run-node-2",
 		"192.168.1.[5,9]":           "192.168.1.5 192.168.1.9",
 	} {
-		got, err := Expand(text)
+		got, err := ExpandList(text)
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("Expand(%q) = %q, %v, want %q", text, got, err, want)
 		}
@@ -44,7 +44,7 @@ func TestListsThatCannotBeRead(t *testing.T) {
 		"a[1-999]b[1-999]": "more than 65536",
 		"a b":              "is not a name",
 	} {
-		if got, err := Expand(text); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := ExpandList(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Expand(%q) = %q, %v, want an error with %q", text, got, err, want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestCompress(t *testing.T) {
 		"a a":                              "a,a",
 		"run-head-0 run-node-0 run-node-1": "run-head-0,run-node-[0-1]",
 	} {
-		if got := Compress(strings.Fields(names)); got != want {
+		if got := CompressNames(strings.Fields(names)); got != want {
 			t.Errorf("Compress(%s) = %s, want %s", names, got, want)
 		}
 	}
@@ -74,7 +74,7 @@ func TestExpandReadsWhatCompressWrites(t *testing.T) {
 	t.Parallel()
 	propertytest.Check(t, 2000, func(t *rapid.T) {
 		names := rapid.SliceOf(rapid.StringMatching(`[a-c.-]{0,2}[0-2]{0,3}[a-b]?[089]{0,17}x?`).Filter(func(s string) bool { return s != "" })).Draw(t, "names")
-		got, err := Expand(Compress(names))
+		got, err := ExpandList(CompressNames(names))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestExpandReadsWhatCompressWrites(t *testing.T) {
 			names = nil
 		}
 		if diff := cmp.Diff(names, got); diff != "" {
-			t.Fatalf("%s: %s", Compress(names), diff)
+			t.Fatalf("%s: %s", CompressNames(names), diff)
 		}
 	})
 }
@@ -90,7 +90,7 @@ func TestExpandReadsWhatCompressWrites(t *testing.T) {
 func TestSortCountsAsPeopleDo(t *testing.T) {
 	t.Parallel()
 	names := strings.Fields("n10 n2 a n02 b1 n1")
-	Sort(names)
+	SortNames(names)
 	if diff := cmp.Diff(strings.Fields("a b1 n1 n2 n02 n10"), names); diff != "" {
 		t.Error(diff)
 	}
@@ -102,13 +102,13 @@ func FuzzExpand(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		names, err := Expand(text)
+		names, err := ExpandList(text)
 		if err != nil {
 			return
 		}
-		again, err := Expand(Compress(names))
+		again, err := ExpandList(CompressNames(names))
 		if err != nil {
-			t.Fatalf("%q: %v", Compress(names), err)
+			t.Fatalf("%q: %v", CompressNames(names), err)
 		}
 		if diff := cmp.Diff(names, again); diff != "" {
 			t.Fatal(diff)

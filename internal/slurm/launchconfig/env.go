@@ -15,9 +15,9 @@ import (
 // job's number are added to it, as in PyTorch Lightning.
 const masterPortBase = 15000
 
-// ID returns the value of SLURM_JOB_ID: the number of the array element if there is one, otherwise the number of the
-// job, otherwise the name of the job.
-func (p *Pod) ID() string {
+// SlurmJobID returns the value of SLURM_JOB_ID: the number of the array element if there is one, otherwise the number
+// of the job, otherwise the name of the job.
+func (p *Pod) SlurmJobID() string {
 	switch {
 	case p.ElementID != "":
 		return p.ElementID
@@ -45,113 +45,113 @@ type User struct {
 	Home, Shell string
 }
 
-// Login returns the variables that a login sets. The container's own variables and exported variables take
+// LoginVariables returns the variables that a login sets. The container's own variables and exported variables take
 // precedence.
-func Login(s *Spec, u User) []string {
+func LoginVariables(s *Spec, u User) []string {
 	return []string{
 		"USER=" + s.User, "LOGNAME=" + s.User, "HOME=" + cmp.Or(u.Home, "/"), "SHELL=" + cmp.Or(u.Shell, "/bin/sh"),
 		"TERM=xterm", "LANG=C.UTF-8", "TMPDIR=/tmp",
 	}
 }
 
-// Identity returns the variables that contain the numeric IDs of the job's user.
-func Identity(u User) []string {
+// IdentityVariables returns the variables that contain the numeric IDs of the job's user.
+func IdentityVariables(u User) []string {
 	return []string{"SLURM_JOB_UID=" + strconv.Itoa(u.UID), "SLURM_JOB_GID=" + strconv.Itoa(u.GID)}
 }
 
-// VisibleGPUs returns the variable that lists the accelerators that programs may use: all of the pod's accelerators.
+// GPUVariables returns the variable that lists the accelerators that programs may use: all of the pod's accelerators.
 // It returns nil for a job without accelerators.
-func VisibleGPUs(s *Spec) []string {
+func GPUVariables(s *Spec) []string {
 	if s.GPUsOnNode == 0 {
 		return nil
 	}
-	return []string{"CUDA_VISIBLE_DEVICES=" + Ordinals(s.GPUsOnNode)}
+	return []string{"CUDA_VISIBLE_DEVICES=" + OrdinalList(s.GPUsOnNode)}
 }
 
 // variables is a list of NAME=value entries.
 type variables []string
 
-func (v *variables) set(name, value string) { *v = append(*v, name+"="+value) }
+func (v *variables) addVariable(name, value string) { *v = append(*v, name+"="+value) }
 
-// given adds a variable unless its value is empty.
-func (v *variables) given(name, value string) {
+// addNonempty adds a variable unless its value is empty.
+func (v *variables) addNonempty(name, value string) {
 	if value != "" {
-		v.set(name, value)
+		v.addVariable(name, value)
 	}
 }
 
-func (v *variables) number(name string, n int64) { v.set(name, strconv.FormatInt(n, 10)) }
+func (v *variables) addNumber(name string, n int64) { v.addVariable(name, strconv.FormatInt(n, 10)) }
 
-// positive adds a variable if its value is greater than 0.
-func (v *variables) positive(name string, n int64) {
+// addPositive adds a variable if its value is greater than 0.
+func (v *variables) addPositive(name string, n int64) {
 	if n > 0 {
-		v.number(name, n)
+		v.addNumber(name, n)
 	}
 }
 
-// Environment returns the SLURM_* variables for a script, with the values that Slurm would set. hosts contains the
+// SlurmVariables returns the SLURM_* variables for a script, with the values that Slurm would set. hosts contains the
 // job's nodes, and start is the time when the job started.
-func Environment(s *Spec, p *Pod, hosts []string, start time.Time) []string {
+func SlurmVariables(s *Spec, p *Pod, hosts []string, start time.Time) []string {
 	var v variables
-	v.job(s, p, start)
-	v.nodes(s, p, hosts)
-	v.asked(s)
-	v.array(s, p)
+	v.addJob(s, p, start)
+	v.addNodes(s, p, hosts)
+	v.addRequested(s)
+	v.addArray(s, p)
 	return v
 }
 
-// Meeting returns the variables with the default address and port at which the processes of a distributed program
-// meet.
-func Meeting(p *Pod, hosts []string) []string {
-	return []string{"MASTER_ADDR=" + hosts[0], "MASTER_PORT=" + strconv.Itoa(MasterPort(p.ID()))}
+// MeetingVariables returns the variables with the default address and port at which the processes of a distributed
+// program meet.
+func MeetingVariables(p *Pod, hosts []string) []string {
+	return []string{"MASTER_ADDR=" + hosts[0], "MASTER_PORT=" + strconv.Itoa(MasterPort(p.SlurmJobID()))}
 }
 
-func (v *variables) job(s *Spec, p *Pod, start time.Time) {
+func (v *variables) addJob(s *Spec, p *Pod, start time.Time) {
 	for _, name := range []string{"SLURM_JOB_ID", "SLURM_JOBID"} {
-		v.set(name, p.ID())
+		v.addVariable(name, p.SlurmJobID())
 	}
-	v.set("SLURM_JOB_NAME", s.JobName)
-	v.set("SLURM_JOB_PARTITION", s.Partition)
-	v.given("SLURM_JOB_ACCOUNT", s.Account)
-	v.given("SLURM_JOB_QOS", s.QOS)
-	v.set("SLURM_JOB_USER", s.User)
-	v.given("SLURM_CLUSTER_NAME", s.Cluster)
-	v.given("SLURM_SUBMIT_DIR", s.SubmitDir)
-	v.given("SLURM_SUBMIT_HOST", s.SubmitHost)
-	v.number("SLURM_JOB_START_TIME", start.Unix())
+	v.addVariable("SLURM_JOB_NAME", s.JobName)
+	v.addVariable("SLURM_JOB_PARTITION", s.Partition)
+	v.addNonempty("SLURM_JOB_ACCOUNT", s.Account)
+	v.addNonempty("SLURM_JOB_QOS", s.QOS)
+	v.addVariable("SLURM_JOB_USER", s.User)
+	v.addNonempty("SLURM_CLUSTER_NAME", s.Cluster)
+	v.addNonempty("SLURM_SUBMIT_DIR", s.SubmitDir)
+	v.addNonempty("SLURM_SUBMIT_HOST", s.SubmitHost)
+	v.addNumber("SLURM_JOB_START_TIME", start.Unix())
 	limit := s.TimeLimit
 	if limit == 0 {
 		limit = unlimitedSeconds
 	}
-	v.number("SLURM_JOB_END_TIME", start.Unix()+limit)
-	v.positive("SLURM_RESTART_COUNT", int64(p.Restarts))
-	v.given("SLURM_JOB_DEPENDENCY", s.Dependency)
-	v.given("SLURM_EXPORT_ENV", s.ExportEnv)
-	v.given("SLURM_DISTRIBUTION", s.Distribution)
+	v.addNumber("SLURM_JOB_END_TIME", start.Unix()+limit)
+	v.addPositive("SLURM_RESTART_COUNT", int64(p.Restarts))
+	v.addNonempty("SLURM_JOB_DEPENDENCY", s.Dependency)
+	v.addNonempty("SLURM_EXPORT_ENV", s.ExportEnv)
+	v.addNonempty("SLURM_DISTRIBUTION", s.Distribution)
 }
 
-func (v *variables) nodes(s *Spec, p *Pod, hosts []string) {
-	list, n := hostlist.Compress(hosts), int64(len(hosts))
-	v.set("SLURM_JOB_NODELIST", list)
-	v.set("SLURM_NODELIST", list)
-	v.number("SLURM_JOB_NUM_NODES", n)
-	v.number("SLURM_NNODES", n)
+func (v *variables) addNodes(s *Spec, p *Pod, hosts []string) {
+	list, n := hostlist.CompressNames(hosts), int64(len(hosts))
+	v.addVariable("SLURM_JOB_NODELIST", list)
+	v.addVariable("SLURM_NODELIST", list)
+	v.addNumber("SLURM_JOB_NUM_NODES", n)
+	v.addNumber("SLURM_NNODES", n)
 	for _, name := range []string{"SLURM_NODEID", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_GTIDS"} {
-		v.number(name, 0)
+		v.addNumber(name, 0)
 	}
-	v.given("SLURMD_NODENAME", p.Node)
-	v.set("SLURM_JOB_CPUS_PER_NODE", RunLength(Repeat(s.CPUs, len(hosts))))
-	v.number("SLURM_CPUS_ON_NODE", int64(s.CPUs))
-	v.set("SLURM_TASKS_PER_NODE", RunLength(Spread(s.TasksOf(len(hosts)), len(hosts), s.TasksPerNode)))
+	v.addNonempty("SLURMD_NODENAME", p.Node)
+	v.addVariable("SLURM_JOB_CPUS_PER_NODE", FormatRunLength(RepeatCount(s.CPUs, len(hosts))))
+	v.addNumber("SLURM_CPUS_ON_NODE", int64(s.CPUs))
+	v.addVariable("SLURM_TASKS_PER_NODE", FormatRunLength(SpreadTasks(s.DefaultTaskCount(len(hosts)), len(hosts), s.TasksPerNode)))
 	if s.GPUsOnNode > 0 {
-		ids := Ordinals(s.GPUsOnNode)
-		v.set("SLURM_JOB_GPUS", ids)
-		v.number("SLURM_GPUS_ON_NODE", int64(s.GPUsOnNode))
+		ids := OrdinalList(s.GPUsOnNode)
+		v.addVariable("SLURM_JOB_GPUS", ids)
+		v.addNumber("SLURM_GPUS_ON_NODE", int64(s.GPUsOnNode))
 	}
 }
 
-// Ordinals returns the numbers from 0 to n-1, separated by commas.
-func Ordinals(n int) string {
+// OrdinalList returns the numbers from 0 to n-1, separated by commas.
+func OrdinalList(n int) string {
 	ids := make([]string, n)
 	for i := range ids {
 		ids[i] = strconv.Itoa(i)
@@ -159,78 +159,78 @@ func Ordinals(n int) string {
 	return strings.Join(ids, ",")
 }
 
-func (v *variables) asked(s *Spec) {
+func (v *variables) addRequested(s *Spec) {
 	if s.TasksGiven && s.Tasks > 0 {
-		v.number("SLURM_NTASKS", int64(s.Tasks))
-		v.number("SLURM_NPROCS", int64(s.Tasks))
+		v.addNumber("SLURM_NTASKS", int64(s.Tasks))
+		v.addNumber("SLURM_NPROCS", int64(s.Tasks))
 	}
-	v.positive("SLURM_NTASKS_PER_NODE", int64(s.TasksPerNode))
-	v.positive("SLURM_CPUS_PER_TASK", int64(s.CPUsPerTask))
-	v.positive("SLURM_MEM_PER_NODE", s.MemPerNode)
-	v.positive("SLURM_MEM_PER_CPU", s.MemPerCPU)
-	v.positive("SLURM_MEM_PER_GPU", s.MemPerGPU)
-	v.given("SLURM_GPUS", s.GPUs)
-	v.given("SLURM_GPUS_PER_NODE", s.GPUsPerNode)
-	v.given("SLURM_GPUS_PER_TASK", s.GPUsPerTask)
+	v.addPositive("SLURM_NTASKS_PER_NODE", int64(s.TasksPerNode))
+	v.addPositive("SLURM_CPUS_PER_TASK", int64(s.CPUsPerTask))
+	v.addPositive("SLURM_MEM_PER_NODE", s.MemPerNode)
+	v.addPositive("SLURM_MEM_PER_CPU", s.MemPerCPU)
+	v.addPositive("SLURM_MEM_PER_GPU", s.MemPerGPU)
+	v.addNonempty("SLURM_GPUS", s.GPUs)
+	v.addNonempty("SLURM_GPUS_PER_NODE", s.GPUsPerNode)
+	v.addNonempty("SLURM_GPUS_PER_TASK", s.GPUsPerTask)
 }
 
-func (v *variables) array(s *Spec, p *Pod) {
+func (v *variables) addArray(s *Spec, p *Pod) {
 	if s.Array == nil || p.ArrayIndex < 0 {
 		return
 	}
-	v.set("SLURM_ARRAY_JOB_ID", p.arrayID())
-	v.number("SLURM_ARRAY_TASK_ID", int64(p.ArrayIndex))
-	v.number("SLURM_ARRAY_TASK_COUNT", int64(s.Array.Count))
-	v.number("SLURM_ARRAY_TASK_MIN", int64(s.Array.Min))
-	v.number("SLURM_ARRAY_TASK_MAX", int64(s.Array.Max))
-	v.number("SLURM_ARRAY_TASK_STEP", int64(max(s.Array.Step, 1)))
+	v.addVariable("SLURM_ARRAY_JOB_ID", p.arrayIDOrName())
+	v.addNumber("SLURM_ARRAY_TASK_ID", int64(p.ArrayIndex))
+	v.addNumber("SLURM_ARRAY_TASK_COUNT", int64(s.Array.Count))
+	v.addNumber("SLURM_ARRAY_TASK_MIN", int64(s.Array.Min))
+	v.addNumber("SLURM_ARRAY_TASK_MAX", int64(s.Array.Max))
+	v.addNumber("SLURM_ARRAY_TASK_STEP", int64(max(s.Array.Step, 1)))
 }
 
-// arrayID returns the number of the whole array, or its name if it has no number.
-func (p *Pod) arrayID() string {
+// arrayIDOrName returns the number of the whole array, or its name if it has no number.
+func (p *Pod) arrayIDOrName() string {
 	if p.JobID != "" {
 		return p.JobID
 	}
 	return p.Job
 }
 
-// MPI returns variables that configure MPI libraries. Without them, the libraries would detect Slurm by SLURM_JOB_ID
-// and start their daemons with srun. Instead, they start their daemons with agent, a replacement for ssh, on the
-// hosts in hostfile. asRoot is true if the processes run as root, which is usual in a pod.
-func MPI(hostfile, agent string, asRoot bool) []string {
+// MPIVariables returns variables that configure MPI libraries. Without them, the libraries would detect Slurm by
+// SLURM_JOB_ID and start their daemons with srun. Instead, they start their daemons with agent, a replacement for ssh,
+// on the hosts in hostfile. asRoot is true if the processes run as root, which is usual in a pod.
+func MPIVariables(hostfile, agent string, asRoot bool) []string {
 	var v variables
 	for _, name := range []string{"OMPI_MCA_plm", "OMPI_MCA_ras", "PRTE_MCA_plm", "PRTE_MCA_ras"} {
-		v.set(name, "^slurm")
+		v.addVariable(name, "^slurm")
 	}
 	for _, name := range []string{"OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent", "HYDRA_LAUNCHER_EXEC", "HYDRA_BOOTSTRAP_EXEC", "I_MPI_HYDRA_BOOTSTRAP_EXEC"} {
-		v.set(name, agent)
+		v.addVariable(name, agent)
 	}
 	for _, name := range []string{"OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile", "HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE"} {
-		v.set(name, hostfile)
+		v.addVariable(name, hostfile)
 	}
 	for _, name := range []string{"HYDRA_LAUNCHER", "HYDRA_BOOTSTRAP", "I_MPI_HYDRA_BOOTSTRAP"} {
-		v.set(name, "ssh")
+		v.addVariable(name, "ssh")
 	}
 	if asRoot {
 		for _, name := range []string{"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"} {
-			v.set(name, "1")
+			v.addVariable(name, "1")
 		}
 	}
 	return v
 }
 
-// IsOfPod reports whether a variable is specific to one pod, because the pod or the launcher sets it. A job that is
-// submitted from inside another job must not inherit such variables.
-func IsOfPod(name string) bool {
+// IsPodVariable reports whether a variable is specific to one pod, because the pod or the launcher sets it. A job that
+// is submitted from inside another job must not inherit such variables.
+func IsPodVariable(name string) bool {
 	if strings.HasPrefix(name, "VC_") || strings.HasPrefix(name, "VK_") {
 		return true
 	}
-	made := append(MPI("", "", true), Meeting(&Pod{}, []string{""})...)
+	made := append(MPIVariables("", "", true), MeetingVariables(&Pod{}, []string{""})...)
 	return slices.ContainsFunc(made, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 }
 
-// Hostfile returns the text of a host file, which contains the number of tasks for each host.
-func Hostfile(hosts []string, slots []int) string {
+// HostfileText returns the text of a host file, which contains the number of tasks for each host.
+func HostfileText(hosts []string, slots []int) string {
 	var b strings.Builder
 	for i, host := range hosts {
 		fmt.Fprintf(&b, "%s slots=%d\n", host, max(slots[i], 1))
@@ -238,8 +238,8 @@ func Hostfile(hosts []string, slots []int) string {
 	return b.String()
 }
 
-// Merge merges lists of variables. A later NAME=value replaces an earlier one with the same name.
-func Merge(layers ...[]string) []string {
+// MergeVariables merges lists of variables. A later NAME=value replaces an earlier one with the same name.
+func MergeVariables(layers ...[]string) []string {
 	at, merged := map[string]int{}, []string{}
 	for _, layer := range layers {
 		for _, entry := range layer {
@@ -255,8 +255,8 @@ func Merge(layers ...[]string) []string {
 	return merged
 }
 
-// Value returns the value of a variable, or "" if it is not set.
-func Value(env []string, name string) string {
+// VariableValue returns the value of a variable, or "" if it is not set.
+func VariableValue(env []string, name string) string {
 	value := ""
 	for _, entry := range env {
 		if text, is := strings.CutPrefix(entry, name+"="); is {

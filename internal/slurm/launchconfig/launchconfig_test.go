@@ -14,7 +14,7 @@ import (
 
 func podOf(t *testing.T, env map[string]string) Pod {
 	t.Helper()
-	p, err := PodOf(func(name string) string { return env[name] })
+	p, err := ReadPod(func(name string) string { return env[name] })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +35,11 @@ func TestTheScriptFindsWhatSlurmSays(t *testing.T) {
 		CPUsPerTask: 4, CPUs: 32, MemPerNode: 204800, GPUsPerNode: "a100:8", GPUsOnNode: 8, SubmitDir: "/home/mei", SubmitHost: "login1", TimeLimit: 7200,
 		Dependency: "afterok:41", ExportEnv: "NONE"}
 	pod := podOf(t, head(EnvRestarts, "2"))
-	place, err := PlaceOf(&spec, &pod)
+	place, err := FindPlace(&spec, &pod)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := Environment(&spec, &pod, place.Hosts, time.Unix(1_000_000, 0))
+	got := SlurmVariables(&spec, &pod, place.Hosts, time.Unix(1_000_000, 0))
 	want := strings.Fields(`SLURM_JOB_ID=42 SLURM_JOBID=42 SLURM_JOB_NAME=run.sh SLURM_JOB_PARTITION=nlp SLURM_JOB_ACCOUNT=lab SLURM_JOB_QOS=high SLURM_JOB_USER=mei
 		SLURM_CLUSTER_NAME=prod SLURM_SUBMIT_DIR=/home/mei SLURM_SUBMIT_HOST=login1 SLURM_JOB_START_TIME=1000000 SLURM_JOB_END_TIME=1007200 SLURM_RESTART_COUNT=2
 		SLURM_JOB_DEPENDENCY=afterok:41 SLURM_EXPORT_ENV=NONE
@@ -50,7 +50,7 @@ func TestTheScriptFindsWhatSlurmSays(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"MASTER_ADDR=run-x7k2p-head-0", "MASTER_PORT=15042"}, Meeting(&pod, place.Hosts)); diff != "" {
+	if diff := cmp.Diff([]string{"MASTER_ADDR=run-x7k2p-head-0", "MASTER_PORT=15042"}, MeetingVariables(&pod, place.Hosts)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -58,17 +58,17 @@ func TestTheScriptFindsWhatSlurmSays(t *testing.T) {
 func TestWhatWasNotAskedForIsNotSaid(t *testing.T) {
 	t.Parallel()
 	pod := podOf(t, head())
-	got := Environment(&Spec{JobName: "j", Nodes: 1, CPUs: 2, Tasks: 2}, &pod, []string{"h"}, time.Unix(0, 0))
+	got := SlurmVariables(&Spec{JobName: "j", Nodes: 1, CPUs: 2, Tasks: 2}, &pod, []string{"h"}, time.Unix(0, 0))
 	for _, name := range []string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK", "SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU", "SLURM_GPUS", "SLURM_JOB_GPUS",
 		"SLURM_RESTART_COUNT", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_ACCOUNT"} {
-		if value := Value(got, name); value != "" {
+		if value := VariableValue(got, name); value != "" {
 			t.Errorf("%s=%s: Lightning takes SLURM_NTASKS for a step, and tests for the others are common", name, value)
 		}
 	}
-	if Value(got, "SLURM_TASKS_PER_NODE") != "2" {
+	if VariableValue(got, "SLURM_TASKS_PER_NODE") != "2" {
 		t.Errorf("%q", got)
 	}
-	if end := Value(got, "SLURM_JOB_END_TIME"); end != "31536000" {
+	if end := VariableValue(got, "SLURM_JOB_END_TIME"); end != "31536000" {
 		t.Errorf("a job without a limit ends at %q, want a year after its start as in Slurm", end)
 	}
 }
@@ -78,17 +78,17 @@ func TestElementsOfAnArray(t *testing.T) {
 	spec := Spec{JobName: "a", Nodes: 2, CPUs: 1, Array: &Array{Count: 4, Min: 0, Max: 12, Step: 4}}
 	env := map[string]string{EnvPod: "a-x-head-5", EnvJob: "a-x", EnvTask: "head", EnvJobID: "42", EnvElement: "44", EnvIndex: "8"}
 	pod := podOf(t, env)
-	place, err := PlaceOf(&spec, &pod)
+	place, err := FindPlace(&spec, &pod)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(Place{NodeID: 1, Hosts: []string{"a-x-head-4", "a-x-head-5"}}, place); diff != "" || place.Head() || place.Host() != "a-x-head-5" {
+	if diff := cmp.Diff(Place{NodeID: 1, Hosts: []string{"a-x-head-4", "a-x-head-5"}}, place); diff != "" || place.IsHead() || place.OwnHost() != "a-x-head-5" {
 		t.Errorf("pod 5 of elements of two pods is the second of its element: %s", diff)
 	}
-	got := Environment(&spec, &pod, place.Hosts, time.Unix(0, 0))
+	got := SlurmVariables(&spec, &pod, place.Hosts, time.Unix(0, 0))
 	for name, want := range map[string]string{"SLURM_JOB_ID": "44", "SLURM_ARRAY_JOB_ID": "42", "SLURM_ARRAY_TASK_ID": "8", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "0",
 		"SLURM_ARRAY_TASK_MAX": "12", "SLURM_ARRAY_TASK_STEP": "4", "SLURM_JOB_NODELIST": "a-x-head-[4-5]"} {
-		if value := Value(got, name); value != want {
+		if value := VariableValue(got, name); value != want {
 			t.Errorf("%s=%q, want %q", name, value, want)
 		}
 	}
@@ -109,9 +109,9 @@ func TestAPodThatIsNoneOfTheJobIsTold(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := PodOf(func(name string) string { return c.env[name] })
+			p, err := ReadPod(func(name string) string { return c.env[name] })
 			if err == nil {
-				_, err = PlaceOf(&Spec{Nodes: 2}, &p)
+				_, err = FindPlace(&Spec{Nodes: 2}, &p)
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %s", err, c.want)
@@ -136,7 +136,7 @@ func TestTasksAreSpreadAsSlurmDoes(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := RunLength(Spread(c.tasks, c.nodes, c.perNode)); got != c.want {
+			if got := FormatRunLength(SpreadTasks(c.tasks, c.nodes, c.perNode)); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
@@ -148,11 +148,11 @@ func TestNoTaskIsLostWhenTheyAreSpread(t *testing.T) {
 		nodes := rapid.IntRange(1, 50).Draw(t, "nodes")
 		tasks := rapid.IntRange(0, 500).Draw(t, "tasks")
 		sum, least, most := 0, tasks, 0
-		for _, n := range Spread(tasks, nodes, 0) {
+		for _, n := range SpreadTasks(tasks, nodes, 0) {
 			sum, least, most = sum+n, min(least, n), max(most, n)
 		}
 		if sum != tasks || most-least > 1 && tasks >= nodes {
-			t.Fatalf("%v", Spread(tasks, nodes, 0))
+			t.Fatalf("%v", SpreadTasks(tasks, nodes, 0))
 		}
 	})
 }
@@ -165,17 +165,17 @@ func TestFileNames(t *testing.T) {
 		`\%j`: "%j", `\\%j`: "%j", "%12j": "0000000044", "%4x": "train", "%99999999999999999999j": "0000000044",
 	}
 	for pattern, want := range cases {
-		if got, err := names.Expand(pattern); got != want || err != nil {
+		if got, err := names.ExpandPattern(pattern); got != want || err != nil {
 			t.Errorf("%s: %q, %v; want %q", pattern, got, err, want)
 		}
 	}
 	batch := names
 	batch.Step, batch.ArrayIndex = "batch", -1
-	if got, _ := batch.Expand("%J"); got != "44" {
+	if got, _ := batch.ExpandPattern("%J"); got != "44" {
 		t.Errorf("%%J of a script is %s", got)
 	}
 	for pattern, want := range map[string]string{"%a": "not an array", "%": "ends with %", "x%3": "ends with %", "%q": "is unknown"} {
-		if _, err := batch.Expand(pattern); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := batch.ExpandPattern(pattern); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", pattern, err, want)
 		}
 	}
@@ -187,7 +187,7 @@ func FuzzFileNames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, pattern string) {
 		names := Names{JobID: "42", ArrayID: "42", ArrayIndex: 1, JobName: "j"}
-		text, err := names.Expand(pattern)
+		text, err := names.ExpandPattern(pattern)
 		if err == nil && !strings.Contains(pattern, "%") && !strings.HasPrefix(pattern, `\`) && text != pattern {
 			t.Errorf("%q became %q", pattern, text)
 		}
@@ -196,7 +196,7 @@ func FuzzFileNames(f *testing.F) {
 
 func TestLaterVariablesTakeThePlaceOfEarlierOnes(t *testing.T) {
 	t.Parallel()
-	got := Merge([]string{"A=1", "B=2"}, []string{"A=3", "C="})
+	got := MergeVariables([]string{"A=1", "B=2"}, []string{"A=3", "C="})
 	if diff := cmp.Diff([]string{"A=3", "B=2", "C="}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -211,15 +211,15 @@ func TestLaterVariablesTakeThePlaceOfEarlierOnes(t *testing.T) {
 
 func TestMPIStartsItsDaemonsByOurAgent(t *testing.T) {
 	t.Parallel()
-	env := MPI("/opt/vc/run/hostfile", "/opt/vc/bin/vc-rsh", false)
+	env := MPIVariables("/opt/vc/run/hostfile", "/opt/vc/bin/vc-rsh", false)
 	for name, want := range map[string]string{"OMPI_MCA_plm": "^slurm", "OMPI_MCA_ras": "^slurm", "PRTE_MCA_plm": "^slurm", "PRTE_MCA_ras": "^slurm", "I_MPI_HYDRA_BOOTSTRAP": "ssh",
 		"HYDRA_BOOTSTRAP": "ssh", "OMPI_MCA_plm_rsh_agent": "/opt/vc/bin/vc-rsh", "OMPI_MCA_orte_default_hostfile": "/opt/vc/run/hostfile", "HYDRA_HOST_FILE": "/opt/vc/run/hostfile",
 		"OMPI_ALLOW_RUN_AS_ROOT": ""} {
-		if got := Value(env, name); got != want {
+		if got := VariableValue(env, name); got != want {
 			t.Errorf("%s=%q, want %q", name, got, want)
 		}
 	}
-	if got := Hostfile([]string{"a", "b"}, []int{2, 0}); got != "a slots=2\nb slots=1\n" {
+	if got := HostfileText([]string{"a", "b"}, []int{2, 0}); got != "a slots=2\nb slots=1\n" {
 		t.Error(got)
 	}
 }
@@ -230,7 +230,7 @@ func TestAReportFitsIntoATerminationMessage(t *testing.T) {
 	for i := range 300 {
 		r.Steps = append(r.Steps, Step{ID: i, Name: "python", Nodes: "train-x7k2p-head-0,train-x7k2p-node-[0-14]", Tasks: 128, Start: 1_700_000_000, End: 1_700_000_001})
 	}
-	text := r.Text()
+	text := r.EncodeText()
 	if len(text) > MaxReport {
 		t.Fatalf("%d bytes", len(text))
 	}
@@ -248,25 +248,25 @@ func TestElementsWithoutOurController(t *testing.T) {
 	t.Parallel()
 	spec := Spec{JobName: "sweep", Nodes: 2, Array: &Array{Count: 5, Min: 1, Max: 9, Step: 1, Elements: "1-3,7,9"}}
 	for pod, want := range map[string]string{"j-head-0": "1 j_1", "j-head-5": "3 j_3", "j-head-6": "7 j_7", "j-head-9": "9 j_9"} {
-		p, err := PodOf(func(name string) string {
+		p, err := ReadPod(func(name string) string {
 			return map[string]string{EnvPod: pod, EnvJob: "j", EnvTask: "head", EnvRetries: "2"}[name]
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := PlaceOf(&spec, &p); err != nil {
+		if _, err := FindPlace(&spec, &p); err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprintf("%d %s", p.ArrayIndex, p.ID()); got != want || p.Restarts != 2 {
+		if got := fmt.Sprintf("%d %s", p.ArrayIndex, p.SlurmJobID()); got != want || p.Restarts != 2 {
 			t.Errorf("%s is %s with %d restarts, want %s", pod, got, p.Restarts, want)
 		}
 	}
 	p := Pod{Name: "j-head-10", Job: "j", Task: "head", ArrayIndex: -1}
-	if _, err := PlaceOf(&spec, &p); err == nil || err.Error() != `pod "j-head-10" is element 5 of the array 1-3,7,9` {
+	if _, err := FindPlace(&spec, &p); err == nil || err.Error() != `pod "j-head-10" is element 5 of the array 1-3,7,9` {
 		t.Errorf("%v", err)
 	}
 	for elements, want := range map[string]bool{"": false, "0-x": false, "x": false, "4": true} {
-		if _, ok := (&Array{Elements: elements}).Element(0); ok != want {
+		if _, ok := (&Array{Elements: elements}).ElementIndex(0); ok != want {
 			t.Errorf("%q: %v", elements, ok)
 		}
 	}

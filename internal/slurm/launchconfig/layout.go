@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Spread returns the number of tasks for each node. If perNode is positive, each node gets perNode tasks until no
+// SpreadTasks returns the number of tasks for each node. If perNode is positive, each node gets perNode tasks until no
 // tasks are left. Otherwise, the tasks are spread evenly, and the first nodes get one more if necessary.
-func Spread(tasks, nodes, perNode int) []int {
+func SpreadTasks(tasks, nodes, perNode int) []int {
 	counts := make([]int, nodes)
 	for i := range counts {
 		if perNode > 0 {
@@ -21,8 +21,8 @@ func Spread(tasks, nodes, perNode int) []int {
 	return counts
 }
 
-// RunLength formats numbers as Slurm does: 8(x4), or 2(x3),1.
-func RunLength(counts []int) string {
+// FormatRunLength formats numbers as Slurm does: 8(x4), or 2(x3),1.
+func FormatRunLength(counts []int) string {
 	var parts []string
 	for i := 0; i < len(counts); {
 		end := i
@@ -39,8 +39,8 @@ func RunLength(counts []int) string {
 	return strings.Join(parts, ",")
 }
 
-// Repeat returns a list that contains count once for each node.
-func Repeat(count, nodes int) []int {
+// RepeatCount returns a list that contains count once for each node.
+func RepeatCount(count, nodes int) []int {
 	counts := make([]int, nodes)
 	for i := range counts {
 		counts[i] = count

@@ -21,16 +21,16 @@ type Names struct {
 	Restarts int
 }
 
-// NamesOf returns the values for the file names of a job's script.
-func NamesOf(s *Spec, p *Pod, place Place) Names {
-	return Names{JobID: p.ID(), ArrayID: p.arrayID(), ArrayIndex: p.ArrayIndex, JobName: s.JobName, User: s.User, Host: place.Host(), Node: place.NodeID, Step: "batch", Restarts: p.Restarts}
+// NewNames returns the values for the file names of a job's script.
+func NewNames(s *Spec, p *Pod, place Place) Names {
+	return Names{JobID: p.SlurmJobID(), ArrayID: p.arrayIDOrName(), ArrayIndex: p.ArrayIndex, JobName: s.JobName, User: s.User, Host: place.OwnHost(), Node: place.NodeID, Step: "batch", Restarts: p.Restarts}
 }
 
 // maxPad is the maximum width of a padded number.
 const maxPad = 10
 
-// Expand replaces %j, %A, %4t and similar patterns. A leading backslash disables the replacement and is removed.
-func (n Names) Expand(pattern string) (string, error) {
+// ExpandPattern replaces %j, %A, %4t and similar patterns. A leading backslash disables the replacement and is removed.
+func (n Names) ExpandPattern(pattern string) (string, error) {
 	if plain, ok := strings.CutPrefix(pattern, `\`); ok {
 		return strings.TrimPrefix(plain, `\`), nil
 	}
@@ -51,7 +51,7 @@ func (n Names) Expand(pattern string) (string, error) {
 		if err != nil {
 			width = maxPad
 		}
-		text, err := n.letter(pattern[digits])
+		text, err := n.expandLetter(pattern[digits])
 		if err != nil {
 			return "", fmt.Errorf("%q: %w", pattern, err)
 		}
@@ -64,7 +64,7 @@ func (n Names) Expand(pattern string) (string, error) {
 	return b.String(), nil
 }
 
-func (n Names) letter(c byte) (string, error) {
+func (n Names) expandLetter(c byte) (string, error) {
 	switch c {
 	case '%':
 		return "%", nil
@@ -103,8 +103,8 @@ func (n Names) letter(c byte) (string, error) {
 	return "", fmt.Errorf("%%%c is unknown; the patterns are %%%% %%A %%a %%b %%J %%j %%N %%n %%r %%S %%s %%t %%u %%x", c)
 }
 
-// PerTask reports whether a pattern results in a different file for each task or for each node.
-func PerTask(pattern string) (task, node bool) {
+// PatternScope reports whether a pattern results in a different file for each task or for each node.
+func PatternScope(pattern string) (task, node bool) {
 	if strings.HasPrefix(pattern, `\`) {
 		return false, false
 	}

@@ -33,8 +33,8 @@ type Pod struct {
 	Node, Address string
 }
 
-// PodOf reads the description of the pod from its environment variables.
-func PodOf(env func(string) string) (Pod, error) {
+// ReadPod reads the description of the pod from its environment variables.
+func ReadPod(env func(string) string) (Pod, error) {
 	p := Pod{
 		Name: env(EnvPod), Job: env(EnvJob), Task: env(EnvTask), JobID: env(EnvJobID), ElementID: env(EnvElement), ArrayIndex: -1,
 		Node: env(EnvNode), Address: env(EnvAddress),
@@ -67,30 +67,30 @@ type Place struct {
 	Hosts []string
 }
 
-// Head reports whether this pod runs the script.
-func (p Place) Head() bool { return p.NodeID == 0 }
+// IsHead reports whether this pod runs the script.
+func (p Place) IsHead() bool { return p.NodeID == 0 }
 
-// Host returns the pod's own host name.
-func (p Place) Host() string { return p.Hosts[p.NodeID] }
+// OwnHost returns the pod's own host name.
+func (p Place) OwnHost() string { return p.Hosts[p.NodeID] }
 
-// settle makes a pod the nth element of its array. If the cluster does not assign element IDs, the ID becomes
+// setElement makes a pod the nth element of its array. If the cluster does not assign element IDs, the ID becomes
 // JOB_INDEX, which is unique but not a number.
-func (p *Pod) settle(a *Array, n int) error {
-	index, ok := a.Element(n)
+func (p *Pod) setElement(a *Array, n int) error {
+	index, ok := a.ElementIndex(n)
 	if !ok {
 		return fmt.Errorf("pod %q is element %d of the array %s", p.Name, n, a.Elements)
 	}
 	p.ArrayIndex = index
 	if p.ElementID == "" {
-		p.ElementID = fmt.Sprintf("%s_%d", p.arrayID(), index)
+		p.ElementID = fmt.Sprintf("%s_%d", p.arrayIDOrName(), index)
 	}
 	return nil
 }
 
-// PlaceOf returns the place of a pod in its allocation. The nodes of an array element are the pods of one partition;
+// FindPlace returns the place of a pod in its allocation. The nodes of an array element are the pods of one partition;
 // otherwise, the nodes are the pods of the tasks head and node. If the job controller did not set the array index,
-// PlaceOf derives the index from the pod's own number and sets it in p.
-func PlaceOf(s *Spec, p *Pod) (Place, error) {
+// FindPlace derives the index from the pod's own number and sets it in p.
+func FindPlace(s *Spec, p *Pod) (Place, error) {
 	index, err := strconv.Atoi(strings.TrimPrefix(p.Name, p.Job+"-"+p.Task+"-"))
 	if err != nil || index < 0 {
 		return Place{}, fmt.Errorf("pod %q is not named %s-%s-INDEX", p.Name, p.Job, p.Task)
@@ -100,7 +100,7 @@ func PlaceOf(s *Spec, p *Pod) (Place, error) {
 	var place Place
 	if s.Array != nil {
 		if p.ArrayIndex < 0 {
-			if err := p.settle(s.Array, index/nodes); err != nil {
+			if err := p.setElement(s.Array, index/nodes); err != nil {
 				return Place{}, err
 			}
 		}

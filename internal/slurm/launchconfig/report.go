@@ -55,8 +55,8 @@ type Step struct {
 // keptSteps is the maximum number of steps in a report.
 const keptSteps = 50
 
-// Text encodes the report in at most MaxReport bytes. If necessary, it drops the oldest steps.
-func (r Report) Text() string {
+// EncodeText encodes the report in at most MaxReport bytes. If necessary, it drops the oldest steps.
+func (r Report) EncodeText() string {
 	r.Kind = ReportKind
 	drop := max(0, len(r.Steps)-keptSteps)
 	r.Steps, r.Forgotten = r.Steps[drop:], r.Forgotten+drop

@@ -152,8 +152,8 @@ type Array struct {
 	Elements string `json:"elements,omitempty"`
 }
 
-// Element returns the nth index, counting from 0. ok is false if there are too few indices.
-func (a *Array) Element(n int) (index int, ok bool) {
+// ElementIndex returns the nth index, counting from 0. ok is false if there are too few indices.
+func (a *Array) ElementIndex(n int) (index int, ok bool) {
 	for part := range strings.SplitSeq(a.Elements, ",") {
 		from, to, isRange := strings.Cut(part, "-")
 		first, err := strconv.Atoi(from)
@@ -172,8 +172,8 @@ func (a *Array) Element(n int) (index int, ok bool) {
 	return 0, false
 }
 
-// TasksOf returns the number of tasks that srun starts by default on the given number of nodes.
-func (s *Spec) TasksOf(nodes int) int {
+// DefaultTaskCount returns the number of tasks that srun starts by default on the given number of nodes.
+func (s *Spec) DefaultTaskCount(nodes int) int {
 	switch {
 	case s.TasksPerNode > 0 && (s.Tasks == 0 || nodes < s.Nodes):
 		return s.TasksPerNode * nodes

@@ -46,7 +46,7 @@ func TestEveryElementIsInOneRow(t *testing.T) {
 	propertytest.Check(t, 2_000, func(t *rapid.T) {
 		s := drawArray(t)
 		codes := map[int32]state.Code{}
-		for _, row := range Rows(s, true) {
+		for _, row := range RowsOf(s, true) {
 			for element := range row.Elements.All() {
 				if _, twice := codes[element]; twice || row.Elements.Count() != 1 {
 					t.Fatalf("element %d is in several rows, or a row has %s", element, row.Elements)
@@ -57,24 +57,24 @@ func TestEveryElementIsInOneRow(t *testing.T) {
 		if len(codes) != 12 {
 			t.Fatalf("%d of 12 elements have rows", len(codes))
 		}
-		for _, row := range Rows(s, true) {
+		for _, row := range RowsOf(s, true) {
 			if row.State.Code == state.Configuring && s.PodsRead && row.Sum.Bound == 0 {
 				t.Fatalf("element %s is said to be configuring its nodes and has none", row.Elements)
 			}
 		}
 		folds, seen := map[state.Code]int{}, 0
-		for _, row := range Rows(s, false) {
-			if row.State.Code.Idle() {
+		for _, row := range RowsOf(s, false) {
+			if row.State.Code.IsIdle() {
 				folds[row.State.Code]++
 			}
 			for element := range row.Elements.All() {
 				seen++
 				if codes[element] != row.State.Code {
-					t.Fatalf("element %d is %s in %s, and %s by itself", element, row.State.Code, row.ID(0), codes[element])
+					t.Fatalf("element %d is %s in %s, and %s by itself", element, row.State.Code, row.DisplayID(0), codes[element])
 				}
 			}
 			if first, ok := row.Elements.At(0); !ok || row.Position != int(first) {
-				t.Fatalf("%s stands at %d", row.ID(0), row.Position)
+				t.Fatalf("%s stands at %d", row.DisplayID(0), row.Position)
 			}
 		}
 		if seen != 12 || folds[state.Pending] > 1 || folds[state.Suspended] > 1 {
@@ -90,9 +90,9 @@ func TestRowsThatNobodyGaveAPlaceComeLast(t *testing.T) {
 			Explanation: &scheduling.Explanation{Queue: &scheduling.ExplainedQueue{Position: place}}}}}}
 	}
 	rows := []*Row{at(0), at(2), at(0), at(1)}
-	slices.SortStableFunc(rows, ByPlace)
+	slices.SortStableFunc(rows, CompareByPlace)
 	for i, want := range []int{1, 2, 0, 0} {
-		if got := rows[i].Place(); got != want {
+		if got := rows[i].QueuePlace(); got != want {
 			t.Errorf("row %d has place %d, want %d", i, got, want)
 		}
 	}
@@ -123,7 +123,7 @@ func TestNamesOfFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := c.row.File(c.pattern); got != c.want {
+			if got := c.row.ExpandFile(c.pattern); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

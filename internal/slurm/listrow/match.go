@@ -7,10 +7,10 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
-// Match reports whether a reference refers to a job, and returns the elements that it refers to; nil stands for the
-// whole job. The number of an element is the number of the array plus the position of the element. The number of the
-// array itself stands for the whole array.
-func Match(ref optionvalue.Job, job *batch.Job) (elements batch.Indices, ok bool) {
+// MatchReference reports whether a reference refers to a job, and returns the elements that it refers to; nil stands
+// for the whole job. The number of an element is the number of the array plus the position of the element. The number
+// of the array itself stands for the whole array.
+func MatchReference(ref optionvalue.Job, job *batch.Job) (elements batch.Indices, ok bool) {
 	if ref.ID == 0 {
 		return ref.Elements, ref.Name == job.Name
 	}
@@ -29,24 +29,24 @@ func Match(ref optionvalue.Job, job *batch.Job) (elements batch.Indices, ok bool
 	return batch.Indices{{First: element, Last: element}}, found
 }
 
-// Matches reports whether a reference refers to a row or to one of its elements.
-func (r *Row) Matches(ref optionvalue.Job) bool {
-	elements, ok := Match(ref, r.Job)
+// MatchesReference reports whether a reference refers to a row or to one of its elements.
+func (r *Row) MatchesReference(ref optionvalue.Job) bool {
+	elements, ok := MatchReference(ref, r.Job)
 	if !ok || elements == nil {
 		return ok
 	}
 	return r.IsArray() && r.Elements.Minus(elements).Count() < r.Elements.Count()
 }
 
-// Narrow reduces a folded row to the elements that the references refer to. It keeps all elements if there are no
-// references, or if one of them refers to the whole array.
-func (r *Row) Narrow(refs []optionvalue.Job) {
+// NarrowElements reduces a folded row to the elements that the references refer to. It keeps all elements if there are
+// no references, or if one of them refers to the whole array.
+func (r *Row) NarrowElements(refs []optionvalue.Job) {
 	if !r.Folded || len(refs) == 0 {
 		return
 	}
 	var wanted batch.Indices
 	for _, ref := range refs {
-		elements, ok := Match(ref, r.Job)
+		elements, ok := MatchReference(ref, r.Job)
 		if ok && elements == nil {
 			return
 		}
@@ -59,17 +59,17 @@ func (r *Row) Narrow(refs []optionvalue.Job) {
 	}
 }
 
-// ByPlace compares rows by their places in their queues. Rows without a place come last.
-func ByPlace(a, b *Row) int {
-	one, other := a.Place(), b.Place()
+// CompareByPlace compares rows by their places in their queues. Rows without a place come last.
+func CompareByPlace(a, b *Row) int {
+	one, other := a.QueuePlace(), b.QueuePlace()
 	if (one == 0) != (other == 0) {
 		return cmp.Compare(other, one)
 	}
 	return cmp.Compare(one, other)
 }
 
-// ByNumber compares rows by number and element. Rows without a number are compared by name.
-func ByNumber(a, b *Row) int {
+// CompareByNumber compares rows by number and element. Rows without a number are compared by name.
+func CompareByNumber(a, b *Row) int {
 	numberA, _ := batch.JobID(a.Job)
 	numberB, _ := batch.JobID(b.Job)
 	return cmp.Or(cmp.Compare(numberA, numberB), cmp.Compare(a.Position, b.Position), cmp.Compare(a.Job.Namespace, b.Job.Namespace), cmp.Compare(a.Job.Name, b.Job.Name))

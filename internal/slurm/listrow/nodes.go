@@ -15,10 +15,10 @@ import (
 // headTask is the task whose pod runs the batch script.
 const headTask = "head"
 
-// kept returns the nodes of the row's pods that are stored in the job's status. It returns nil unless the row has
-// ended, because its pods are not deleted before that.
-func (r *Row) kept() map[batch.PodPlace]string {
-	if !r.State.Code.Ended() || len(r.Job.Status.Nodes) == 0 {
+// recordedNodes returns the nodes of the row's pods that are stored in the job's status. It returns nil unless the row
+// has ended, because its pods are not deleted before that.
+func (r *Row) recordedNodes() map[batch.PodPlace]string {
+	if !r.State.Code.HasEnded() || len(r.Job.Status.Nodes) == 0 {
 		return nil
 	}
 	pods := batch.NodesOfPods(r.Job.Status.Nodes)
@@ -29,16 +29,16 @@ func (r *Row) kept() map[batch.PodPlace]string {
 	return pods
 }
 
-// podName returns the name of the pod at a place.
-func (r *Row) podName(p batch.PodPlace) string {
+// podNameAt returns the name of the pod at a place.
+func (r *Row) podNameAt(p batch.PodPlace) string {
 	return fmt.Sprintf("%s-%s-%d", r.Job.Name, p.Task, p.Index)
 }
 
 // nodesByPod returns the nodes of the row's pods by pod name, from existing pods and from the job's status.
 func (r *Row) nodesByPod() map[string]string {
 	nodes := map[string]string{}
-	for place, node := range r.kept() {
-		nodes[r.podName(place)] = node
+	for place, node := range r.recordedNodes() {
+		nodes[r.podNameAt(place)] = node
 	}
 	for _, pod := range r.Mine {
 		if pod.Spec.NodeName != "" {
@@ -48,9 +48,9 @@ func (r *Row) nodesByPod() map[string]string {
 	return nodes
 }
 
-// Nodes returns the sorted names of the Kubernetes nodes on which the row's pods run or ran.
-func (r *Row) Nodes() []string {
-	kept := r.kept()
+// NodeNames returns the sorted names of the Kubernetes nodes on which the row's pods run or ran.
+func (r *Row) NodeNames() []string {
+	kept := r.recordedNodes()
 	switch {
 	case len(kept) == 0 && r.Sum == nil:
 		return nil
@@ -65,9 +65,9 @@ func (r *Row) Nodes() []string {
 	return slices.Compact(nodes)
 }
 
-// NodesOf returns the nodes of the named pods. If the node of a pod is unknown, the result contains the pod's name
+// NodesForPods returns the nodes of the named pods. If the node of a pod is unknown, the result contains the pod's name
 // instead.
-func (r *Row) NodesOf(pods []string) []string {
+func (r *Row) NodesForPods(pods []string) []string {
 	nodes := r.nodesByPod()
 	var of []string
 	for _, pod := range pods {
@@ -78,12 +78,12 @@ func (r *Row) NodesOf(pods []string) []string {
 
 // BatchHost returns the node that runs the batch script; "" if the node is unknown or has not been assigned.
 func (r *Row) BatchHost() string {
-	if head := r.Head(); head != nil && head.Spec.NodeName != "" {
+	if head := r.HeadPod(); head != nil && head.Spec.NodeName != "" {
 		return head.Spec.NodeName
 	}
 	var first batch.PodPlace
 	host := ""
-	for place, node := range r.kept() {
+	for place, node := range r.recordedNodes() {
 		earlier := host == "" || cmp.Or(compareHead(place.Task, first.Task), cmp.Compare(place.Index, first.Index)) < 0
 		if earlier {
 			first, host = place, node
@@ -105,8 +105,8 @@ func compareHead(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// Head returns the pod of the batch script, or nil if it does not exist.
-func (r *Row) Head() *corev1.Pod {
+// HeadPod returns the pod of the batch script, or nil if it does not exist.
+func (r *Row) HeadPod() *corev1.Pod {
 	for _, pod := range r.Mine {
 		if pod.Labels[keys.TaskSpec] == headTask {
 			return pod

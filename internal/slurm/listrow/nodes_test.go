@@ -62,8 +62,8 @@ func TestEndedRowsKeepTheNodesOfPodsThatAreGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []seen
-			for _, r := range Rows(&test.source, true) {
-				got = append(got, seen{r.Nodes(), r.BatchHost(), r.NodesOf(test.of), r.NumNodes()})
+			for _, r := range RowsOf(&test.source, true) {
+				got = append(got, seen{r.NodeNames(), r.BatchHost(), r.NodesForPods(test.of), r.NodeCount()})
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

@@ -5,17 +5,17 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// KeptReport returns the launcher's report from the job's status. It is needed for rows that have ended and whose
+// RecordedReport returns the launcher's report from the job's status. It is needed for rows that have ended and whose
 // head pod was deleted. ok is false if there is no report.
-func (r *Row) KeptReport() (report launchconfig.Report, ok bool) {
-	if kept := r.keptReport(); kept != nil {
+func (r *Row) RecordedReport() (report launchconfig.Report, ok bool) {
+	if kept := r.findPodReport(); kept != nil {
 		return launchconfig.ParseReport(kept.Message)
 	}
 	return launchconfig.Report{}, false
 }
 
-func (r *Row) keptReport() *batch.PodReport {
-	if !r.State.Code.Ended() || r.Head() != nil {
+func (r *Row) findPodReport() *batch.PodReport {
+	if !r.State.Code.HasEnded() || r.HeadPod() != nil {
 		return nil
 	}
 	_, size, _ := batch.ElementsOf(r.Job)
@@ -32,9 +32,9 @@ func (r *Row) keptReport() *batch.PodReport {
 	return nil
 }
 
-// takeKeptTimes sets missing times of an element whose pods were deleted, using the times in its launcher's report.
-func (r *Row) takeKeptTimes() {
-	kept := r.keptReport()
+// setRecordedTimes sets missing times of an element whose pods were deleted, using the times in its launcher's report.
+func (r *Row) setRecordedTimes() {
+	kept := r.findPodReport()
 	if kept == nil {
 		return
 	}

@@ -20,12 +20,12 @@ func TestCancelledElementsHaveTheReportsOfTheirLaunchers(t *testing.T) {
 	job.Status.Array = &batch.ArrayStatus{Running: "5", Cancelled: "7,9"}
 	report := launchconfig.Report{Signal: 15}
 	job.Status.Reports = []batch.PodReport{
-		{Task: "head", Index: 0, Message: report.Text()}, // of an element that runs again
-		{Task: "head", Index: 2, StartTime: &began, FinishTime: &ended, Message: report.Text()},
+		{Task: "head", Index: 0, Message: report.EncodeText()}, // of an element that runs again
+		{Task: "head", Index: 2, StartTime: &began, FinishTime: &ended, Message: report.EncodeText()},
 		{Task: "head", Index: 4, Message: "the last words of another container"},
 	}
-	for _, row := range Rows(&Source{Job: job, PodsRead: true}, true) {
-		got, ok := row.KeptReport()
+	for _, row := range RowsOf(&Source{Job: job, PodsRead: true}, true) {
+		got, ok := row.RecordedReport()
 		isKept := row.Elements.Has(7)
 		if ok != isKept || isKept && got.Signal != 15 {
 			t.Errorf("element %v: %v, report %v", row.Elements, ok, got)

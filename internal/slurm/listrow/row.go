@@ -52,33 +52,33 @@ type Row struct {
 	Sum *state.Pods
 }
 
-func (s *Source) facts(pods *state.Pods) state.Facts {
+func (s *Source) stateFacts(pods *state.Pods) state.Facts {
 	return state.Facts{Job: s.Job, Group: s.Group, Queue: s.Queue, QueueMissing: s.QueueMissing, Pods: pods, Now: s.Now}
 }
 
-// Rows returns the rows of a job. It folds pending elements into a single row unless each is true.
-func Rows(s *Source, each bool) []Row {
+// RowsOf returns the rows of a job. It folds pending elements into a single row unless each is true.
+func RowsOf(s *Source, each bool) []Row {
 	var sum *state.Pods
 	if s.PodsRead {
-		sum = state.Summarize(s.Pods)
+		sum = state.SummarizePods(s.Pods)
 	}
-	options := submission.Of(s.Job)
-	facts := s.facts(sum)
-	parts, isArray := state.Elements(facts)
+	options := submission.OptionsOf(s.Job)
+	facts := s.stateFacts(sum)
+	parts, isArray := state.ElementParts(facts)
 	if !isArray {
 		row := Row{Source: s, Asked: options, State: state.Of(facts), Times: state.TimesOf(facts), Mine: s.Pods, Sum: sum}
 		if sum != nil {
 			row.Exit = sum.Exit
 		}
-		row.exitOfState()
+		row.setExitFromState()
 		return []Row{row}
 	}
-	return s.elements(options, facts, parts, each)
+	return s.elementRows(options, facts, parts, each)
 }
 
-// exitOfState sets the exit code of a failed row if there is no data about its pods. It is the code that the
+// setExitFromState sets the exit code of a failed row if there is no data about its pods. It is the code that the
 // controller recorded or, if none exists, Slurm's default code.
-func (r *Row) exitOfState() {
+func (r *Row) setExitFromState() {
 	if r.State.Code == state.OutOfMemory {
 		r.Exit = state.NoMemory
 		return
@@ -88,20 +88,20 @@ func (r *Row) exitOfState() {
 	}
 	r.Exit = state.Exit{Code: 1}
 	if failure := r.Job.Status.Failure; failure != nil && failure.ExitCode != nil && !r.IsArray() {
-		r.Exit = state.ExitOf(*failure.ExitCode)
+		r.Exit = state.NewExit(*failure.ExitCode)
 	}
 }
 
-func (s *Source) elements(options submission.Options, facts state.Facts, parts []state.Part, each bool) []Row {
+func (s *Source) elementRows(options submission.Options, facts state.Facts, parts []state.Part, each bool) []Row {
 	all, _, _ := batch.ElementsOf(s.Job)
-	pods := byElement(s.Pods)
+	pods := podsByElement(s.Pods)
 	known := state.ElementTimes(s.Job)
 	whole := state.TimesOf(facts)
 	var rows []Row
 	var idle []Row // rows that are pending or suspended
 	for _, part := range parts {
 		row := Row{Source: s, Asked: options, State: part.State, Exit: part.Exit, Times: state.Times{Submit: whole.Submit, Eligible: whole.Eligible}}
-		if part.State.Code.Idle() && !part.HasPods && !each {
+		if part.State.Code.IsIdle() && !part.HasPods && !each {
 			row.Elements = part.Elements
 			idle = append(idle, row)
 			continue
@@ -110,22 +110,22 @@ func (s *Source) elements(options submission.Options, facts state.Facts, parts [
 			one := row
 			one.Elements = batch.Indices{{First: element, Last: element}}
 			one.Position = all.Position(element)
-			one.settle(pods[element], known, whole)
-			if one.State.Code.Idle() && !each {
+			one.setElementState(pods[element], known, whole)
+			if one.State.Code.IsIdle() && !each {
 				idle = append(idle, one)
 				continue
 			}
 			rows = append(rows, one)
 		}
 	}
-	rows = append(rows, folded(idle, all)...)
+	rows = append(rows, foldIdleRows(idle, all)...)
 	slices.SortStableFunc(rows, func(a, b Row) int { return a.Position - b.Position })
 	return rows
 }
 
-// folded merges pending or suspended rows into one row per state. Elements that have pods without nodes are closest
-// to their start, so the merged row has their reason.
-func folded(idle []Row, all batch.Indices) []Row {
+// foldIdleRows merges pending or suspended rows into one row per state. Elements that have pods without nodes are
+// closest to their start, so the merged row has their reason.
+func foldIdleRows(idle []Row, all batch.Indices) []Row {
 	var rows []Row
 	for _, one := range idle {
 		at := slices.IndexFunc(rows, func(r Row) bool { return r.State.Code == one.State.Code })
@@ -150,27 +150,28 @@ func folded(idle []Row, all batch.Indices) []Row {
 	return rows
 }
 
-// settle sets the state, exit and times of the row of an element, using the element's pods and its recorded times.
-func (r *Row) settle(pods []*corev1.Pod, known map[int32]state.Times, whole state.Times) {
+// setElementState sets the state, exit and times of the row of an element, using the element's pods and its recorded
+// times.
+func (r *Row) setElementState(pods []*corev1.Pod, known map[int32]state.Times, whole state.Times) {
 	element := r.Elements[0].First
 	if times, ok := known[element]; ok {
 		r.Times = times
 	}
 	if r.PodsRead {
-		r.Mine, r.Sum = pods, state.Summarize(pods)
-		r.takePods()
+		r.Mine, r.Sum = pods, state.SummarizePods(pods)
+		r.applyPodSummary()
 	}
-	r.takeKeptTimes()
+	r.setRecordedTimes()
 	switch code := r.State.Code; {
 	case code == state.Running && r.Times.Start.IsZero():
 		r.Times.Start = whole.Start
 	case code == state.Cancelled && r.Times.End.IsZero():
 		r.Times.End = whole.End
 	}
-	r.exitOfState()
+	r.setExitFromState()
 }
 
-func (r *Row) takePods() {
+func (r *Row) applyPodSummary() {
 	if !r.Sum.Begin.IsZero() {
 		r.Times.Start = r.Sum.Begin
 	}
@@ -181,21 +182,21 @@ func (r *Row) takePods() {
 	case saidToRun && noPodHasStarted:
 		r.State = state.State{Code: state.Configuring, Reason: "Prolog"}
 		if r.Sum.Bound == 0 {
-			r.State = state.Unplaced(r.facts(r.Sum))
+			r.State = state.UnplacedState(r.stateFacts(r.Sum))
 		} else if r.Sum.CannotStart {
 			r.State.Reason = "JobLaunchFailure"
 		}
 		r.Times.Start = time.Time{}
 	case (code == state.Failed || code == state.NodeFail) && r.Sum.End != "" && r.Sum.End != state.Failed:
-		r.State = state.EndState(r.Sum.End)
+		r.State = state.FinalState(r.Sum.End)
 		r.Exit = r.Sum.Exit
 	}
-	if r.State.Code.Ended() && r.Times.End.IsZero() {
+	if r.State.Code.HasEnded() && r.Times.End.IsZero() {
 		r.Times.End = r.Sum.Finish
 	}
 }
 
-func byElement(pods []*corev1.Pod) map[int32][]*corev1.Pod {
+func podsByElement(pods []*corev1.Pod) map[int32][]*corev1.Pod {
 	of := map[int32][]*corev1.Pod{}
 	for _, pod := range pods {
 		if n, err := strconv.ParseInt(pod.Labels[keys.ArrayIndex], 10, 32); err == nil {
@@ -205,8 +206,8 @@ func byElement(pods []*corev1.Pod) map[int32][]*corev1.Pod {
 	return of
 }
 
-// Number returns the number of the job, or its name if the cluster does not assign numbers.
-func (s *Source) Number() string {
+// NumberOrName returns the number of the job, or its name if the cluster does not assign numbers.
+func (s *Source) NumberOrName() string {
 	if id, ok := batch.JobID(s.Job); ok {
 		return batch.FormatJobID(id)
 	}
@@ -219,13 +220,13 @@ func (r *Row) IsArray() bool { return r.Elements != nil }
 // defaultBits is the default maximum length of the list of elements in brackets.
 const defaultBits = 64
 
-// ID returns the ID of the row: 42, 42_7, or 42_[5-15%4] for pending elements. bits is the maximum length of the list
-// of elements; 0 means Slurm's default, and a negative value means no limit.
-func (r *Row) ID(bits int) string {
+// DisplayID returns the ID of the row: 42, 42_7, or 42_[5-15%4] for pending elements. bits is the maximum length of the
+// list of elements; 0 means Slurm's default, and a negative value means no limit.
+func (r *Row) DisplayID(bits int) string {
 	if !r.IsArray() {
-		return r.Number()
+		return r.NumberOrName()
 	}
-	return r.Number() + "_" + r.ElementText(bits)
+	return r.NumberOrName() + "_" + r.ElementText(bits)
 }
 
 // ElementText returns the element, or the list of elements in brackets together with the limit of the array.

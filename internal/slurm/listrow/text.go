@@ -22,27 +22,27 @@ import (
 // Nobody is the user of a job whose user is unknown.
 const Nobody = "nobody"
 
-// Name returns the name that the user has given to the job.
-func (s *Source) Name() string { return batch.Title(s.Job) }
+// JobTitle returns the name that the user has given to the job.
+func (s *Source) JobTitle() string { return batch.Title(s.Job) }
 
-// User returns the user of the job.
-func (s *Source) User() string { return cmp.Or(jobstatus.SubmittingUser(s.Job), Nobody) }
+// UserName returns the user of the job.
+func (s *Source) UserName() string { return cmp.Or(jobstatus.SubmittingUser(s.Job), Nobody) }
 
 // QueueName returns the name of the job's queue.
 func (s *Source) QueueName() string { return cmp.Or(s.Job.Spec.Queue, keys.DefaultQueue) }
 
-// Partition returns the site's name for the queue if the job was submitted with that name; otherwise, it returns the
-// queue.
-func (r *Row) Partition() string { return cmp.Or(r.Asked.Partition, r.QueueName()) }
+// PartitionName returns the site's name for the queue if the job was submitted with that name; otherwise, it returns
+// the queue.
+func (r *Row) PartitionName() string { return cmp.Or(r.Asked.Partition, r.QueueName()) }
 
-// Account returns the account that was requested or, without one, the namespace, whose quota the job uses.
-func (r *Row) Account() string { return cmp.Or(r.Asked.Account, r.Job.Namespace) }
+// AccountName returns the account that was requested or, without one, the namespace, whose quota the job uses.
+func (r *Row) AccountName() string { return cmp.Or(r.Asked.Account, r.Job.Namespace) }
 
-// QOS returns the QOS that was requested or, without one, the priority class. Without either, it returns "normal".
-func (r *Row) QOS() string { return cmp.Or(r.Asked.QOS, r.Job.Spec.PriorityClassName, "normal") }
+// QOSName returns the QOS that was requested or, without one, the priority class. Without either, it returns "normal".
+func (r *Row) QOSName() string { return cmp.Or(r.Asked.QOS, r.Job.Spec.PriorityClassName, "normal") }
 
 // NodeList returns the nodes in Slurm's notation.
-func (r *Row) NodeList() string { return hostlist.Compress(slices.Clone(r.Nodes())) }
+func (r *Row) NodeList() string { return hostlist.CompressNames(slices.Clone(r.NodeNames())) }
 
 // CancelledBy returns the user who cancelled the row; "" if that was not recorded.
 func (r *Row) CancelledBy() string {
@@ -52,17 +52,17 @@ func (r *Row) CancelledBy() string {
 	return state.CancelledBy(r.Job)
 }
 
-// PromisedNodes returns, in Slurm's notation, the nodes on which the scheduler makes room for the row. It is empty if
+// NominatedNodes returns, in Slurm's notation, the nodes on which the scheduler makes room for the row. It is empty if
 // the row does not wait for specific nodes.
-func (r *Row) PromisedNodes() string {
+func (r *Row) NominatedNodes() string {
 	var nodes []string
 	for _, pod := range r.Mine {
-		if node := state.Promised(pod); node != "" {
+		if node := state.NominatedNode(pod); node != "" {
 			nodes = append(nodes, node)
 		}
 	}
 	slices.Sort(nodes)
-	return hostlist.Compress(slices.Compact(nodes))
+	return hostlist.CompressNames(slices.Compact(nodes))
 }
 
 // NodeListOrReason returns the reason in parentheses if the row is pending or suspended, or failed by itself.
@@ -75,19 +75,19 @@ func (r *Row) NodeListOrReason() string {
 	return r.NodeList()
 }
 
-// NumNodes returns the number of pods that the row has or had. For a pending row, it is the minimum number.
-func (r *Row) NumNodes() int {
+// NodeCount returns the number of pods that the row has or had. For a pending row, it is the minimum number.
+func (r *Row) NodeCount() int {
 	if _, size, ok := batch.ElementsOf(r.Job); ok && r.IsArray() {
 		return int(size)
 	}
-	if r.State.Code.Base() == state.Pending || r.State.Code == state.Suspended {
+	if r.State.Code.BaseCode() == state.Pending || r.State.Code == state.Suspended {
 		return int(jobstatus.MinimumPods(r.Job))
 	}
 	nodes := max(jobstatus.MinimumPods(r.Job), r.Job.Status.Running)
 	if r.Sum != nil {
 		nodes = max(nodes, int32(r.Sum.Live+r.Sum.Ended))
 	}
-	return max(int(nodes), len(r.kept())) // most pods of an ended job have been deleted
+	return max(int(nodes), len(r.recordedNodes())) // most pods of an ended job have been deleted
 }
 
 // Ask holds the resources that pods of a job request.
@@ -98,11 +98,11 @@ type Ask struct {
 	Devices map[string]int64
 }
 
-// PerNode returns, for each resource, the largest request of any pod of the job.
-func (r *Row) PerNode() Ask {
+// LargestRequest returns, for each resource, the largest request of any pod of the job.
+func (r *Row) LargestRequest() Ask {
 	var most Ask
 	for i := range r.Job.Spec.Tasks {
-		one := askOf(&r.Job.Spec.Tasks[i].Template.Spec)
+		one := requestOf(&r.Job.Spec.Tasks[i].Template.Spec)
 		most.CPUs, most.Memory = max(most.CPUs, one.CPUs), max(most.Memory, one.Memory)
 		for name, n := range one.Devices {
 			if most.Devices == nil {
@@ -114,19 +114,19 @@ func (r *Row) PerNode() Ask {
 	return most
 }
 
-// MinCPUs returns the number of processors that a node must have for the row, which is the number of processors for
+// MinimumCPUs returns the number of processors that a node must have for the row, which is the number of processors for
 // the tasks that were requested per node.
-func (r *Row) MinCPUs() int {
+func (r *Row) MinimumCPUs() int {
 	if r.Asked.Tasks == 0 {
-		return r.PerNode().CPUs
+		return r.LargestRequest().CPUs
 	}
 	return max(r.Asked.TasksPerNode, 1) * max(r.Asked.CPUsPerTask, 1)
 }
 
-// Total returns the sum of the requests of all pods of the row.
-func (r *Row) Total() Ask {
+// TotalRequest returns the sum of the requests of all pods of the row.
+func (r *Row) TotalRequest() Ask {
 	total := Ask{Devices: map[string]int64{}}
-	left := r.NumNodes()
+	left := r.NodeCount()
 	for i := range r.Job.Spec.Tasks {
 		task := &r.Job.Spec.Tasks[i]
 		pods := int(task.Replicas)
@@ -135,7 +135,7 @@ func (r *Row) Total() Ask {
 		}
 		pods = min(pods, left)
 		left -= pods
-		one := askOf(&task.Template.Spec)
+		one := requestOf(&task.Template.Spec)
 		total.CPUs += pods * one.CPUs
 		total.Memory += int64(pods) * one.Memory
 		for name, n := range one.Devices {
@@ -145,12 +145,12 @@ func (r *Row) Total() Ask {
 	return total
 }
 
-func askOf(pod *corev1.PodSpec) Ask {
+func requestOf(pod *corev1.PodSpec) Ask {
 	a := Ask{Devices: map[string]int64{}}
 	milli := int64(0)
 	for i := range pod.Containers {
 		requests, limits := pod.Containers[i].Resources.Requests, pod.Containers[i].Resources.Limits
-		for name := range union(requests, limits) {
+		for name := range resourceNames(requests, limits) {
 			amount, ok := requests[name]
 			if !ok {
 				amount = limits[name]
@@ -172,7 +172,7 @@ func askOf(pod *corev1.PodSpec) Ask {
 	return a
 }
 
-func union(a, b corev1.ResourceList) map[corev1.ResourceName]bool {
+func resourceNames(a, b corev1.ResourceList) map[corev1.ResourceName]bool {
 	names := make(map[corev1.ResourceName]bool, len(a)+len(b))
 	for name := range a {
 		names[name] = true
@@ -183,8 +183,8 @@ func union(a, b corev1.ResourceList) map[corev1.ResourceName]bool {
 	return names
 }
 
-// Memory formats bytes as Slurm does: 0, 4000M, 4G, 2T.
-func Memory(bytes int64) string {
+// FormatMemory formats bytes as Slurm does: 0, 4000M, 4G, 2T.
+func FormatMemory(bytes int64) string {
 	const mega = 1 << 20
 	n, unit := (bytes+mega-1)/mega, 0
 	units := "MGTP"
@@ -212,13 +212,13 @@ func GresName(resource string) string {
 	return name
 }
 
-// Gres lists devices, such as gres/gpu:2, or returns N/A without devices.
-func (r *Row) Gres() string {
+// GresText lists devices, such as gres/gpu:2, or returns N/A without devices.
+func (r *Row) GresText() string {
 	if r.Asked.Gres != "" {
 		return "gres/" + r.Asked.Gres
 	}
 	var parts []string
-	for name, n := range r.PerNode().Devices {
+	for name, n := range r.LargestRequest().Devices {
 		parts = append(parts, fmt.Sprintf("gres/%s:%d", GresName(name), n))
 	}
 	slices.Sort(parts)
@@ -228,14 +228,14 @@ func (r *Row) Gres() string {
 	return strings.Join(parts, ",")
 }
 
-// TRES lists the requested resources: cpu=4,mem=8G,node=1,billing=4,gres/gpu=2.
-func (r *Row) TRES() string {
-	a := r.Total()
+// TRESText lists the requested resources: cpu=4,mem=8G,node=1,billing=4,gres/gpu=2.
+func (r *Row) TRESText() string {
+	a := r.TotalRequest()
 	parts := []string{"cpu=" + strconv.Itoa(a.CPUs)}
 	if a.Memory > 0 {
-		parts = append(parts, "mem="+Memory(a.Memory))
+		parts = append(parts, "mem="+FormatMemory(a.Memory))
 	}
-	parts = append(parts, "node="+strconv.Itoa(r.NumNodes()), "billing="+strconv.Itoa(a.CPUs))
+	parts = append(parts, "node="+strconv.Itoa(r.NodeCount()), "billing="+strconv.Itoa(a.CPUs))
 	var devices []string
 	for name, n := range a.Devices {
 		devices = append(devices, fmt.Sprintf("gres/%s=%d", GresName(name), n))
@@ -244,43 +244,43 @@ func (r *Row) TRES() string {
 	return strings.Join(append(parts, devices...), ",")
 }
 
-// Tasks returns the number of tasks that srun starts by default.
-func (r *Row) Tasks() int {
+// TaskCount returns the number of tasks that srun starts by default.
+func (r *Row) TaskCount() int {
 	switch {
 	case r.Asked.Tasks > 0:
 		return r.Asked.Tasks
 	case r.Asked.TasksPerNode > 0:
-		return r.Asked.TasksPerNode * r.NumNodes()
+		return r.Asked.TasksPerNode * r.NodeCount()
 	}
-	return r.NumNodes()
+	return r.NodeCount()
 }
 
-// Used returns how long the row has been running.
-func (r *Row) Used() time.Duration { return r.Times.Elapsed(r.Now) }
+// UsedTime returns how long the row has been running.
+func (r *Row) UsedTime() time.Duration { return r.Times.ElapsedTime(r.Now) }
 
-// Limit returns the time limit, or 0 if there is no limit.
-func (r *Row) Limit() time.Duration {
-	if r.Asked.TimeLimit > 0 && r.Asked.TimeLimitRestarts == state.Restarts(r.Job) {
+// TimeLimit returns the time limit, or 0 if there is no limit.
+func (r *Row) TimeLimit() time.Duration {
+	if r.Asked.TimeLimit > 0 && r.Asked.TimeLimitRestarts == state.CountRestarts(r.Job) {
 		return time.Duration(r.Asked.TimeLimit) * time.Second
 	}
-	return state.Limit(r.Job)
+	return state.TimeLimit(r.Job)
 }
 
-// Foretold returns the time when the row started or is expected to start, and the time when it ended or will end.
+// StartAndEnd returns the time when the row started or is expected to start, and the time when it ended or will end.
 // Unknown times are zero.
-func (r *Row) Foretold() (start, end time.Time) {
+func (r *Row) StartAndEnd() (start, end time.Time) {
 	start, end = r.Times.Start, r.Times.End
-	if start.IsZero() && r.State.Code.Base() == state.Pending {
-		start = r.estimate()
+	if start.IsZero() && r.State.Code.BaseCode() == state.Pending {
+		start = r.estimateStart()
 	}
-	if limit := r.Limit(); end.IsZero() && !start.IsZero() && limit > 0 && !r.State.Code.Ended() {
+	if limit := r.TimeLimit(); end.IsZero() && !start.IsZero() && limit > 0 && !r.State.Code.HasEnded() {
 		end = start.Add(limit)
 	}
 	return start, end
 }
 
-// estimate returns the time when a pending row is expected to start; zero if it is unknown.
-func (r *Row) estimate() time.Time {
+// estimateStart returns the time when a pending row is expected to start; zero if it is unknown.
+func (r *Row) estimateStart() time.Time {
 	if r.Group != nil {
 		if e := r.Group.Status.Explanation; e != nil && e.EstimatedStart != nil {
 			return e.EstimatedStart.Time
@@ -292,16 +292,17 @@ func (r *Row) estimate() time.Time {
 	return time.Time{}
 }
 
-// Place returns the row's place among the pending jobs of its queue, starting at 1; 0 if the place is unknown.
-func (r *Row) Place() int {
+// QueuePlace returns the row's place among the pending jobs of its queue, starting at 1; 0 if the place is unknown.
+func (r *Row) QueuePlace() int {
 	if r.Group == nil || r.Group.Status.Explanation == nil || r.Group.Status.Explanation.Queue == nil {
 		return 0
 	}
 	return int(r.Group.Status.Explanation.Queue.Position)
 }
 
-// Dependency returns the conditions that are not met yet or will never be met. It is empty if all conditions are met.
-func (r *Row) Dependency() string {
+// OpenDependency returns the conditions that are not met yet or will never be met. It is empty if all conditions are
+// met.
+func (r *Row) OpenDependency() string {
 	if phase := r.Job.Status.State.Phase; phase != "" && !batch.AtGate(r.Job) {
 		return "" // the dependency was met
 	}
@@ -343,8 +344,8 @@ func (r *Row) UserID() string {
 	return cmp.Or(r.Asked.UID, noUser)
 }
 
-// headPod returns the name of the pod that runs the script. It is also the pod's host name, which %N stands for.
-func (r *Row) headPod() string {
+// headPodName returns the name of the pod that runs the script. It is also the pod's host name, which %N stands for.
+func (r *Row) headPodName() string {
 	index := 0
 	if r.IsArray() {
 		index = r.Position
@@ -355,18 +356,18 @@ func (r *Row) headPod() string {
 	return r.Job.Name + "-" + launchconfig.HeadTask + "-" + strconv.Itoa(index)
 }
 
-// File returns the file name for a pattern. It returns the pattern itself for a folded row or if the pattern is
+// ExpandFile returns the file name for a pattern. It returns the pattern itself for a folded row or if the pattern is
 // invalid.
-func (r *Row) File(pattern string) string {
+func (r *Row) ExpandFile(pattern string) string {
 	if r.Folded || pattern == "" {
 		return pattern
 	}
-	names := launchconfig.Names{JobID: r.RawID(), ArrayID: r.Number(), ArrayIndex: -1, JobName: r.Name(), User: r.User(), Step: "batch", Restarts: state.Restarts(r.Job)}
+	names := launchconfig.Names{JobID: r.RawID(), ArrayID: r.NumberOrName(), ArrayIndex: -1, JobName: r.JobTitle(), User: r.UserName(), Step: "batch", Restarts: state.CountRestarts(r.Job)}
 	if r.IsArray() {
 		names.ArrayIndex = int(r.Elements[0].First)
 	}
-	names.Host = r.headPod()
-	text, err := names.Expand(pattern)
+	names.Host = r.headPodName()
+	text, err := names.ExpandPattern(pattern)
 	if err != nil {
 		return pattern
 	}

@@ -32,27 +32,27 @@ func ParseArray(text string) (Array, error) {
 	if inner, opened := strings.CutPrefix(text, "["); opened {
 		var closed bool
 		if text, closed = strings.CutSuffix(inner, "]"); !closed {
-			return Array{}, bad("the bracket is not closed")
+			return Array{}, newError("the bracket is not closed")
 		}
 	}
 	list, limit, limited := strings.Cut(text, "%")
 	var a Array
 	if limited {
-		n, ok := digits(limit)
+		n, ok := parseDigitsOnly(limit)
 		if !ok || n > 1<<30 {
-			return Array{}, bad("after %, specify how many elements may run at the same time, for example 0-99%10")
+			return Array{}, newError("after %, specify how many elements may run at the same time, for example 0-99%10")
 		}
 		a.Limit = int32(n)
 	}
 	if list == "" || strings.ContainsAny(list, " \t+") {
-		return Array{}, bad(hint)
+		return Array{}, newError(hint)
 	}
 	elements, err := batchv1alpha1.ParseIndices(list)
 	if err != nil {
-		return Array{}, bad(err.Error())
+		return Array{}, newError(err.Error())
 	}
 	if last := elements[len(elements)-1].Last; last >= MaxArraySize {
-		return Array{}, bad(fmt.Sprintf("indices must be less than %d, but %d is not", MaxArraySize, last))
+		return Array{}, newError(fmt.Sprintf("indices must be less than %d, but %d is not", MaxArraySize, last))
 	}
 	a.Elements = elements
 	return a, nil

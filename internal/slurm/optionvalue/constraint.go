@@ -28,12 +28,12 @@ func (f Features) String() string {
 // strictly from left to right: a|b&c means (a or b) and c.
 func ParseFeatures(text string) (Features, error) {
 	if strings.ContainsAny(text, "*[]") {
-		return nil, bad("counts (a*2) and matching groups ([a|b]) are not supported here")
+		return nil, newError("counts (a*2) and matching groups ([a|b]) are not supported here")
 	}
 	r := &featureReader{rest: text}
-	f, err := r.expression(0)
+	f, err := r.parseExpression(0)
 	if err == nil && r.rest != "" {
-		err = bad(featureHint)
+		err = newError(featureHint)
 	}
 	if err != nil {
 		return nil, err
@@ -48,44 +48,44 @@ const maxDepth = 32
 
 type featureReader struct{ rest string }
 
-// expression parses up to the end of the text or the closing parenthesis.
-func (r *featureReader) expression(depth int) (Features, error) {
-	left, err := r.operand(depth)
+// parseExpression parses up to the end of the text or the closing parenthesis.
+func (r *featureReader) parseExpression(depth int) (Features, error) {
+	left, err := r.parseOperand(depth)
 	for err == nil && r.rest != "" && r.rest[0] != ')' {
 		operator := r.rest[0]
 		if operator == ',' {
 			operator = '&'
 		}
 		if operator != '&' && operator != '|' {
-			return nil, bad(featureHint)
+			return nil, newError(featureHint)
 		}
 		r.rest = r.rest[1:]
 		var right Features
-		if right, err = r.operand(depth); err != nil {
+		if right, err = r.parseOperand(depth); err != nil {
 			return nil, err
 		}
 		if operator == '|' {
 			left = append(left, right...)
 		} else {
-			left = multiply(left, right)
+			left = combineFeatures(left, right)
 		}
 		if len(left) > maxTerms {
-			return nil, bad("the condition expands to too many alternatives")
+			return nil, newError("the condition expands to too many alternatives")
 		}
 	}
 	return left, err
 }
 
-func (r *featureReader) operand(depth int) (Features, error) {
+func (r *featureReader) parseOperand(depth int) (Features, error) {
 	if inner, opened := strings.CutPrefix(r.rest, "("); opened && depth < maxDepth {
 		r.rest = inner
-		f, err := r.expression(depth + 1)
+		f, err := r.parseExpression(depth + 1)
 		if err != nil {
 			return nil, err
 		}
 		rest, closed := strings.CutPrefix(r.rest, ")")
 		if !closed {
-			return nil, bad("a parenthesis is not closed")
+			return nil, newError("a parenthesis is not closed")
 		}
 		r.rest = rest
 		return f, nil
@@ -97,12 +97,12 @@ func (r *featureReader) operand(depth int) (Features, error) {
 	name := r.rest[:end]
 	r.rest = r.rest[end:]
 	if name == "" || strings.ContainsAny(name, " \t\n!") {
-		return nil, bad(featureHint)
+		return nil, newError(featureHint)
 	}
 	return Features{{name}}, nil
 }
 
-func multiply(left, right Features) Features {
+func combineFeatures(left, right Features) Features {
 	var product Features
 	for _, a := range left {
 		for _, b := range right {

@@ -33,26 +33,26 @@ const (
 func ParseDate(text string, now time.Time, tense Tense) (time.Time, error) {
 	lower := strings.ToLower(strings.TrimSpace(text))
 	if rest, relative := strings.CutPrefix(lower, "now"); relative {
-		return fromNow(strings.ReplaceAll(rest, " ", ""), now)
+		return parseFromNow(strings.ReplaceAll(rest, " ", ""), now)
 	}
-	words := dateWords(lower)
+	words := splitDateWords(lower)
 	var d dateParts
 	for _, word := range words {
-		if !d.take(word, now) {
-			return time.Time{}, bad(dateHint)
+		if !d.readWord(word, now) {
+			return time.Time{}, newError(dateHint)
 		}
 	}
 	if len(words) == 0 || !d.hasDay && !d.hasClock {
-		return time.Time{}, bad(dateHint)
+		return time.Time{}, newError(dateHint)
 	}
-	return d.moment(now, tense)
+	return d.toTime(now, tense)
 }
 
 var twelveHours = regexp.MustCompile(`(\d)\s*(am|pm)\b`)
 
-// dateWords splits a text at blanks, and at the T or - between date and time. AM and PM remain attached to their
+// splitDateWords splits a text at blanks, and at the T or - between date and time. AM and PM remain attached to their
 // time.
-func dateWords(lower string) []string {
+func splitDateWords(lower string) []string {
 	lower = twelveHours.ReplaceAllString(lower, "$1$2")
 	for _, form := range []*regexp.Regexp{isoDate, slashDate} {
 		if m := form.FindStringSubmatch(lower); m != nil {
@@ -66,7 +66,7 @@ var isoDate = regexp.MustCompile(`^(\d{4}-\d{1,2}-\d{1,2})t(.+)$`)
 
 var slashDate = regexp.MustCompile(`^(\d{1,2}[/.]\d{1,2}(?:[/.]\d{2,4})?)-(\d{1,2}:.+)$`)
 
-func fromNow(rest string, now time.Time) (time.Time, error) {
+func parseFromNow(rest string, now time.Time) (time.Time, error) {
 	if rest == "" {
 		return now, nil
 	}
@@ -74,13 +74,13 @@ func fromNow(rest string, now time.Time) (time.Time, error) {
 	if rest[0] == '-' {
 		sign = -1
 	} else if rest[0] != '+' {
-		return time.Time{}, bad(dateHint)
+		return time.Time{}, newError(dateHint)
 	}
 	count := strings.TrimRight(rest[1:], "abcdefghijklmnopqrstuvwxyz")
-	n, ok := digits(count)
+	n, ok := parseDigitsOnly(count)
 	unit, known := units[strings.TrimSuffix(rest[1+len(count):], "s")]
 	if !ok || !known || n > int64(100*366*24*time.Hour/unit) {
-		return time.Time{}, bad("use now+NUMBER with seconds, minutes, hours, days or weeks, for example now+2hours")
+		return time.Time{}, newError("use now+NUMBER with seconds, minutes, hours, days or weeks, for example now+2hours")
 	}
 	return now.Add(time.Duration(sign*n) * unit), nil
 }
@@ -93,8 +93,8 @@ type dateParts struct {
 	hasClock         bool
 }
 
-// take parses one word. It returns false for a second date or a second time.
-func (d *dateParts) take(word string, now time.Time) bool {
+// readWord parses one word. It returns false for a second date or a second time.
+func (d *dateParts) readWord(word string, now time.Time) bool {
 	if at, named := clocks[word]; named && !d.hasClock {
 		d.clock, d.hasClock = at, true
 		return true
@@ -108,19 +108,19 @@ func (d *dateParts) take(word string, now time.Time) bool {
 		return true
 	}
 	if strings.Contains(word, ":") && !d.hasClock {
-		return d.takeClock(word)
+		return d.readClock(word)
 	}
-	return !d.hasDay && d.takeDay(word)
+	return !d.hasDay && d.readDay(word)
 }
 
 var clockPattern = regexp.MustCompile(`^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(am|pm)?$`)
 
-func (d *dateParts) takeClock(word string) bool {
+func (d *dateParts) readClock(word string) bool {
 	m := clockPattern.FindStringSubmatch(word)
 	if m == nil {
 		return false
 	}
-	hour, minute, second := atoi(m[1]), atoi(m[2]), atoi(m[3])
+	hour, minute, second := parseDigits(m[1]), parseDigits(m[2]), parseDigits(m[3])
 	if m[4] != "" {
 		if hour < 1 || hour > 12 {
 			return false
@@ -146,15 +146,15 @@ var dayPatterns = []struct {
 	{regexp.MustCompile(`^(\d{2})(\d{2})(\d{2}|\d{4})?$`), 1, 2, 3},
 }
 
-func (d *dateParts) takeDay(word string) bool {
+func (d *dateParts) readDay(word string) bool {
 	for _, form := range dayPatterns {
 		m := form.pattern.FindStringSubmatch(word)
 		if m == nil {
 			continue
 		}
-		d.month, d.day, d.hasDay = atoi(m[form.month]), atoi(m[form.day]), true
+		d.month, d.day, d.hasDay = parseDigits(m[form.month]), parseDigits(m[form.day]), true
 		if text := m[form.year]; text != "" {
-			if d.year, d.hasYear = atoi(text), true; len(text) == 2 {
+			if d.year, d.hasYear = parseDigits(text), true; len(text) == 2 {
 				d.year += 2000
 			}
 		}
@@ -163,8 +163,8 @@ func (d *dateParts) takeDay(word string) bool {
 	return false
 }
 
-// moment combines the parts to a time. Missing parts are determined by the tense.
-func (d *dateParts) moment(now time.Time, tense Tense) (time.Time, error) {
+// toTime combines the parts to a time. Missing parts are determined by the tense.
+func (d *dateParts) toTime(now time.Time, tense Tense) (time.Time, error) {
 	at := func(year int, month time.Month, day int) time.Time {
 		return time.Date(year, month, day, 0, 0, int(d.clock/time.Second), 0, now.Location())
 	}
@@ -191,12 +191,12 @@ func (d *dateParts) moment(now time.Time, tense Tense) (time.Time, error) {
 	}
 	moment := at(year, time.Month(d.month), d.day)
 	if moment.Day() != d.day && moment.Add(-d.clock).Day() != d.day {
-		return time.Time{}, bad("the month does not have this day")
+		return time.Time{}, newError("the month does not have this day")
 	}
 	return moment, nil
 }
 
-func atoi(text string) int {
+func parseDigits(text string) int {
 	n, _ := strconv.Atoi(text)
 	return n
 }

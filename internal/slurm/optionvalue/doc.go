@@ -1,5 +1,5 @@
-// Package optionvalue parses and formats the values of Slurm's options: times, sizes, counts, arrays, generic resources,
-// dates, signals, job numbers, features.
+// Package optionvalue parses and formats the values of Slurm's options: times, sizes, counts, arrays, generic
+// resources, dates, signals, job numbers, features.
 //
 //	In:   the text of one value
 //	Out:  the value; or *Bad, with a hint if there is one
@@ -23,5 +23,5 @@ func (b *Bad) Error() string {
 	return "invalid value: " + b.Hint
 }
 
-// bad returns an error with a hint.
-func bad(hint string) error { return &Bad{Hint: hint} }
+// newError returns an error with a hint.
+func newError(hint string) error { return &Bad{Hint: hint} }

@@ -45,13 +45,13 @@ func parseOneGres(part string) (Gres, error) {
 	words := strings.Split(part, ":")
 	g := Gres{Name: words[0], Count: 1}
 	if !gresWord.MatchString(g.Name) || len(words) > 3 {
-		return g, bad(hint)
+		return g, newError(hint)
 	}
 	last := words[len(words)-1]
 	if len(words) > 1 && last != "" && last[0] >= '0' && last[0] <= '9' {
 		n, err := ParseScaled(last)
 		if err != nil {
-			return g, bad(hint)
+			return g, newError(hint)
 		}
 		g.Count, words = n, words[:len(words)-1]
 	}
@@ -59,7 +59,7 @@ func parseOneGres(part string) (Gres, error) {
 	case len(words) == 2 && gresWord.MatchString(words[1]):
 		g.Type = words[1]
 	case len(words) > 1:
-		return g, bad(hint)
+		return g, newError(hint)
 	}
 	return g, nil
 }
@@ -70,7 +70,7 @@ func ParseGPUs(text string) ([]Gres, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		g, err := parseOneGres("gpu:" + part)
 		if err != nil || part == "" || g.Type != "" && !strings.Contains(part, ":") {
-			return nil, bad("use NUMBER or TYPE:NUMBER, for example 4 or a100:4")
+			return nil, newError("use NUMBER or TYPE:NUMBER, for example 4 or a100:4")
 		}
 		all = append(all, g)
 	}
@@ -94,7 +94,7 @@ func ParseTRES(text string) (cpus int64, gpus []Gres, err error) {
 			}
 			gpus = append(gpus, g)
 		default:
-			return 0, nil, bad("use cpu=N and gres/gpu[:TYPE]=N")
+			return 0, nil, newError("use cpu=N and gres/gpu[:TYPE]=N")
 		}
 	}
 	return cpus, gpus, nil

@@ -54,27 +54,27 @@ func ParseJob(text string) (Job, error) {
 		}
 		if id, ok := batchv1alpha1.ParseJobID(number); ok {
 			j.ID = id
-			return j.parseRest(rest, hint)
+			return j.parseSuffix(rest, hint)
 		}
 		rest = text
 	}
 	name, elements, ofArray := strings.Cut(rest, "_")
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return Job{}, bad(hint)
+		return Job{}, newError(hint)
 	}
 	j.Name = name
 	if !ofArray {
 		return j, nil
 	}
-	return j.parseRest("_"+elements, hint)
+	return j.parseSuffix("_"+elements, hint)
 }
 
-// parseRest parses the text after the number or name.
-func (j Job) parseRest(rest, hint string) (Job, error) {
+// parseSuffix parses the text after the number or name.
+func (j Job) parseSuffix(rest, hint string) (Job, error) {
 	elements, step, hasStep := strings.Cut(rest, ".")
 	if hasStep {
 		if step == "" || strings.Trim(step, "0123456789abcdefghijklmnopqrstuvwxyz+") != "" {
-			return Job{}, bad(hint)
+			return Job{}, newError(hint)
 		}
 		j.Step = step
 	}
@@ -84,12 +84,12 @@ func (j Job) parseRest(rest, hint string) (Job, error) {
 	list, ok := strings.CutPrefix(elements, "_")
 	if inner, opened := strings.CutPrefix(list, "["); opened {
 		list, ok = strings.CutSuffix(inner, "]")
-	} else if _, isNumber := digits(list); !isNumber {
+	} else if _, isNumber := parseDigitsOnly(list); !isNumber {
 		ok = false
 	}
 	indices, err := batchv1alpha1.ParseIndices(list)
 	if err != nil || !ok || len(indices) == 0 {
-		return Job{}, bad(hint)
+		return Job{}, newError(hint)
 	}
 	j.Elements = indices
 	return j, nil

@@ -10,8 +10,8 @@ import (
 // MiB is an amount of memory in mebibytes; 0 stands for all the memory of a node.
 type MiB int64
 
-// Bytes returns the amount in bytes.
-func (m MiB) Bytes() int64 { return int64(m) << 20 }
+// ToBytes returns the amount in bytes.
+func (m MiB) ToBytes() int64 { return int64(m) << 20 }
 
 // String returns the amount with the largest suffix that does not require a fraction.
 func (m MiB) String() string {
@@ -32,22 +32,22 @@ var sizePattern = regexp.MustCompile(`^(\d{1,13})([kKmMgGtT]?)([bB]?)$`)
 func ParseMemory(text string) (MiB, error) {
 	m := sizePattern.FindStringSubmatch(text)
 	if m == nil || m[2] == "" && m[3] != "" {
-		return 0, bad(memoryHint(text))
+		return 0, newError(memoryHint(text))
 	}
 	n, err := strconv.ParseInt(m[1], 10, 64)
 	if err != nil {
-		return 0, bad(memoryHint(text))
+		return 0, newError(memoryHint(text))
 	}
 	switch strings.ToUpper(m[2]) {
 	case "K":
 		return MiB((n + 1023) / 1024), nil
 	case "G":
-		n, err = times(n, 1<<10)
+		n, err = multiplyChecked(n, 1<<10)
 	case "T":
-		n, err = times(n, 1<<20)
+		n, err = multiplyChecked(n, 1<<20)
 	}
 	if err != nil || n > 1<<42 {
-		return 0, bad(fmt.Sprintf("%s is too large", text))
+		return 0, newError(fmt.Sprintf("%s is too large", text))
 	}
 	return MiB(n), nil
 }
@@ -55,9 +55,9 @@ func ParseMemory(text string) (MiB, error) {
 // maxScaled is the largest number with a suffix.
 const maxScaled = 1e17
 
-func times(n, factor int64) (int64, error) {
+func multiplyChecked(n, factor int64) (int64, error) {
 	if n > maxScaled/factor {
-		return 0, bad("the number is too large")
+		return 0, newError("the number is too large")
 	}
 	return n * factor, nil
 }

@@ -8,9 +8,9 @@ import (
 
 // ParseNumber parses a positive integer.
 func ParseNumber(text string) (int64, error) {
-	n, ok := digits(text)
+	n, ok := parseDigitsOnly(text)
 	if !ok || n == 0 || n > math.MaxInt32 {
-		return 0, bad("use a whole number greater than 0")
+		return 0, newError("use a whole number greater than 0")
 	}
 	return n, nil
 }
@@ -23,11 +23,11 @@ func ParseScaled(text string) (int64, error) {
 			factor, text = 1<<(10*(at+1)), text[:len(text)-1]
 		}
 	}
-	n, ok := digits(text)
+	n, ok := parseDigitsOnly(text)
 	if !ok {
-		return 0, bad("use a whole number, optionally with the suffix k, m or g")
+		return 0, newError("use a whole number, optionally with the suffix k, m or g")
 	}
-	return times(n, factor)
+	return multiplyChecked(n, factor)
 }
 
 // Count is a number of nodes or a range of numbers.
@@ -45,7 +45,7 @@ func (c Count) String() string {
 // lists of sizes.
 func ParseCount(text string) (Count, error) {
 	if strings.ContainsAny(text, ",:") {
-		return Count{}, bad("lists of sizes are not supported here: use one number, or min-max")
+		return Count{}, newError("lists of sizes are not supported here: use one number, or min-max")
 	}
 	low, high, ranged := strings.Cut(text, "-")
 	if !ranged {
@@ -54,11 +54,11 @@ func ParseCount(text string) (Count, error) {
 	var c Count
 	for part, to := range map[string]*int64{low: &c.Min, high: &c.Max} {
 		if strings.ContainsAny(part, "gGtTpP") {
-			return Count{}, bad("use a number such as 4, or a range such as 2-8")
+			return Count{}, newError("use a number such as 4, or a range such as 2-8")
 		}
 		n, err := ParseScaled(part)
 		if err != nil || n < 1 || n > math.MaxInt32 {
-			return Count{}, bad("use a number such as 4, or a range such as 2-8")
+			return Count{}, newError("use a number such as 4, or a range such as 2-8")
 		}
 		*to = n
 	}
@@ -67,7 +67,7 @@ func ParseCount(text string) (Count, error) {
 		c.Min = c.Max
 	}
 	if c.Max < c.Min {
-		return Count{}, bad(fmt.Sprintf("the range is descending: use %d-%d", c.Max, c.Min))
+		return Count{}, newError(fmt.Sprintf("the range is descending: use %d-%d", c.Max, c.Min))
 	}
 	return c, nil
 }

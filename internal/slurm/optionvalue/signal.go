@@ -38,7 +38,7 @@ func (s Signal) String() string {
 
 // SignalNumber returns the number of a signal, which is given by its name, with or without SIG, or by its number.
 func SignalNumber(text string) (int, error) {
-	if n, ok := digits(text); ok && n >= 1 && n <= 64 {
+	if n, ok := parseDigitsOnly(text); ok && n >= 1 && n <= 64 {
 		return int(n), nil
 	}
 	name := strings.TrimPrefix(strings.ToUpper(text), "SIG")
@@ -52,7 +52,7 @@ func SignalNumber(text string) (int, error) {
 		names = append(names, known)
 	}
 	slices.Sort(names)
-	return 0, bad("use a number or one of " + strings.Join(names, " "))
+	return 0, newError("use a number or one of " + strings.Join(names, " "))
 }
 
 // SignalName returns the name of a signal, or its number if it has no name.
@@ -71,16 +71,16 @@ func ParseSignal(text string) (Signal, error) {
 		case "B":
 			s.Batch, text = true, rest
 		case "R", "BR", "RB":
-			return s, bad("R: requests a signal at the start of a reservation, but reservations are not supported")
+			return s, newError("R: requests a signal at the start of a reservation, but reservations are not supported")
 		default:
-			return s, bad("use [B:]SIGNAL[@SECONDS], for example B:USR1@90")
+			return s, newError("use [B:]SIGNAL[@SECONDS], for example B:USR1@90")
 		}
 	}
 	name, seconds, timed := strings.Cut(text, "@")
 	if timed {
-		n, ok := digits(seconds)
+		n, ok := parseDigitsOnly(seconds)
 		if !ok || n > 65535 {
-			return s, bad("specify at most 65535 seconds after @")
+			return s, newError("specify at most 65535 seconds after @")
 		}
 		s.Before = n
 	}

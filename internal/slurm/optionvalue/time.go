@@ -18,8 +18,8 @@ const Unlimited Minutes = -1
 // maxMinutes is ten thousand years.
 const maxMinutes = 10_000 * 366 * 24 * 60
 
-// Duration returns the limit, or 0 if there is no limit.
-func (m Minutes) Duration() time.Duration {
+// ToDuration returns the limit, or 0 if there is no limit.
+func (m Minutes) ToDuration() time.Duration {
 	return time.Duration(max(m, 0)) * time.Minute
 }
 
@@ -28,11 +28,11 @@ func (m Minutes) String() string {
 	if m < 0 {
 		return "UNLIMITED"
 	}
-	return Clock(int64(m) * 60)
+	return FormatClock(int64(m) * 60)
 }
 
-// Clock formats seconds as Slurm does: 0:30, 12:05, 1:00:00, 2-03:00:00.
-func Clock(seconds int64) string {
+// FormatClock formats seconds as Slurm does: 0:30, 12:05, 1:00:00, 2-03:00:00.
+func FormatClock(seconds int64) string {
 	days, hours, minutes, rest := seconds/86400, seconds/3600%24, seconds/60%60, seconds%60
 	switch {
 	case days > 0:
@@ -56,19 +56,19 @@ func ParseTime(text string) (Minutes, error) {
 	}
 	parts := strings.Split(clock, ":")
 	if len(parts) > 3 {
-		return 0, bad(timeHint(text))
+		return 0, newError(timeHint(text))
 	}
 	numbers := make([]int64, 0, 4)
 	for _, part := range append([]string{days}, parts...) {
-		n, ok := digits(part)
+		n, ok := parseDigitsOnly(part)
 		if !ok || n > maxMinutes {
-			return 0, bad(timeHint(text))
+			return 0, newError(timeHint(text))
 		}
 		numbers = append(numbers, n)
 	}
-	seconds, ok := secondsOf(numbers[0], numbers[1:], hasDays)
+	seconds, ok := sumSeconds(numbers[0], numbers[1:], hasDays)
 	if !ok {
-		return 0, bad(timeHint(text))
+		return 0, newError(timeHint(text))
 	}
 	minutes := Minutes((seconds + 59) / 60)
 	if minutes == 0 {
@@ -77,9 +77,9 @@ func ParseTime(text string) (Minutes, error) {
 	return minutes, nil
 }
 
-// secondsOf returns the sum of the parts in seconds. After days, the first part is hours. Otherwise, a single part is
+// sumSeconds returns the sum of the parts in seconds. After days, the first part is hours. Otherwise, a single part is
 // minutes, and two parts are minutes and seconds.
-func secondsOf(days int64, parts []int64, hasDays bool) (int64, bool) {
+func sumSeconds(days int64, parts []int64, hasDays bool) (int64, bool) {
 	units := map[int][]int64{1: {60}, 2: {60, 1}, 3: {3600, 60, 1}}[len(parts)]
 	if hasDays {
 		units = []int64{3600, 60, 1}
@@ -112,8 +112,8 @@ func timeHint(text string) string {
 	return fmt.Sprintf("%s is not in Slurm's time format; use %s or %d", text, long, minutes)
 }
 
-// digits parses a number that consists only of digits.
-func digits(text string) (int64, bool) {
+// parseDigitsOnly parses a number that consists only of digits.
+func parseDigitsOnly(text string) (int64, bool) {
 	if text == "" || len(text) > 18 || strings.Trim(text, "0123456789") != "" {
 		return 0, false
 	}

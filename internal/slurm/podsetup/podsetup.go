@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// Options configures Pod.
+// Options configures PreparePod.
 type Options struct {
 	// Object is the name of the job's ConfigMap and of its Secret.
 	Object string
@@ -34,12 +34,12 @@ type Options struct {
 // toolsInit is the name of the init container that installs vc-step.
 const toolsInit = "vc-slurm-tools"
 
-// Pod prepares a pod. It must not be called twice for the same pod.
-func Pod(pod *corev1.PodSpec, o Options) {
+// PreparePod prepares a pod. It must not be called twice for the same pod.
+func PreparePod(pod *corev1.PodSpec, o Options) {
 	main := &pod.Containers[0]
 	main.Command, main.Args = []string{launchconfig.Program, "launch"}, nil
 	main.TerminationMessagePolicy = corev1.TerminationMessageReadFile
-	main.Env = append(variables(), main.Env...)
+	main.Env = append(launcherVariables(), main.Env...)
 
 	tools := corev1.VolumeMount{Name: launchconfig.ToolsVolume, MountPath: launchconfig.ToolsDir}
 	pod.InitContainers = append(pod.InitContainers, corev1.Container{
@@ -60,9 +60,9 @@ func Pod(pod *corev1.PodSpec, o Options) {
 	}})
 }
 
-// variables returns the launcher's variables, which are set from the downward API. The job controller adds other
-// variables, such as VC_ARRAY_INDEX.
-func variables() []corev1.EnvVar {
+// launcherVariables returns the launcher's variables, which are set from the downward API. The job controller adds
+// other variables, such as VC_ARRAY_INDEX.
+func launcherVariables() []corev1.EnvVar {
 	field := func(name, path string) corev1.EnvVar {
 		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
 	}

@@ -22,7 +22,7 @@ func TestAPodOfABatchJob(t *testing.T) {
 		Resources:    corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("4")}},
 		VolumeMounts: []corev1.VolumeMount{{Name: "home", MountPath: "/home"}},
 	}}}
-	Pod(&pod, Options{Object: "run-sh-x7k2p-slurm", ToolsImage: "ghcr.io/vc-batch/vcd:latest", Secret: true})
+	PreparePod(&pod, Options{Object: "run-sh-x7k2p-slurm", ToolsImage: "ghcr.io/vc-batch/vcd:latest", Secret: true})
 	got, err := yaml.Marshal(pod)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestAPodOfABatchJob(t *testing.T) {
 func TestAJobWithoutASecretMountsNone(t *testing.T) {
 	t.Parallel()
 	pod := corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}
-	Pod(&pod, Options{Object: "o"})
+	PreparePod(&pod, Options{Object: "o"})
 	for _, v := range pod.Volumes {
 		if v.Secret != nil {
 			t.Errorf("%+v", v)

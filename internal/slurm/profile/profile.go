@@ -125,8 +125,8 @@ var builtin = map[string]Gres{
 	"npu":   {Resource: "huawei.com/Ascend910"},
 }
 
-// GresOf returns the settings of a generic resource; ok is false if it is unknown.
-func (p *Profile) GresOf(name string) (g Gres, ok bool) {
+// FindGres returns the settings of a generic resource; ok is false if it is unknown.
+func (p *Profile) FindGres(name string) (g Gres, ok bool) {
 	if g, ok = p.Gres[name]; ok {
 		return g, true
 	}
@@ -142,8 +142,8 @@ func (p *Profile) GresNames() []string {
 	return slices.Compact(names)
 }
 
-// LongestIn returns the maximum time limit in a partition, or optionvalue.Unlimited if there is no limit.
-func (p *Profile) LongestIn(partition string) optionvalue.Minutes {
+// MaximumTime returns the maximum time limit in a partition, or optionvalue.Unlimited if there is no limit.
+func (p *Profile) MaximumTime(partition string) optionvalue.Minutes {
 	for _, text := range []string{p.Partitions[partition].MaxTime, p.MaxTime} {
 		if limit, err := optionvalue.ParseTime(text); err == nil && text != "" {
 			return limit
@@ -152,14 +152,14 @@ func (p *Profile) LongestIn(partition string) optionvalue.Minutes {
 	return optionvalue.Unlimited
 }
 
-// Covering returns the volume that contains a path on the submitting machine, and the corresponding path in the pod.
+// FindVolume returns the volume that contains a path on the submitting machine, and the corresponding path in the pod.
 // ok is false if no volume contains the path.
-func (p *Profile) Covering(file string) (v *Volume, inside string, ok bool) {
+func (p *Profile) FindVolume(file string) (v *Volume, inside string, ok bool) {
 	best := ""
 	for i := range p.Volumes {
 		candidate := &p.Volumes[i]
-		for _, prefix := range candidate.paths() {
-			if prefix != "" && under(file, prefix) && len(prefix) > len(best) {
+		for _, prefix := range candidate.sourcePaths() {
+			if prefix != "" && isUnder(file, prefix) && len(prefix) > len(best) {
 				v, best = candidate, prefix
 				inside = path.Join(candidate.MountPath, strings.TrimPrefix(file, strings.TrimSuffix(prefix, "/")))
 			}
@@ -168,26 +168,26 @@ func (p *Profile) Covering(file string) (v *Volume, inside string, ok bool) {
 	return v, inside, v != nil
 }
 
-func (v *Volume) paths() []string {
+func (v *Volume) sourcePaths() []string {
 	if len(v.Paths) > 0 {
 		return v.Paths
 	}
 	return []string{v.MountPath}
 }
 
-// under reports whether a file is inside a directory, or is the directory itself.
-func under(file, directory string) bool {
+// isUnder reports whether a file is inside a directory, or is the directory itself.
+func isUnder(file, directory string) bool {
 	directory = strings.TrimSuffix(directory, "/")
 	return file == directory || strings.HasPrefix(file, directory+"/")
 }
 
-// Parse parses a profile. The error lists all mistakes with their paths.
-func Parse(text []byte) (*Profile, error) {
+// ParseProfile parses a profile. The error lists all mistakes with their paths.
+func ParseProfile(text []byte) (*Profile, error) {
 	p := &Profile{}
 	if err := yaml.UnmarshalStrict(text, p); err != nil {
 		return nil, fmt.Errorf("ConfigMap %s, %s: %w", Name, Key, err)
 	}
-	if problems := p.problems(); len(problems) > 0 {
+	if problems := p.findProblems(); len(problems) > 0 {
 		return nil, fmt.Errorf("ConfigMap %s, %s: %s", Name, Key, strings.Join(problems, "; "))
 	}
 	return p, nil

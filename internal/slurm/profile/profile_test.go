@@ -28,7 +28,7 @@ defaultTime: "60"
 
 func TestAProfileIsRead(t *testing.T) {
 	t.Parallel()
-	p, err := Parse([]byte(full))
+	p, err := ParseProfile([]byte(full))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestAProfileIsRead(t *testing.T) {
 		t.Error(diff)
 	}
 	for name, want := range map[string]string{"gpu": "nvidia.com/gpu", "nic": "example.com/nic", "shard": "volcano.sh/vgpu-number", "fpga": ""} {
-		if g, _ := p.GresOf(name); string(g.Resource) != want {
+		if g, _ := p.FindGres(name); string(g.Resource) != want {
 			t.Errorf("%s is %s", name, g.Resource)
 		}
 	}
@@ -47,19 +47,19 @@ func TestAProfileIsRead(t *testing.T) {
 
 func TestPathsAreOnTheVolumeThatCoversThemBest(t *testing.T) {
 	t.Parallel()
-	p, err := Parse([]byte(full))
+	p, err := ParseProfile([]byte(full))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{
 		"/home/mei/x": "/home/mei/x", "/home": "/home", "/homes/x": "/all/homes/x", "/lustre/scratch/x": "/scratch/x", "/scratch": "/scratch", "/etc": "/all/etc",
 	} {
-		if _, inside, ok := p.Covering(file); !ok || inside != want {
+		if _, inside, ok := p.FindVolume(file); !ok || inside != want {
 			t.Errorf("%s is %s, %v; want %s", file, inside, ok, want)
 		}
 	}
 	p.Volumes = p.Volumes[:2]
-	if _, inside, ok := p.Covering("/homes/x"); ok {
+	if _, inside, ok := p.FindVolume("/homes/x"); ok {
 		t.Errorf("/homes/x is %s", inside)
 	}
 }
@@ -83,7 +83,7 @@ func TestMistakesInAProfileAreToldWithTheirPath(t *testing.T) {
 		"volumes: [{name: a, mountPath: /x, paths: [here], emptyDir: {}}]":                           `volumes[0].paths[0]: "here" is not an absolute path`,
 		"gres: {nic: {}}": "gres.nic.resource: the name of the Kubernetes resource is missing",
 	} {
-		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "ConfigMap slurm-profile, profile.yaml") {
+		if _, err := ParseProfile([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "ConfigMap slurm-profile, profile.yaml") {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// TypesOf returns the site's names for the types of devices, such as a100 for nvidia.com/gpu, of a node with the
+// DeviceTypes returns the site's names for the types of devices, such as a100 for nvidia.com/gpu, of a node with the
 // given labels. The result is a map from resources to names. If several names match, the alphabetically first one is
 // used.
-func (p *Profile) TypesOf(labels map[string]string) map[string]string {
+func (p *Profile) DeviceTypes(labels map[string]string) map[string]string {
 	types := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(p.Gres)) {
 		g := p.Gres[name]
 		for _, kind := range slices.Sorted(maps.Keys(g.Types)) {
-			if types[string(g.Resource)] == "" && len(g.Types[kind]) > 0 && Carries(labels, g.Types[kind]) {
+			if types[string(g.Resource)] == "" && len(g.Types[kind]) > 0 && MatchesLabels(labels, g.Types[kind]) {
 				types[string(g.Resource)] = kind
 			}
 		}
@@ -22,9 +22,9 @@ func (p *Profile) TypesOf(labels map[string]string) map[string]string {
 	return types
 }
 
-// Carries reports whether the labels match all wanted keys. Each wanted value is a comma-separated list of
+// MatchesLabels reports whether the labels match all wanted keys. Each wanted value is a comma-separated list of
 // alternatives.
-func Carries(labels, wanted map[string]string) bool {
+func MatchesLabels(labels, wanted map[string]string) bool {
 	for key, values := range wanted {
 		if value, ok := labels[key]; !ok || !slices.Contains(strings.Split(values, ","), value) {
 			return false

@@ -28,10 +28,10 @@ type Input struct {
 	Effective []string
 }
 
-// Build creates a request. The warnings are lines without the program's name; warnings about options without effect
-// are returned only with --verbose. The error joins one usererror.Error per mistake.
-func Build(in Input) (r *Request, warnings []string, err error) {
-	settings, err := collect(in)
+// BuildRequest creates a request. The warnings are lines without the program's name; warnings about options without
+// effect are returned only with --verbose. The error joins one usererror.Error per mistake.
+func BuildRequest(in Input) (r *Request, warnings []string, err error) {
+	settings, err := collectSettings(in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,31 +43,31 @@ func Build(in Input) (r *Request, warnings []string, err error) {
 			continue
 		}
 		if err := s.Option.set(r, s.Text, s.HasText); err != nil {
-			problems = append(problems, located(err, s.From))
+			problems = append(problems, withDirectiveCode(err, s.From))
 		}
 	}
-	problems = append(problems, r.conflicts()...)
-	if err := r.waitForSwitches(in.Environ); err != nil {
+	problems = append(problems, r.resolveConflicts()...)
+	if err := r.setSwitchesWait(in.Environ); err != nil {
 		problems = append(problems, err)
 	}
-	warnings, refusals := r.judge(in.Ignore, in.Effective)
+	warnings, refusals := r.checkClasses(in.Ignore, in.Effective)
 	if r.Verbose == 0 { // programs may read the output, so print nothing that Slurm does not print
 		warnings = slices.DeleteFunc(warnings, func(text string) bool { return slices.Contains(r.NoEffect, text) })
 	}
 	return r, warnings, errors.Join(append(problems, refusals...)...)
 }
 
-// located sets the exit code of an error that occurred in a directive.
-func located(err error, from Source) error {
-	f := usererror.Of(err)
+// withDirectiveCode sets the exit code of an error that occurred in a directive.
+func withDirectiveCode(err error, from Source) error {
+	f := usererror.FromError(err)
 	if from.Line == 0 {
 		return f
 	}
 	return f.WithCode(usererror.CodeDirective)
 }
 
-// stray returns the error about a word in a directive that is not an option.
-func stray(words []directive.Word, text string) error {
+// strayWordError returns the error about a word in a directive that is not an option.
+func strayWordError(words []directive.Word, text string) error {
 	hint := "a directive can contain only options; text after # is a comment"
 	if i := slices.IndexFunc(words, func(w directive.Word) bool { return w.Text == text }); i >= 0 {
 		hint = fmt.Sprintf("line %d: %s", words[i].Line, hint)
@@ -75,31 +75,31 @@ func stray(words []directive.Word, text string) error {
 	return usererror.Errorf(hint, "Invalid directive found in batch script: %s", text).WithCode(usererror.CodeDirective)
 }
 
-// collect returns all settings in order of increasing precedence.
-func collect(in Input) ([]Setting, error) {
+// collectSettings returns all settings in order of increasing precedence.
+func collectSettings(in Input) ([]Setting, error) {
 	var all []Setting
-	parsed, err := Table(in.Command, "").Parse(directive.Texts(in.Words))
+	parsed, err := OptionTable(in.Command, "").ParseArguments(directive.WordTexts(in.Words))
 	if err != nil {
-		return nil, usererror.Usage(program[in.Command], err).WithCode(usererror.CodeDirective)
+		return nil, usererror.NewUsageError(program[in.Command], err).WithCode(usererror.CodeDirective)
 	}
 	if len(parsed.Operands) > 0 {
-		return nil, stray(in.Words, parsed.Operands[0])
+		return nil, strayWordError(in.Words, parsed.Operands[0])
 	}
 	for _, g := range parsed.Given {
-		all = append(all, Setting{Option: Find(in.Command, g.Name), Text: g.Value, HasText: g.HasValue, From: Source{Line: in.Words[g.At].Line}})
+		all = append(all, Setting{Option: FindOption(in.Command, g.Name), Text: g.Value, HasText: g.HasValue, From: Source{Line: in.Words[g.At].Line}})
 	}
-	all = append(all, fromEnvironment(in)...)
+	all = append(all, readEnvironment(in)...)
 	for _, g := range in.Line.Given {
-		if o := Find(in.Command, g.Name); o != nil {
+		if o := FindOption(in.Command, g.Name); o != nil {
 			all = append(all, Setting{Option: o, Text: g.Value, HasText: g.HasValue})
 		}
 	}
 	return all, nil
 }
 
-// level returns the precedence of a setting's source. A setting overrides conflicting settings that have a lower
-// level.
-func (s Setting) level() int {
+// precedenceLevel returns the precedence of a setting's source. A setting overrides conflicting settings that have a
+// lower level.
+func (s Setting) precedenceLevel() int {
 	switch {
 	case s.From.Line > 0:
 		return 0
@@ -133,22 +133,22 @@ var exclusive = []struct {
 	}, "--switches and --segment are mutually exclusive.", "use only one of them"},
 }
 
-// conflicts removes mutually exclusive options that have a lower precedence. It returns errors if several options
-// remain.
-func (r *Request) conflicts() []error {
+// resolveConflicts removes mutually exclusive options that have a lower precedence. It returns errors if several
+// options remain.
+func (r *Request) resolveConflicts() []error {
 	var problems []error
 	for _, group := range exclusive {
 		nearest := -1
 		for _, name := range group.names {
 			if s, given := r.Given[name]; given {
-				nearest = max(nearest, s.level())
+				nearest = max(nearest, s.precedenceLevel())
 			}
 		}
 		left := 0
 		for _, name := range group.names {
 			s, given := r.Given[name]
 			switch {
-			case given && s.level() == nearest:
+			case given && s.precedenceLevel() == nearest:
 				left++
 			case given:
 				delete(r.Given, name)
@@ -162,8 +162,8 @@ func (r *Request) conflicts() []error {
 	return problems
 }
 
-// judge returns warnings about options without effect, and errors for rejected options.
-func (r *Request) judge(ignore, effective []string) (warnings []string, refusals []error) {
+// checkClasses returns warnings about options without effect, and errors for rejected options.
+func (r *Request) checkClasses(ignore, effective []string) (warnings []string, refusals []error) {
 	for i := range Options {
 		o := &Options[i]
 		s, given := r.Given[o.Long]
@@ -171,12 +171,12 @@ func (r *Request) judge(ignore, effective []string) (warnings []string, refusals
 			continue
 		}
 		if o.Class == Refused && !slices.Contains(ignore, o.Long) {
-			refusals = append(refusals, located(usererror.Errorf("remove --"+o.Long+", or add it to ignore in the site's profile", "--%s is not supported here (%s)", o.Long, o.Why), s.From))
+			refusals = append(refusals, withDirectiveCode(usererror.Errorf("remove --"+o.Long+", or add it to ignore in the site's profile", "--%s is not supported here (%s)", o.Long, o.Why), s.From))
 			continue
 		}
 		text := fmt.Sprintf("%s has no effect here%s", s, s.From)
 		if r.Strict {
-			refusals = append(refusals, located(usererror.Errorf("remove the option, or remove --strict", "%s", text), s.From))
+			refusals = append(refusals, withDirectiveCode(usererror.Errorf("remove the option, or remove --strict", "%s", text), s.From))
 			continue
 		}
 		if o.Class == Ignored {

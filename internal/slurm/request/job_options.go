@@ -8,42 +8,42 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-var jobOptions = grouped("Job",
-	Option{Option: need("job-name", 'J', "NAME", "Name of the job (default: name of the script)"), Env: "JOB_NAME", set: text(func(r *Request) *string { return &r.JobName })},
-	Option{Option: need("partition", 'p', "NAME", "Partition: a queue, or a partition of the profile"), Env: "PARTITION", set: setPartition},
-	Option{Option: need("account", 'A', "NAME", "Account"), Env: "ACCOUNT", set: text(func(r *Request) *string { return &r.Account })},
-	Option{Option: need("qos", 'q', "NAME", "Quality of service: a priority class, or a QOS of the profile"), Env: "QOS", set: text(func(r *Request) *string { return &r.QOS })},
-	Option{Option: need("dependency", 'd', "TYPE:ID", "Other jobs to wait for: afterok:42:43, after:42+5, singleton"), Env: "DEPENDENCY", set: setDependency},
-	Option{Option: need("kill-on-invalid-dep", 0, "yes|no", "End the job if its dependency can never be met"), On: Sbatch | Srun, set: setKillOnInvalid},
-	Option{Option: need("array", 'a', "INDICES", "Elements of a job array: 0-15, 0-99:4%10"), Env: "ARRAY_INX", On: Sbatch, set: setArray},
-	Option{Option: flag("hold", 'H', "Submit the job held; use scontrol release to let it start"), On: all, set: on(func(r *Request) *bool { return &r.Hold })},
-	Option{Option: flag("requeue", 0, "Restart the job after an eviction (default)"), Env: "REQUEUE", On: Sbatch, set: requeue(true)},
-	Option{Option: flag("no-requeue", 0, "Do not restart the job after an eviction"), Env: "NO_REQUEUE", On: Sbatch, set: requeue(false)},
-	Option{Option: may("no-kill", 'k', "off", "Continue the job if one of its nodes fails"), Env: "NO_KILL", set: setNoKill},
-	Option{Option: need("comment", 0, "TEXT", "Comment, stored with the job"), Env: "COMMENT", set: text(func(r *Request) *string { return &r.Comment })},
-	Option{Option: need("wckey", 0, "KEY", "Workload characterization key for accounting"), Env: "WCKEY", set: text(func(r *Request) *string { return &r.WCKey })},
-	Option{Option: need("extra", 0, "TEXT", "Any text, stored with the job"), Env: "EXTRA", set: text(func(r *Request) *string { return &r.Extra })},
-	Option{Option: need("mail-type", 0, "EVENTS", "Events that trigger mail, stored with the job for a notifier"), Env: "MAIL_TYPE", set: text(func(r *Request) *string { return &r.MailType })},
-	Option{Option: need("mail-user", 0, "ADDRESS", "Recipient of mail, stored with the job for a notifier"), Env: "MAIL_USER", set: text(func(r *Request) *string { return &r.MailUser })},
+var jobOptions = setGroup("Job",
+	Option{Option: newRequired("job-name", 'J', "NAME", "Name of the job (default: name of the script)"), Env: "JOB_NAME", set: storeText(func(r *Request) *string { return &r.JobName })},
+	Option{Option: newRequired("partition", 'p', "NAME", "Partition: a queue, or a partition of the profile"), Env: "PARTITION", set: setPartition},
+	Option{Option: newRequired("account", 'A', "NAME", "Account"), Env: "ACCOUNT", set: storeText(func(r *Request) *string { return &r.Account })},
+	Option{Option: newRequired("qos", 'q', "NAME", "Quality of service: a priority class, or a QOS of the profile"), Env: "QOS", set: storeText(func(r *Request) *string { return &r.QOS })},
+	Option{Option: newRequired("dependency", 'd', "TYPE:ID", "Other jobs to wait for: afterok:42:43, after:42+5, singleton"), Env: "DEPENDENCY", set: setDependency},
+	Option{Option: newRequired("kill-on-invalid-dep", 0, "yes|no", "End the job if its dependency can never be met"), On: Sbatch | Srun, set: setKillOnInvalid},
+	Option{Option: newRequired("array", 'a', "INDICES", "Elements of a job array: 0-15, 0-99:4%10"), Env: "ARRAY_INX", On: Sbatch, set: setArray},
+	Option{Option: newFlag("hold", 'H', "Submit the job held; use scontrol release to let it start"), On: all, set: storeTrue(func(r *Request) *bool { return &r.Hold })},
+	Option{Option: newFlag("requeue", 0, "Restart the job after an eviction (default)"), Env: "REQUEUE", On: Sbatch, set: storeRequeue(true)},
+	Option{Option: newFlag("no-requeue", 0, "Do not restart the job after an eviction"), Env: "NO_REQUEUE", On: Sbatch, set: storeRequeue(false)},
+	Option{Option: newOptional("no-kill", 'k', "off", "Continue the job if one of its nodes fails"), Env: "NO_KILL", set: setNoKill},
+	Option{Option: newRequired("comment", 0, "TEXT", "Comment, stored with the job"), Env: "COMMENT", set: storeText(func(r *Request) *string { return &r.Comment })},
+	Option{Option: newRequired("wckey", 0, "KEY", "Workload characterization key for accounting"), Env: "WCKEY", set: storeText(func(r *Request) *string { return &r.WCKey })},
+	Option{Option: newRequired("extra", 0, "TEXT", "Any text, stored with the job"), Env: "EXTRA", set: storeText(func(r *Request) *string { return &r.Extra })},
+	Option{Option: newRequired("mail-type", 0, "EVENTS", "Events that trigger mail, stored with the job for a notifier"), Env: "MAIL_TYPE", set: storeText(func(r *Request) *string { return &r.MailType })},
+	Option{Option: newRequired("mail-user", 0, "ADDRESS", "Recipient of mail, stored with the job for a notifier"), Env: "MAIL_USER", set: storeText(func(r *Request) *string { return &r.MailUser })},
 )
 
-var timeOptions = grouped("Time",
-	Option{Option: need("time", 't', "TIME", "Time limit: minutes, H:MM:SS, D-HH:MM"), Env: "TIMELIMIT", set: setTime},
-	Option{Option: need("begin", 'b', "WHEN", "Earliest start: 16:00, 2026-11-21T22:00, now+2hours"), Env: "BEGIN", set: setBegin},
-	Option{Option: may("immediate", 'I', "SECONDS", "Give up if not allocated within this time (default without a value: 10 s)"), Env: "IMMEDIATE", On: Salloc | Srun, set: setImmediate},
-	Option{Option: need("signal", 0, "[B:]SIG[@S]", "Signal to send S seconds before the time limit"), Env: "SIGNAL", set: setSignal},
+var timeOptions = setGroup("Time",
+	Option{Option: newRequired("time", 't', "TIME", "Time limit: minutes, H:MM:SS, D-HH:MM"), Env: "TIMELIMIT", set: setTime},
+	Option{Option: newRequired("begin", 'b', "WHEN", "Earliest start: 16:00, 2026-11-21T22:00, now+2hours"), Env: "BEGIN", set: setBegin},
+	Option{Option: newOptional("immediate", 'I', "SECONDS", "Give up if not allocated within this time (default without a value: 10 s)"), Env: "IMMEDIATE", On: Salloc | Srun, set: setImmediate},
+	Option{Option: newRequired("signal", 0, "[B:]SIG[@S]", "Signal to send S seconds before the time limit"), Env: "SIGNAL", set: setSignal},
 )
 
-// text returns the setter for an option whose value is stored unchanged.
-func text(field func(*Request) *string) func(*Request, string, bool) error {
+// storeText returns the setter for an option whose value is stored unchanged.
+func storeText(field func(*Request) *string) func(*Request, string, bool) error {
 	return func(r *Request, text string, _ bool) error {
 		*field(r) = text
 		return nil
 	}
 }
 
-// on returns the setter for a switch.
-func on(field func(*Request) *bool) func(*Request, string, bool) error {
+// storeTrue returns the setter for a switch.
+func storeTrue(field func(*Request) *bool) func(*Request, string, bool) error {
 	return func(r *Request, _ string, _ bool) error {
 		*field(r) = true
 		return nil
@@ -71,13 +71,13 @@ func setKillOnInvalid(r *Request, text string, _ bool) error {
 	case "no":
 		r.KillOnInvalidDependency = false
 	default:
-		return invalid("kill-on-invalid-dep", &optionvalue.Bad{Hint: "use yes or no"})
+		return invalidValueError("kill-on-invalid-dep", &optionvalue.Bad{Hint: "use yes or no"})
 	}
 	return nil
 }
 
-// requeue returns the setter for --requeue or --no-requeue, of which the later one takes precedence.
-func requeue(again bool) func(*Request, string, bool) error {
+// storeRequeue returns the setter for --requeue or --no-requeue, of which the later one takes precedence.
+func storeRequeue(again bool) func(*Request, string, bool) error {
 	return func(r *Request, _ string, _ bool) error {
 		delete(r.Given, map[bool]string{true: "no-requeue", false: "requeue"}[again])
 		r.Requeue = &again
@@ -93,7 +93,7 @@ func setNoKill(r *Request, text string, given bool) error {
 func setArray(r *Request, text string, _ bool) error {
 	a, err := optionvalue.ParseArray(text)
 	if err != nil {
-		return usererror.Errorf(hintOf(err), "Batch job submission failed: Invalid job array specification")
+		return usererror.Errorf(valueHint(err), "Batch job submission failed: Invalid job array specification")
 	}
 	r.Array = &a
 	return nil
@@ -102,7 +102,7 @@ func setArray(r *Request, text string, _ bool) error {
 func setTime(r *Request, text string, _ bool) error {
 	minutes, err := optionvalue.ParseTime(text)
 	if err != nil {
-		return invalid("time", err)
+		return invalidValueError("time", err)
 	}
 	r.Time = &minutes
 	return nil
@@ -111,7 +111,7 @@ func setTime(r *Request, text string, _ bool) error {
 func setBegin(r *Request, text string, _ bool) error {
 	at, err := optionvalue.ParseDate(text, r.Now, optionvalue.Coming)
 	if err != nil {
-		return invalid("begin", err)
+		return invalidValueError("begin", err)
 	}
 	at = at.Truncate(time.Second)
 	r.Begin = &at
@@ -128,7 +128,7 @@ func setImmediate(r *Request, text string, given bool) error {
 	}
 	n, err := optionvalue.ParseNumber(text)
 	if err != nil {
-		return invalid("immediate", err)
+		return invalidValueError("immediate", err)
 	}
 	r.Immediate = time.Duration(n) * time.Second
 	return nil
@@ -137,7 +137,7 @@ func setImmediate(r *Request, text string, given bool) error {
 func setSignal(r *Request, text string, _ bool) error {
 	s, err := optionvalue.ParseSignal(text)
 	if err != nil {
-		return invalid("signal", err)
+		return invalidValueError("signal", err)
 	}
 	r.Signal = &s
 	return nil

@@ -52,26 +52,26 @@ type Option struct {
 	set func(r *Request, text string, given bool) error
 }
 
-func (o *Option) of(c Command) bool { return o.On == 0 || o.On&c != 0 }
+func (o *Option) belongsTo(c Command) bool { return o.On == 0 || o.On&c != 0 }
 
 // Options lists all options by group.
 var Options = slices.Concat(jobOptions, sizeOptions, placeOptions, deviceOptions, timeOptions, fileOptions, environmentOptions, containerOptions, commandOptions, otherOptions)
 
-// Find returns the option with the given name; nil if the command does not have it.
-func Find(c Command, name string) *Option {
+// FindOption returns the option with the given name; nil if the command does not have it.
+func FindOption(c Command, name string) *Option {
 	for i := range Options {
-		if Options[i].Long == name && Options[i].of(c) {
+		if Options[i].Long == name && Options[i].belongsTo(c) {
 			return &Options[i]
 		}
 	}
 	return nil
 }
 
-// Table returns the option table of a command.
-func Table(c Command, operands string) *getopt.Table {
+// OptionTable returns the option table of a command.
+func OptionTable(c Command, operands string) *getopt.Table {
 	t := &getopt.Table{Program: program[c], Operands: operands, Stop: true}
 	for i := range Options {
-		if o := &Options[i]; o.of(c) {
+		if o := &Options[i]; o.belongsTo(c) {
 			option := o.Option
 			switch o.Class {
 			case Ignored:
@@ -85,12 +85,12 @@ func Table(c Command, operands string) *getopt.Table {
 			t.Options = append(t.Options, option)
 		}
 	}
-	slices.SortStableFunc(t.Options, func(a, b getopt.Option) int { return rank(a.Group) - rank(b.Group) })
+	slices.SortStableFunc(t.Options, func(a, b getopt.Option) int { return groupRank(a.Group) - groupRank(b.Group) })
 	return t
 }
 
-// rank returns the position of a group in the help text. Options without effect come last.
-func rank(group string) int {
+// groupRank returns the position of a group in the help text. Options without effect come last.
+func groupRank(group string) int {
 	switch group {
 	case "Accepted without effect":
 		return 1
@@ -100,43 +100,44 @@ func rank(group string) int {
 	return 0
 }
 
-// need, may and flag create options with a required value, with an optional value and without a value.
-func need(long string, short byte, value, help string) getopt.Option {
+// newRequired, newOptional and newFlag create options with a required value, with an optional value and without a
+// value.
+func newRequired(long string, short byte, value, help string) getopt.Option {
 	return getopt.Option{Long: long, Short: short, Arg: getopt.Required, Value: value, Help: help}
 }
 
-func may(long string, short byte, value, help string) getopt.Option {
+func newOptional(long string, short byte, value, help string) getopt.Option {
 	return getopt.Option{Long: long, Short: short, Arg: getopt.Optional, Value: value, Help: help}
 }
 
-func flag(long string, short byte, help string) getopt.Option {
+func newFlag(long string, short byte, help string) getopt.Option {
 	return getopt.Option{Long: long, Short: short, Help: help}
 }
 
-// ignored and refused create options without effect.
-func ignored(option getopt.Option, env, instead string) Option {
+// newIgnored and newRefused create options without effect.
+func newIgnored(option getopt.Option, env, instead string) Option {
 	return Option{Option: option, Class: Ignored, Env: env, Why: instead}
 }
 
-func refused(option getopt.Option, env, why string) Option {
+func newRefused(option getopt.Option, env, why string) Option {
 	return Option{Option: option, Class: Refused, Env: env, Why: why}
 }
 
-// alias creates an option that is another name for an existing one.
-func alias(long, of string, kind getopt.Argument) Option {
+// newAlias creates an option that is another name for an existing one.
+func newAlias(long, of string, kind getopt.Argument) Option {
 	return Option{Option: getopt.Option{Long: long, Arg: kind, Value: "VALUE", Hidden: true, Alias: of}}
 }
 
-// grouped sets the group of options.
-func grouped(group string, options ...Option) []Option {
+// setGroup sets the group of options.
+func setGroup(group string, options ...Option) []Option {
 	for i := range options {
 		options[i].Group = group
 	}
 	return options
 }
 
-// RefusedNames returns the names of the options that are rejected by default. A site can permit them.
-func RefusedNames() []string {
+// RejectedNames returns the names of the options that are rejected by default. A site can permit them.
+func RejectedNames() []string {
 	var names []string
 	for i := range Options {
 		if Options[i].Class == Refused {

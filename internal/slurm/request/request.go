@@ -68,14 +68,14 @@ type Request struct {
 	MPI      string
 }
 
-// Has reports whether an option was specified.
-func (r *Request) Has(option string) bool {
+// HasOption reports whether an option was specified.
+func (r *Request) HasOption(option string) bool {
 	_, given := r.Given[option]
 	return given
 }
 
-// Said returns an option as it was specified, such as --nodes=4; "" if it was not specified.
-func (r *Request) Said(option string) string {
+// OptionText returns an option as it was specified, such as --nodes=4; "" if it was not specified.
+func (r *Request) OptionText(option string) string {
 	setting, given := r.Given[option]
 	if !given {
 		return ""

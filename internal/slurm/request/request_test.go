@@ -20,11 +20,11 @@ var now = time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
 // build builds a request from a script, variables and a command line.
 func build(t *testing.T, script, environ, line string, ignore ...string) (*Request, []string, error) {
 	t.Helper()
-	read, err := directive.Read([]byte("#!/bin/sh\n" + script))
+	read, err := directive.ParseScript([]byte("#!/bin/sh\n" + script))
 	if err != nil {
 		return nil, nil, err
 	}
-	parsed, err := Table(Sbatch, "").Parse(strings.Fields(line))
+	parsed, err := OptionTable(Sbatch, "").ParseArguments(strings.Fields(line))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func build(t *testing.T, script, environ, line string, ignore ...string) (*Reque
 	if environ != "" {
 		variables = strings.Split(environ, ";")
 	}
-	return Build(Input{Command: Sbatch, Words: read.Components[0], Environ: variables, Line: parsed, Now: now, Ignore: ignore})
+	return BuildRequest(Input{Command: Sbatch, Words: read.Components[0], Environ: variables, Line: parsed, Now: now, Ignore: ignore})
 }
 
 // printed returns the text that sbatch prints for an error.
@@ -42,11 +42,11 @@ func printed(err error) string {
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		return usererror.Of(err).Text("sbatch")
+		return usererror.FromError(err).FormatText("sbatch")
 	}
 	var all string
 	for _, one := range joined.Unwrap() {
-		all += usererror.Of(one).Text("sbatch")
+		all += usererror.FromError(one).FormatText("sbatch")
 	}
 	return all
 }
@@ -183,7 +183,7 @@ func TestEveryOptionOfTheSpecificationIsThere(t *testing.T) {
 		}
 		for _, name := range fields[1:] {
 			count++
-			o := Find(Sbatch, name)
+			o := FindOption(Sbatch, name)
 			switch {
 			case o == nil:
 				t.Errorf("there is no --%s", name)
@@ -204,7 +204,7 @@ func TestTheTableIsSound(t *testing.T) {
 		var names, letters []string
 		for i := range Options {
 			o := &Options[i]
-			if !o.of(c) {
+			if !o.belongsTo(c) {
 				continue
 			}
 			if slices.Contains(names, o.Long) {
@@ -216,7 +216,7 @@ func TestTheTableIsSound(t *testing.T) {
 			}
 			letters = append(letters, string(o.Short))
 			if o.Alias != "" {
-				if Find(c, o.Alias) == nil {
+				if FindOption(c, o.Alias) == nil {
 					t.Errorf("%s: --%s is another name of --%s, which is not there", program[c], o.Long, o.Alias)
 				}
 				continue

@@ -38,8 +38,8 @@ var named = map[Command]map[string][]string{
 // waitVariable is the variable for how long --switches waits, if the option itself does not specify a time.
 const waitVariable = "WAIT4SWITCH"
 
-// Variables returns the environment variables for an option of a command. Later variables take precedence.
-func (o *Option) Variables(c Command) []string {
+// VariableNames returns the environment variables for an option of a command. Later variables take precedence.
+func (o *Option) VariableNames(c Command) []string {
 	if names, special := named[c][o.Long]; special {
 		return names
 	}
@@ -49,8 +49,8 @@ func (o *Option) Variables(c Command) []string {
 	return []string{prefix[c] + o.Env}
 }
 
-// variables converts NAME=value entries to a map.
-func variables(environ []string) map[string]string {
+// environmentMap converts NAME=value entries to a map.
+func environmentMap(environ []string) map[string]string {
 	values := map[string]string{}
 	for _, entry := range environ {
 		if name, value, ok := strings.Cut(entry, "="); ok {
@@ -60,18 +60,18 @@ func variables(environ []string) map[string]string {
 	return values
 }
 
-// fromEnvironment returns the settings from environment variables, in the order of the options.
-func fromEnvironment(in Input) []Setting {
-	values := variables(in.Environ)
+// readEnvironment returns the settings from environment variables, in the order of the options.
+func readEnvironment(in Input) []Setting {
+	values := environmentMap(in.Environ)
 	var all []Setting
 	for i := range Options {
 		o := &Options[i]
-		if !o.of(in.Command) {
+		if !o.belongsTo(in.Command) {
 			continue
 		}
-		for _, name := range slices.Backward(o.Variables(in.Command)) {
+		for _, name := range slices.Backward(o.VariableNames(in.Command)) {
 			if text, set := values[name]; set {
-				all = append(all, o.said(name, text)...)
+				all = append(all, o.settingsFromVariable(name, text)...)
 				break
 			}
 		}
@@ -79,16 +79,16 @@ func fromEnvironment(in Input) []Setting {
 	return all
 }
 
-// said returns the settings that follow from the value of an option's environment variable. It returns nil if a
-// required value is empty, or if the value turns a switch off.
-func (o *Option) said(name, text string) []Setting {
+// settingsFromVariable returns the settings that follow from the value of an option's environment variable. It returns
+// nil if a required value is empty, or if the value turns a switch off.
+func (o *Option) settingsFromVariable(name, text string) []Setting {
 	s := Setting{Option: o, Text: text, HasText: true, From: Source{Variable: name}}
 	switch {
 	case o.Long == "verbose":
 		n, _ := strconv.Atoi(text)
 		s.Text, s.HasText = "", false
 		return slices.Repeat([]Setting{s}, min(max(n, 0), maxVerbose))
-	case o.Arg == getopt.None && !getopt.IsOn(text):
+	case o.Arg == getopt.None && !getopt.IsSwitchedOn(text):
 		return nil
 	case o.Arg == getopt.None:
 		s.Text, s.HasText = "", false
@@ -101,16 +101,16 @@ func (o *Option) said(name, text string) []Setting {
 // maxVerbose is the highest level of verbosity.
 const maxVerbose = 3
 
-// waitForSwitches sets how long --switches may delay the job, using the option's environment variable.
-func (r *Request) waitForSwitches(environ []string) error {
+// setSwitchesWait sets how long --switches may delay the job, using the option's environment variable.
+func (r *Request) setSwitchesWait(environ []string) error {
 	name := prefix[r.Command] + waitVariable
-	text := variables(environ)[name]
+	text := environmentMap(environ)[name]
 	if r.Switches == nil || r.Switches.Wait != optionvalue.Unlimited || text == "" {
 		return nil
 	}
 	wait, err := optionvalue.ParseTime(text)
 	if err != nil {
-		return invalid("switches", &optionvalue.Bad{Hint: name + ": " + hintOf(err)})
+		return invalidValueError("switches", &optionvalue.Bad{Hint: name + ": " + valueHint(err)})
 	}
 	r.Switches.Wait = wait
 	return nil

@@ -32,13 +32,13 @@ type Style struct {
 
 type field = tableformat.Field[*Line]
 
-// Fields returns all columns. Columns that apply only to jobs are empty in the lines of steps.
-func (s Style) Fields() []field {
+// ColumnFields returns all columns. Columns that apply only to jobs are empty in the lines of steps.
+func (s Style) ColumnFields() []field {
 	type line = *Line
 	all := []field{}
 	add := func(words string, width int, value func(line) string) {
 		title, _, _ := strings.Cut(words, "|")
-		all = append(all, tableformat.New(0, words, title, width, value))
+		all = append(all, tableformat.NewField(0, words, title, width, value))
 	}
 	job := func(value func(line) string) func(line) string {
 		return func(l line) string {
@@ -52,71 +52,71 @@ func (s Style) Fields() []field {
 		if t.IsZero() {
 			return "Unknown"
 		}
-		return s.Time.Format(t, l.Now)
+		return s.Time.FormatTime(t, l.Now)
 	}
 	start := func(l line) string {
-		if l.Start.IsZero() && l.Code.Ended() {
+		if l.Start.IsZero() && l.Code.HasEnded() {
 			return "None"
 		}
 		return at(l.Start, l)
 	}
 	number := strconv.Itoa
-	add("JobID", -12, func(l line) string { return suffixed(l.ID(-1), l) })
-	add("JobIDRaw", -12, func(l line) string { return suffixed(l.RawID(), l) })
+	add("JobID", -12, func(l line) string { return withStepSuffix(l.DisplayID(-1), l) })
+	add("JobIDRaw", -12, func(l line) string { return withStepSuffix(l.RawID(), l) })
 	add("JobName", 10, func(l line) string { return l.Label })
-	add("Partition", 10, job(func(l line) string { return l.Partition() }))
-	add("Account", 10, func(l line) string { return l.Account() })
+	add("Partition", 10, job(func(l line) string { return l.PartitionName() }))
+	add("Account", 10, func(l line) string { return l.AccountName() })
 	add("AllocCPUS", 10, func(l line) string { return number(l.CPUs) })
 	add("State", 10, func(l line) string { return stateText(l) })
 	add("ExitCode", 8, func(l line) string { return l.Ended.String() })
 	add("DerivedExitCode", 15, job(func(l line) string { return l.Highest.String() }))
-	add("User", 9, job(func(l line) string { return l.User() }))
+	add("User", 9, job(func(l line) string { return l.UserName() }))
 	add("UID", 6, job(func(l line) string { return l.UserID() }))
 	add("Group", 9, job(func(l line) string { return l.Asked.Group }))
 	add("GID", 6, job(func(l line) string { return l.Asked.GID }))
-	add("QOS", 10, job(func(l line) string { return l.QOS() }))
-	add("Submit", 19, func(l line) string { return at(l.submitted(), l) })
+	add("QOS", 10, job(func(l line) string { return l.QOSName() }))
+	add("Submit", 19, func(l line) string { return at(l.submitTime(), l) })
 	add("Eligible", 19, job(func(l line) string { return at(l.Times.Eligible, l) }))
 	add("Start", 19, start)
 	add("End", 19, func(l line) string { return at(l.End, l) })
-	add("Elapsed", 10, func(l line) string { return state.LongClock(l.Elapsed()) })
-	add("ElapsedRaw", 10, func(l line) string { return number(int(l.Elapsed() / time.Second)) })
-	add("Planned|Reserved", 10, job(func(l line) string { return state.LongClock(l.planned()) }))
-	add("Timelimit", 10, job(func(l line) string { return limitText(l.Limit()) }))
-	add("TimelimitRaw", 12, job(func(l line) string { return limitRaw(l.Limit()) }))
-	add("CPUTime", 10, func(l line) string { return state.LongClock(l.Elapsed() * time.Duration(l.CPUs)) })
-	add("CPUTimeRAW", 10, func(l line) string { return number(int(l.Elapsed()/time.Second) * l.CPUs) })
+	add("Elapsed", 10, func(l line) string { return state.LongClock(l.ElapsedTime()) })
+	add("ElapsedRaw", 10, func(l line) string { return number(int(l.ElapsedTime() / time.Second)) })
+	add("Planned|Reserved", 10, job(func(l line) string { return state.LongClock(l.plannedTime()) }))
+	add("Timelimit", 10, job(func(l line) string { return limitText(l.TimeLimit()) }))
+	add("TimelimitRaw", 12, job(func(l line) string { return limitRaw(l.TimeLimit()) }))
+	add("CPUTime", 10, func(l line) string { return state.LongClock(l.ElapsedTime() * time.Duration(l.CPUs)) })
+	add("CPUTimeRAW", 10, func(l line) string { return number(int(l.ElapsedTime()/time.Second) * l.CPUs) })
 	add("NNodes|AllocNodes", 8, func(l line) string { return number(l.Pods) })
-	add("ReqNodes", 8, job(func(l line) string { return number(l.NumNodes()) }))
-	add("NTasks", 8, func(l line) string { return stepOnly(l, number(l.Tasks)) })
+	add("ReqNodes", 8, job(func(l line) string { return number(l.NodeCount()) }))
+	add("NTasks", 8, func(l line) string { return textForSteps(l, number(l.Tasks)) })
 	add("NCPUS", 10, func(l line) string { return number(l.CPUs) })
 	add("ReqCPUS", 8, func(l line) string {
 		if l.IsJob() {
-			return number(l.Total().CPUs)
+			return number(l.TotalRequest().CPUs)
 		}
 		return number(l.CPUs)
 	})
 	add("Suspended", 10, func(line) string { return state.LongClock(0) }) // a suspended job starts over
-	add("ReqMem", 10, job(func(l line) string { return s.size(l.Total().Memory) }))
-	add("AllocTRES", 10, func(l line) string { return allocated(l) })
-	add("ReqTRES", 10, job(func(l line) string { return sortedTRES(l.TRES()) }))
-	add("NodeList", 15, func(l line) string { return l.nodes() })
+	add("ReqMem", 10, job(func(l line) string { return s.formatSize(l.TotalRequest().Memory) }))
+	add("AllocTRES", 10, func(l line) string { return allocatedTRES(l) })
+	add("ReqTRES", 10, job(func(l line) string { return sortTRES(l.TRESText()) }))
+	add("NodeList", 15, func(l line) string { return l.nodesText() })
 	add("Reason", 22, job(func(l line) string { return l.State.Reason }))
-	add("Restarts", 8, job(func(l line) string { return number(state.Restarts(l.Job)) }))
+	add("Restarts", 8, job(func(l line) string { return number(state.CountRestarts(l.Job)) }))
 	add("Comment", 14, job(func(l line) string { return l.Asked.Comment }))
 	add("WorkDir", 20, job(func(l line) string { return l.Asked.WorkDir }))
 	add("SubmitLine", 20, job(func(l line) string { return l.Asked.SubmitLine }))
-	add("StdOut", 20, job(func(l line) string { return l.File(l.Asked.StdOut) }))
-	add("StdErr", 20, job(func(l line) string { return l.File(l.Asked.StdErr) }))
-	add("StdIn", 20, job(func(l line) string { return l.File(l.Asked.StdIn) }))
+	add("StdOut", 20, job(func(l line) string { return l.ExpandFile(l.Asked.StdOut) }))
+	add("StdErr", 20, job(func(l line) string { return l.ExpandFile(l.Asked.StdErr) }))
+	add("StdIn", 20, job(func(l line) string { return l.ExpandFile(l.Asked.StdIn) }))
 	add("Cluster", 10, func(l line) string { return l.Cluster })
 	add("WCKey", 10, job(func(l line) string { return l.Asked.WCKey }))
 	add("Constraints", 19, job(func(l line) string { return l.Asked.Features }))
 	add("Priority", 10, job(func(l line) string { return strconv.FormatInt(l.Priority, 10) }))
-	add("MaxRSS", 10, func(l line) string { return used(l, l.Usage.MaxRSS, s.size(l.Usage.MaxRSS<<10)) })
-	add("AveRSS", 10, func(l line) string { return used(l, l.Usage.MaxRSS, s.size(l.Usage.MaxRSS<<10)) })
-	add("AveCPU", 10, func(l line) string { return used(l, l.Usage.CPUMillis, averageCPU(l)) })
-	add("TotalCPU", 10, func(l line) string { return totalCPU(l.Usage) })
+	add("MaxRSS", 10, func(l line) string { return measuredText(l, l.Usage.MaxRSS, s.formatSize(l.Usage.MaxRSS<<10)) })
+	add("AveRSS", 10, func(l line) string { return measuredText(l, l.Usage.MaxRSS, s.formatSize(l.Usage.MaxRSS<<10)) })
+	add("AveCPU", 10, func(l line) string { return measuredText(l, l.Usage.CPUMillis, averageCPUText(l)) })
+	add("TotalCPU", 10, func(l line) string { return formatTotalCPU(l.Usage) })
 	add("Namespace", 10, job(func(l line) string { return l.Job.Namespace }))
 	for _, name := range blank {
 		add(name, 10, func(line) string { return "" })
@@ -136,14 +136,14 @@ var blank = []string{
 	"WCKeyID",
 }
 
-func suffixed(id string, l *Line) string {
+func withStepSuffix(id string, l *Line) string {
 	if l.Step == "" {
 		return id
 	}
 	return id + "." + l.Step
 }
 
-func stepOnly(l *Line, text string) string {
+func textForSteps(l *Line, text string) string {
 	if l.IsJob() {
 		return ""
 	}
@@ -153,19 +153,19 @@ func stepOnly(l *Line, text string) string {
 // stateText returns the long name of the state. For a cancelled job, it also contains the user who cancelled it.
 func stateText(l *Line) string {
 	if by := l.CancelledBy(); l.Code == state.Cancelled && l.IsJob() && by != "" {
-		return l.Code.Name() + " by " + by
+		return l.Code.LongName() + " by " + by
 	}
-	return l.Code.Name()
+	return l.Code.LongName()
 }
 
-func (l *Line) submitted() time.Time {
+func (l *Line) submitTime() time.Time {
 	if l.IsJob() {
 		return l.Times.Submit
 	}
 	return l.Start
 }
 
-func (l *Line) planned() time.Duration {
+func (l *Line) plannedTime() time.Duration {
 	until := l.Start
 	if until.IsZero() {
 		if until = l.End; until.IsZero() {
@@ -189,44 +189,44 @@ func limitRaw(limit time.Duration) string {
 	return strconv.Itoa(int((limit + time.Minute - 1) / time.Minute))
 }
 
-func (l *Line) nodes() string {
+func (l *Line) nodesText() string {
 	if l.Nodes == "" {
 		return "None assigned"
 	}
 	return l.Nodes
 }
 
-func allocated(l *Line) string {
+func allocatedTRES(l *Line) string {
 	switch {
 	case l.CPUs == 0:
 		return ""
 	case l.IsJob():
-		return sortedTRES(l.TRES())
+		return sortTRES(l.TRESText())
 	}
 	return fmt.Sprintf("cpu=%d,mem=0,node=%d", l.CPUs, l.Pods)
 }
 
-// sortedTRES sorts a list of resources by name, as sacct does.
-func sortedTRES(list string) string {
+// sortTRES sorts a list of resources by name, as sacct does.
+func sortTRES(list string) string {
 	parts := strings.Split(list, ",")
 	slices.Sort(parts)
 	return strings.Join(parts, ",")
 }
 
-// used returns a measured value of a step that has ended; "" for a job.
-func used(l *Line, measured int64, text string) string {
+// measuredText returns a measured value of a step that has ended; "" for a job.
+func measuredText(l *Line, measured int64, text string) string {
 	if l.IsJob() || measured == 0 {
 		return ""
 	}
 	return text
 }
 
-func averageCPU(l *Line) string {
+func averageCPUText(l *Line) string {
 	return state.LongClock(time.Duration(l.Usage.CPUMillis/int64(max(l.Tasks, 1))) * time.Millisecond)
 }
 
-// totalCPU formats CPU time as sacct does: MM:SS.mmm, or [D-]HH:MM:SS from one hour upwards.
-func totalCPU(u launchconfig.Usage) string {
+// formatTotalCPU formats CPU time as sacct does: MM:SS.mmm, or [D-]HH:MM:SS from one hour upwards.
+func formatTotalCPU(u launchconfig.Usage) string {
 	d := time.Duration(u.CPUMillis) * time.Millisecond
 	if d == 0 {
 		return "00:00:00"
@@ -237,9 +237,9 @@ func totalCPU(u launchconfig.Usage) string {
 	return state.LongClock(d)
 }
 
-// size formats bytes in the requested unit, with up to two decimals. By default, it uses kibibytes unless the value
-// is a multiple of a mebibyte.
-func (s Style) size(bytes int64) string {
+// formatSize formats bytes in the requested unit, with up to two decimals. By default, it uses kibibytes unless the
+// value is a multiple of a mebibyte.
+func (s Style) formatSize(bytes int64) string {
 	shift := map[byte]int{'K': 10, 'M': 20, 'G': 30, 'T': 40, 'P': 50}
 	if n := shift[s.Units]; n > 0 {
 		text := strconv.FormatFloat(float64(bytes)/float64(int64(1)<<n), 'f', 2, 64)
@@ -248,5 +248,5 @@ func (s Style) size(bytes int64) string {
 	if bytes%(1<<20) != 0 {
 		return strconv.FormatInt((bytes+1023)/1024, 10) + "K"
 	}
-	return listrow.Memory(bytes)
+	return listrow.FormatMemory(bytes)
 }

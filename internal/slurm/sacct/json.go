@@ -56,38 +56,38 @@ type Time struct {
 	Elapsed    int64 `json:"elapsed"`
 }
 
-// JSON returns the document for the given lines.
-func JSON(lines []*Line, command []string, version string) Document {
+// NewDocument returns the document for the given lines.
+func NewDocument(lines []*Line, command []string, version string) Document {
 	d := Document{Jobs: []Job{}, Errors: []string{}, Warnings: []string{},
 		Meta: squeue.Meta{Plugin: map[string]string{"type": "openapi/vc"}, Command: command, Slurm: map[string]string{"release": version}}}
 	for _, l := range lines {
 		if l.IsJob() {
-			d.Jobs = append(d.Jobs, jobOf(l))
+			d.Jobs = append(d.Jobs, newJob(l))
 			continue
 		}
 		if n := len(d.Jobs); n > 0 {
-			d.Jobs[n-1].Steps = append(d.Jobs[n-1].Steps, Step{ID: suffixed(l.ID(-1), l), Name: l.Label, ExitCode: l.Ended.String(), State: []string{l.Code.Name()}, Nodes: l.Nodes,
-				Tasks: l.Tasks, Time: l.time()})
+			d.Jobs[n-1].Steps = append(d.Jobs[n-1].Steps, Step{ID: withStepSuffix(l.DisplayID(-1), l), Name: l.Label, ExitCode: l.Ended.String(), State: []string{l.Code.LongName()}, Nodes: l.Nodes,
+				Tasks: l.Tasks, Time: l.newTime()})
 		}
 	}
 	return d
 }
 
-func jobOf(l *Line) Job {
-	j := Job{Account: l.Account(), Cluster: l.Cluster, ExitCode: l.Ended.String(), ID: l.ID(-1), Name: l.Name(), Namespace: l.Job.Namespace, Nodes: l.Nodes, Partition: l.Partition(), QOS: l.QOS(),
-		Steps: []Step{}, Time: l.time(), User: l.User()}
+func newJob(l *Line) Job {
+	j := Job{Account: l.AccountName(), Cluster: l.Cluster, ExitCode: l.Ended.String(), ID: l.DisplayID(-1), Name: l.JobTitle(), Namespace: l.Job.Namespace, Nodes: l.Nodes, Partition: l.PartitionName(), QOS: l.QOSName(),
+		Steps: []Step{}, Time: l.newTime(), User: l.UserName()}
 	j.JobID, _ = strconv.ParseInt(l.RawID(), 10, 64)
-	j.State.Current, j.State.Reason = []string{l.Code.Name()}, l.State.Reason
+	j.State.Current, j.State.Reason = []string{l.Code.LongName()}, l.State.Reason
 	j.Time.Submission, j.Time.Eligible = l.Times.Submit.Unix(), l.Times.Eligible.Unix()
 	return j
 }
 
-func (l *Line) time() Time {
-	return Time{Start: unixOf(l.Start), End: unixOf(l.End), Elapsed: int64(l.Elapsed() / time.Second)}
+func (l *Line) newTime() Time {
+	return Time{Start: unixTime(l.Start), End: unixTime(l.End), Elapsed: int64(l.ElapsedTime() / time.Second)}
 }
 
-// Cut limits the start and the end of the line to a window.
-func (l *Line) Cut(w Window) {
+// LimitToWindow limits the start and the end of the line to a window.
+func (l *Line) LimitToWindow(w Window) {
 	if !l.Start.IsZero() && l.Start.Before(w.From) {
 		l.Start = w.From
 	}

@@ -39,22 +39,22 @@ type Line struct {
 	Highest state.Exit
 }
 
-// Lines returns the lines for a row: the job and, unless jobsOnly is true, its batch script and its steps.
-func Lines(r *listrow.Row, jobsOnly bool) []Line {
-	job := Line{Row: r, Label: r.Name(), Code: r.State.Code.Accounted(), Ended: r.Exit, Start: r.Times.Start, End: r.Times.End, Nodes: r.NodeList(), Pods: r.NumNodes(), Tasks: r.Tasks()}
-	ran := r.State.Code.Ended() && len(r.Nodes()) > 0
+// LinesOf returns the lines for a row: the job and, unless jobsOnly is true, its batch script and its steps.
+func LinesOf(r *listrow.Row, jobsOnly bool) []Line {
+	job := Line{Row: r, Label: r.JobTitle(), Code: r.State.Code.AccountingCode(), Ended: r.Exit, Start: r.Times.Start, End: r.Times.End, Nodes: r.NodeList(), Pods: r.NodeCount(), Tasks: r.TaskCount()}
+	ran := r.State.Code.HasEnded() && len(r.NodeNames()) > 0
 	if !job.Start.IsZero() || ran {
-		job.CPUs = r.Total().CPUs
+		job.CPUs = r.TotalRequest().CPUs
 	}
-	head := r.Head()
-	report, reported := reportOf(head)
+	head := r.HeadPod()
+	report, reported := launcherReport(head)
 	if head == nil {
-		report, reported = r.KeptReport()
+		report, reported = r.RecordedReport()
 	}
 	if reported {
 		job.Usage = report.Usage
 		if head != nil || job.Code != state.Cancelled {
-			job.Ended = exitOf(report)
+			job.Ended = scriptExit(report)
 		}
 		for _, step := range report.Steps {
 			if exit := (state.Exit{Code: step.Code, Signal: step.Signal}); exit.Code+exit.Signal > job.Highest.Code+job.Highest.Signal {
@@ -73,12 +73,12 @@ func Lines(r *listrow.Row, jobsOnly bool) []Line {
 		return lines
 	}
 	if head == nil {
-		lines = append(lines, keptBatchLine(job, report, reported)...)
+		lines = append(lines, newRecordedLine(job, report, reported)...)
 	} else {
-		lines = append(lines, batchLine(job, head, report, reported))
+		lines = append(lines, newBatchLine(job, head, report, reported))
 	}
 	for _, step := range report.Steps {
-		lines = append(lines, stepLine(job, step))
+		lines = append(lines, newStepLine(job, step))
 	}
 	return lines
 }
@@ -86,38 +86,38 @@ func Lines(r *listrow.Row, jobsOnly bool) []Line {
 // terminated is the exit of a batch script that was cancelled or exceeded its time limit.
 var terminated = state.Exit{Signal: int(syscall.SIGTERM)}
 
-// exitOf returns how the script ended according to its launcher.
-func exitOf(report launchconfig.Report) state.Exit {
+// scriptExit returns how the script ended according to its launcher.
+func scriptExit(report launchconfig.Report) state.Exit {
 	return state.Exit{Code: report.Code, Signal: report.Signal}
 }
 
-// keptBatchLine returns the line for the batch script of an ended job whose pods were deleted, provided that the
+// newRecordedLine returns the line for the batch script of an ended job whose pods were deleted, provided that the
 // script's node is known.
-func keptBatchLine(job Line, report launchconfig.Report, reported bool) []Line {
+func newRecordedLine(job Line, report launchconfig.Report, reported bool) []Line {
 	host := job.BatchHost()
-	if host == "" || !job.Code.Ended() {
+	if host == "" || !job.Code.HasEnded() {
 		return nil
 	}
 	batch := job
-	batch.Step, batch.Label, batch.Pods, batch.Tasks, batch.CPUs, batch.Nodes = "batch", "batch", 1, 1, job.PerNode().CPUs, host
+	batch.Step, batch.Label, batch.Pods, batch.Tasks, batch.CPUs, batch.Nodes = "batch", "batch", 1, 1, job.LargestRequest().CPUs, host
 	if job.Code == state.Timeout || job.Code == state.Cancelled {
 		batch.Code, batch.Ended = state.Cancelled, terminated
 		if reported {
-			batch.Ended = exitOf(report)
+			batch.Ended = scriptExit(report)
 		}
 	}
 	return []Line{batch}
 }
 
-func batchLine(job Line, head *corev1.Pod, report launchconfig.Report, reported bool) Line {
+func newBatchLine(job Line, head *corev1.Pod, report launchconfig.Report, reported bool) Line {
 	batch := job
-	batch.Step, batch.Label, batch.Pods, batch.Tasks, batch.CPUs, batch.Nodes = "batch", "batch", 1, 1, job.PerNode().CPUs, head.Spec.NodeName
-	sum := state.Summarize([]*corev1.Pod{head})
+	batch.Step, batch.Label, batch.Pods, batch.Tasks, batch.CPUs, batch.Nodes = "batch", "batch", 1, 1, job.LargestRequest().CPUs, head.Spec.NodeName
+	sum := state.SummarizePods([]*corev1.Pod{head})
 	if !sum.Finish.IsZero() {
 		batch.End = sum.Finish
 	}
 	if reported {
-		batch.Ended, batch.Usage = exitOf(report), report.Usage
+		batch.Ended, batch.Usage = scriptExit(report), report.Usage
 	}
 	switch {
 	case job.Code == state.Timeout || job.Code == state.Cancelled:
@@ -134,11 +134,11 @@ func batchLine(job Line, head *corev1.Pod, report launchconfig.Report, reported 
 	return batch
 }
 
-func stepLine(job Line, s launchconfig.Step) Line {
+func newStepLine(job Line, s launchconfig.Step) Line {
 	step := job
-	step.Step, step.Label, step.Nodes, step.Tasks, step.CPUs, step.Usage = strconv.Itoa(s.ID), s.Name, job.nodesOf(s.Nodes), s.Tasks, cmp.Or(s.CPUs, s.Tasks), s.Usage
+	step.Step, step.Label, step.Nodes, step.Tasks, step.CPUs, step.Usage = strconv.Itoa(s.ID), s.Name, job.nodesOfPods(s.Nodes), s.Tasks, cmp.Or(s.CPUs, s.Tasks), s.Usage
 	step.Start, step.End, step.Ended = time.Unix(s.Start, 0), time.Time{}, state.Exit{Code: s.Code, Signal: s.Signal}
-	if pods, err := hostlist.Expand(s.Nodes); err == nil && len(pods) > 0 {
+	if pods, err := hostlist.ExpandList(s.Nodes); err == nil && len(pods) > 0 {
 		step.Pods = len(pods)
 	}
 	if s.End > 0 {
@@ -159,19 +159,19 @@ func stepLine(job Line, s launchconfig.Step) Line {
 	return step
 }
 
-// nodesOf returns the nodes of the pods in which a step ran.
-func (l *Line) nodesOf(pods string) string {
-	names, err := hostlist.Expand(pods)
+// nodesOfPods returns the nodes of the pods in which a step ran.
+func (l *Line) nodesOfPods(pods string) string {
+	names, err := hostlist.ExpandList(pods)
 	if err != nil {
 		return pods
 	}
-	nodes := l.NodesOf(names)
-	hostlist.Sort(nodes)
-	return hostlist.Compress(slices.Compact(nodes))
+	nodes := l.NodesForPods(names)
+	hostlist.SortNames(nodes)
+	return hostlist.CompressNames(slices.Compact(nodes))
 }
 
-// reportOf returns the launcher's report from a pod's termination message.
-func reportOf(pod *corev1.Pod) (launchconfig.Report, bool) {
+// launcherReport returns the launcher's report from a pod's termination message.
+func launcherReport(pod *corev1.Pod) (launchconfig.Report, bool) {
 	if pod == nil {
 		return launchconfig.Report{}, false
 	}
@@ -185,9 +185,9 @@ func reportOf(pod *corev1.Pod) (launchconfig.Report, bool) {
 	return launchconfig.Report{}, false
 }
 
-// Elapsed returns how long the line's job or step has been running, or how long it ran.
-func (l *Line) Elapsed() time.Duration {
-	return state.Times{Start: l.Start, End: l.End}.Elapsed(l.Now)
+// ElapsedTime returns how long the line's job or step has been running, or how long it ran.
+func (l *Line) ElapsedTime() time.Duration {
+	return state.Times{Start: l.Start, End: l.End}.ElapsedTime(l.Now)
 }
 
 // IsJob reports whether the line describes a whole job.
@@ -196,9 +196,9 @@ func (l *Line) IsJob() bool { return l.Step == "" }
 // Window is a period of time.
 type Window struct{ From, To time.Time }
 
-// Holds reports whether a row existed during the window. If states are given, it reports whether the row was in one
-// of these states during the window.
-func (w Window) Holds(r *listrow.Row, states []state.Code) bool {
+// IncludesRow reports whether a row existed during the window. If states are given, it reports whether the row was in
+// one of these states during the window.
+func (w Window) IncludesRow(r *listrow.Row, states []state.Code) bool {
 	t := r.Times
 	there := func(from, to time.Time) bool {
 		return !from.IsZero() && !from.After(w.To) && (to.IsZero() || !to.Before(w.From))
@@ -207,18 +207,18 @@ func (w Window) Holds(r *listrow.Row, states []state.Code) bool {
 		return there(t.Submit, t.End)
 	}
 	for _, code := range states {
-		switch code.Base() {
+		switch code.BaseCode() {
 		case state.Pending:
-			until := cmp.Or(unixOf(t.Start), unixOf(t.End))
-			if there(t.Submit, timeOf(until)) && (until != 0 || r.State.Code.Base() == state.Pending) {
+			until := cmp.Or(unixTime(t.Start), unixTime(t.End))
+			if there(t.Submit, timeFromUnix(until)) && (until != 0 || r.State.Code.BaseCode() == state.Pending) {
 				return true
 			}
 		case state.Running:
-			if there(t.Start, t.End) && r.State.Code.Base() != state.Pending {
+			if there(t.Start, t.End) && r.State.Code.BaseCode() != state.Pending {
 				return true
 			}
 		case r.State.Code:
-			if r.State.Code.Ended() && !t.End.IsZero() && (t.End.Before(w.From) || t.End.After(w.To)) {
+			if r.State.Code.HasEnded() && !t.End.IsZero() && (t.End.Before(w.From) || t.End.After(w.To)) {
 				continue
 			}
 			return true
@@ -227,14 +227,14 @@ func (w Window) Holds(r *listrow.Row, states []state.Code) bool {
 	return false
 }
 
-func unixOf(t time.Time) int64 {
+func unixTime(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
 	return t.Unix()
 }
 
-func timeOf(unix int64) time.Time {
+func timeFromUnix(unix int64) time.Time {
 	if unix == 0 {
 		return time.Time{}
 	}

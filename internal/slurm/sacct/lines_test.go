@@ -25,7 +25,7 @@ func TestTheStateOfAStep(t *testing.T) {
 		"its memory was used up":       {launchconfig.Step{End: 2, Signal: 125}, state.OutOfMemory, "0:125"},
 		"and then it was sent SIGKILL": {launchconfig.Step{End: 2, Signal: 125, Cancelled: true}, state.OutOfMemory, "0:125"},
 	} {
-		line := stepLine(Line{Row: &listrow.Row{Source: &listrow.Source{Job: &batchv1alpha1.Job{}}}}, c.step)
+		line := newStepLine(Line{Row: &listrow.Row{Source: &listrow.Source{Job: &batchv1alpha1.Job{}}}}, c.step)
 		if line.Code != c.code || line.Ended.String() != c.exit {
 			t.Errorf("%s: %s %s, want %s %s", name, line.Code, line.Ended, c.code, c.exit)
 		}

@@ -13,7 +13,7 @@ type Range[T cmp.Ordered] struct{ Min, Max *T }
 
 func (r Range[T]) isOpen() bool { return r.Min == nil && r.Max == nil }
 
-func (r Range[T]) holds(v T) bool {
+func (r Range[T]) containsValue(v T) bool {
 	return (r.Min == nil || v >= *r.Min) && (r.Max == nil || v <= *r.Max)
 }
 
@@ -25,16 +25,16 @@ type Sizes struct {
 	Reasons, Constraints []string
 }
 
-// Hold reports whether a row is selected. Only jobs that have started have a size. A job without a time limit is not
-// in any range of limits.
-func (s Sizes) Hold(r *listrow.Row) bool {
+// MatchesRow reports whether a row is selected. Only jobs that have started have a size. A job without a time limit is
+// not in any range of limits.
+func (s Sizes) MatchesRow(r *listrow.Row) bool {
 	ran := !r.Times.Start.IsZero()
 	switch {
-	case !s.Nodes.isOpen() && !(ran && s.Nodes.holds(int64(r.NumNodes()))):
+	case !s.Nodes.isOpen() && !(ran && s.Nodes.containsValue(int64(r.NodeCount()))):
 		return false
-	case !s.CPUs.isOpen() && !(ran && s.CPUs.holds(int64(r.Total().CPUs))):
+	case !s.CPUs.isOpen() && !(ran && s.CPUs.containsValue(int64(r.TotalRequest().CPUs))):
 		return false
-	case s.Limit.Min != nil && (r.Limit() == 0 || !s.Limit.holds(r.Limit())):
+	case s.Limit.Min != nil && (r.TimeLimit() == 0 || !s.Limit.containsValue(r.TimeLimit())):
 		return false
 	case len(s.Reasons) > 0 && !slices.Contains(s.Reasons, r.State.Reason):
 		return false

@@ -23,17 +23,17 @@ import (
 // noValue is printed for a missing text, as Slurm does.
 const noValue = "(null)"
 
-func or(text, other string) string {
+func textOrDefault(text, other string) string {
 	if text != "" {
 		return text
 	}
 	return other
 }
 
-// joined joins the lines about an object with indented line breaks or, for output on one line, with blanks. It
+// joinLines joins the lines about an object with indented line breaks or, for output on one line, with blanks. It
 // replaces line breaks in names and comments: these come from users, and a line break in them would look like a new
 // line of scontrol.
-func joined(lines []string, oneLine bool) string {
+func joinLines(lines []string, oneLine bool) string {
 	for i := range lines {
 		lines[i] = printable.EscapeLine(lines[i])
 	}
@@ -43,11 +43,11 @@ func joined(lines []string, oneLine bool) string {
 	return strings.Join(lines, "\n   ") + "\n\n"
 }
 
-func at(t, now time.Time, style timeformat.Style) string {
+func timeText(t, now time.Time, style timeformat.Style) string {
 	if t.IsZero() {
 		return "Unknown"
 	}
-	return style.Format(t, now)
+	return style.FormatTime(t, now)
 }
 
 // Form is the format in which objects are described.
@@ -57,127 +57,127 @@ type Form struct {
 	OneLine, Details bool
 }
 
-// Job returns the description of a row.
-func Job(r *listrow.Row, form Form) string {
+// JobText returns the description of a row.
+func JobText(r *listrow.Row, form Form) string {
 	style := form.Style
-	start, end := r.Foretold()
-	when := func(t time.Time) string { return at(t, r.Now, style) }
-	per, total := r.PerNode(), r.Total()
+	start, end := r.StartAndEnd()
+	when := func(t time.Time) string { return timeText(t, r.Now, style) }
+	per, total := r.LargestRequest(), r.TotalRequest()
 	lines := []string{
-		title(r),
-		fmt.Sprintf("UserId=%s(%s) GroupId=%s MCS_label=N/A Namespace=%s", r.User(), r.UserID(), group(r), r.Job.Namespace),
-		fmt.Sprintf("Priority=%d Nice=0 Account=%s QOS=%s WCKey=%s", r.Priority, r.Account(), r.QOS(), or(r.Asked.WCKey, "*")),
-		fmt.Sprintf("JobState=%s Reason=%s Dependency=%s", r.State.Code.Name(), r.State.Reason, or(r.Dependency(), noValue)),
-		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=1 Reboot=0 ExitCode=%s", digit(r.Asked.Requeue), state.Restarts(r.Job), exit(r)),
-		fmt.Sprintf("RunTime=%s TimeLimit=%s TimeMin=N/A", state.LongClock(r.Used()), limit(r)),
-		fmt.Sprintf("SubmitTime=%s EligibleTime=%s", when(r.Times.Submit), when(eligible(r))),
-		fmt.Sprintf("AccrueTime=%s", when(eligible(r))),
+		jobLine(r),
+		fmt.Sprintf("UserId=%s(%s) GroupId=%s MCS_label=N/A Namespace=%s", r.UserName(), r.UserID(), groupText(r), r.Job.Namespace),
+		fmt.Sprintf("Priority=%d Nice=0 Account=%s QOS=%s WCKey=%s", r.Priority, r.AccountName(), r.QOSName(), textOrDefault(r.Asked.WCKey, "*")),
+		fmt.Sprintf("JobState=%s Reason=%s Dependency=%s", r.State.Code.LongName(), r.State.Reason, textOrDefault(r.OpenDependency(), noValue)),
+		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=1 Reboot=0 ExitCode=%s", boolDigit(r.Asked.Requeue), state.CountRestarts(r.Job), exitOfJob(r)),
+		fmt.Sprintf("RunTime=%s TimeLimit=%s TimeMin=N/A", state.LongClock(r.UsedTime()), limitText(r)),
+		fmt.Sprintf("SubmitTime=%s EligibleTime=%s", when(r.Times.Submit), when(eligibleTime(r))),
+		fmt.Sprintf("AccrueTime=%s", when(eligibleTime(r))),
 		fmt.Sprintf("StartTime=%s EndTime=%s Deadline=N/A", when(start), when(end)),
-		fmt.Sprintf("SuspendTime=%s SecsPreSuspend=0 LastSchedEval=N/A", suspended(r, style)),
-		fmt.Sprintf("Partition=%s AllocNode:Sid=%s:N/A", r.Partition(), or(r.Asked.SubmitHost, "N/A")),
-		fmt.Sprintf("ReqNodeList=%s ExcNodeList=%s", or(r.Asked.Nodes, noValue), or(r.Asked.Exclude, noValue)),
-		fmt.Sprintf("NodeList=%s", or(r.NodeList(), noValue)),
+		fmt.Sprintf("SuspendTime=%s SecsPreSuspend=0 LastSchedEval=N/A", suspendTime(r, style)),
+		fmt.Sprintf("Partition=%s AllocNode:Sid=%s:N/A", r.PartitionName(), textOrDefault(r.Asked.SubmitHost, "N/A")),
+		fmt.Sprintf("ReqNodeList=%s ExcNodeList=%s", textOrDefault(r.Asked.Nodes, noValue), textOrDefault(r.Asked.Exclude, noValue)),
+		fmt.Sprintf("NodeList=%s", textOrDefault(r.NodeList(), noValue)),
 	}
-	if nodes := r.Nodes(); len(nodes) > 0 {
-		lines = append(lines, "BatchHost="+or(r.BatchHost(), "N/A"))
+	if nodes := r.NodeNames(); len(nodes) > 0 {
+		lines = append(lines, "BatchHost="+textOrDefault(r.BatchHost(), "N/A"))
 	}
-	if nodes := r.PromisedNodes(); nodes != "" {
+	if nodes := r.NominatedNodes(); nodes != "" {
 		lines = append(lines, "SchedNodeList="+nodes)
 	}
 	lines = append(lines,
-		fmt.Sprintf("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d ReqB:S:C:T=0:0:*:*", r.NumNodes(), total.CPUs, r.Tasks(), max(r.Asked.CPUsPerTask, 1)),
-		"ReqTRES="+r.TRES(), "AllocTRES="+allocated(r),
+		fmt.Sprintf("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d ReqB:S:C:T=0:0:*:*", r.NodeCount(), total.CPUs, r.TaskCount(), max(r.Asked.CPUsPerTask, 1)),
+		"ReqTRES="+r.TRESText(), "AllocTRES="+allocatedTRES(r),
 		fmt.Sprintf("Socks/Node=* NtasksPerN:B:S:C=%d:0:*:* CoreSpec=*", r.Asked.TasksPerNode))
 	if form.Details {
-		lines = append(lines, details(r)...)
+		lines = append(lines, nodeDetails(r)...)
 	}
 	lines = append(lines,
-		memory(r, per),
-		fmt.Sprintf("Features=%s DelayBoot=00:00:00", or(r.Asked.Features, noValue)),
-		fmt.Sprintf("OverSubscribe=%s Contiguous=0 Licenses=(null) Network=(null)", overSubscribe(r)),
-		"Command="+or(r.Asked.Command, noValue), "WorkDir="+or(r.Asked.WorkDir, noValue))
+		memoryText(r, per),
+		fmt.Sprintf("Features=%s DelayBoot=00:00:00", textOrDefault(r.Asked.Features, noValue)),
+		fmt.Sprintf("OverSubscribe=%s Contiguous=0 Licenses=(null) Network=(null)", overSubscribeText(r)),
+		"Command="+textOrDefault(r.Asked.Command, noValue), "WorkDir="+textOrDefault(r.Asked.WorkDir, noValue))
 	if r.Asked.Comment != "" {
 		lines = append(lines, "Comment="+r.Asked.Comment)
 	}
-	lines = append(lines, "StdErr="+or(r.File(or(r.Asked.StdErr, r.Asked.StdOut)), noValue), "StdIn="+or(r.File(r.Asked.StdIn), "/dev/null"), "StdOut="+or(r.File(r.Asked.StdOut), noValue))
-	if gres := r.Gres(); gres != "N/A" {
+	lines = append(lines, "StdErr="+textOrDefault(r.ExpandFile(textOrDefault(r.Asked.StdErr, r.Asked.StdOut)), noValue), "StdIn="+textOrDefault(r.ExpandFile(r.Asked.StdIn), "/dev/null"), "StdOut="+textOrDefault(r.ExpandFile(r.Asked.StdOut), noValue))
+	if gres := r.GresText(); gres != "N/A" {
 		lines = append(lines, "TresPerNode="+gres)
 	}
-	return joined(lines, form.OneLine)
+	return joinLines(lines, form.OneLine)
 }
 
-// eligible returns the time from which the job was able to start; zero while it is held.
-func eligible(r *listrow.Row) time.Time {
+// eligibleTime returns the time from which the job was able to start; zero while it is held.
+func eligibleTime(r *listrow.Row) time.Time {
 	if strings.HasPrefix(r.State.Reason, "JobHeld") {
 		return time.Time{}
 	}
 	return r.Times.Eligible
 }
 
-// exit returns how the job ended. A job that was cancelled while it ran was ended by SIGTERM.
-func exit(r *listrow.Row) state.Exit {
+// exitOfJob returns how the job ended. A job that was cancelled while it ran was ended by SIGTERM.
+func exitOfJob(r *listrow.Row) state.Exit {
 	if r.State.Code == state.Cancelled && !r.Times.Start.IsZero() {
 		return state.Exit{Signal: int(syscall.SIGTERM)}
 	}
 	return r.Exit
 }
 
-// group returns the user's group in the form NAME(NUMBER).
-func group(r *listrow.Row) string {
+// groupText returns the user's group in the form NAME(NUMBER).
+func groupText(r *listrow.Row) string {
 	if r.Asked.GID == "" {
 		return "N/A"
 	}
 	return fmt.Sprintf("%s(%s)", r.Asked.Group, r.Asked.GID)
 }
 
-func title(r *listrow.Row) string {
+func jobLine(r *listrow.Row) string {
 	text := "JobId=" + r.RawID()
 	if r.IsArray() {
-		text += fmt.Sprintf(" ArrayJobId=%s ArrayTaskId=%s", r.Number(), strings.Trim(r.ElementText(-1), "[]"))
+		text += fmt.Sprintf(" ArrayJobId=%s ArrayTaskId=%s", r.NumberOrName(), strings.Trim(r.ElementText(-1), "[]"))
 		if throttle, err := batch.ArrayLimit(r.Job); err == nil && throttle > 0 {
 			text += " ArrayTaskThrottle=" + strconv.Itoa(int(throttle))
 		}
 	}
-	return text + " JobName=" + r.Name()
+	return text + " JobName=" + r.JobTitle()
 }
 
-func digit(yes bool) int {
+func boolDigit(yes bool) int {
 	if yes {
 		return 1
 	}
 	return 0
 }
 
-func limit(r *listrow.Row) string {
-	if r.Limit() == 0 {
+func limitText(r *listrow.Row) string {
+	if r.TimeLimit() == 0 {
 		return state.Unlimited
 	}
-	return state.LongClock(r.Limit())
+	return state.LongClock(r.TimeLimit())
 }
 
-func suspended(r *listrow.Row, style timeformat.Style) string {
+func suspendTime(r *listrow.Row, style timeformat.Style) string {
 	if r.State.Code == state.Suspended {
-		return at(r.Times.End, r.Now, style)
+		return timeText(r.Times.End, r.Now, style)
 	}
 	return "None"
 }
 
-func allocated(r *listrow.Row) string {
+func allocatedTRES(r *listrow.Row) string {
 	if r.Times.Start.IsZero() {
 		return noValue
 	}
-	return r.TRES()
+	return r.TRESText()
 }
 
-func memory(r *listrow.Row, per listrow.Ask) string {
-	name, amount := "MinMemoryNode", listrow.Memory(per.Memory)
+func memoryText(r *listrow.Row, per listrow.Ask) string {
+	name, amount := "MinMemoryNode", listrow.FormatMemory(per.Memory)
 	if r.Asked.MemPerCPU > 0 {
-		name, amount = "MinMemoryCPU", listrow.Memory(r.Asked.MemPerCPU<<20)
+		name, amount = "MinMemoryCPU", listrow.FormatMemory(r.Asked.MemPerCPU<<20)
 	}
-	return fmt.Sprintf("MinCPUsNode=%d %s=%s MinTmpDiskNode=0", r.MinCPUs(), name, amount)
+	return fmt.Sprintf("MinCPUsNode=%d %s=%s MinTmpDiskNode=0", r.MinimumCPUs(), name, amount)
 }
 
-func overSubscribe(r *listrow.Row) string {
+func overSubscribeText(r *listrow.Row) string {
 	if r.Asked.Exclusive {
 		return "NO"
 	}
@@ -190,31 +190,31 @@ var nodeStates = map[string]string{
 	"plnd": "IDLE+PLANNED", "mix-": "MIXED+PLANNED", "alloc-": "ALLOCATED+PLANNED",
 }
 
-// Node returns the description of a node. partitions contains the names of the partitions that it belongs to.
-func Node(n *sinfo.Node, partitions []string, now time.Time, style timeformat.Style, oneLine bool) string {
-	used, all := n.CPUs()
+// NodeText returns the description of a node. partitions contains the names of the partitions that it belongs to.
+func NodeText(n *sinfo.Node, partitions []string, now time.Time, style timeformat.Style, oneLine bool) string {
+	used, all := n.CountCPUs()
 	info := n.Node.Status.NodeInfo
 	mega := func(bytes int64) int64 { return bytes >> 20 }
 	lines := []string{
-		fmt.Sprintf("NodeName=%s Arch=%s CoresPerSocket=%d", n.Name, or(info.Architecture, "N/A"), all),
+		fmt.Sprintf("NodeName=%s Arch=%s CoresPerSocket=%d", n.Name, textOrDefault(info.Architecture, "N/A"), all),
 		fmt.Sprintf("CPUAlloc=%d CPUEfctv=%d CPUTot=%d CPULoad=N/A", used, all, all),
-		fmt.Sprintf("Gres=%s", or(n.Gres(), noValue)),
-		fmt.Sprintf("NodeAddr=%s NodeHostName=%s Version=%s", address(n), n.Name, or(info.KubeletVersion, "N/A")),
-		fmt.Sprintf("OS=%s", or(strings.TrimSpace(info.OSImage+" "+info.KernelVersion), "N/A")),
+		fmt.Sprintf("Gres=%s", textOrDefault(n.GresText(), noValue)),
+		fmt.Sprintf("NodeAddr=%s NodeHostName=%s Version=%s", internalAddress(n), n.Name, textOrDefault(info.KubeletVersion, "N/A")),
+		fmt.Sprintf("OS=%s", textOrDefault(strings.TrimSpace(info.OSImage+" "+info.KernelVersion), "N/A")),
 		fmt.Sprintf("RealMemory=%d AllocMem=%d FreeMem=%d Sockets=1 Boards=1", mega(n.Has.MemoryBytes), mega(n.Used.MemoryBytes), mega(n.Has.MemoryBytes-n.Used.MemoryBytes)),
 		fmt.Sprintf("State=%s ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A", nodeStates[n.State]),
 		fmt.Sprintf("Partitions=%s", strings.Join(partitions, ",")),
 		"BootTime=Unknown", // Kubernetes does not report it
-		"CfgTRES=" + sinfo.TRES(n.Has),
-		"AllocTRES=" + sinfo.TRES(n.Used),
+		"CfgTRES=" + sinfo.TRESText(n.Has),
+		"AllocTRES=" + sinfo.TRESText(n.Used),
 	}
 	if n.Reason != "" {
 		lines = append(lines, "Reason="+n.Reason)
 	}
-	return joined(lines, oneLine)
+	return joinLines(lines, oneLine)
 }
 
-func address(n *sinfo.Node) string {
+func internalAddress(n *sinfo.Node) string {
 	for _, a := range n.Node.Status.Addresses {
 		if a.Type == "InternalIP" {
 			return a.Address
@@ -226,11 +226,11 @@ func address(n *sinfo.Node) string {
 // partitionStates maps states of partitions to the names that scontrol prints.
 var partitionStates = map[string]string{"up": "UP", "drain": "DRAIN", "inact": "INACTIVE", "down": "DOWN"}
 
-// Partition returns the description of a partition.
-func Partition(p *sinfo.Partition, nodes string, oneLine bool) string {
-	cpus, has := 0, sinfo.Sum(p.Nodes)
+// PartitionText returns the description of a partition.
+func PartitionText(p *sinfo.Partition, nodes string, oneLine bool) string {
+	cpus, has := 0, sinfo.SumAllocatable(p.Nodes)
 	for _, n := range p.Nodes {
-		_, all := n.CPUs()
+		_, all := n.CountCPUs()
 		cpus += all
 	}
 	standard := "NO"
@@ -245,18 +245,18 @@ func Partition(p *sinfo.Partition, nodes string, oneLine bool) string {
 	if p.DefaultTime != "n/a" {
 		shortest = p.DefaultTime
 	}
-	return joined([]string{
+	return joinLines([]string{
 		"PartitionName=" + p.Name,
 		"AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL",
 		fmt.Sprintf("AllocNodes=ALL Default=%s QoS=N/A", standard),
 		fmt.Sprintf("DefaultTime=%s DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 Hidden=NO", shortest),
-		fmt.Sprintf("MaxNodes=%s MaxTime=%s MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED", p.MostNodes("UNLIMITED"), longest),
-		"Nodes=" + or(nodes, noValue),
+		fmt.Sprintf("MaxNodes=%s MaxTime=%s MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED", p.MaximumNodes("UNLIMITED"), longest),
+		"Nodes=" + textOrDefault(nodes, noValue),
 		fmt.Sprintf("PriorityJobFactor=%d PriorityTier=%d RootOnly=NO ReqResv=NO OverSubscribe=NO", p.Queue.Spec.Weight, p.Queue.Spec.Priority),
 		"OverTimeLimit=NONE PreemptMode=REQUEUE",
 		fmt.Sprintf("State=%s TotalCPUs=%d TotalNodes=%d SelectTypeParameters=NONE", partitionStates[p.Avail], cpus, len(p.Nodes)),
 		"JobDefaults=(null)",
 		"DefMemPerNode=UNLIMITED MaxMemPerNode=UNLIMITED",
-		"TRES=" + or(sinfo.TRES(has), noValue),
+		"TRES=" + textOrDefault(sinfo.TRESText(has), noValue),
 	}, oneLine)
 }

@@ -22,8 +22,8 @@ func ParseUpdate(words []string) ([]Word, error) {
 	return all, nil
 }
 
-// Is reports whether the word has one of the given names.
-func (w Word) Is(names ...string) bool {
+// HasName reports whether the word has one of the given names.
+func (w Word) HasName(names ...string) bool {
 	for _, name := range names {
 		if strings.EqualFold(w.Name, name) {
 			return true

@@ -54,13 +54,13 @@ var macros = map[string]string{
 // variable matches a line that sets a variable.
 var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
 
-// Parse parses the table of a user.
-func Parse(text, user string) ([]Entry, error) {
+// ParseTable parses the table of a user.
+func ParseTable(text, user string) ([]Entry, error) {
 	p := &parser{seen: map[string]int{}, user: user}
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
-		if err := p.line(strings.TrimSpace(line), number); err != nil {
+		if err := p.parseLine(strings.TrimSpace(line), number); err != nil {
 			p.problems = append(p.problems, err)
 		}
 	}
@@ -80,9 +80,9 @@ type parser struct {
 	problems  []error
 }
 
-func (p *parser) line(line string, number int) error {
+func (p *parser) parseLine(line string, number int) error {
 	if rest, is := strings.CutPrefix(line, "#SCRON"); is {
-		words, err := directive.Words(rest, number)
+		words, err := directive.SplitDirective(rest, number)
 		p.options = append(p.options, words...)
 		return err
 	}
@@ -96,16 +96,16 @@ func (p *parser) line(line string, number int) error {
 	e := Entry{Line: number, Options: p.options, Variables: p.variables}
 	p.options = nil
 	var err error
-	if e.Schedule, e.Command, err = split(line); err != nil {
+	if e.Schedule, e.Command, err = splitLine(line); err != nil {
 		return usererror.Errorf("specify minute, hour, day, month, weekday and a command, for example 0 4 * * * /home/mei/clean.sh, or @daily and a command", "line %d: %s", number, err)
 	}
-	e.Suffix = p.suffix(&e)
+	e.Suffix = p.hashSuffix(&e)
 	p.entries = append(p.entries, e)
 	return nil
 }
 
-// split splits a line into schedule and command.
-func split(line string) (schedule, command string, err error) {
+// splitLine splits a line into schedule and command.
+func splitLine(line string) (schedule, command string, err error) {
 	fields := 5
 	if line[0] == '@' {
 		fields = 1
@@ -142,16 +142,16 @@ func cutField(line string) (word, rest string, found bool) {
 	return line[:end], rest, rest != ""
 }
 
-// suffix returns a hash of the entry's content and of the number of identical entries before it.
-func (p *parser) suffix(e *Entry) string {
-	text := strings.Join(append([]string{p.user, e.Schedule, e.Script()}, directive.Texts(e.Options)...), "\x00")
+// hashSuffix returns a hash of the entry's content and of the number of identical entries before it.
+func (p *parser) hashSuffix(e *Entry) string {
+	text := strings.Join(append([]string{p.user, e.Schedule, e.BatchScript()}, directive.WordTexts(e.Options)...), "\x00")
 	p.seen[text]++
 	sum := sha256.Sum256([]byte(text + "\x00" + strconv.Itoa(p.seen[text])))
 	return hex.EncodeToString(sum[:4])
 }
 
-// Script returns the batch script of an entry.
-func (e *Entry) Script() string {
+// BatchScript returns the batch script of an entry.
+func (e *Entry) BatchScript() string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n# This job is an entry of scrontab.\n")
 	for _, set := range e.Variables {
@@ -161,8 +161,8 @@ func (e *Entry) Script() string {
 	return b.String() + e.Command + "\n"
 }
 
-// Title returns the default name of an entry's jobs, which is the name of the entry's program.
-func (e *Entry) Title() string {
+// DefaultTitle returns the default name of an entry's jobs, which is the name of the entry's program.
+func (e *Entry) DefaultTitle() string {
 	return filepath.Base(strings.Fields(e.Command)[0])
 }
 

@@ -12,7 +12,7 @@ import (
 
 func TestParseReadsATable(t *testing.T) {
 	t.Parallel()
-	entries, err := Parse(`# mine
+	entries, err := ParseTable(`# mine
 DIR="/data/it's"
 #SCRON -t 10 --mem=1G  # small
 #SCRON -J clean
@@ -32,7 +32,7 @@ DIR="/data/it's"
 	var got []brief
 	suffixes := map[string]bool{}
 	for _, e := range entries {
-		got = append(got, brief{e.Line, e.Schedule, e.Command, e.Title(), strings.Join(directive.Texts(e.Options), " ")})
+		got = append(got, brief{e.Line, e.Schedule, e.Command, e.DefaultTitle(), strings.Join(directive.WordTexts(e.Options), " ")})
 		suffixes[e.Suffix] = true
 	}
 	want := []brief{
@@ -45,8 +45,8 @@ DIR="/data/it's"
 	if len(suffixes) != 4 {
 		t.Errorf("entries share names: %v", suffixes)
 	}
-	if script := "#!/bin/sh\n# This job is an entry of scrontab.\nexport DIR='/data/it'\\''s'\necho tea\n"; entries[1].Script() != script {
-		t.Errorf("%q", entries[1].Script())
+	if script := "#!/bin/sh\n# This job is an entry of scrontab.\nexport DIR='/data/it'\\''s'\necho tea\n"; entries[1].BatchScript() != script {
+		t.Errorf("%q", entries[1].BatchScript())
 	}
 }
 
@@ -54,7 +54,7 @@ DIR="/data/it's"
 func TestAnEntryKeepsItsName(t *testing.T) {
 	t.Parallel()
 	name := func(text, user string, at int) string {
-		entries, err := Parse(text, user)
+		entries, err := ParseTable(text, user)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,8 +87,8 @@ func TestParseReportsAllMistakes(t *testing.T) {
 		"x\ny\n@daily date\n":     "line 2: the command is missing",
 		"TZ=UTC\nTZ * * * * date": `line 2: "TZ * * * *" is not a valid schedule`,
 	} {
-		_, err := Parse(text, "mei")
-		if err == nil || !strings.Contains(err.Error(), want) || usererror.Of(err).Hint == "" {
+		_, err := ParseTable(text, "mei")
+		if err == nil || !strings.Contains(err.Error(), want) || usererror.FromError(err).Hint == "" {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -34,8 +34,8 @@ type Jobs struct {
 	Since time.Time `json:"-"`
 }
 
-// Count counts the jobs in rows.
-func Count(rows []*listrow.Row) Jobs {
+// CountJobs counts the jobs in rows.
+func CountJobs(rows []*listrow.Row) Jobs {
 	var n Jobs
 	for _, r := range rows {
 		count := max(1, r.Elements.Count())
@@ -51,9 +51,9 @@ func Count(rows []*listrow.Row) Jobs {
 			n.Completed += count
 		case code == state.Cancelled:
 			n.Canceled += count
-		case code.Ended():
+		case code.HasEnded():
 			n.Failed += count
-		case code.Base() == state.Pending:
+		case code.BaseCode() == state.Pending:
 			n.Pending += count
 		default:
 			n.Running += count
@@ -79,9 +79,9 @@ const (
 	waiting    = "volcano_unschedule_job_count"
 )
 
-// Add adds the metrics of a scheduler, given in Prometheus' text format. It reports whether they contain cycles: of
-// several replicas, only one schedules.
-func (c *Cycles) Add(metrics string) bool {
+// AddMetrics adds the metrics of a scheduler, given in Prometheus' text format. It reports whether they contain cycles:
+// of several replicas, only one schedules.
+func (c *Cycles) AddMetrics(metrics string) bool {
 	found := false
 	millis := 0.0
 	scanner := bufio.NewScanner(strings.NewReader(metrics))
@@ -113,18 +113,18 @@ func (c *Cycles) Add(metrics string) bool {
 // unknown is printed for an unknown value.
 const unknown = "N/A"
 
-// Page returns the output of sdiag. cycles is nil if the cycles are unknown.
-func Page(jobs Jobs, cycles *Cycles, now time.Time) string {
+// PageText returns the output of sdiag. cycles is nil if the cycles are unknown.
+func PageText(jobs Jobs, cycles *Cycles, now time.Time) string {
 	const frame = "*******************************************************\n"
 	since := jobs.Since
 	if since.IsZero() {
 		since = now
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%ssdiag output at %s\nData since      %s\n%s", frame, moment(now), moment(since), frame)
+	fmt.Fprintf(&b, "%ssdiag output at %s\nData since      %s\n%s", frame, timeText(now), timeText(since), frame)
 	fmt.Fprintf(&b, "Server thread count:  %[1]s\nRPC queue enabled:    0\nAgent queue size:     %[1]s\nAgent count:          %[1]s\nAgent thread count:   %[1]s\nDBD Agent queue size: 0\n\n", unknown)
 	fmt.Fprintf(&b, "Jobs submitted: %d\nJobs started:   %d\nJobs completed: %d\nJobs canceled:  %d\nJobs failed:    %d\n\n", jobs.Submitted, jobs.Started, jobs.Completed, jobs.Canceled, jobs.Failed)
-	fmt.Fprintf(&b, "Job states ts:  %s\nJobs pending:   %d\nJobs running:   %d\n\n", moment(now), jobs.Pending, jobs.Running)
+	fmt.Fprintf(&b, "Job states ts:  %s\nJobs pending:   %d\nJobs running:   %d\n\n", timeText(now), jobs.Pending, jobs.Running)
 	total, mean, queue := unknown, unknown, unknown
 	if cycles != nil {
 		total, mean, queue = strconv.FormatInt(cycles.Total, 10), strconv.FormatInt(cycles.MeanMicros, 10), strconv.FormatInt(cycles.Waiting, 10)
@@ -134,12 +134,12 @@ func Page(jobs Jobs, cycles *Cycles, now time.Time) string {
 	return b.String()
 }
 
-func moment(t time.Time) string {
+func timeText(t time.Time) string {
 	return fmt.Sprintf("%s (%d)", t.Format("Mon Jan 02 15:04:05 2006"), t.Unix())
 }
 
-// Document returns the same data for JSON or YAML output.
-func Document(jobs Jobs, cycles *Cycles, now time.Time) any {
+// NewDocument returns the same data for JSON or YAML output.
+func NewDocument(jobs Jobs, cycles *Cycles, now time.Time) any {
 	type statistics struct {
 		Jobs
 		*Cycles

@@ -37,10 +37,10 @@ type Row struct {
 
 type field = tableformat.Field[*Row]
 
-// Fields returns all columns.
-func Fields() []field {
+// ColumnFields returns all columns.
+func ColumnFields() []field {
 	column := func(letter byte, words, title string, value func(*Row) string) field {
-		return tableformat.New(letter, words, title, 0, value)
+		return tableformat.NewField(letter, words, title, 0, value)
 	}
 	text := func(value string) func(*Row) string { return func(*Row) string { return value } }
 	first := func(value func(*Node) string) func(*Row) string {
@@ -53,68 +53,79 @@ func Fields() []field {
 	}
 	return []field{
 		column('a', "Available", "AVAIL", func(r *Row) string { return r.Partition.Avail }),
-		column('A', "NodeAI", "NODES(A/I)", func(r *Row) string { c := r.count(); return fmt.Sprintf("%d/%d", c[0], c[1]) }),
-		column('b', "Features_Act", "ACTIVE_FEATURES", first(features)),
+		column('A', "NodeAI", "NODES(A/I)", func(r *Row) string { c := r.countByState(); return fmt.Sprintf("%d/%d", c[0], c[1]) }),
+		column('b', "Features_Act", "ACTIVE_FEATURES", first(nodeFeatures)),
 		column('B', "MaxCPUsPerNode", "MAX_CPUS_PER_NODE", text("UNLIMITED")),
-		column('c', "CPUs", "CPUS", func(r *Row) string { return r.least(func(n *Node) int64 { _, all := n.CPUs(); return int64(all) }) }),
-		column('C', "CPUsState", "CPUS(A/I/O/T)", func(r *Row) string { return r.cpus() }),
+		column('c', "CPUs", "CPUS", func(r *Row) string {
+			return r.smallestText(func(n *Node) int64 { _, all := n.CountCPUs(); return int64(all) })
+		}),
+		column('C', "CPUsState", "CPUS(A/I/O/T)", func(r *Row) string { return r.cpusText() }),
 		column('d', "Disk", "TMP_DISK", func(r *Row) string {
-			return r.least(func(n *Node) int64 { return n.Node.Status.Allocatable.StorageEphemeral().Value() / memoryUnit })
+			return r.smallestText(func(n *Node) int64 { return n.Node.Status.Allocatable.StorageEphemeral().Value() / memoryUnit })
 		}),
 		column('D', "Nodes", "NODES", func(r *Row) string { return strconv.Itoa(len(r.Nodes)) }),
 		column('e', "FreeMem", "FREE_MEM", func(r *Row) string {
-			return r.least(func(n *Node) int64 { return (n.Has.MemoryBytes - n.Used.MemoryBytes) / memoryUnit })
+			return r.smallestText(func(n *Node) int64 { return (n.Has.MemoryBytes - n.Used.MemoryBytes) / memoryUnit })
 		}),
-		column('E', "Reason", "REASON", first(func(n *Node) string { return or(n.Reason, "none") })),
-		column('f', "Features", "AVAIL_FEATURES", first(features)),
-		column('F', "NodeAIOT", "NODES(A/I/O/T)", func(r *Row) string { c := r.count(); return fmt.Sprintf("%d/%d/%d/%d", c[0], c[1], c[2], len(r.Nodes)) }),
+		column('E', "Reason", "REASON", first(func(n *Node) string { return textOrDefault(n.Reason, "none") })),
+		column('f', "Features", "AVAIL_FEATURES", first(nodeFeatures)),
+		column('F', "NodeAIOT", "NODES(A/I/O/T)", func(r *Row) string {
+			c := r.countByState()
+			return fmt.Sprintf("%d/%d/%d/%d", c[0], c[1], c[2], len(r.Nodes))
+		}),
 		column('g', "Groups", "GROUPS", text("all")),
-		column('G', "Gres", "GRES", first(func(n *Node) string { return or(n.Gres(), noValue) })),
+		column('G', "Gres", "GRES", first(func(n *Node) string { return textOrDefault(n.GresText(), noValue) })),
 		column('h', "OverSubscribe", "OVERSUBS", text("NO")),
 		column('H', "TimeStamp", "TIMESTAMP", first(func(n *Node) string { return n.At })),
 		column('i', "Reservation", "RESERVATION", text("")),
 		column('I', "PriorityJobFactor", "PRIO_JOB_FACTOR", func(r *Row) string { return strconv.Itoa(int(r.Partition.Queue.Spec.Weight)) }),
 		column('l', "Time", "TIMELIMIT", func(r *Row) string { return r.Partition.MaxTime }),
 		column('L', "DefaultTime", "DEFAULTTIME", func(r *Row) string { return r.Partition.DefaultTime }),
-		column('m', "Memory", "MEMORY", func(r *Row) string { return r.least(func(n *Node) int64 { return n.Has.MemoryBytes / memoryUnit }) }),
+		column('m', "Memory", "MEMORY", func(r *Row) string {
+			return r.smallestText(func(n *Node) int64 { return n.Has.MemoryBytes / memoryUnit })
+		}),
 		column('M', "PreemptMode", "PREEMPT_MODE", text("REQUEUE")),
 		column('n', "NodeHost", "HOSTNAMES", first(func(n *Node) string { return n.Name })),
-		column('N', "NodeList", "NODELIST", func(r *Row) string { return r.list() }),
-		column('o', "NodeAddr", "NODE_ADDR", first(address)),
+		column('N', "NodeList", "NODELIST", func(r *Row) string { return r.nodeList() }),
+		column('o', "NodeAddr", "NODE_ADDR", first(internalAddress)),
 		column('O', "CPUsLoad", "CPU_LOAD", text(none)),
 		column('p', "PriorityTier", "PRIO_TIER", func(r *Row) string { return strconv.Itoa(int(r.Partition.Queue.Spec.Priority)) }),
-		column('P', "Partition", "PARTITION", func(r *Row) string { return r.Partition.starred() }),
+		column('P', "Partition", "PARTITION", func(r *Row) string { return r.Partition.displayName() }),
 		column('r', "Root", "ROOT", text("no")),
 		column('R', "PartitionName", "PARTITION", func(r *Row) string { return r.Partition.Name }),
-		column('s', "Size", "JOB_SIZE", func(r *Row) string { return "1-" + r.Partition.MostNodes("infinite") }),
+		column('s', "Size", "JOB_SIZE", func(r *Row) string { return "1-" + r.Partition.MaximumNodes("infinite") }),
 		column('S', "AllocNodes", "ALLOCNODES", text("all")),
 		column('t', "StateCompact", "STATE", first(func(n *Node) string { return n.State })),
-		column('T', "StateLong", "STATE", first(func(n *Node) string { return n.Long() })),
+		column('T', "StateLong", "STATE", first(func(n *Node) string { return n.LongState() })),
 		column('u', "User", "USER", first(func(n *Node) string { return n.By })),
 		column('U', "UserLong", "USER", first(func(n *Node) string { return n.By })),
 		column('v', "Version", "VERSION", first(func(n *Node) string { return n.Node.Status.NodeInfo.KubeletVersion })),
 		column('V', "Cluster", "CLUSTER", func(r *Row) string { return r.Cluster }),
 		column('w', "Weight", "WEIGHT", text("1")),
 		column('X', "Sockets", "SOCKETS", text("1")),
-		column('Y', "Cores", "CORES", func(r *Row) string { return r.least(func(n *Node) int64 { _, all := n.CPUs(); return int64(all) }) }),
+		column('Y', "Cores", "CORES", func(r *Row) string {
+			return r.smallestText(func(n *Node) int64 { _, all := n.CountCPUs(); return int64(all) })
+		}),
 		column('Z', "Threads", "THREADS", text("1")),
 		column('z', "SocketCoreThread", "S:C:T", func(r *Row) string {
-			return "1:" + r.least(func(n *Node) int64 { _, all := n.CPUs(); return int64(all) }) + ":1"
+			return "1:" + r.smallestText(func(n *Node) int64 { _, all := n.CountCPUs(); return int64(all) }) + ":1"
 		}),
-		column(0, "AllocMem", "ALLOCMEM", func(r *Row) string { return r.least(func(n *Node) int64 { return n.Used.MemoryBytes / memoryUnit }) }),
-		column(0, "GresUsed", "GRES_USED", first(func(n *Node) string { return or(used(n), noValue) })),
+		column(0, "AllocMem", "ALLOCMEM", func(r *Row) string {
+			return r.smallestText(func(n *Node) int64 { return n.Used.MemoryBytes / memoryUnit })
+		}),
+		column(0, "GresUsed", "GRES_USED", first(func(n *Node) string { return textOrDefault(usedDevices(n), noValue) })),
 		column(0, "Comment|Extra|Port|StateComplete", "", text("")),
 	}
 }
 
-func or(text, other string) string {
+func textOrDefault(text, other string) string {
 	if text != "" {
 		return text
 	}
 	return other
 }
 
-func used(n *Node) string {
+func usedDevices(n *Node) string {
 	var parts []string
 	for name := range n.Has.Devices {
 		parts = append(parts, fmt.Sprintf("%s:%d", listrow.GresName(string(name)), n.Used.Devices[name]))
@@ -123,7 +134,7 @@ func used(n *Node) string {
 	return strings.Join(parts, ",")
 }
 
-func address(n *Node) string {
+func internalAddress(n *Node) string {
 	for _, a := range n.Node.Status.Addresses {
 		if a.Type == "InternalIP" {
 			return a.Address
@@ -132,35 +143,35 @@ func address(n *Node) string {
 	return n.Name
 }
 
-// features returns the node's group, GPU product and instance type from its labels.
-func features(n *Node) string {
+// nodeFeatures returns the node's group, GPU product and instance type from its labels.
+func nodeFeatures(n *Node) string {
 	var all []string
 	for _, key := range []string{"volcano.sh/nodegroup-name", "nvidia.com/gpu.product", "node.kubernetes.io/instance-type"} {
 		if value := n.Labels[key]; value != "" {
 			all = append(all, value)
 		}
 	}
-	return or(strings.Join(all, ","), noValue)
+	return textOrDefault(strings.Join(all, ","), noValue)
 }
 
-func (p *Partition) starred() string {
+func (p *Partition) displayName() string {
 	if p.Default {
 		return p.Name + "*"
 	}
 	return p.Name
 }
 
-func (r *Row) list() string {
+func (r *Row) nodeList() string {
 	names := make([]string, len(r.Nodes))
 	for i, n := range r.Nodes {
 		names[i] = n.Name
 	}
-	hostlist.Sort(names)
-	return hostlist.Compress(names)
+	hostlist.SortNames(names)
+	return hostlist.CompressNames(names)
 }
 
-// count returns the numbers of nodes that are in use, idle and in other states.
-func (r *Row) count() (c [3]int) {
+// countByState returns the numbers of nodes that are in use, idle and in other states.
+func (r *Row) countByState() (c [3]int) {
 	for _, n := range r.Nodes {
 		switch n.State {
 		case "alloc", "mix", "alloc-", "mix-", "drng":
@@ -174,10 +185,10 @@ func (r *Row) count() (c [3]int) {
 	return c
 }
 
-func (r *Row) cpus() string {
+func (r *Row) cpusText() string {
 	var used, idle, other, all int
 	for _, n := range r.Nodes {
-		u, a := n.CPUs()
+		u, a := n.CountCPUs()
 		used, all = used+u, all+a
 		switch n.State {
 		case "alloc", "mix", "idle", "alloc-", "mix-", "plnd":
@@ -189,8 +200,8 @@ func (r *Row) cpus() string {
 	return fmt.Sprintf("%d/%d/%d/%d", used, idle, other, all)
 }
 
-// least returns the smallest amount, followed by + if any node has more.
-func (r *Row) least(of func(*Node) int64) string {
+// smallestText returns the smallest amount, followed by + if any node has more.
+func (r *Row) smallestText(of func(*Node) int64) string {
 	if len(r.Nodes) == 0 {
 		return "0"
 	}

@@ -44,7 +44,7 @@ type Memory struct {
 	} `json:"free"`
 }
 
-func memoryOf(nodes []*Node) Memory {
+func sumMemory(nodes []*Node) Memory {
 	var m Memory
 	for i, n := range nodes {
 		has, free := n.Has.MemoryBytes/memoryUnit, (n.Has.MemoryBytes-n.Used.MemoryBytes)/memoryUnit
@@ -58,22 +58,22 @@ func memoryOf(nodes []*Node) Memory {
 	return m
 }
 
-// JSON returns the document for the given rows.
-func JSON(rows []*Row, command []string, version string) Document {
+// NewDocument returns the document for the given rows.
+func NewDocument(rows []*Row, command []string, version string) Document {
 	d := Document{Sinfo: []Entry{}, Errors: []string{}, Warnings: []string{},
 		Meta: squeue.Meta{Plugin: map[string]string{"type": "openapi/vc"}, Command: command, Slurm: map[string]string{"release": version}}}
 	for _, r := range rows {
 		var e Entry
 		e.Partition.Name, e.Partition.State = r.Partition.Name, r.Partition.Avail
 		e.Node.State, e.Nodes.Nodes = []string{}, []string{}
-		count := r.count()
-		e.Nodes.Allocated, e.Nodes.Idle, e.Nodes.Other, e.Nodes.Total, e.CPUs = count[0], count[1], count[2], len(r.Nodes), r.cpus()
-		e.Memory = memoryOf(r.Nodes)
+		count := r.countByState()
+		e.Nodes.Allocated, e.Nodes.Idle, e.Nodes.Other, e.Nodes.Total, e.CPUs = count[0], count[1], count[2], len(r.Nodes), r.cpusText()
+		e.Memory = sumMemory(r.Nodes)
 		for _, n := range r.Nodes {
 			e.Nodes.Nodes = append(e.Nodes.Nodes, n.Name)
 		}
 		if len(r.Nodes) > 0 {
-			e.Node.State, e.Gres, e.Reason = []string{r.Nodes[0].Long()}, r.Nodes[0].Gres(), r.Nodes[0].Reason
+			e.Node.State, e.Gres, e.Reason = []string{r.Nodes[0].LongState()}, r.Nodes[0].GresText(), r.Nodes[0].Reason
 		}
 		d.Sinfo = append(d.Sinfo, e)
 	}

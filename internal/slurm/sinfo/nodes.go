@@ -64,19 +64,19 @@ var states = map[string]string{"idle": "idle", "mix": "mixed", "alloc": "allocat
 // planned maps states to the states of nodes with resources that are reserved for a pending job.
 var planned = map[string]string{"idle": "plnd", "mix": "mix-", "alloc": "alloc-"}
 
-// Long returns the long name of the state.
-func (n *Node) Long() string { return states[n.State] }
+// LongState returns the long name of the state.
+func (n *Node) LongState() string { return states[n.State] }
 
 // order is the order of states in sinfo: unusable nodes first, then by usage.
 var order = []string{"down*", "maint", "drain", "drng", "mix", "mix-", "alloc", "alloc-", "idle", "plnd", "unk"}
 
-// CPUs returns the number of CPUs in use and in total.
-func (n *Node) CPUs() (used, all int) {
+// CountCPUs returns the number of CPUs in use and in total.
+func (n *Node) CountCPUs() (used, all int) {
 	return int((n.Used.MilliCPU + 999) / 1000), int(n.Has.MilliCPU / 1000)
 }
 
-// Gres lists the node's devices with the site's names of their types, as in --gres: gpu:a100:8.
-func (n *Node) Gres() string {
+// GresText lists the node's devices with the site's names of their types, as in --gres: gpu:a100:8.
+func (n *Node) GresText() string {
 	var parts []string
 	for name, count := range n.Has.Devices {
 		if count == 0 {
@@ -92,15 +92,15 @@ func (n *Node) Gres() string {
 	return strings.Join(parts, ",")
 }
 
-// TRES formats amounts as scontrol does: cpu=64,mem=256G,billing=64,gres/gpu=8. It omits resources with an amount of
-// 0.
-func TRES(a nodecapacity.Amounts) string {
+// TRESText formats amounts as scontrol does: cpu=64,mem=256G,billing=64,gres/gpu=8. It omits resources with an amount
+// of 0.
+func TRESText(a nodecapacity.Amounts) string {
 	var parts []string
 	if cpus := (a.MilliCPU + 999) / 1000; cpus > 0 {
 		parts = append(parts, "cpu="+strconv.FormatInt(cpus, 10))
 	}
 	if a.MemoryBytes > 0 {
-		parts = append(parts, "mem="+listrow.Memory(a.MemoryBytes))
+		parts = append(parts, "mem="+listrow.FormatMemory(a.MemoryBytes))
 	}
 	var devices []string
 	for name, count := range a.Devices {
@@ -115,14 +115,14 @@ func TRES(a nodecapacity.Amounts) string {
 // maintenance is part of the key of a taint that keeps pods away from a node during its maintenance.
 const maintenance = "maintenance"
 
-// Nodes returns the nodes, sorted by name. A node is busy if it runs pods of jobs; the requests of all pods count as
+// NodesOf returns the nodes, sorted by name. A node is busy if it runs pods of jobs; the requests of all pods count as
 // used. A node is planned if pending pods wait for resources that the scheduler is freeing on it. Times are formatted
 // in the time zone of now.
-func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now time.Time) []*Node {
+func NodesOf(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now time.Time) []*Node {
 	held, busy, kept := map[string]*nodecapacity.Amounts{}, map[string]bool{}, map[string]bool{}
 	for i := range pods {
 		pod := &pods[i]
-		if node := state.Promised(pod); node != "" {
+		if node := state.NominatedNode(pod); node != "" {
 			kept[node] = true
 		}
 		if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
@@ -136,8 +136,8 @@ func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now tim
 	}
 	nodes := make([]*Node, len(list))
 	for i := range list {
-		nodes[i] = nodeOf(&list[i], held[list[i].Name], busy[list[i].Name], now)
-		nodes[i].types = site.TypesOf(list[i].Labels)
+		nodes[i] = newNode(&list[i], held[list[i].Name], busy[list[i].Name], now)
+		nodes[i].types = site.DeviceTypes(list[i].Labels)
 		if word := planned[nodes[i].State]; word != "" && kept[nodes[i].Name] {
 			nodes[i].State = word
 		}
@@ -146,7 +146,7 @@ func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now tim
 	return nodes
 }
 
-func nodeOf(node *corev1.Node, held *nodecapacity.Amounts, busy bool, now time.Time) *Node {
+func newNode(node *corev1.Node, held *nodecapacity.Amounts, busy bool, now time.Time) *Node {
 	n := &Node{Node: node, Has: nodecapacity.AmountsFromList(node.Status.Allocatable)}
 	if held != nil {
 		n.Used = *held
@@ -175,9 +175,9 @@ func nodeOf(node *corev1.Node, held *nodecapacity.Amounts, busy bool, now time.T
 	return n
 }
 
-// Partitions returns the partitions in the site's profile and a partition for each other queue that accepts jobs,
+// PartitionsOf returns the partitions in the site's profile and a partition for each other queue that accepts jobs,
 // sorted by name.
-func Partitions(queues []*scheduling.Queue, nodes []*Node, site *profile.Profile) []*Partition {
+func PartitionsOf(queues []*scheduling.Queue, nodes []*Node, site *profile.Profile) []*Partition {
 	takesJobs := map[string]*scheduling.Queue{}
 	for _, q := range queues {
 		takesJobs[q.Name] = q
@@ -189,10 +189,10 @@ func Partitions(queues []*scheduling.Queue, nodes []*Node, site *profile.Profile
 	standard := cmp.Or(site.DefaultPartition, keys.DefaultQueue)
 	var partitions []*Partition
 	add := func(name string, q *scheduling.Queue, own profile.Partition) {
-		p := &Partition{Name: name, Default: name == standard, Avail: avail(q), Queue: q,
-			MaxTime: limitText(cmp.Or(own.MaxTime, site.MaxTime), "infinite"), DefaultTime: limitText(cmp.Or(own.DefaultTime, site.DefaultTime), "n/a"), MaxNodes: own.MaxNodes}
+		p := &Partition{Name: name, Default: name == standard, Avail: availableText(q), Queue: q,
+			MaxTime: formatLimit(cmp.Or(own.MaxTime, site.MaxTime), "infinite"), DefaultTime: formatLimit(cmp.Or(own.DefaultTime, site.DefaultTime), "n/a"), MaxNodes: own.MaxNodes}
 		for _, n := range nodes {
-			if serves(q, n) && profile.Carries(n.Labels, site.NodeSelector) {
+			if servesNode(q, n) && profile.MatchesLabels(n.Labels, site.NodeSelector) {
 				p.Nodes = append(p.Nodes, n)
 			}
 		}
@@ -215,24 +215,24 @@ func Partitions(queues []*scheduling.Queue, nodes []*Node, site *profile.Profile
 	return partitions
 }
 
-// MostNodes returns the maximum number of nodes per job, or the given word if there is no limit.
-func (p *Partition) MostNodes(unlimited string) string {
+// MaximumNodes returns the maximum number of nodes per job, or the given word if there is no limit.
+func (p *Partition) MaximumNodes(unlimited string) string {
 	if p.MaxNodes == 0 {
 		return unlimited
 	}
 	return strconv.FormatInt(p.MaxNodes, 10)
 }
 
-// limitText formats a time limit from the profile as sinfo does.
-func limitText(text, none string) string {
+// formatLimit formats a time limit from the profile as sinfo does.
+func formatLimit(text, none string) string {
 	limit, err := optionvalue.ParseTime(text)
 	if err != nil || limit == optionvalue.Unlimited {
 		return none
 	}
-	return state.Clock(limit.Duration())
+	return state.ShortClock(limit.ToDuration())
 }
 
-func avail(q *scheduling.Queue) string {
+func availableText(q *scheduling.Queue) string {
 	switch q.Status.State {
 	case scheduling.QueueStateClosing:
 		return "drain"
@@ -244,11 +244,11 @@ func avail(q *scheduling.Queue) string {
 	return "up"
 }
 
-// serves reports whether jobs of a queue may run on a node, considering the queue's node groups.
-func serves(q *scheduling.Queue, n *Node) bool { return q.AdmitsGroup(n.Labels[keys.NodeGroup]) }
+// servesNode reports whether jobs of a queue may run on a node, considering the queue's node groups.
+func servesNode(q *scheduling.Queue, n *Node) bool { return q.AdmitsGroup(n.Labels[keys.NodeGroup]) }
 
-// Sum returns the sum of the nodes' allocatable resources.
-func Sum(nodes []*Node) nodecapacity.Amounts {
+// SumAllocatable returns the sum of the nodes' allocatable resources.
+func SumAllocatable(nodes []*Node) nodecapacity.Amounts {
 	var sum nodecapacity.Amounts
 	for _, n := range nodes {
 		sum.Add(n.Has, 1)

@@ -42,7 +42,7 @@ func CheckStates(words []string) error {
 	return nil
 }
 
-func (f *Filter) keeps(n *Node) bool {
+func (f *Filter) selectsNode(n *Node) bool {
 	if len(f.Nodes) > 0 && !slices.Contains(f.Nodes, n.Name) || f.Dead && n.State != "down*" || f.Responding && n.State == "down*" || f.Reasoned && n.Reason == "" {
 		return false
 	}
@@ -55,8 +55,8 @@ func (f *Filter) keeps(n *Node) bool {
 // that are used for exact lines.
 const together, exactly = "abtTEuUHGfovP", "cmdeYz"
 
-// Rows groups the nodes of partitions into lines. If each is true, every node has its own line.
-func Rows(partitions []*Partition, columns tableformat.Columns[*Row], f Filter, each, exact bool, cluster string) []*Row {
+// GroupRows groups the nodes of partitions into lines. If each is true, every node has its own line.
+func GroupRows(partitions []*Partition, columns tableformat.Columns[*Row], f Filter, each, exact bool, cluster string) []*Row {
 	letters := ""
 	for _, c := range columns {
 		if strings.IndexByte(together, c.Field.Letter) >= 0 || exact && strings.IndexByte(exactly, c.Field.Letter) >= 0 {
@@ -66,19 +66,19 @@ func Rows(partitions []*Partition, columns tableformat.Columns[*Row], f Filter, 
 	}
 	partitions = slices.DeleteFunc(slices.Clone(partitions), func(p *Partition) bool { return len(f.Partitions) > 0 && !slices.Contains(f.Partitions, p.Name) })
 	if !slices.ContainsFunc(columns, func(c tableformat.Column[*Row]) bool { return strings.IndexByte(ofPartitions, c.Field.Letter) >= 0 }) {
-		partitions = merged(partitions)
+		partitions = mergePartitions(partitions)
 	}
 	var rows []*Row
 	for _, p := range partitions {
 		groups := map[string]*Row{}
 		found := false
 		for _, n := range p.Nodes {
-			if !f.keeps(n) {
+			if !f.selectsNode(n) {
 				continue
 			}
 			found = true
 			one := &Row{Partition: p, Nodes: []*Node{n}, Exact: exact, Cluster: cluster}
-			key := one.key(columns, letters)
+			key := one.groupKey(columns, letters)
 			if each {
 				key = n.Name
 			}
@@ -99,9 +99,9 @@ func Rows(partitions []*Partition, columns tableformat.Columns[*Row], f Filter, 
 // ofPartitions lists the letters of columns that describe partitions.
 const ofPartitions = "aBghIlLMpPrRsS"
 
-// merged returns a single partition that contains the nodes of all partitions. It is used if no column describes
-// partitions.
-func merged(partitions []*Partition) []*Partition {
+// mergePartitions returns a single partition that contains the nodes of all partitions. It is used if no column
+// describes partitions.
+func mergePartitions(partitions []*Partition) []*Partition {
 	if len(partitions) == 0 {
 		return nil
 	}
@@ -115,7 +115,7 @@ func merged(partitions []*Partition) []*Partition {
 	return []*Partition{&one}
 }
 
-func (r *Row) key(columns tableformat.Columns[*Row], letters string) string {
+func (r *Row) groupKey(columns tableformat.Columns[*Row], letters string) string {
 	var b strings.Builder
 	for _, c := range columns {
 		if strings.IndexByte(letters, c.Field.Letter) >= 0 {
@@ -131,20 +131,20 @@ const (
 	NodeOrder    = "N"
 )
 
-// Order parses the value of -S: comma-separated letters of columns, each optionally preceded by +, - or #.
-func Order(text string) (func(a, b *Row) int, error) {
+// ParseOrder parses the value of -S: comma-separated letters of columns, each optionally preceded by +, - or #.
+func ParseOrder(text string) (func(a, b *Row) int, error) {
 	var all []func(a, b *Row) int
 	for word := range strings.SplitSeq(text, ",") {
 		letter := strings.TrimLeft(strings.TrimSpace(word), "+-#")
-		i := slices.IndexFunc(Fields(), func(f field) bool { return f.Letter != 0 && letter == string(rune(f.Letter)) })
+		i := slices.IndexFunc(ColumnFields(), func(f field) bool { return f.Letter != 0 && letter == string(rune(f.Letter)) })
 		if i < 0 {
 			return nil, fmt.Errorf("Invalid sort specification: %s", word)
 		}
-		value := Fields()[i].Value
+		value := ColumnFields()[i].Value
 		by := func(a, b *Row) int { return strings.Compare(value(a), value(b)) }
 		switch letter {
 		case "t", "T":
-			by = func(a, b *Row) int { return rank(b) - rank(a) }
+			by = func(a, b *Row) int { return stateRank(b) - stateRank(a) }
 		case "P", "R":
 			by = func(a, b *Row) int { return strings.Compare(a.Partition.Name, b.Partition.Name) }
 		case "D":
@@ -162,11 +162,11 @@ func Order(text string) (func(a, b *Row) int, error) {
 				return n
 			}
 		}
-		return cmp.Compare(a.list(), b.list())
+		return cmp.Compare(a.nodeList(), b.nodeList())
 	}, nil
 }
 
-func rank(r *Row) int {
+func stateRank(r *Row) int {
 	if len(r.Nodes) == 0 {
 		return len(order)
 	}

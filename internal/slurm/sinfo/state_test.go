@@ -23,7 +23,7 @@ func TestAPartitionHasNoNodesThatJobsMayNotUse(t *testing.T) {
 		if selector != "" {
 			site.NodeSelector = map[string]string{"kind": selector}
 		}
-		if p := Partitions(queues, nodes, site); len(p) != 1 || len(p[0].Nodes) != want {
+		if p := PartitionsOf(queues, nodes, site); len(p) != 1 || len(p[0].Nodes) != want {
 			t.Errorf("%q: %d partitions, the first with %d nodes, want %d", selector, len(p), len(p[0].Nodes), want)
 		}
 	}

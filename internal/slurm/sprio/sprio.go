@@ -21,45 +21,45 @@ const (
 	Verbose = "%.15i %9r %.8u %.10o %.10Y %.10F %.10W %.10O"
 )
 
-// Fields returns all columns.
-func Fields() []tableformat.Field[*listrow.Row] {
+// ColumnFields returns all columns.
+func ColumnFields() []tableformat.Field[*listrow.Row] {
 	type row = *listrow.Row
 	column := func(letter byte, title string, value func(row) string) tableformat.Field[row] {
-		return tableformat.New(letter, "", title, 0, value)
+		return tableformat.NewField(letter, "", title, 0, value)
 	}
 	return []tableformat.Field[row]{
-		column('i', "JOBID", func(r row) string { return r.ID(0) }),
-		column('r', "PARTITION", func(r row) string { return r.Partition() }),
-		column('u', "USER", func(r row) string { return r.User() }),
-		column('o', "ACCOUNT", func(r row) string { return r.Account() }),
-		column('n', "QOS_NAME", func(r row) string { return r.QOS() }),
+		column('i', "JOBID", func(r row) string { return r.DisplayID(0) }),
+		column('r', "PARTITION", func(r row) string { return r.PartitionName() }),
+		column('u', "USER", func(r row) string { return r.UserName() }),
+		column('o', "ACCOUNT", func(r row) string { return r.AccountName() }),
+		column('n', "QOS_NAME", func(r row) string { return r.QOSName() }),
 		column('c', "CLUSTER", func(r row) string { return r.Cluster }),
 		column('Y', "PRIORITY", func(r row) string { return strconv.FormatInt(r.Priority, 10) }),
 		column('Q', "QOS", func(r row) string { return strconv.FormatInt(r.Priority, 10) }),
-		column('F', "FAIRSHARE", func(r row) string { return share(r) }),
-		column('W', "WEIGHT", func(r row) string { return weight(r) }),
-		column('O', "PLACE", func(r row) string { return place(r) }),
+		column('F', "FAIRSHARE", func(r row) string { return shareText(r) }),
+		column('W', "WEIGHT", func(r row) string { return weightText(r) }),
+		column('O', "PLACE", func(r row) string { return placeText(r) }),
 	}
 }
 
-// share returns the percentage of its deserved resources that the row's queue uses. The queue with the lowest share
+// shareText returns the percentage of its deserved resources that the row's queue uses. The queue with the lowest share
 // is served next.
-func share(r *listrow.Row) string {
+func shareText(r *listrow.Row) string {
 	if r.Queue == nil {
 		return "N/A"
 	}
 	return strconv.Itoa(int(r.Queue.Status.Share)) + "%"
 }
 
-func weight(r *listrow.Row) string {
+func weightText(r *listrow.Row) string {
 	if r.Queue == nil {
 		return "N/A"
 	}
 	return strconv.Itoa(int(r.Queue.Spec.Weight))
 }
 
-func place(r *listrow.Row) string {
-	if n := r.Place(); n > 0 {
+func placeText(r *listrow.Row) string {
+	if n := r.QueuePlace(); n > 0 {
 		return strconv.Itoa(n)
 	}
 	return "N/A"

@@ -48,26 +48,26 @@ type Allocation struct {
 	} `json:"memory"`
 }
 
-func detailsOf(r *listrow.Row) Details {
-	per := r.PerNode()
+func newDetails(r *listrow.Row) Details {
+	per := r.LargestRequest()
 	d := Details{
-		BatchFlag: true, BatchHost: or(r.BatchHost(), none), CPUsPerTask: given(int64(r.Asked.CPUsPerTask)), GroupID: idOf(or(r.Asked.GID, noID)), GroupName: r.Asked.Group,
-		MemoryPerCPU: given(r.Asked.MemPerCPU), MinCPUs: number(int64(r.MinCPUs())), TasksPerNode: given(int64(r.Asked.TasksPerNode)), UserID: idOf(r.UserID()),
+		BatchFlag: true, BatchHost: textOrDefault(r.BatchHost(), none), CPUsPerTask: optionalNumber(int64(r.Asked.CPUsPerTask)), GroupID: parseID(textOrDefault(r.Asked.GID, noID)), GroupName: r.Asked.Group,
+		MemoryPerCPU: optionalNumber(r.Asked.MemPerCPU), MinCPUs: setNumber(int64(r.MinimumCPUs())), TasksPerNode: optionalNumber(int64(r.Asked.TasksPerNode)), UserID: parseID(r.UserID()),
 		Resources: Resources{Nodes: ResourceNodes{Allocation: []Allocation{}}},
 	}
 	if r.Asked.MemPerCPU == 0 {
-		d.MemoryPerNode = given(per.Memory >> 20)
+		d.MemoryPerNode = optionalNumber(per.Memory >> 20)
 	}
-	if gres := r.Gres(); gres != none {
+	if gres := r.GresText(); gres != none {
 		d.TRESPerNode = gres
 	}
-	if r.Times.Start.IsZero() || r.State.Code.Base() == state.Pending {
+	if r.Times.Start.IsZero() || r.State.Code.BaseCode() == state.Pending {
 		d.BatchHost = ""
 		return d
 	}
-	d.TRESAlloc = r.TRES()
-	d.Resources.CPUs, d.Resources.Nodes.Count, d.Resources.Nodes.List = r.Total().CPUs, r.NumNodes(), r.NodeList()
-	for _, name := range r.Nodes() {
+	d.TRESAlloc = r.TRESText()
+	d.Resources.CPUs, d.Resources.Nodes.Count, d.Resources.Nodes.List = r.TotalRequest().CPUs, r.NodeCount(), r.NodeList()
+	for _, name := range r.NodeNames() {
 		one := Allocation{Name: name}
 		one.CPUs.Count, one.Memory.Allocated = per.CPUs, per.Memory>>20
 		d.Resources.Nodes.Allocation = append(d.Resources.Nodes.Allocation, one)
@@ -75,14 +75,14 @@ func detailsOf(r *listrow.Row) Details {
 	return d
 }
 
-// given returns a number that is unset if it is 0.
-func given(n int64) Number { return Number{Set: n > 0, Number: n} }
+// optionalNumber returns a number that is unset if it is 0.
+func optionalNumber(n int64) Number { return Number{Set: n > 0, Number: n} }
 
 // noID is Slurm's number for an unknown user or group.
 const noID = "4294967294"
 
-// idOf parses the number of a user or group; it returns 0 for an invalid number.
-func idOf(text string) int64 {
+// parseID parses the number of a user or group; it returns 0 for an invalid number.
+func parseID(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0

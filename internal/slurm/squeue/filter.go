@@ -27,7 +27,7 @@ func ParseStates(text string) (codes []state.Code, all bool, err error) {
 		if strings.EqualFold(word, "all") {
 			return nil, true, nil
 		}
-		code, ok := state.Parse(word)
+		code, ok := state.ParseCode(word)
 		if !ok {
 			return nil, false, usererror.Errorf("", "Invalid job state specified: %s", word)
 		}
@@ -36,26 +36,26 @@ func ParseStates(text string) (codes []state.Code, all bool, err error) {
 	return codes, false, nil
 }
 
-// Keeps reports whether the filter selects a row.
-func (f *Filter) Keeps(r *listrow.Row) bool {
-	return f.keepsState(r.State.Code) && f.keepsJob(r) &&
-		(among(f.Users, r.User()) || among(f.Users, r.UserID())) && (among(f.Partitions, r.Partition()) || among(f.Partitions, r.QueueName())) && among(f.Accounts, r.Account()) && among(f.QOS, r.QOS()) &&
-		among(f.Names, r.Name()) && among(f.WCKeys, r.Asked.WCKey) &&
-		(len(f.Nodes) == 0 || slices.ContainsFunc(r.Nodes(), func(node string) bool { return slices.Contains(f.Nodes, node) }))
+// SelectsRow reports whether the filter selects a row.
+func (f *Filter) SelectsRow(r *listrow.Row) bool {
+	return f.selectsState(r.State.Code) && f.selectsJob(r) &&
+		(isAmong(f.Users, r.UserName()) || isAmong(f.Users, r.UserID())) && (isAmong(f.Partitions, r.PartitionName()) || isAmong(f.Partitions, r.QueueName())) && isAmong(f.Accounts, r.AccountName()) && isAmong(f.QOS, r.QOSName()) &&
+		isAmong(f.Names, r.JobTitle()) && isAmong(f.WCKeys, r.Asked.WCKey) &&
+		(len(f.Nodes) == 0 || slices.ContainsFunc(r.NodeNames(), func(node string) bool { return slices.Contains(f.Nodes, node) }))
 }
 
-func (f *Filter) keepsState(code state.Code) bool {
+func (f *Filter) selectsState(code state.Code) bool {
 	switch {
 	case f.All:
 		return true
 	case f.States == nil:
-		return code.Default()
+		return code.IsListedByDefault()
 	}
-	return slices.Contains(f.States, code) || slices.Contains(f.States, code.Base())
+	return slices.Contains(f.States, code) || slices.Contains(f.States, code.BaseCode())
 }
 
-func (f *Filter) keepsJob(r *listrow.Row) bool {
-	return len(f.Jobs) == 0 || slices.ContainsFunc(f.Jobs, func(j optionvalue.Job) bool { return r.Matches(j) })
+func (f *Filter) selectsJob(r *listrow.Row) bool {
+	return len(f.Jobs) == 0 || slices.ContainsFunc(f.Jobs, func(j optionvalue.Job) bool { return r.MatchesReference(j) })
 }
 
-func among(list []string, word string) bool { return len(list) == 0 || slices.Contains(list, word) }
+func isAmong(list []string, word string) bool { return len(list) == 0 || slices.Contains(list, word) }

@@ -17,13 +17,13 @@ type Number struct {
 	Number   int64 `json:"number"`
 }
 
-func number(n int64) Number { return Number{Set: true, Number: n} }
+func setNumber(n int64) Number { return Number{Set: true, Number: n} }
 
-func moment0(t time.Time) Number {
+func timeOrZero(t time.Time) Number {
 	if t.IsZero() {
-		return number(0)
+		return setNumber(0)
 	}
-	return number(t.Unix())
+	return setNumber(t.Unix())
 }
 
 // Document is the output of --json.
@@ -97,55 +97,55 @@ type ExitCode struct {
 	} `json:"signal"`
 }
 
-// JSON returns the document for the given rows.
-func JSON(rows []*listrow.Row, command []string, version string, now time.Time) Document {
-	d := Document{Jobs: make([]Job, len(rows)), LastUpdate: number(now.Unix()), Errors: []string{}, Warnings: []string{},
+// NewDocument returns the document for the given rows.
+func NewDocument(rows []*listrow.Row, command []string, version string, now time.Time) Document {
+	d := Document{Jobs: make([]Job, len(rows)), LastUpdate: setNumber(now.Unix()), Errors: []string{}, Warnings: []string{},
 		Meta: Meta{Plugin: map[string]string{"type": "openapi/vc"}, Command: command, Slurm: map[string]string{"release": version}}}
 	for i, r := range rows {
-		d.Jobs[i] = jobOf(r)
+		d.Jobs[i] = newJob(r)
 	}
 	return d
 }
 
-func jobOf(r *listrow.Row) Job {
-	start, end := r.Foretold()
+func newJob(r *listrow.Row) Job {
+	start, end := r.StartAndEnd()
 	j := Job{
-		Account: r.Account(), Cluster: r.Cluster, Command: r.Asked.Command, Comment: r.Asked.Comment, CPUs: number(int64(r.Total().CPUs)),
-		CurrentDir: r.Asked.WorkDir, Dependency: r.Dependency(), EligibleTime: moment0(r.Times.Eligible), EndTime: moment0(end),
-		ExcludedNodes: r.Asked.Exclude, Features: r.Asked.Features, Hold: strings.HasPrefix(r.State.Reason, "JobHeld"), JobState: []string{r.State.Code.Name()},
-		Name: r.Name(), Namespace: r.Job.Namespace, NodeCount: number(int64(r.NumNodes())), Nodes: r.NodeList(), Partition: r.Partition(), Priority: number(r.Priority),
-		QOS: r.QOS(), Requeue: r.Asked.Requeue, RequiredNodes: r.Asked.Nodes, RestartCount: state.Restarts(r.Job), StandardError: or(r.Asked.StdErr, r.Asked.StdOut),
-		StandardInput: r.Asked.StdIn, StandardOutput: r.Asked.StdOut, StartTime: moment0(start), StateReason: r.State.Reason, SubmitTime: moment0(r.Times.Submit),
-		Tasks: number(int64(r.Tasks())), TimeLimit: Number{Infinite: true}, TRES: r.TRES(), UserName: r.User(), WCKey: r.Asked.WCKey,
+		Account: r.AccountName(), Cluster: r.Cluster, Command: r.Asked.Command, Comment: r.Asked.Comment, CPUs: setNumber(int64(r.TotalRequest().CPUs)),
+		CurrentDir: r.Asked.WorkDir, Dependency: r.OpenDependency(), EligibleTime: timeOrZero(r.Times.Eligible), EndTime: timeOrZero(end),
+		ExcludedNodes: r.Asked.Exclude, Features: r.Asked.Features, Hold: strings.HasPrefix(r.State.Reason, "JobHeld"), JobState: []string{r.State.Code.LongName()},
+		Name: r.JobTitle(), Namespace: r.Job.Namespace, NodeCount: setNumber(int64(r.NodeCount())), Nodes: r.NodeList(), Partition: r.PartitionName(), Priority: setNumber(r.Priority),
+		QOS: r.QOSName(), Requeue: r.Asked.Requeue, RequiredNodes: r.Asked.Nodes, RestartCount: state.CountRestarts(r.Job), StandardError: textOrDefault(r.Asked.StdErr, r.Asked.StdOut),
+		StandardInput: r.Asked.StdIn, StandardOutput: r.Asked.StdOut, StartTime: timeOrZero(start), StateReason: r.State.Reason, SubmitTime: timeOrZero(r.Times.Submit),
+		Tasks: setNumber(int64(r.TaskCount())), TimeLimit: Number{Infinite: true}, TRES: r.TRESText(), UserName: r.UserName(), WCKey: r.Asked.WCKey,
 	}
 	j.JobID, _ = strconv.ParseInt(r.RawID(), 10, 64)
-	if limit := r.Limit(); limit > 0 {
-		j.TimeLimit = number(int64((limit + time.Minute - 1) / time.Minute))
+	if limit := r.TimeLimit(); limit > 0 {
+		j.TimeLimit = setNumber(int64((limit + time.Minute - 1) / time.Minute))
 	}
 	j.ExitCode.Status = []string{"SUCCESS"}
 	if r.Exit != (state.Exit{}) {
 		j.ExitCode.Status = []string{"ERROR"}
 	}
-	j.ExitCode.ReturnCode, j.ExitCode.Signal.ID = number(int64(r.Exit.Code)), number(int64(r.Exit.Signal))
-	j.array(r)
-	j.Details = detailsOf(r)
+	j.ExitCode.ReturnCode, j.ExitCode.Signal.ID = setNumber(int64(r.Exit.Code)), setNumber(int64(r.Exit.Signal))
+	j.setArray(r)
+	j.Details = newDetails(r)
 	return j
 }
 
-func (j *Job) array(r *listrow.Row) {
-	j.ArrayJobID = number(0)
+func (j *Job) setArray(r *listrow.Row) {
+	j.ArrayJobID = setNumber(0)
 	if !r.IsArray() {
 		return
 	}
 	if id, ok := batch.JobID(r.Job); ok {
-		j.ArrayJobID = number(id)
+		j.ArrayJobID = setNumber(id)
 	}
 	if limit, err := batch.ArrayLimit(r.Job); err == nil {
-		j.ArrayMaxTasks = number(int64(limit))
+		j.ArrayMaxTasks = setNumber(int64(limit))
 	}
 	if r.Folded {
 		j.ArrayTaskString = r.Elements.String()
 		return
 	}
-	j.ArrayTaskID = number(int64(r.Elements[0].First))
+	j.ArrayTaskID = setNumber(int64(r.Elements[0].First))
 }

@@ -19,8 +19,8 @@ const (
 
 type compare func(a, b *listrow.Row) int
 
-// Order parses the value of -S: comma-separated letters of columns, each optionally preceded by + or -.
-func (s Style) Order(text string) (compare, error) {
+// ParseOrder parses the value of -S: comma-separated letters of columns, each optionally preceded by + or -.
+func (s Style) ParseOrder(text string) (compare, error) {
 	var all []compare
 	for word := range strings.SplitSeq(text, ",") {
 		word = strings.TrimSpace(word)
@@ -28,7 +28,7 @@ func (s Style) Order(text string) (compare, error) {
 		if len(letter) != 1 {
 			return nil, usererror.Errorf("", "Invalid sort specification: %s", word)
 		}
-		by, ok := s.by(letter[0])
+		by, ok := s.comparisonFor(letter[0])
 		if !ok {
 			return nil, usererror.Errorf("", "Invalid sort specification: %s", word)
 		}
@@ -44,40 +44,41 @@ func (s Style) Order(text string) (compare, error) {
 				return n
 			}
 		}
-		return cmp.Or(listrow.ByPlace(a, b), listrow.ByNumber(a, b))
+		return cmp.Or(listrow.CompareByPlace(a, b), listrow.CompareByNumber(a, b))
 	}, nil
 }
 
-// by returns the comparison for a column. Numbers and times are compared as such, and all other values as text.
-func (s Style) by(letter byte) (compare, bool) {
+// comparisonFor returns the comparison for a column. Numbers and times are compared as such, and all other values as
+// text.
+func (s Style) comparisonFor(letter byte) (compare, bool) {
 	type row = *listrow.Row
 	switch letter {
 	case 'i', 'A', 'F':
-		return listrow.ByNumber, true
+		return listrow.CompareByNumber, true
 	case 'p', 'Q':
 		return func(a, b row) int { return cmp.Compare(a.Priority, b.Priority) }, true
 	case 't', 'T':
-		return func(a, b row) int { return rank(a) - rank(b) }, true
+		return func(a, b row) int { return stateRank(a) - stateRank(b) }, true
 	case 'D':
-		return func(a, b row) int { return a.NumNodes() - b.NumNodes() }, true
+		return func(a, b row) int { return a.NodeCount() - b.NodeCount() }, true
 	case 'C':
-		return func(a, b row) int { return a.Total().CPUs - b.Total().CPUs }, true
+		return func(a, b row) int { return a.TotalRequest().CPUs - b.TotalRequest().CPUs }, true
 	case 'm':
-		return func(a, b row) int { return cmp.Compare(a.PerNode().Memory, b.PerNode().Memory) }, true
+		return func(a, b row) int { return cmp.Compare(a.LargestRequest().Memory, b.LargestRequest().Memory) }, true
 	case 'M':
-		return func(a, b row) int { return cmp.Compare(a.Used(), b.Used()) }, true
+		return func(a, b row) int { return cmp.Compare(a.UsedTime(), b.UsedTime()) }, true
 	case 'l':
-		return func(a, b row) int { return cmp.Compare(forEver(a), forEver(b)) }, true
+		return func(a, b row) int { return cmp.Compare(limitOrForever(a), limitOrForever(b)) }, true
 	case 'L':
-		return func(a, b row) int { return cmp.Compare(forEver(a)-a.Used(), forEver(b)-b.Used()) }, true
+		return func(a, b row) int { return cmp.Compare(limitOrForever(a)-a.UsedTime(), limitOrForever(b)-b.UsedTime()) }, true
 	case 'V':
 		return func(a, b row) int { return a.Times.Submit.Compare(b.Times.Submit) }, true
 	case 'S', 'e':
-		return func(a, b row) int { return byMoment(a, b, letter == 'e') }, true
+		return func(a, b row) int { return compareTimes(a, b, letter == 'e') }, true
 	case 'K':
 		return func(a, b row) int { return a.Position - b.Position }, true
 	}
-	for _, f := range s.Fields() {
+	for _, f := range s.ColumnFields() {
 		if f.Letter == letter {
 			return func(a, b row) int { return strings.Compare(f.Value(a), f.Value(b)) }, true
 		}
@@ -85,17 +86,17 @@ func (s Style) by(letter byte) (compare, bool) {
 	return nil, false
 }
 
-// forEver returns the row's time limit, or a value greater than all limits if none exists.
-func forEver(r *listrow.Row) time.Duration {
-	if limit := r.Limit(); limit > 0 {
+// limitOrForever returns the row's time limit, or a value greater than all limits if none exists.
+func limitOrForever(r *listrow.Row) time.Duration {
+	if limit := r.TimeLimit(); limit > 0 {
 		return limit
 	}
 	return 1 << 62
 }
 
-// byMoment compares rows by their start or end time. Rows whose time is unknown come last.
-func byMoment(a, b *listrow.Row, end bool) int {
-	one, other := moment(a, end), moment(b, end)
+// compareTimes compares rows by their start or end time. Rows whose time is unknown come last.
+func compareTimes(a, b *listrow.Row, end bool) int {
+	one, other := startOrEnd(a, end), startOrEnd(b, end)
 	if one.IsZero() != other.IsZero() {
 		if one.IsZero() {
 			return 1
@@ -105,16 +106,16 @@ func byMoment(a, b *listrow.Row, end bool) int {
 	return one.Compare(other)
 }
 
-func moment(r *listrow.Row, end bool) time.Time {
-	start, last := r.Foretold()
+func startOrEnd(r *listrow.Row, end bool) time.Time {
+	start, last := r.StartAndEnd()
 	if end {
 		return last
 	}
 	return start
 }
 
-// rank returns the position of the row's state: pending, running, suspended, ended.
-func rank(r *listrow.Row) int {
+// stateRank returns the position of the row's state: pending, running, suspended, ended.
+func stateRank(r *listrow.Row) int {
 	return slices.Index([]state.Code{
 		state.Pending, state.Requeued, state.Configuring, state.Running, state.Completing, state.Suspended, state.Completed, state.Cancelled, state.Failed,
 		state.Timeout, state.NodeFail, state.Preempted, state.BootFail, state.OutOfMemory,

@@ -16,18 +16,18 @@ import (
 func TestStatesAreSortedAsSlurmNumbersThem(t *testing.T) {
 	t.Parallel()
 	var rows []*listrow.Row
-	for _, code := range state.Codes() {
+	for _, code := range state.AllCodes() {
 		r := &listrow.Row{State: state.State{Code: code}}
-		if rank(r) < 0 {
+		if stateRank(r) < 0 {
 			t.Errorf("%s has no place", code)
 		}
 		rows = append(rows, r)
 	}
-	slices.SortFunc(rows, func(a, b *listrow.Row) int { return rank(a) - rank(b) })
+	slices.SortFunc(rows, func(a, b *listrow.Row) int { return stateRank(a) - stateRank(b) })
 	var got []state.Code
 	for i, r := range rows {
 		got = append(got, r.State.Code)
-		if i > 0 && rank(rows[i-1]) == rank(r) {
+		if i > 0 && stateRank(rows[i-1]) == stateRank(r) {
 			t.Errorf("%s and %s have one place", rows[i-1].State.Code, r.State.Code)
 		}
 	}

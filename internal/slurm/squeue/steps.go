@@ -4,15 +4,15 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 )
 
-// StepFields returns the columns for -s. They are the columns of the job, except that the ID and the name are those
+// StepColumns returns the columns for -s. They are the columns of the job, except that the ID and the name are those
 // of the step. From outside a job, only its batch step is visible, while it runs.
-func StepFields(fields []field) []field {
+func StepColumns(fields []field) []field {
 	steps := make([]field, len(fields))
 	for i, f := range fields {
 		switch f.Letter {
 		case 'i', 'A':
 			f.Title = "STEPID"
-			f.Value = func(r *listrow.Row) string { return r.ID(0) + ".batch" }
+			f.Value = func(r *listrow.Row) string { return r.DisplayID(0) + ".batch" }
 		case 'j':
 			f.Value = func(*listrow.Row) string { return "batch" }
 		}

@@ -43,9 +43,9 @@ func (l *Line) FairShare() float64 {
 	return math.Pow(2, -l.Effective/l.Norm)
 }
 
-// Lines returns the lines for a tree of queues. A queue without a parent is a child of root. A queue whose parent
+// LinesOf returns the lines for a tree of queues. A queue without a parent is a child of root. A queue whose parent
 // does not exist is omitted.
-func Lines(queues []*scheduling.Queue, cluster string) []*Line {
+func LinesOf(queues []*scheduling.Queue, cluster string) []*Line {
 	lookup := scheduling.NewQueueLookup(queues...)
 	total := 0.0
 	for _, q := range queues {
@@ -84,8 +84,8 @@ func Lines(queues []*scheduling.Queue, cluster string) []*Line {
 	return lines
 }
 
-// UserLines returns the lines for the accounts of users. Only queues have shares; users have none of their own.
-func UserLines(users, accounts []string, cluster string) []*Line {
+// LinesOfUsers returns the lines for the accounts of users. Only queues have shares; users have none of their own.
+func LinesOfUsers(users, accounts []string, cluster string) []*Line {
 	var lines []*Line
 	for _, user := range users {
 		for _, account := range accounts {
@@ -95,10 +95,10 @@ func UserLines(users, accounts []string, cluster string) []*Line {
 	return lines
 }
 
-// Fields returns all columns.
-func Fields() []tableformat.Field[*Line] {
+// ColumnFields returns all columns.
+func ColumnFields() []tableformat.Field[*Line] {
 	column := func(name string, width int, value func(*Line) string) tableformat.Field[*Line] {
-		return tableformat.New(0, name, name, width, value)
+		return tableformat.NewField(0, name, name, width, value)
 	}
 	part := func(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
 	notRoot := func(value func(*Line) string) func(*Line) string {

@@ -24,9 +24,9 @@ type Part struct {
 	HasPods bool
 }
 
-// Elements returns the parts of an array: first pending elements, then running ones, then ended ones. ok is false if
-// the job is not an array.
-func Elements(f Facts) (parts []Part, ok bool) {
+// ElementParts returns the parts of an array: first pending elements, then running ones, then ended ones. ok is false
+// if the job is not an array.
+func ElementParts(f Facts) (parts []Part, ok bool) {
 	all, _, ok := batch.ElementsOf(f.Job)
 	if !ok {
 		return nil, false
@@ -40,15 +40,15 @@ func Elements(f Facts) (parts []Part, ok bool) {
 			parts = append(parts, Part{Elements: set, State: state, Exit: exit, Known: known})
 		}
 	}
-	running := indices(s.Running)
-	add(waiting(all, s), waitingState(f, s), Exit{}, false)
+	running := parseIndices(s.Running)
+	add(waitingIndices(all, s), waitingState(f, s), Exit{}, false)
 	if len(running) > 0 {
 		parts = append(parts, Part{Elements: running, State: runningState(f), HasPods: true})
 	}
-	add(indices(s.Succeeded), State{Completed, None}, Exit{}, true)
-	failed := indices(s.Failed)
+	add(parseIndices(s.Succeeded), State{Completed, None}, Exit{}, true)
+	failed := parseIndices(s.Failed)
 	for _, text := range slices.Sorted(maps.Keys(s.ExitCodes)) {
-		set := indices(s.ExitCodes[text])
+		set := parseIndices(s.ExitCodes[text])
 		failed = failed.Minus(set)
 		code, err := strconv.Atoi(text)
 		known := err == nil && code >= 0
@@ -56,36 +56,36 @@ func Elements(f Facts) (parts []Part, ok bool) {
 			code = 0
 		}
 		for _, cause := range slices.Sorted(maps.Keys(s.Causes)) {
-			if end := codeFor(reason.Code(cause)); end != "" {
-				of := set.Minus(set.Minus(indices(s.Causes[cause])))
+			if end := codeOfReason(reason.Code(cause)); end != "" {
+				of := set.Minus(set.Minus(parseIndices(s.Causes[cause])))
 				set = set.Minus(of)
-				add(of, EndState(end), exitFor(end, int32(code)), known)
+				add(of, FinalState(end), elementExit(end, int32(code)), known)
 			}
 		}
 		switch {
 		case !known:
-			add(set, EndState(NodeFail), Exit{}, false)
-		case cancelledItself(f.Job.Labels, int32(code)):
-			add(set, EndState(Cancelled), Exit{}, true)
+			add(set, FinalState(NodeFail), Exit{}, false)
+		case hasCancelledItself(f.Job.Labels, int32(code)):
+			add(set, FinalState(Cancelled), Exit{}, true)
 		default:
-			add(set, EndState(Failed), ExitOf(int32(code)), true)
+			add(set, FinalState(Failed), NewExit(int32(code)), true)
 		}
 	}
-	add(failed, State{Failed, slurmWord(ended[Failed])}, Exit{Code: 1}, false)
-	add(indices(s.Cancelled), State{Cancelled, None}, Exit{}, false)
+	add(failed, State{Failed, slurmReason(ended[Failed])}, Exit{Code: 1}, false)
+	add(parseIndices(s.Cancelled), State{Cancelled, None}, Exit{}, false)
 	return parts, true
 }
 
-// exitFor returns how an element ended, given its final state and a container's exit code.
-func exitFor(end Code, code int32) Exit {
+// elementExit returns how an element ended, given its final state and a container's exit code.
+func elementExit(end Code, code int32) Exit {
 	if end == OutOfMemory {
 		return NoMemory
 	}
-	return ExitOf(code)
+	return NewExit(code)
 }
 
-// indices parses a set of indices that the controller wrote. An invalid set is treated as empty.
-func indices(text string) batch.Indices {
+// parseIndices parses a set of indices that the controller wrote. An invalid set is treated as empty.
+func parseIndices(text string) batch.Indices {
 	set, err := batch.ParseIndices(text)
 	if err != nil {
 		return nil
@@ -93,9 +93,9 @@ func indices(text string) batch.Indices {
 	return set
 }
 
-func waiting(all batch.Indices, s *batch.ArrayStatus) batch.Indices {
+func waitingIndices(all batch.Indices, s *batch.ArrayStatus) batch.Indices {
 	for _, text := range []string{s.Running, s.Succeeded, s.Failed, s.Cancelled} {
-		all = all.Minus(indices(text))
+		all = all.Minus(parseIndices(text))
 	}
 	return all
 }
@@ -109,24 +109,24 @@ func waitingState(f Facts, s *batch.ArrayStatus) State {
 		if CancelledBy(f.Job) != "" {
 			return State{Cancelled, None}
 		}
-		return State{Suspended, reasonOf(f, Suspended)}
+		return State{Suspended, currentReason(f, Suspended)}
 	}
-	if word := gated(f); word != "" {
+	if word := gateReason(f); word != "" {
 		return State{Pending, word}
 	}
 	if s.Reason != "" {
-		return State{Pending, slurmWord(reason.Code(s.Reason))}
+		return State{Pending, slurmReason(reason.Code(s.Reason))}
 	}
-	return State{Pending, waitsFor(f)}
+	return State{Pending, waitingReason(f)}
 }
 
-// Unplaced returns the state of an element whose pods have no nodes yet.
-func Unplaced(f Facts) State {
-	if word := queued(f); word != "" {
+// UnplacedState returns the state of an element whose pods have no nodes yet.
+func UnplacedState(f Facts) State {
+	if word := queueReason(f); word != "" {
 		return State{Pending, word}
 	}
 	if f.Group != nil {
-		if word := scheduled(f.Group); word != None {
+		if word := schedulerReason(f.Group); word != None {
 			return State{Pending, word}
 		}
 	}
@@ -134,13 +134,13 @@ func Unplaced(f Facts) State {
 }
 
 func runningState(f Facts) State {
-	switch code := codeOf(f); code {
+	switch code := currentCode(f); code {
 	case Completing, Requeued:
 		return State{code, None}
 	case Configuring:
-		return State{code, reasonOf(f, code)}
+		return State{code, currentReason(f, code)}
 	case Pending:
-		return Unplaced(f)
+		return UnplacedState(f)
 	}
 	return State{Running, None}
 }
@@ -152,7 +152,7 @@ func ElementTimes(job *batch.Job) map[int32]Times {
 	if s == nil || s.Times == "" {
 		return nil
 	}
-	done := indices(s.Succeeded).Union(indices(s.Failed))
+	done := parseIndices(s.Succeeded).Union(parseIndices(s.Failed))
 	words := strings.Fields(s.Times)
 	times := make(map[int32]Times, len(words))
 	at := 0

@@ -39,8 +39,8 @@ var foreign = map[string]Code{
 	"SPECIAL_EXIT": "SE", "STAGE_OUT": "SO", "STOPPED": "ST", "POWER_UP_NODE": "PU", "LAUNCH_FAILED": "LF", "RECONFIG_FAIL": "RC", "UPDATE_DB": "UD",
 }
 
-// Name returns the long name, such as PENDING for PD.
-func (c Code) Name() string {
+// LongName returns the long name, such as PENDING for PD.
+func (c Code) LongName() string {
 	for _, n := range names {
 		if n.code == c {
 			return n.name
@@ -54,8 +54,8 @@ func (c Code) Name() string {
 	return string(c)
 }
 
-// Codes returns all states that jobs can have.
-func Codes() []Code {
+// AllCodes returns all states that jobs can have.
+func AllCodes() []Code {
 	codes := make([]Code, len(names))
 	for i, n := range names {
 		codes[i] = n.code
@@ -63,8 +63,8 @@ func Codes() []Code {
 	return codes
 }
 
-// Ended reports whether a job in this state has ended. A suspended job may continue.
-func (c Code) Ended() bool {
+// HasEnded reports whether a job in this state has ended. A suspended job may continue.
+func (c Code) HasEnded() bool {
 	switch c {
 	case Pending, Configuring, Running, Requeued, Completing, Suspended:
 		return false
@@ -72,8 +72,8 @@ func (c Code) Ended() bool {
 	return true
 }
 
-// Default reports whether squeue lists jobs in this state by default.
-func (c Code) Default() bool {
+// IsListedByDefault reports whether squeue lists jobs in this state by default.
+func (c Code) IsListedByDefault() bool {
 	switch c {
 	case Pending, Configuring, Running, Requeued, Completing, Suspended:
 		return true
@@ -81,30 +81,30 @@ func (c Code) Default() bool {
 	return false
 }
 
-// Idle reports whether a job in this state is pending or suspended. Array elements in such a state share a row.
-func (c Code) Idle() bool { return c == Pending || c == Suspended }
+// IsIdle reports whether a job in this state is pending or suspended. Array elements in such a state share a row.
+func (c Code) IsIdle() bool { return c == Pending || c == Suspended }
 
-// Base returns the state without flags: a requeued job is pending.
-func (c Code) Base() Code {
+// BaseCode returns the state without flags: a requeued job is pending.
+func (c Code) BaseCode() Code {
 	if c == Requeued {
 		return Pending
 	}
 	return c
 }
 
-// Accounted returns the state as sacct shows it: configuring and completing jobs are running, and a requeued job is
-// pending. Programs that call sacct treat every other state as the end of the job.
-func (c Code) Accounted() Code {
+// AccountingCode returns the state as sacct shows it: configuring and completing jobs are running, and a requeued job
+// is pending. Programs that call sacct treat every other state as the end of the job.
+func (c Code) AccountingCode() Code {
 	switch c {
 	case Configuring, Completing:
 		return Running
 	}
-	return c.Base()
+	return c.BaseCode()
 }
 
-// Parse returns the state with the given short or long name, ignoring case. It also accepts Slurm's states that jobs
-// never have here.
-func Parse(text string) (Code, bool) {
+// ParseCode returns the state with the given short or long name, ignoring case. It also accepts Slurm's states that
+// jobs never have here.
+func ParseCode(text string) (Code, bool) {
 	for _, n := range names {
 		if strings.EqualFold(text, n.name) || strings.EqualFold(text, string(n.code)) {
 			return n.code, true

@@ -18,11 +18,11 @@ func (e Exit) String() string { return strconv.Itoa(e.Code) + ":" + strconv.Itoa
 // NoMemory describes the end of a job that used too much memory, for which Slurm reports signal 125.
 var NoMemory = Exit{Signal: 125}
 
-// ExitOf converts a container's exit code. As in shells, an exit code of 128 plus a signal number stands for that
+// NewExit converts a container's exit code. As in shells, an exit code of 128 plus a signal number stands for that
 // signal, if the signal ends programs. A script can also exit with such a code itself; only the launcher's Report
 // distinguishes the two cases.
-func ExitOf(code int32) Exit {
-	if number := int(code) - 128; ends(number) {
+func NewExit(code int32) Exit {
+	if number := int(code) - 128; isTerminating(number) {
 		return Exit{Signal: number}
 	}
 	return Exit{Code: int(code)}
@@ -31,9 +31,9 @@ func ExitOf(code int32) Exit {
 // lastSignal is the highest signal number on Linux; 32 and 33 are reserved for the C library.
 const lastSignal = 64
 
-// ends reports whether a signal ends a program by default. If it does not, an exit code that stands for the signal
-// must be the program's own.
-func ends(number int) bool {
+// isTerminating reports whether a signal ends a program by default. If it does not, an exit code that stands for the
+// signal must be the program's own.
+func isTerminating(number int) bool {
 	switch syscall.Signal(number) {
 	case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH, // ignored by default
 		syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, // stop the program
@@ -43,8 +43,8 @@ func ends(number int) bool {
 	return number > 0 && number <= lastSignal
 }
 
-func exitOf(pod *corev1.Pod) Exit {
-	if end := badEnd(pod); end != nil {
+func podExit(pod *corev1.Pod) Exit {
+	if end := failedTermination(pod); end != nil {
 		if end.Reason == "OOMKilled" {
 			return NoMemory
 		}
@@ -54,7 +54,7 @@ func exitOf(pod *corev1.Pod) Exit {
 		if end.Signal > 0 { // set by process nodes and some runtimes; 0 does not prove that there was no signal
 			return Exit{Signal: int(end.Signal)}
 		}
-		return ExitOf(end.ExitCode)
+		return NewExit(end.ExitCode)
 	}
 	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "DeadlineExceeded" {
 		return Exit{Code: 1}
@@ -62,8 +62,8 @@ func exitOf(pod *corev1.Pod) Exit {
 	return Exit{}
 }
 
-// status returns the exit code as a shell would report it. It is used to compare exits.
-func (e Exit) status() int {
+// shellStatus returns the exit code as a shell would report it. It is used to compare exits.
+func (e Exit) shellStatus() int {
 	if e.Signal > 0 {
 		return 128 + e.Signal
 	}

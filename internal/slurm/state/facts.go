@@ -40,18 +40,18 @@ type State struct {
 // None is the reason for jobs without a specific reason.
 const None = "None"
 
-// Of returns the state of a job. For an array it is the state of the whole job; see Elements.
+// Of returns the state of a job. For an array it is the state of the whole job; see ElementParts.
 func Of(f Facts) State {
-	code := codeOf(f)
-	return State{Code: code, Reason: reasonOf(f, code)}
+	code := currentCode(f)
+	return State{Code: code, Reason: currentReason(f, code)}
 }
 
 func phaseOf(job *batch.Job) batch.JobPhase { return cmp.Or(job.Status.State.Phase, batch.Pending) }
 
-func codeOf(f Facts) Code {
+func currentCode(f Facts) Code {
 	switch phaseOf(f.Job) {
 	case batch.Pending:
-		if bound(f) {
+		if isBound(f) {
 			return Configuring
 		}
 		return Pending
@@ -72,34 +72,34 @@ func codeOf(f Facts) Code {
 		}
 		return Suspended
 	}
-	return endOf(f)
+	return finalCode(f)
 }
 
-// bound reports whether the minimum number of pods have nodes, even if not all of these have started.
-func bound(f Facts) bool {
+// isBound reports whether the minimum number of pods have nodes, even if not all of these have started.
+func isBound(f Facts) bool {
 	if f.Pods != nil && f.Pods.Live > 0 {
 		return f.Pods.Bound > 0 && int32(f.Pods.Bound+f.Pods.Ended) >= jobstatus.MinimumPods(f.Job)
 	}
 	return f.Group != nil && f.Group.Status.Phase == scheduling.PodGroupRunning
 }
 
-// endOf returns the final state of a job that ended without completing. The job's own reason takes precedence; if a
+// finalCode returns the final state of a job that ended without completing. The job's own reason takes precedence; if a
 // policy handled a failure, this is the policy's action. Then follow the failure that the controller recorded, and
 // the remaining pods.
-func endOf(f Facts) Code {
-	if wasCancelled(f.Job) || neverReleased(f.Job) {
+func finalCode(f Facts) Code {
+	if wasCancelled(f.Job) || wasNeverReleased(f.Job) {
 		return Cancelled
 	}
 	codes := []reason.Code{reason.Code(f.Job.Status.State.Reason)}
 	if failure := f.Job.Status.Failure; failure != nil {
 		codes = append(codes, reason.Code(failure.Reason))
 		podFailed := failure.ExitCode != nil && reason.Code(failure.Reason) == reason.PodFailed
-		if podFailed && cancelledItself(f.Job.Labels, *failure.ExitCode) {
+		if podFailed && hasCancelledItself(f.Job.Labels, *failure.ExitCode) {
 			return Cancelled
 		}
 	}
 	for _, said := range codes {
-		if code := codeFor(said); code != "" {
+		if code := codeOfReason(said); code != "" {
 			return code
 		}
 	}
@@ -119,9 +119,9 @@ func wasCancelled(job *batch.Job) bool {
 	return CancelledBy(job) != "" || s.Reason == string(bus.TerminateJobAction) && (strings.HasPrefix(s.Message, commanded) || strings.Contains(s.Message, "("+commanded) && strings.HasSuffix(s.Message, ")"))
 }
 
-// neverReleased reports whether the job was ended because its dependency could never be met. Such a job has the
+// wasNeverReleased reports whether the job was ended because its dependency could never be met. Such a job has the
 // option that requests this, and has never run.
-func neverReleased(job *batch.Job) bool {
+func wasNeverReleased(job *batch.Job) bool {
 	ran := slices.ContainsFunc(job.Status.Conditions, func(c batch.JobCondition) bool { return c.Status == batch.Running })
 	s := &job.Status
 	return job.Annotations[keys.KillOnInvalidDependency] == "true" && s.State.Reason == string(bus.TerminateJobAction) && !ran && s.Succeeded+s.Failed == 0
@@ -141,18 +141,18 @@ func ElementCancelledBy(job *batch.Job, element int32) string {
 	return CancelledBy(job)
 }
 
-// codeFor returns the final state for the reason of a failure; "" for an ordinary failure.
-func codeFor(cause reason.Code) Code {
+// codeOfReason returns the final state for the reason of a failure; "" for an ordinary failure.
+func codeOfReason(cause reason.Code) Code {
 	if end := Code(reason.Get(cause).SlurmState); end != Failed {
 		return end
 	}
 	return ""
 }
 
-// EndState returns the state with a final code and the corresponding reason.
-func EndState(code Code) State {
+// FinalState returns the state with a final code and the corresponding reason.
+func FinalState(code Code) State {
 	if cause, bad := ended[code]; bad {
-		return State{code, slurmWord(cause)}
+		return State{code, slurmReason(cause)}
 	}
 	return State{code, None}
 }

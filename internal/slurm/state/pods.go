@@ -29,26 +29,26 @@ type Pods struct {
 	Begin, Finish time.Time
 }
 
-// Summarize returns a summary of pods. Pods that are being deleted count with their current status.
-func Summarize(pods []*corev1.Pod) *Pods {
+// SummarizePods returns a summary of pods. Pods that are being deleted count with their current status.
+func SummarizePods(pods []*corev1.Pod) *Pods {
 	s := &Pods{}
 	var head *corev1.Pod
 	for _, pod := range pods {
-		s.add(pod)
+		s.addPod(pod)
 		if pod.Labels[keys.TaskSpec] == headTask && pod.Status.Phase != corev1.PodPending {
 			head = pod
 		}
 	}
-	if head != nil && over(head) {
-		s.Exit = exitOf(head)
+	if head != nil && hasFinished(head) {
+		s.Exit = podExit(head)
 	}
 	slices.Sort(s.Nodes)
 	s.Nodes = slices.Compact(s.Nodes)
 	return s
 }
 
-// Promised returns the node on which the scheduler makes room for a pending pod; "" if none exists.
-func Promised(pod *corev1.Pod) string {
+// NominatedNode returns the node on which the scheduler makes room for a pending pod; "" if none exists.
+func NominatedNode(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != "" {
 		return ""
 	}
@@ -58,18 +58,18 @@ func Promised(pod *corev1.Pod) string {
 // headTask is the task whose only pod runs the batch script.
 const headTask = "head"
 
-func over(pod *corev1.Pod) bool {
+func hasFinished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-func (s *Pods) add(pod *corev1.Pod) {
+func (s *Pods) addPod(pod *corev1.Pod) {
 	if node := pod.Spec.NodeName; node != "" {
 		s.Nodes = append(s.Nodes, node)
 	}
-	if start := startOf(pod); !start.IsZero() && (s.Begin.IsZero() || start.Before(s.Begin)) {
+	if start := podStartTime(pod); !start.IsZero() && (s.Begin.IsZero() || start.Before(s.Begin)) {
 		s.Begin = start
 	}
-	if !over(pod) {
+	if !hasFinished(pod) {
 		s.Live++
 		if pod.Spec.NodeName != "" {
 			s.Bound++
@@ -77,27 +77,27 @@ func (s *Pods) add(pod *corev1.Pod) {
 		if pod.Status.Phase == corev1.PodRunning {
 			s.Started++
 		}
-		s.CannotStart = s.CannotStart || cannotStart(pod)
+		s.CannotStart = s.CannotStart || isUnableToStart(pod)
 		return
 	}
 	s.Ended++
-	if end := finishOf(pod); end.After(s.Finish) {
+	if end := podFinishTime(pod); end.After(s.Finish) {
 		s.Finish = end
 	}
 	if pod.Status.Phase != corev1.PodFailed {
 		return
 	}
-	exit := exitOf(pod)
+	exit := podExit(pod)
 	if s.End == "" {
-		s.End, s.Exit = failureOf(pod), exit
+		s.End, s.Exit = failureCode(pod), exit
 	}
-	if exit.status() > s.Highest.status() {
+	if exit.shellStatus() > s.Highest.shellStatus() {
 		s.Highest = exit
 	}
 }
 
-// failureOf returns the final state of a failed pod.
-func failureOf(pod *corev1.Pod) Code {
+// failureCode returns the final state of a failed pod.
+func failureCode(pod *corev1.Pod) Code {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
 			if c.Reason == corev1.PodReasonPreemptionByScheduler {
@@ -112,12 +112,12 @@ func failureOf(pod *corev1.Pod) Code {
 	case "NodeLost", "Evicted", "NodeAffinity", "Shutdown", "NodeShutdown", "Terminated", "UnexpectedAdmissionError":
 		return NodeFail
 	}
-	switch end := badEnd(pod); {
+	switch end := failedTermination(pod); {
 	case end == nil:
 		return Failed
-	case end.Reason == "OOMKilled", exitOf(pod) == NoMemory:
+	case end.Reason == "OOMKilled", podExit(pod) == NoMemory:
 		return OutOfMemory
-	case cancelledItself(pod.Labels, end.ExitCode):
+	case hasCancelledItself(pod.Labels, end.ExitCode):
 		return Cancelled
 	case end.Reason == "NodeStopped", end.Reason == "ContainerStatusUnknown":
 		return NodeFail
@@ -127,8 +127,8 @@ func failureOf(pod *corev1.Pod) Code {
 	return Failed
 }
 
-// badEnd returns the state of the first container that failed.
-func badEnd(pod *corev1.Pod) *corev1.ContainerStateTerminated {
+// failedTermination returns the state of the first container that failed.
+func failedTermination(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
 			if t := statuses[i].State.Terminated; t != nil && t.ExitCode != 0 {
@@ -142,7 +142,7 @@ func badEnd(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 // stuck lists the reasons for which a container cannot start unless something is changed.
 var stuck = []string{"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 
-func cannotStart(pod *corev1.Pod) bool {
+func isUnableToStart(pod *corev1.Pod) bool {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
 			if w := statuses[i].State.Waiting; w != nil && slices.Contains(stuck, w.Reason) {
@@ -153,7 +153,7 @@ func cannotStart(pod *corev1.Pod) bool {
 	return false
 }
 
-func startOf(pod *corev1.Pod) time.Time {
+func podStartTime(pod *corev1.Pod) time.Time {
 	var first time.Time
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i].State
@@ -174,7 +174,7 @@ func startOf(pod *corev1.Pod) time.Time {
 	return first
 }
 
-func finishOf(pod *corev1.Pod) time.Time {
+func podFinishTime(pod *corev1.Pod) time.Time {
 	var last time.Time
 	for i := range pod.Status.ContainerStatuses {
 		if t := pod.Status.ContainerStatuses[i].State.Terminated; t != nil && t.FinishedAt.After(last) {
@@ -184,8 +184,8 @@ func finishOf(pod *corev1.Pod) time.Time {
 	return last
 }
 
-// cancelledItself reports whether a batch script cancelled its own job or array element. The launcher then exits with
-// ExitCancelled. Only jobs with a number have a launcher.
-func cancelledItself(labels map[string]string, exitCode int32) bool {
+// hasCancelledItself reports whether a batch script cancelled its own job or array element. The launcher then exits
+// with ExitCancelled. Only jobs with a number have a launcher.
+func hasCancelledItself(labels map[string]string, exitCode int32) bool {
 	return exitCode == launchconfig.ExitCancelled && labels[keys.JobID] != ""
 }

@@ -28,7 +28,7 @@ func exited(code int32, why string) func(*corev1.Pod) {
 }
 
 func reported(r launchconfig.Report) func(*corev1.Pod) {
-	return func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Terminated.Message = r.Text() }
+	return func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Terminated.Message = r.EncodeText() }
 }
 
 func said(why string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Status.Reason = why } }
@@ -61,7 +61,7 @@ func TestHowAPodEndedIsHowItsJobEnded(t *testing.T) {
 		"its own scancel":             {pod("head", "n1", corev1.PodFailed, exited(235, "Error"), func(p *corev1.Pod) { p.Labels[keys.JobID] = "42" }), Cancelled, "235:0"},
 		"a good end":                  {pod("head", "n1", corev1.PodSucceeded, exited(0, "Completed")), "", "0:0"},
 	} {
-		s := Summarize([]*corev1.Pod{c.pod})
+		s := SummarizePods([]*corev1.Pod{c.pod})
 		if s.End != c.end || s.Exit.String() != c.exit {
 			t.Errorf("%s: got %s and %s, want %s and %s", name, s.End, s.Exit, c.end, c.exit)
 		}
@@ -70,7 +70,7 @@ func TestHowAPodEndedIsHowItsJobEnded(t *testing.T) {
 
 func TestPodsAreSummedUp(t *testing.T) {
 	t.Parallel()
-	got := Summarize([]*corev1.Pod{
+	got := SummarizePods([]*corev1.Pod{
 		pod("node", "n2", corev1.PodRunning), pod("node", "n1", corev1.PodPending), pod("node", "", corev1.PodPending),
 		pod("node", "n2", corev1.PodFailed, exited(9, "Error")), pod("head", "n1", corev1.PodFailed, exited(4, "Error")),
 	})
@@ -86,7 +86,7 @@ func TestImagesThatCannotBePulledAreSeen(t *testing.T) {
 	p := pod("head", "n1", corev1.PodPending, func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}
 	})
-	if !Summarize([]*corev1.Pod{p}).CannotStart {
+	if !SummarizePods([]*corev1.Pod{p}).CannotStart {
 		t.Error("not seen")
 	}
 }
@@ -98,7 +98,7 @@ func TestACodeOverThatOfEverySignalThatEndsProgramsIsAScriptsOwn(t *testing.T) {
 		145: "145:0", 146: "146:0", 147: "147:0", 148: "148:0", 150: "150:0", 151: "151:0", 156: "156:0", 160: "160:0", 161: "161:0",
 		193: "193:0", 200: "200:0", 255: "255:0",
 	} {
-		if got := ExitOf(code).String(); got != want {
+		if got := NewExit(code).String(); got != want {
 			t.Errorf("%d is %s, want %s", code, got, want)
 		}
 	}

@@ -13,16 +13,16 @@ import (
 
 // Slurm's words for the reasons that the state of a queue, a pod or the nodes gives, from the table of reasons.
 var (
-	partitionDown     = slurmWord(reason.QueueMissing)
-	partitionInactive = slurmWord(reason.QueueClosed)
-	launchFailure     = slurmWord(reason.StartError)
-	resources         = slurmWord(reason.InsufficientResource)
-	badConstraints    = slurmWord(reason.NodeSelectorMismatch)
-	notAvailable      = slurmWord(reason.NodeNotReady)
+	partitionDown     = slurmReason(reason.QueueMissing)
+	partitionInactive = slurmReason(reason.QueueClosed)
+	launchFailure     = slurmReason(reason.StartError)
+	resources         = slurmReason(reason.InsufficientResource)
+	badConstraints    = slurmReason(reason.NodeSelectorMismatch)
+	notAvailable      = slurmReason(reason.NodeNotReady)
 )
 
-// slurmWord returns Slurm's word for a reason; "" for a reason that is not in the table.
-func slurmWord(code reason.Code) string { return reason.Get(code).Slurm }
+// slurmReason returns Slurm's word for a reason; "" for a reason that is not in the table.
+func slurmReason(code reason.Code) string { return reason.Get(code).Slurm }
 
 // ended maps final states to the reasons of jobs that did not complete.
 var ended = map[Code]reason.Code{
@@ -30,45 +30,45 @@ var ended = map[Code]reason.Code{
 	BootFail: reason.StartError, Preempted: reason.Preempted,
 }
 
-func reasonOf(f Facts, code Code) string {
+func currentReason(f Facts, code Code) string {
 	switch code {
 	case Pending, Requeued:
-		return waitsFor(f)
+		return waitingReason(f)
 	case Configuring:
 		if f.Pods != nil && f.Pods.CannotStart {
 			return launchFailure
 		}
-		return slurmWord(reason.Starting)
+		return slurmReason(reason.Starting)
 	case Suspended:
-		return slurmWord(reason.Suspended)
+		return slurmReason(reason.Suspended)
 	}
 	if cause, bad := ended[code]; bad {
-		return slurmWord(cause)
+		return slurmReason(cause)
 	}
 	return None
 }
 
-// waitsFor returns the reason why a job waits. The job's own conditions take precedence over its queue, and the queue
-// over the scheduler's result.
-func waitsFor(f Facts) string {
-	if word := gated(f); word != "" {
+// waitingReason returns the reason why a job waits. The job's own conditions take precedence over its queue, and the
+// queue over the scheduler's result.
+func waitingReason(f Facts) string {
+	if word := gateReason(f); word != "" {
 		return word
 	}
-	if word := queued(f); word != "" {
+	if word := queueReason(f); word != "" {
 		return word
 	}
 	if f.Pods != nil && f.Pods.CannotStart {
 		return launchFailure
 	}
 	if f.Group == nil {
-		return cmp.Or(slurmWord(reason.Code(f.Job.Status.State.Reason)), slurmWord(reason.NoPodGroup))
+		return cmp.Or(slurmReason(reason.Code(f.Job.Status.State.Reason)), slurmReason(reason.NoPodGroup))
 	}
-	return scheduled(f.Group)
+	return schedulerReason(f.Group)
 }
 
-// gated returns the reason if a hold, a begin time or a dependency delays the job. If the controller has not
+// gateReason returns the reason if a hold, a begin time or a dependency delays the job. If the controller has not
 // processed the job yet, the reason is derived from the job's annotations.
-func gated(f Facts) string {
+func gateReason(f Facts) string {
 	if row := reason.Get(reason.Code(f.Job.Status.State.Reason)); row.Has(reason.DelaysJob) {
 		return row.Slurm
 	}
@@ -77,21 +77,21 @@ func gated(f Facts) string {
 	}
 	switch held := f.Job.Annotations[keys.Hold]; {
 	case held == keys.HoldAdmin:
-		return slurmWord(reason.JobHeldAdmin)
+		return slurmReason(reason.JobHeldAdmin)
 	case held != "":
-		return slurmWord(reason.JobHeldUser)
+		return slurmReason(reason.JobHeldUser)
 	}
 	if begin, err := batch.BeginOf(f.Job); err == nil && begin.After(f.Now) {
-		return slurmWord(reason.BeginTime)
+		return slurmReason(reason.BeginTime)
 	}
 	if f.Job.Annotations[keys.Dependency] != "" {
-		return slurmWord(reason.Dependency)
+		return slurmReason(reason.Dependency)
 	}
 	return ""
 }
 
-// queued returns the problem of the queue; "" if none exists.
-func queued(f Facts) string {
+// queueReason returns the problem of the queue; "" if none exists.
+func queueReason(f Facts) string {
 	switch {
 	case f.QueueMissing:
 		return partitionDown
@@ -105,8 +105,8 @@ func queued(f Facts) string {
 	return ""
 }
 
-// scheduled returns the scheduler's reason for a gang.
-func scheduled(group *scheduling.PodGroup) string {
+// schedulerReason returns the scheduler's reason for a gang.
+func schedulerReason(group *scheduling.PodGroup) string {
 	e := group.Status.Explanation
 	if e == nil || e.Reason == "" {
 		for _, c := range group.Status.Conditions {
@@ -118,23 +118,23 @@ func scheduled(group *scheduling.PodGroup) string {
 	}
 	entry := reason.Get(reason.Code(e.Reason))
 	if entry.Slurm == resources {
-		return byNodes(e)
+		return nodesReason(e)
 	}
 	if entry.Slurm == "" {
 		return resources // the code was written by another version
 	}
-	return entry.SlurmFor(shortOf(e))
+	return entry.SlurmFor(exceededResource(e))
 }
 
-// byNodes distinguishes a lack of free resources from nodes that would be too small even if all their resources were
-// free.
-func byNodes(e *scheduling.Explanation) string {
+// nodesReason distinguishes a lack of free resources from nodes that would be too small even if all their resources
+// were free.
+func nodesReason(e *scheduling.Explanation) string {
 	var hopeless, absent int32
 	for _, n := range e.Nodes {
 		switch code := reason.Code(n.Reason); {
-		case slurmWord(code) == notAvailable:
+		case slurmReason(code) == notAvailable:
 			absent += n.Count
-		case slurmWord(code) == badConstraints, code == reason.TooLarge:
+		case slurmReason(code) == badConstraints, code == reason.TooLarge:
 			hopeless += n.Count
 		}
 	}
@@ -148,8 +148,8 @@ func byNodes(e *scheduling.Explanation) string {
 	return resources
 }
 
-// shortOf returns the resource for which a limit of a queue or namespace is exceeded.
-func shortOf(e *scheduling.Explanation) string {
+// exceededResource returns the resource for which a limit of a queue or namespace is exceeded.
+func exceededResource(e *scheduling.Explanation) string {
 	for _, s := range e.Short {
 		if s.Scope == "queue" || s.Scope == "quota" {
 			return string(s.Resource)

@@ -203,7 +203,7 @@ func TestElementsOfAnArray(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			parts, ok := Elements(Facts{Job: c.job, Now: noon})
+			parts, ok := ElementParts(Facts{Job: c.job, Now: noon})
 			var got []part
 			for _, p := range parts {
 				got = append(got, part{p.Elements.String(), string(p.State.Code), p.State.Reason, p.Exit.String()})
@@ -213,7 +213,7 @@ func TestElementsOfAnArray(t *testing.T) {
 			}
 		})
 	}
-	if _, ok := Elements(Facts{Job: job(batch.Running)}); ok {
+	if _, ok := ElementParts(Facts{Job: job(batch.Running)}); ok {
 		t.Error("a job that is no array has elements")
 	}
 }
@@ -224,7 +224,7 @@ func TestTheTimesOfElementsAreRead(t *testing.T) {
 		j.Status.Array = &batch.ArrayStatus{Succeeded: "5,7", Failed: "6,9", Times: "10+5 - 20+60 x"}
 	})
 	got := ElementTimes(j)
-	if len(got) != 2 || got[5].Elapsed(noon) != 5*time.Second || !got[7].Start.Equal(j.CreationTimestamp.Add(20*time.Second)) {
+	if len(got) != 2 || got[5].ElapsedTime(noon) != 5*time.Second || !got[7].Start.Equal(j.CreationTimestamp.Add(20*time.Second)) {
 		t.Errorf("got %v", got)
 	}
 }
@@ -242,7 +242,7 @@ func TestTimes(t *testing.T) {
 		"one that is stopped":     {job(batch.Aborted), 59 * time.Minute},
 		"one that is queued anew": {job(batch.Restarting), 0},
 	} {
-		if got := TimesOf(Facts{Job: c.job, Now: noon}).Elapsed(noon); got != c.want {
+		if got := TimesOf(Facts{Job: c.job, Now: noon}).ElapsedTime(noon); got != c.want {
 			t.Errorf("%s: used %v, want %v", name, got, c.want)
 		}
 	}
@@ -260,7 +260,7 @@ func TestClocks(t *testing.T) {
 		999 * time.Millisecond:          {"0:00", "00:00:00"},
 		1000*24*time.Hour - time.Second: {"999-23:59:59", "999-23:59:59"},
 	} {
-		if got := [2]string{Clock(d), LongClock(d)}; got != want {
+		if got := [2]string{ShortClock(d), LongClock(d)}; got != want {
 			t.Errorf("%v: got %v, want %v", d, got, want)
 		}
 	}
@@ -283,16 +283,16 @@ func failedBy(code reason.Code, exit int32) func(*batch.Job) {
 // Programs that wait with sacct treat every state except these as the end of the job.
 func TestSacctKnowsNoStateOfAJobThatIsOnlyAFlag(t *testing.T) {
 	t.Parallel()
-	for _, code := range Codes() {
-		got := code.Accounted()
-		if code.Ended() || code == Suspended {
+	for _, code := range AllCodes() {
+		got := code.AccountingCode()
+		if code.HasEnded() || code == Suspended {
 			if got != code {
-				t.Errorf("%s is kept as %s", code.Name(), got.Name())
+				t.Errorf("%s is kept as %s", code.LongName(), got.LongName())
 			}
 			continue
 		}
 		if got != Pending && got != Running {
-			t.Errorf("%s is kept as %s, which ends a wait", code.Name(), got.Name())
+			t.Errorf("%s is kept as %s, which ends a wait", code.LongName(), got.LongName())
 		}
 	}
 }

@@ -25,15 +25,15 @@ func TimesOf(f Facts) Times {
 	case batch.Completed, batch.Failed, batch.Terminated, batch.Aborted:
 		t.End = job.Status.State.LastTransitionTime.Time
 	}
-	t.Start = entered(job, batch.Running)
+	t.Start = phaseStart(job, batch.Running)
 	if t.Start.IsZero() && f.Pods != nil {
 		t.Start = f.Pods.Begin
 	}
 	return t
 }
 
-// entered returns the time when a job last entered a phase.
-func entered(job *batch.Job, phase batch.JobPhase) time.Time {
+// phaseStart returns the time when a job last entered a phase.
+func phaseStart(job *batch.Job, phase batch.JobPhase) time.Time {
 	for _, c := range job.Status.Conditions {
 		if c.Status == phase && c.LastTransitionTime != nil {
 			return c.LastTransitionTime.Time
@@ -45,8 +45,8 @@ func entered(job *batch.Job, phase batch.JobPhase) time.Time {
 	return time.Time{}
 }
 
-// Elapsed returns how long the job or element has been running, or how long it ran.
-func (t Times) Elapsed(now time.Time) time.Duration {
+// ElapsedTime returns how long the job or element has been running, or how long it ran.
+func (t Times) ElapsedTime(now time.Time) time.Duration {
 	if t.Start.IsZero() {
 		return 0
 	}
@@ -57,8 +57,8 @@ func (t Times) Elapsed(now time.Time) time.Duration {
 	return max(0, end.Sub(t.Start)).Truncate(time.Second)
 }
 
-// Limit returns the time limit of a job, which is the shortest limit of its tasks' pods; 0 if there is no limit.
-func Limit(job *batch.Job) time.Duration {
+// TimeLimit returns the time limit of a job, which is the shortest limit of its tasks' pods; 0 if there is no limit.
+func TimeLimit(job *batch.Job) time.Duration {
 	var least time.Duration
 	for i := range job.Spec.Tasks {
 		if s := job.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds; s != nil && *s > 0 {
@@ -70,8 +70,8 @@ func Limit(job *batch.Job) time.Duration {
 	return least
 }
 
-// Restarts returns how often the job was restarted, by policies and by users.
-func Restarts(job *batch.Job) int {
+// CountRestarts returns how often the job was restarted, by policies and by users.
+func CountRestarts(job *batch.Job) int {
 	restarts, _ := job.PolicyRestarts()
 	return int(restarts + job.Status.UserRestarts)
 }
@@ -79,14 +79,15 @@ func Restarts(job *batch.Job) int {
 // Unlimited is the text that is printed for a job without a time limit.
 const Unlimited = "UNLIMITED"
 
-// Clock formats a duration as squeue does: [D-][HH:]MM:SS without leading zeros, such as 0:07, 1:02:03, 2-00:00:00.
-func Clock(d time.Duration) string {
-	return timeformat.Short(d)
+// ShortClock formats a duration as squeue does: [D-][HH:]MM:SS without leading zeros, such as 0:07, 1:02:03,
+// 2-00:00:00.
+func ShortClock(d time.Duration) string {
+	return timeformat.ShortDuration(d)
 }
 
 // LongClock formats a duration as sacct does: [D-]HH:MM:SS.
 func LongClock(d time.Duration) string {
-	return timeformat.Long(d)
+	return timeformat.LongDuration(d)
 }
 
 // LimitClock formats a time limit as squeue does.
@@ -94,7 +95,7 @@ func LimitClock(limit time.Duration) string {
 	if limit == 0 {
 		return Unlimited
 	}
-	return Clock(limit)
+	return ShortClock(limit)
 }
 
 // LeftClock formats the remaining time until a time limit as squeue does.
@@ -105,5 +106,5 @@ func LeftClock(limit, used time.Duration) string {
 	case used > limit:
 		return "INVALID"
 	}
-	return Clock(limit - used)
+	return ShortClock(limit - used)
 }

@@ -56,8 +56,9 @@ func portAddress(podIP string) string {
 	return ":" + Port
 }
 
-// listen opens the pod's local socket and, if identity is not nil, a TLS port at address for the job's other pods.
-func listen(socket, address string, identity *tls.Config) (listeners []net.Listener, err error) {
+// openListeners opens the pod's local socket and, if identity is not nil, a TLS port at address for the job's other
+// pods.
+func openListeners(socket, address string, identity *tls.Config) (listeners []net.Listener, err error) {
 	if err := os.MkdirAll(filepath.Dir(socket), 0o777); err != nil {
 		return nil, err
 	}
@@ -77,8 +78,8 @@ func listen(socket, address string, identity *tls.Config) (listeners []net.Liste
 	return []net.Listener{local, open}, nil
 }
 
-// serve handles connections until the listener is closed.
-func (a *agent) serve(l net.Listener) {
+// serveConnections handles connections until the listener is closed.
+func (a *agent) serveConnections(l net.Listener) {
 	for {
 		connection, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -88,20 +89,20 @@ func (a *agent) serve(l net.Listener) {
 			time.Sleep(acceptPause) // the process may be out of file descriptors
 			continue
 		}
-		go a.answer(connection)
+		go a.answerConnection(connection)
 	}
 }
 
-func (a *agent) answer(connection net.Conn) {
+func (a *agent) answerConnection(connection net.Conn) {
 	w := newWire(connection)
 	_ = connection.SetReadDeadline(time.Now().Add(helloTime))
-	f, err := w.receive()
+	f, err := w.receiveFrame()
 	if err != nil || f.kind != askFrame {
 		_ = w.Close()
 		return
 	}
 	_ = connection.SetReadDeadline(time.Time{})
-	defer w.finish()
+	defer w.closeAfterPeer()
 	var r request
 	if err = json.Unmarshal(f.data, &r); err == nil {
 		switch {
@@ -125,7 +126,7 @@ func (a *agent) answer(connection net.Conn) {
 		}
 	}
 	if err != nil {
-		_ = w.send(errorFrame, 0, errorText(err))
+		_ = w.sendFrame(errorFrame, 0, encodeError(err))
 	}
 }
 
@@ -135,37 +136,37 @@ func (a *agent) runTasks(w *wire, r *tasksRequest) error {
 	a.countSteps(1)
 	defer a.countSteps(-1)
 	group := &taskGroup{agent: a, wire: w, processes: map[uint32]*process{}}
-	env := launchconfig.Merge(a.container, r.Env, a.own)
+	env := launchconfig.MergeVariables(a.container, r.Env, a.own)
 	if r.Dir != "" {
 		if info, err := os.Stat(r.Dir); err != nil || !info.IsDir() {
-			_ = w.send(noticeFrame, 0, []byte(fmt.Sprintf("error: couldn't chdir to `%s': No such file or directory: going to /tmp instead", r.Dir)))
+			_ = w.sendFrame(noticeFrame, 0, []byte(fmt.Sprintf("error: couldn't chdir to `%s': No such file or directory: going to /tmp instead", r.Dir)))
 			r.Dir = "/tmp"
 		}
 	}
 	for i := range r.Tasks {
-		if err := group.start(r, &r.Tasks[i], env); err != nil {
-			group.kill()
+		if err := group.startTask(r, &r.Tasks[i], env); err != nil {
+			group.killTasks()
 			return err
 		}
 	}
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		group.listen()
+		group.handleMessages()
 	}()
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		group.ends.Wait()
-		group.tellOfMemory(launchconfig.Value(env, "SLURM_JOB_ID"), r.Step)
+		group.reportMemoryKills(launchconfig.VariableValue(env, "SLURM_JOB_ID"), r.Step)
 	}()
 	select {
 	case <-over:
-		_ = w.send(answerFrame, 0, []byte("{}"))
+		_ = w.sendFrame(answerFrame, 0, []byte("{}"))
 		w.closeWrite()
 		<-gone // srun closes the connection after it has received the response
 	case <-gone:
-		group.kill()
+		group.killTasks()
 		<-over
 	}
 	return nil
@@ -181,28 +182,28 @@ type taskGroup struct {
 	oomKills  int // processes of the step that were killed for lack of memory
 }
 
-// ofMemory returns how a task ended. As in Slurm, the task counts as killed by the out-of-memory killer if any
+// classifyEnding returns how a task ended. As in Slurm, the task counts as killed by the out-of-memory killer if any
 // process of its step in this pod was killed by it, even if that was not the task itself.
-func (g *taskGroup) ofMemory(e ending) ending {
+func (g *taskGroup) classifyEnding(e ending) ending {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.oomKills += g.agent.oom.claim()
+	g.oomKills += g.agent.oom.claimKills()
 	if g.oomKills == 0 {
 		return e
 	}
 	return ending{Signal: signalNoMemory, Usage: e.Usage}
 }
 
-// tellOfMemory reports processes that were killed by the out-of-memory killer to srun.
-func (g *taskGroup) tellOfMemory(job string, step int) {
+// reportMemoryKills reports processes that were killed by the out-of-memory killer to srun.
+func (g *taskGroup) reportMemoryKills(job string, step int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.oomKills > 0 {
-		_ = g.wire.send(noticeFrame, 0, []byte(noMemory(g.oomKills, fmt.Sprintf("%s.%d", job, step))))
+		_ = g.wire.sendFrame(noticeFrame, 0, []byte(memoryKillText(g.oomKills, fmt.Sprintf("%s.%d", job, step))))
 	}
 }
 
-func (g *taskGroup) start(r *tasksRequest, t *task, env []string) error {
+func (g *taskGroup) startTask(r *tasksRequest, t *task, env []string) error {
 	rank := uint32(t.Rank)
 	if len(t.Args) == 0 {
 		return fmt.Errorf("task %d has no command", t.Rank)
@@ -214,41 +215,41 @@ func (g *taskGroup) start(r *tasksRequest, t *task, env []string) error {
 			return err
 		}
 	}
-	p, err := startProcess(t, r.Dir, launchconfig.Merge(env, t.Env), tty, stream{g.wire, stdoutFrame, rank}, stream{g.wire, stderrFrame, rank})
+	p, err := startProcess(t, r.Dir, launchconfig.MergeVariables(env, t.Env), tty, stream{g.wire, stdoutFrame, rank}, stream{g.wire, stderrFrame, rank})
 	if err != nil {
-		return g.wire.sendJSON(exitFrame, rank, notStarted(err))
+		return g.wire.sendJSON(exitFrame, rank, endingNotStarted(err))
 	}
 	if p.stdin != nil {
-		p.feed(func() { _ = g.wire.send(takenFrame, rank, nil) })
+		p.startInput(func() { _ = g.wire.sendFrame(takenFrame, rank, nil) })
 	}
 	g.mu.Lock()
 	g.processes[rank] = p
 	g.mu.Unlock()
-	g.agent.add(p)
-	if err := g.wire.send(startedFrame, rank, numberBytes(p.command.Process.Pid)); err != nil {
-		p.signal(int(syscall.SIGKILL))
+	g.agent.addProcess(p)
+	if err := g.wire.sendFrame(startedFrame, rank, encodeNumber(p.command.Process.Pid)); err != nil {
+		p.signalGroup(int(syscall.SIGKILL))
 	}
 	g.ends.Go(func() {
-		failure := p.executed()
-		e := g.ofMemory(p.wait())
-		g.agent.remove(p)
+		failure := p.waitUntilExecuted()
+		e := g.classifyEnding(p.waitForEnd())
+		g.agent.removeProcess(p)
 		if failure != nil {
-			e = notStarted(failure)
+			e = endingNotStarted(failure)
 		}
 		_ = g.wire.sendJSON(exitFrame, rank, e)
 	})
 	return nil
 }
 
-// listen applies srun's messages (input, signals, terminal sizes) to the tasks until srun disconnects.
-func (g *taskGroup) listen() {
+// handleMessages applies srun's messages (input, signals, terminal sizes) to the tasks until srun disconnects.
+func (g *taskGroup) handleMessages() {
 	for {
-		f, err := g.wire.receive()
+		f, err := g.wire.receiveFrame()
 		if err != nil {
 			return
 		}
 		if f.kind == signalFrame {
-			g.signal(number(f.data))
+			g.signalTasks(decodeNumber(f.data))
 			continue
 		}
 		g.mu.Lock()
@@ -257,33 +258,33 @@ func (g *taskGroup) listen() {
 		switch {
 		case p == nil:
 		case f.kind == stdinFrame && len(f.data) > 0:
-			p.put(f.data)
+			p.queueInput(f.data)
 		case f.kind == stdinEndFrame:
-			p.put(nil)
+			p.queueInput(nil)
 		case f.kind == resizeFrame && p.terminal != nil && len(f.data) == 4:
-			p.terminal.resize(binary.BigEndian.Uint16(f.data), binary.BigEndian.Uint16(f.data[2:]))
+			p.terminal.setSize(binary.BigEndian.Uint16(f.data), binary.BigEndian.Uint16(f.data[2:]))
 		}
 	}
 }
 
-func (g *taskGroup) signal(number int) {
+func (g *taskGroup) signalTasks(number int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, p := range g.processes {
-		p.signal(number)
+		p.signalGroup(number)
 	}
 }
 
-// kill ends the tasks after their srun has disconnected.
-func (g *taskGroup) kill() {
-	g.signal(int(syscall.SIGTERM))
-	g.signal(int(syscall.SIGCONT))
-	timer := time.AfterFunc(killWait, func() { g.signal(int(syscall.SIGKILL)) })
+// killTasks ends the tasks after their srun has disconnected.
+func (g *taskGroup) killTasks() {
+	g.signalTasks(int(syscall.SIGTERM))
+	g.signalTasks(int(syscall.SIGCONT))
+	timer := time.AfterFunc(killWait, func() { g.signalTasks(int(syscall.SIGKILL)) })
 	g.ends.Wait()
 	timer.Stop()
 }
 
-func (a *agent) add(p *process) {
+func (a *agent) addProcess(p *process) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.running == nil {
@@ -292,18 +293,18 @@ func (a *agent) add(p *process) {
 	a.running[p] = true
 }
 
-func (a *agent) remove(p *process) {
+func (a *agent) removeProcess(p *process) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.running, p)
 }
 
-// signal sends a signal to all tasks of the pod.
-func (a *agent) signal(number int) {
+// signalProcesses sends a signal to all tasks of the pod.
+func (a *agent) signalProcesses(number int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for p := range a.running {
-		p.signal(number)
+		p.signalGroup(number)
 	}
 }
 
@@ -313,8 +314,8 @@ func (a *agent) countSteps(by int) {
 	a.steps += by
 }
 
-// idle waits until no steps are left or ctx is done.
-func (a *agent) idle(ctx context.Context) {
+// waitUntilIdle waits until no steps are left or ctx is done.
+func (a *agent) waitUntilIdle(ctx context.Context) {
 	for {
 		a.mu.Lock()
 		steps := a.steps

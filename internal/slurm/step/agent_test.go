@@ -42,7 +42,7 @@ func serveAgent(t *testing.T) (connect func() *wire) {
 	}
 	t.Cleanup(func() { _ = listener.Close() })
 	a := &agent{container: os.Environ()}
-	go a.serve(tls.NewListener(bufferedListener{listener}, identity))
+	go a.serveConnections(tls.NewListener(bufferedListener{listener}, identity))
 	return func() *wire {
 		connection, err := net.Dial("tcp", listener.Addr().String())
 		if err != nil {
@@ -63,7 +63,7 @@ type received struct {
 // receiveAll reads frames until the agent answers or reports an error, or until the connection ends.
 func receiveAll(w *wire) (r received) {
 	for {
-		f, err := w.receive()
+		f, err := w.receiveFrame()
 		if err != nil {
 			r.Problem = err.Error()
 			return r
@@ -74,7 +74,7 @@ func receiveAll(w *wire) (r received) {
 		case exitFrame:
 			r.Exits++
 		case errorFrame:
-			r.Problem = errorOf(f.data).What
+			r.Problem = decodeError(f.data).What
 			return r
 		case answerFrame:
 			r.Answered = true
@@ -86,7 +86,7 @@ func receiveAll(w *wire) (r received) {
 // keepSending sends input for task 0 until the connection is closed.
 func keepSending(w *wire) {
 	piece := make([]byte, 1024)
-	for w.send(stdinFrame, 0, piece) == nil {
+	for w.sendFrame(stdinFrame, 0, piece) == nil {
 	}
 }
 

@@ -33,8 +33,8 @@ type backlog struct {
 	bytes  int
 }
 
-// add appends a frame. If the backlog exceeds backlogBytes, it drops the oldest frames.
-func (b *backlog) add(f frame) {
+// appendFrame appends a frame. If the backlog exceeds backlogBytes, it drops the oldest frames.
+func (b *backlog) appendFrame(f frame) {
 	b.frames, b.bytes = append(b.frames, f), b.bytes+len(f.data)
 	for b.bytes > backlogBytes && len(b.frames) > 1 {
 		b.bytes -= len(b.frames[0].data)
@@ -48,8 +48,8 @@ type viewer struct {
 	lost  bool // output was dropped since the last frame was queued
 }
 
-// offer queues a frame, or drops it if the viewer is too slow.
-func (v *viewer) offer(f frame) {
+// queueFrame queues a frame, or drops it if the viewer is too slow.
+func (v *viewer) queueFrame(f frame) {
 	if v.lost {
 		select {
 		case v.queue <- frame{kind: noticeFrame, data: []byte("warning: output was lost because it arrives faster than it can be shown")}:
@@ -77,29 +77,29 @@ type view struct {
 	result  launchconfig.Step
 }
 
-// show forwards a piece of output to the viewers of a step.
-func (h *head) show(s *liveStep, f frame) {
+// showOutput forwards a piece of output to the viewers of a step.
+func (h *head) showOutput(s *liveStep, f frame) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s.view.recent.add(f)
+	s.view.recent.appendFrame(f)
 	for _, v := range s.view.viewers {
-		v.offer(f)
+		v.queueFrame(f)
 	}
 }
 
-// attach sends a step's output to the peer until the step ends or the peer disconnects.
-func (h *head) attach(w *wire, r *attachRequest) error {
+// attachViewer sends a step's output to the peer until the step ends or the peer disconnects.
+func (h *head) attachViewer(w *wire, r *attachRequest) error {
 	h.mu.Lock()
 	s := h.live[r.Step]
 	if s == nil {
 		h.mu.Unlock()
-		return usererror.Errorf("scontrol show step and squeue -s list running steps", "no job step %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
+		return usererror.Errorf("scontrol show step and squeue -s list running steps", "no job step %s.%d: Invalid job id specified", h.pod.SlurmJobID(), r.Step)
 	}
 	isFirst := !s.view.mirrors
 	s.view.mirrors = true
 	v := &viewer{queue: make(chan frame, viewerQueue)}
 	for _, f := range s.view.recent.frames {
-		v.offer(f)
+		v.queueFrame(f)
 	}
 	s.view.viewers = append(s.view.viewers, v)
 	answer := attachAnswer{Counts: s.view.counts}
@@ -107,14 +107,14 @@ func (h *head) attach(w *wire, r *attachRequest) error {
 		answer.Hosts = append(answer.Hosts, h.hosts[node])
 	}
 	h.mu.Unlock()
-	defer h.detach(s, v)
+	defer h.removeViewer(s, v)
 	if err := w.sendJSON(answerFrame, 0, answer); err != nil {
 		return err
 	}
 	if isFirst {
-		_ = s.wire.send(attachFrame, 0, nil) // an error does not matter: without its srun the step ends
+		_ = s.wire.sendFrame(attachFrame, 0, nil) // an error does not matter: without its srun the step ends
 	}
-	err := w.pass(v, s.view)
+	err := w.sendToViewer(v, s.view)
 	select {
 	case <-s.view.over:
 		time.Sleep(leaveTime) // sattach must receive the end before the container exits, or the exit code would be lost
@@ -123,18 +123,18 @@ func (h *head) attach(w *wire, r *attachRequest) error {
 	return err
 }
 
-func (h *head) detach(s *liveStep, v *viewer) {
+func (h *head) removeViewer(s *liveStep, v *viewer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.view.viewers = slices.DeleteFunc(s.view.viewers, func(other *viewer) bool { return other == v })
 }
 
-// pass sends the queued frames to a viewer, and finally the record of the step.
-func (w *wire) pass(v *viewer, from *view) error {
+// sendToViewer sends the queued frames to a viewer, and finally the record of the step.
+func (w *wire) sendToViewer(v *viewer, from *view) error {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_, _ = w.receive() // sattach sends nothing, so receive returns when it disconnects
+		_, _ = w.receiveFrame() // sattach sends nothing, so receive returns when it disconnects
 	}()
 	defer func() {
 		w.closeWrite()
@@ -143,7 +143,7 @@ func (w *wire) pass(v *viewer, from *view) error {
 	for {
 		select {
 		case f := <-v.queue:
-			if err := w.send(f.kind, f.task, f.data); err != nil {
+			if err := w.sendFrame(f.kind, f.task, f.data); err != nil {
 				return nil
 			}
 			continue
@@ -153,7 +153,7 @@ func (w *wire) pass(v *viewer, from *view) error {
 		}
 		for len(v.queue) > 0 { // no more frames are added
 			f := <-v.queue
-			if err := w.send(f.kind, f.task, f.data); err != nil {
+			if err := w.sendFrame(f.kind, f.task, f.data); err != nil {
 				return nil
 			}
 		}

@@ -17,10 +17,10 @@ import (
 // keyBytes is the length of a job's key.
 const keyBytes = 32
 
-// identity returns a TLS configuration derived from the job's key. All pods of a job derive the same key pair from
+// newIdentity returns a TLS configuration derived from the job's key. All pods of a job derive the same key pair from
 // it. Both sides of a connection present a certificate for this key pair and accept no other, so that only pods that
 // have the job's key can connect to each other. The traffic is encrypted.
-func identity(key string) (*tls.Config, error) {
+func newIdentity(key string) (*tls.Config, error) {
 	secret, err := hex.DecodeString(strings.TrimSpace(key))
 	if err != nil || len(secret) != keyBytes {
 		return nil, fmt.Errorf("the job's key is not a hexadecimal number of %d bytes", keyBytes)
@@ -40,11 +40,11 @@ func identity(key string) (*tls.Config, error) {
 		// Names and issuers do not matter: the key alone identifies the peer, and TLS verifies that the peer has the
 		// private key.
 		InsecureSkipVerify: true,
-		VerifyConnection:   func(state tls.ConnectionState) error { return sameKey(own, state) },
+		VerifyConnection:   func(state tls.ConnectionState) error { return checkPeerKey(own, state) },
 	}, nil
 }
 
-func sameKey(own crypto.PublicKey, state tls.ConnectionState) error {
+func checkPeerKey(own crypto.PublicKey, state tls.ConnectionState) error {
 	if len(state.PeerCertificates) > 0 {
 		if public, ok := state.PeerCertificates[0].PublicKey.(ed25519.PublicKey); ok && public.Equal(own) {
 			return nil

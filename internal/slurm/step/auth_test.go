@@ -14,7 +14,7 @@ import (
 
 func identityOf(t *testing.T, digits string) *tls.Config {
 	t.Helper()
-	config, err := identity(strings.Repeat(digits, keyBytes))
+	config, err := newIdentity(strings.Repeat(digits, keyBytes))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,13 +44,13 @@ func TestOnlyWhoKnowsTheJobsKeyIsAnswered(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			a := &agent{ready: closed, head: func(w *wire, _ *request) error { return w.send(answerFrame, 0, []byte("{}")) }}
-			go a.serve(l)
+			a := &agent{ready: closed, head: func(w *wire, _ *request) error { return w.sendFrame(answerFrame, 0, []byte("{}")) }}
+			go a.serveConnections(l)
 			connection, err := tls.Dial("tcp", l.Addr().String(), c.client)
 			if err == nil {
 				w := newWire(connection)
 				if err = w.sendJSON(askFrame, 0, request{Job: true}); err == nil {
-					err = w.answer(nil, nil)
+					err = w.receiveAnswer(nil, nil)
 				}
 				_ = w.Close()
 			}
@@ -68,7 +68,7 @@ func TestAPodThatKnowsTheKeyTrustsNobodyElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	go (&agent{}).serve(l)
+	go (&agent{}).serveConnections(l)
 	if _, err := tls.Dial("tcp", l.Addr().String(), identityOf(t, "aa")); err == nil || !strings.Contains(err.Error(), "does not have this job's key") {
 		t.Errorf("%v", err)
 	}
@@ -77,7 +77,7 @@ func TestAPodThatKnowsTheKeyTrustsNobodyElse(t *testing.T) {
 func TestAKeyThatIsNone(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"", "aa", strings.Repeat("zz", keyBytes), strings.Repeat("aa", keyBytes+1)} {
-		if _, err := identity(key); err == nil {
+		if _, err := newIdentity(key); err == nil {
 			t.Errorf("%q is taken", key)
 		}
 	}
@@ -91,10 +91,10 @@ func TestMessagesThatAreTooLongAreRefused(t *testing.T) {
 		_, _ = there.Write([]byte{byte(askFrame), 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff})
 		_, _ = io.Copy(io.Discard, there)
 	}()
-	if _, err := newWire(here).receive(); err == nil || !strings.Contains(err.Error(), "too long") {
+	if _, err := newWire(here).receiveFrame(); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("%v", err)
 	}
-	if err := newWire(here).send(stdinFrame, 0, make([]byte, maxFrame+1)); err == nil {
+	if err := newWire(here).sendFrame(stdinFrame, 0, make([]byte, maxFrame+1)); err == nil {
 		t.Error("it is sent")
 	}
 }
@@ -143,7 +143,7 @@ func TestStepsGetNodes(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want, err := c.head.plan(&c.asked)
+			want, err := c.head.planStep(&c.asked)
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), "Unable to create step for job 42: "+c.err) && !strings.Contains(err.Error(), c.err) {
 					t.Errorf("%v, want %s", err, c.err)
@@ -157,7 +157,7 @@ func TestStepsGetNodes(t *testing.T) {
 			if used == nil {
 				used = make([]int, len(c.head.hosts))
 			}
-			nodes := want.choose(used, c.head.spec.CPUs, c.head.free)
+			nodes := want.chooseNodes(used, c.head.spec.CPUs, c.head.free)
 			if diff := cmp.Diff(c.nodes, nodes); diff != "" {
 				t.Errorf("nodes %s", diff)
 			}
@@ -202,7 +202,7 @@ func FuzzProgramsByTask(f *testing.F) {
 				t.Errorf("%q: a line without a program", text)
 			}
 		}
-		_ = argsOf(programs, rank)
+		_ = commandOfTask(programs, rank)
 	})
 }
 

@@ -29,52 +29,52 @@ var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop:
 	{Long: "usage", Help: "print a brief list of all options"},
 }}
 
-// Scontrol runs the subset of scontrol that scripts need: host lists, the script's own job, and requeue.
-func Scontrol(ctx context.Context, args []string) int {
-	if err := becomeIfNotOwn("scontrol", args, isOwnScontrol(args)); err != nil {
-		return report("scontrol", err)
+// RunScontrol runs the subset of scontrol that scripts need: host lists, the script's own job, and requeue.
+func RunScontrol(ctx context.Context, args []string) int {
+	if err := becomeIfForeign("scontrol", args, isOwnScontrol(args)); err != nil {
+		return reportError("scontrol", err)
 	}
-	p, err := scontrolTable.Parse(args)
+	p, err := scontrolTable.ParseArguments(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "scontrol: %v\n", err)
 		return 1
 	}
-	if informed(&scontrolTable, p) {
+	if printInformation(&scontrolTable, p) {
 		return 0
 	}
 	if len(p.Operands) == 0 {
-		return report("scontrol", errors.New("a command is missing: use show hostnames, show hostlist, show job or requeue"))
+		return reportError("scontrol", errors.New("a command is missing: use show hostnames, show hostlist, show job or requeue"))
 	}
 	verb, rest := p.Operands[0], p.Operands[1:]
 	switch {
-	case isWord(verb, "show", 2) && len(rest) > 0:
-		return report("scontrol", show(ctx, os.Stdout, rest, p.Has("oneliner")))
-	case isWord(verb, "requeue", 3):
-		return report("scontrol", requeue(ctx, rest))
-	case isWord(verb, "ping", 2):
+	case isAbbreviation(verb, "show", 2) && len(rest) > 0:
+		return reportError("scontrol", runShow(ctx, os.Stdout, rest, p.Has("oneliner")))
+	case isAbbreviation(verb, "requeue", 3):
+		return reportError("scontrol", requeueJob(ctx, rest))
+	case isAbbreviation(verb, "ping", 2):
 		fmt.Fprintln(os.Stdout, "Slurmctld(primary) is UP")
 		return 0
 	}
-	return report("scontrol", fmt.Errorf("%q is not supported inside a job; run scontrol where the job was submitted", strings.Join(p.Operands, " ")))
+	return reportError("scontrol", fmt.Errorf("%q is not supported inside a job; run scontrol where the job was submitted", strings.Join(p.Operands, " ")))
 }
 
-// isWord reports whether text is an abbreviation of word with at least the given number of letters.
-func isWord(text, word string, least int) bool {
+// isAbbreviation reports whether text is an abbreviation of word with at least the given number of letters.
+func isAbbreviation(text, word string, least int) bool {
 	return len(text) >= least && strings.HasPrefix(word, strings.ToLower(text))
 }
 
-func show(ctx context.Context, out io.Writer, words []string, oneLine bool) error {
+func runShow(ctx context.Context, out io.Writer, words []string, oneLine bool) error {
 	what, arguments := strings.ToLower(words[0]), words[1:]
 	list := os.Getenv("SLURM_JOB_NODELIST")
 	if len(arguments) > 0 {
 		list = strings.Join(arguments, ",")
 	}
 	switch {
-	case isWord(what, "hostnames", 5):
+	case isAbbreviation(what, "hostnames", 5):
 		if list == "" {
 			return usererror.Errorf("specify a list, for example scontrol show hostnames n[1-3]", "SLURM_JOB_NODELIST is not set, and no list of hosts was specified")
 		}
-		hosts, err := hostlist.Expand(list)
+		hosts, err := hostlist.ExpandList(list)
 		if err != nil {
 			return err
 		}
@@ -83,16 +83,16 @@ func show(ctx context.Context, out io.Writer, words []string, oneLine bool) erro
 		}
 		return nil
 	case what == "hostlist", what == "hostlistsorted":
-		hosts, err := hostlist.Expand(list)
+		hosts, err := hostlist.ExpandList(list)
 		if err != nil {
 			return err
 		}
 		if what == "hostlistsorted" {
-			hostlist.Sort(hosts)
+			hostlist.SortNames(hosts)
 		}
-		fmt.Fprintln(out, hostlist.Compress(hosts))
+		fmt.Fprintln(out, hostlist.CompressNames(hosts))
 		return nil
-	case isWord(what, "jobs", 1):
+	case isAbbreviation(what, "jobs", 1):
 		return showJob(ctx, out, arguments, oneLine)
 	}
 	return fmt.Errorf("show %s is not supported inside a job; run scontrol where the job was submitted", words[0])
@@ -100,16 +100,16 @@ func show(ctx context.Context, out io.Writer, words []string, oneLine bool) erro
 
 // showJob prints this job as key=value pairs.
 func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) error {
-	h, job, err := ownJob(ctx)
+	h, job, err := requestOwnJob(ctx)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if !job.called(id) {
-			return foreign(id, job)
+		if !job.matchesID(id) {
+			return foreignJobError(id, job)
 		}
 	}
-	lines := job.lines(h, time.Now())
+	lines := job.descriptionLines(h, time.Now())
 	if oneLine {
 		fmt.Fprintln(out, strings.Join(lines, " "))
 		return nil
@@ -118,17 +118,17 @@ func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) err
 	return nil
 }
 
-// lines returns the description of the job, in the order and format that scontrol uses outside a job.
-func (j *jobAnswer) lines(h *here, now time.Time) []string {
+// descriptionLines returns the description of the job, in the order and format that scontrol uses outside a job.
+func (j *jobAnswer) descriptionLines(h *here, now time.Time) []string {
 	s := &j.Spec
 	end, limit := "Unknown", "UNLIMITED"
 	start := time.Unix(j.Start, 0)
 	if s.TimeLimit > 0 {
-		end, limit = start.Add(time.Duration(s.TimeLimit)*time.Second).Format(timeformat.Standard), timeformat.Long(time.Duration(s.TimeLimit)*time.Second)
+		end, limit = start.Add(time.Duration(s.TimeLimit)*time.Second).Format(timeformat.Standard), timeformat.LongDuration(time.Duration(s.TimeLimit)*time.Second)
 	}
 	const none = "(null)"
-	out := cmp.Or(j.expand(h, s.Output), none)
-	title := "JobId=" + j.Pod.ID()
+	out := cmp.Or(j.expandPattern(h, s.Output), none)
+	title := "JobId=" + j.Pod.SlurmJobID()
 	if j.Pod.ArrayIndex >= 0 {
 		title += fmt.Sprintf(" ArrayJobId=%s ArrayTaskId=%d", j.Pod.JobID, j.Pod.ArrayIndex)
 	}
@@ -137,87 +137,87 @@ func (j *jobAnswer) lines(h *here, now time.Time) []string {
 		fmt.Sprintf("UserId=%s(%d) GroupId=N/A MCS_label=N/A", s.User, os.Getuid()),
 		fmt.Sprintf("Nice=0 Account=%s QOS=%s", cmp.Or(s.Account, none), cmp.Or(s.QOS, none)),
 		fmt.Sprintf("JobState=RUNNING Reason=None Dependency=%s", none), // a running job has no unmet dependency
-		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=%d Reboot=0 ExitCode=0:0", bit(!s.NoRequeue), j.Pod.Restarts, bit(!s.Interactive)),
-		fmt.Sprintf("RunTime=%s TimeLimit=%s TimeMin=N/A", timeformat.Long(now.Sub(start)), limit),
+		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=%d Reboot=0 ExitCode=0:0", boolDigit(!s.NoRequeue), j.Pod.Restarts, boolDigit(!s.Interactive)),
+		fmt.Sprintf("RunTime=%s TimeLimit=%s TimeMin=N/A", timeformat.LongDuration(now.Sub(start)), limit),
 		fmt.Sprintf("StartTime=%s EndTime=%s Deadline=N/A", start.Format(timeformat.Standard), end),
 		fmt.Sprintf("Partition=%s AllocNode:Sid=%s:N/A", s.Partition, cmp.Or(s.SubmitHost, "N/A")),
-		"NodeList=" + hostlist.Compress(slices.Clone(j.Hosts)),
+		"NodeList=" + hostlist.CompressNames(slices.Clone(j.Hosts)),
 		"BatchHost=" + j.Hosts[0],
-		fmt.Sprintf("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d", len(j.Hosts), len(j.Hosts)*s.CPUs, s.TasksOf(len(j.Hosts)), max(s.CPUsPerTask, 1)),
+		fmt.Sprintf("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d", len(j.Hosts), len(j.Hosts)*s.CPUs, s.DefaultTaskCount(len(j.Hosts)), max(s.CPUsPerTask, 1)),
 		"Command=" + cmp.Or(s.Command, none),
 		"WorkDir=" + cmp.Or(s.WorkDir, "/"),
-		"StdErr=" + cmp.Or(j.expand(h, s.Error), out),
-		"StdIn=" + cmp.Or(j.expand(h, s.Input), "/dev/null"),
+		"StdErr=" + cmp.Or(j.expandPattern(h, s.Error), out),
+		"StdIn=" + cmp.Or(j.expandPattern(h, s.Input), "/dev/null"),
 		"StdOut=" + out,
 	}
 	return lines
 }
 
-// bit returns the number that scontrol prints for a boolean.
-func bit(yes bool) int {
+// boolDigit returns the number that scontrol prints for a boolean.
+func boolDigit(yes bool) int {
 	if yes {
 		return 1
 	}
 	return 0
 }
 
-// ownJob requests the description of the job from the launcher.
-func ownJob(ctx context.Context) (*here, *jobAnswer, error) {
+// requestOwnJob requests the description of the job from the launcher.
+func requestOwnJob(ctx context.Context) (*here, *jobAnswer, error) {
 	h, err := findHere()
 	if err != nil {
 		return nil, nil, err
 	}
 	var job jobAnswer
-	return h, &job, h.question(ctx, request{Job: true}, &job)
+	return h, &job, h.queryHead(ctx, request{Job: true}, &job)
 }
 
-// called reports whether id identifies this job by its number, by array number and index, or by its name.
-func (j *jobAnswer) called(id string) bool {
+// matchesID reports whether id identifies this job by its number, by array number and index, or by its name.
+func (j *jobAnswer) matchesID(id string) bool {
 	if j.Pod.ArrayIndex >= 0 && id == j.Pod.JobID+"_"+strconv.Itoa(j.Pod.ArrayIndex) {
 		return true
 	}
-	return id == j.Pod.ID() || id == j.Pod.Job || j.Pod.ArrayIndex < 0 && id == j.Pod.JobID
+	return id == j.Pod.SlurmJobID() || id == j.Pod.Job || j.Pod.ArrayIndex < 0 && id == j.Pod.JobID
 }
 
-func foreign(id string, job *jobAnswer) error {
+func foreignJobError(id string, job *jobAnswer) error {
 	return usererror.Errorf("run the same command where the job was submitted to reach all jobs",
-		"job %s is not this job, %s: inside a job, only the job itself can be reached, because its pods have no permissions in the cluster", id, job.Pod.ID())
+		"job %s is not this job, %s: inside a job, only the job itself can be reached, because its pods have no permissions in the cluster", id, job.Pod.SlurmJobID())
 }
 
-func (j *jobAnswer) expand(h *here, pattern string) string {
+func (j *jobAnswer) expandPattern(h *here, pattern string) string {
 	if pattern == "" {
 		return ""
 	}
-	text, err := namesOf(j, h).Expand(pattern)
+	text, err := patternNames(j, h).ExpandPattern(pattern)
 	if err != nil {
 		return pattern
 	}
 	return text
 }
 
-// namesOf returns the values for patterns in the names of the job's files.
-func namesOf(j *jobAnswer, h *here) launchconfig.Names {
-	return launchconfig.NamesOf(&j.Spec, &j.Pod, launchconfig.Place{Hosts: h.place.Hosts})
+// patternNames returns the values for patterns in the names of the job's files.
+func patternNames(j *jobAnswer, h *here) launchconfig.Names {
+	return launchconfig.NewNames(&j.Spec, &j.Pod, launchconfig.Place{Hosts: h.place.Hosts})
 }
 
-// requeue ends the job and requests that it be started again.
-func requeue(ctx context.Context, ids []string) error {
+// requeueJob ends the job and requests that it be started again.
+func requeueJob(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return errors.New("a job is missing: use scontrol requeue $SLURM_JOB_ID")
 	}
-	h, job, err := ownJob(ctx)
+	h, job, err := requestOwnJob(ctx)
 	if err != nil {
 		return err
 	}
 	for _, list := range ids {
 		for id := range strings.SplitSeq(list, ",") {
-			if !job.called(id) {
-				return foreign(id, job)
+			if !job.matchesID(id) {
+				return foreignJobError(id, job)
 			}
 		}
 	}
 	if job.Spec.NoRequeue {
-		return usererror.Errorf("submit the job with --requeue", "Requested operation is presently disabled for job %s: it was submitted with --no-requeue", job.Pod.ID())
+		return usererror.Errorf("submit the job with --requeue", "Requested operation is presently disabled for job %s: it was submitted with --no-requeue", job.Pod.SlurmJobID())
 	}
-	return h.question(ctx, request{End: &endRequest{Requeue: true}}, nil)
+	return h.queryHead(ctx, request{End: &endRequest{Requeue: true}}, nil)
 }

@@ -35,28 +35,28 @@ type here struct {
 
 // findHere reads the description of this pod from files and environment variables.
 func findHere() (*here, error) {
-	h := &here{dirs: directoriesOf(os.Getenv)}
+	h := &here{dirs: newDirectories(os.Getenv)}
 	var err error
 	if h.spec, err = h.dirs.readSpec(); err != nil {
 		return nil, errNoJob
 	}
-	if h.pod, err = launchconfig.PodOf(os.Getenv); err != nil {
+	if h.pod, err = launchconfig.ReadPod(os.Getenv); err != nil {
 		return nil, err
 	}
-	h.place, err = launchconfig.PlaceOf(&h.spec, &h.pod)
+	h.place, err = launchconfig.FindPlace(&h.spec, &h.pod)
 	return h, err
 }
 
-// ask connects to a pod of the job by its host name and sends a request. It retries for agentTime.
-func (h *here) ask(ctx context.Context, host string, r request) (*wire, error) {
+// sendRequest connects to a pod of the job by its host name and sends a request. It retries for agentTime.
+func (h *here) sendRequest(ctx context.Context, host string, r request) (*wire, error) {
 	ctx, cancel := context.WithTimeout(ctx, agentTime)
 	defer cancel()
-	return h.askFor(ctx, host, r)
+	return h.retryRequest(ctx, host, r)
 }
 
-// askFor is like ask, but retries until ctx ends.
-func (h *here) askFor(ctx context.Context, host string, r request) (*wire, error) {
-	connection, err := h.connect(ctx, host)
+// retryRequest is like sendRequest, but retries until ctx ends.
+func (h *here) retryRequest(ctx context.Context, host string, r request) (*wire, error) {
+	connection, err := h.connectToHost(ctx, host)
 	if err != nil {
 		return nil, err
 	}
@@ -68,22 +68,22 @@ func (h *here) askFor(ctx context.Context, host string, r request) (*wire, error
 	return w, nil
 }
 
-// askHead sends a request to the pod in which the script runs.
-func (h *here) askHead(ctx context.Context, r request) (*wire, error) {
-	return h.ask(ctx, h.place.Hosts[0], r)
+// sendToHead sends a request to the pod in which the script runs.
+func (h *here) sendToHead(ctx context.Context, r request) (*wire, error) {
+	return h.sendRequest(ctx, h.place.Hosts[0], r)
 }
 
-// askHeadFor is like askHead, but retries until ctx ends.
-func (h *here) askHeadFor(ctx context.Context, r request) (*wire, error) {
-	return h.askFor(ctx, h.place.Hosts[0], r)
+// retryToHead is like sendToHead, but retries until ctx ends.
+func (h *here) retryToHead(ctx context.Context, r request) (*wire, error) {
+	return h.retryRequest(ctx, h.place.Hosts[0], r)
 }
 
-// askLauncher is like askHead, for callers outside the script. It retries, because the pod may run before its
+// sendToLauncher is like sendToHead, for callers outside the script. It retries, because the pod may run before its
 // launcher listens.
-func (h *here) askLauncher(ctx context.Context, r request) (*wire, error) {
+func (h *here) sendToLauncher(ctx context.Context, r request) (*wire, error) {
 	patience := time.After(launcherTime)
 	for {
-		w, err := h.askHead(ctx, r)
+		w, err := h.sendToHead(ctx, r)
 		if err == nil {
 			return w, nil
 		}
@@ -97,23 +97,23 @@ func (h *here) askLauncher(ctx context.Context, r request) (*wire, error) {
 	}
 }
 
-// question sends a request to the head and decodes the response.
-func (h *here) question(ctx context.Context, r request, to any) error {
-	w, err := h.askHead(ctx, r)
+// queryHead sends a request to the head and decodes the response.
+func (h *here) queryHead(ctx context.Context, r request, to any) error {
+	w, err := h.sendToHead(ctx, r)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	return w.answer(to, nil)
+	return w.receiveAnswer(to, nil)
 }
 
-// connect connects to the agent on a host: by the local socket if the host is this pod, otherwise over the network
-// with the job's key. It retries until ctx is done.
-func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
-	if host == h.place.Host() {
-		connection, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "unix", h.dirs.socket())
+// connectToHost connects to the agent on a host: by the local socket if the host is this pod, otherwise over the
+// network with the job's key. It retries until ctx is done.
+func (h *here) connectToHost(ctx context.Context, host string) (net.Conn, error) {
+	if host == h.place.OwnHost() {
+		connection, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "unix", h.dirs.socketPath())
 		if err != nil {
-			return nil, usererror.Hinted(fmt.Errorf("the job's launcher cannot be reached: %w", err), launcherGone)
+			return nil, usererror.WithHint(fmt.Errorf("the job's launcher cannot be reached: %w", err), launcherGone)
 		}
 		return connection, nil
 	}
@@ -131,7 +131,7 @@ func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, usererror.Hinted(fmt.Errorf("node %s cannot be reached: %w", host, err), "its pod may not be running, or its network may block port "+Port+"; check with kubectl get pods")
+			return nil, usererror.WithHint(fmt.Errorf("node %s cannot be reached: %w", host, err), "its pod may not be running, or its network may block port "+Port+"; check with kubectl get pods")
 		case <-time.After(pause):
 		}
 	}

@@ -29,8 +29,8 @@ type directories struct {
 	termination         string
 }
 
-// directoriesOf returns the directories for an environment. The program vc-step is in the directory bin below tools.
-func directoriesOf(env func(string) string) directories {
+// newDirectories returns the directories for an environment. The program vc-step is in the directory bin below tools.
+func newDirectories(env func(string) string) directories {
 	d := directories{tools: launchconfig.ToolsDir, spec: launchconfig.SpecDir, secret: launchconfig.SecretDir, termination: "/dev/termination-log"}
 	if volumes := env(envVolumes); volumes != "" {
 		d.tools, d.spec, d.secret = filepath.Join(volumes, launchconfig.ToolsVolume), filepath.Join(volumes, launchconfig.JobVolume), filepath.Join(volumes, launchconfig.SecretVolume)
@@ -41,10 +41,10 @@ func directoriesOf(env func(string) string) directories {
 	return d
 }
 
-func (d directories) bin() string      { return filepath.Join(d.tools, "bin") }
-func (d directories) socket() string   { return filepath.Join(d.tools, "run", "agent.sock") }
-func (d directories) script() string   { return filepath.Join(d.tools, "run", "slurm_script") }
-func (d directories) hostfile() string { return filepath.Join(d.tools, "run", "hostfile") }
+func (d directories) programDirectory() string { return filepath.Join(d.tools, "bin") }
+func (d directories) socketPath() string       { return filepath.Join(d.tools, "run", "agent.sock") }
+func (d directories) scriptPath() string       { return filepath.Join(d.tools, "run", "slurm_script") }
+func (d directories) hostfilePath() string     { return filepath.Join(d.tools, "run", "hostfile") }
 
 // readSpec reads the launcher's description of the job.
 func (d directories) readSpec() (launchconfig.Spec, error) {
@@ -59,15 +59,15 @@ func (d directories) readSpec() (launchconfig.Spec, error) {
 	return spec, nil
 }
 
-// began returns the time from which Kubernetes counts the pod's run time, which is before its images were pulled. It
+// podStart returns the time from which Kubernetes counts the pod's run time, which is before its images were pulled. It
 // is the creation time of the tools directory or, on systems that do not record it, the time when vc-step was
 // installed there.
-func (d directories) began(now time.Time) time.Time {
+func (d directories) podStart(now time.Time) time.Time {
 	at := now
 	var made unix.Statx_t
 	if unix.Statx(unix.AT_FDCWD, d.tools, 0, unix.STATX_BTIME, &made) == nil && made.Mask&unix.STATX_BTIME != 0 {
 		at = time.Unix(made.Btime.Sec, int64(made.Btime.Nsec))
-	} else if info, err := os.Stat(filepath.Join(d.bin(), "vc-step")); err == nil {
+	} else if info, err := os.Stat(filepath.Join(d.programDirectory(), "vc-step")); err == nil {
 		at = info.ModTime()
 	}
 	if at.After(now) {
@@ -85,7 +85,7 @@ func (d directories) readIdentity() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return identity(string(key))
+	return newIdentity(string(key))
 }
 
 // readExported reads the environment that was submitted together with the job.

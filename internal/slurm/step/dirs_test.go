@@ -14,8 +14,8 @@ func TestAJobBeganWhenTheDirectoryOfItsToolsWasMade(t *testing.T) {
 	before := time.Now()
 	d := directories{tools: t.TempDir()}
 	made := time.Now()
-	helper := filepath.Join(d.bin(), "vc-step")
-	if err := os.MkdirAll(d.bin(), 0o755); err != nil {
+	helper := filepath.Join(d.programDirectory(), "vc-step")
+	if err := os.MkdirAll(d.programDirectory(), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(helper, nil, 0o755); err != nil {
@@ -26,14 +26,14 @@ func TestAJobBeganWhenTheDirectoryOfItsToolsWasMade(t *testing.T) {
 	if err := os.Chtimes(d.tools, later, later); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.began(later); got.Before(before.Add(-clockTick)) || got.After(made.Add(clockTick)) {
+	if got := d.podStart(later); got.Before(before.Add(-clockTick)) || got.After(made.Add(clockTick)) {
 		t.Errorf("it began at %s, and was made between %s and %s", got, before, made)
 	}
-	if early := before.Add(-time.Hour); !d.began(early).Equal(early) {
+	if early := before.Add(-time.Hour); !d.podStart(early).Equal(early) {
 		t.Error("a job began after the moment that it is asked at")
 	}
 	gone := directories{tools: filepath.Join(d.tools, "nowhere")}
-	if !gone.began(later).Equal(later) {
+	if !gone.podStart(later).Equal(later) {
 		t.Error("where nothing is known a job begins now")
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// endBy ends the job at the request of a process inside it. A requeue or cancellation takes effect after the response
-// has been sent.
-func (l *launcher) endBy(r endRequest) {
+// endByRequest ends the job at the request of a process inside it. A requeue or cancellation takes effect after the
+// response has been sent.
+func (l *launcher) endByRequest(r endRequest) {
 	l.mu.Lock()
 	if r.Leave {
 		l.left = r.Code
@@ -29,7 +29,7 @@ func (l *launcher) endBy(r endRequest) {
 		return
 	}
 	if !r.Requeue && !r.Cancel {
-		l.stopAll()
+		l.stopEverything()
 		return
 	}
 	why := ""
@@ -37,36 +37,36 @@ func (l *launcher) endBy(r endRequest) {
 		why = " DUE TO JOB REQUEUE"
 	}
 	time.AfterFunc(answerLead, func() {
-		l.tell(why)
-		l.stopAll()
+		l.printCancellation(why)
+		l.stopEverything()
 	})
 }
 
-// cancelled ends the job because its pod is being terminated.
-func (l *launcher) cancelled() {
+// endCancelled ends the job because its pod is being terminated.
+func (l *launcher) endCancelled() {
 	why := ""
-	if limit := l.head.limit(); limit > 0 && time.Since(l.start) >= limit-2*time.Second {
+	if limit := l.head.timeLimit(); limit > 0 && time.Since(l.start) >= limit-2*time.Second {
 		why = " DUE TO TIME LIMIT"
 	}
-	l.tell(why)
-	l.stopAll()
+	l.printCancellation(why)
+	l.stopEverything()
 }
 
-func (l *launcher) tell(why string) {
+func (l *launcher) printCancellation(why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintf(l.errors, "slurmstepd: error: *** JOB %s ON %s CANCELLED AT %s%s ***\n", l.pod.ID(), l.place.Host(), time.Now().Format("2006-01-02T15:04:05"), why)
+	fmt.Fprintf(l.errors, "slurmstepd: error: *** JOB %s ON %s CANCELLED AT %s%s ***\n", l.pod.SlurmJobID(), l.place.OwnHost(), time.Now().Format("2006-01-02T15:04:05"), why)
 }
 
-// notify writes a message from scontrol notify to the script's error output.
-func (l *launcher) notify(message string) {
+// writeMessage writes a message from scontrol notify to the script's error output.
+func (l *launcher) writeMessage(message string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fmt.Fprintf(l.errors, "slurmstepd: error: %s\n", message)
 }
 
-// stopAll requests the steps and the script to end, and kills them after launchconfig.KillWait.
-func (l *launcher) stopAll() {
+// stopEverything requests the steps and the script to end, and kills them after launchconfig.KillWait.
+func (l *launcher) stopEverything() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	select {
@@ -75,16 +75,16 @@ func (l *launcher) stopAll() {
 	default:
 	}
 	close(l.stop)
-	l.head.close()
+	l.head.rejectSteps()
 	for _, number := range []syscall.Signal{syscall.SIGCONT, syscall.SIGTERM} {
-		l.head.signal(&signalRequest{Number: int(number), Steps: true, Step: -1})
+		l.head.sendSignal(&signalRequest{Number: int(number), Steps: true, Step: -1})
 		if l.script != nil {
-			l.script.signal(int(number))
+			l.script.signalGroup(int(number))
 		}
 	}
 	time.AfterFunc(launchconfig.KillWait, func() {
 		l.signalScript(int(syscall.SIGKILL), false)
-		l.head.cut()
+		l.head.cutConnections()
 	})
 }
 
@@ -97,73 +97,73 @@ func (l *launcher) isStopped() bool {
 	}
 }
 
-// finish ends processes that the script has left behind, and writes the report.
-func (l *launcher) finish(e ending) {
-	l.head.close()
-	if l.head.liveSteps() > 0 || l.groupLives() {
-		l.head.signal(&signalRequest{Number: int(syscall.SIGTERM), Steps: true, Step: -1})
-		l.killGroup(syscall.SIGTERM)
+// endRemaining ends processes that the script has left behind, and writes the report.
+func (l *launcher) endRemaining(e ending) {
+	l.head.rejectSteps()
+	if l.head.countLiveSteps() > 0 || l.isGroupAlive() {
+		l.head.sendSignal(&signalRequest{Number: int(syscall.SIGTERM), Steps: true, Step: -1})
+		l.signalGroup(syscall.SIGTERM)
 		l.waitForRest()
-		l.head.cut()
-		l.killGroup(syscall.SIGKILL)
+		l.head.cutConnections()
+		l.signalGroup(syscall.SIGKILL)
 	}
 	patience, cancel := context.WithTimeout(context.Background(), killWait)
 	defer cancel()
-	l.agent.idle(patience)
-	report := launchconfig.Report{Code: e.Code, Signal: e.Signal, Usage: usageOfAll(), Steps: l.head.job().Steps}
-	_ = os.WriteFile(l.dirs.termination, []byte(report.Text()), 0o666)
+	l.agent.waitUntilIdle(patience)
+	report := launchconfig.Report{Code: e.Code, Signal: e.Signal, Usage: usageOfProcesses(), Steps: l.head.describeJob().Steps}
+	_ = os.WriteFile(l.dirs.termination, []byte(report.EncodeText()), 0o666)
 }
 
 // waitForRest waits up to killWait for the end of steps and of processes that the script has left behind.
 func (l *launcher) waitForRest() {
-	for deadline := time.Now().Add(killWait); time.Now().Before(deadline) && (l.head.liveSteps() > 0 || l.groupLives()); {
+	for deadline := time.Now().Add(killWait); time.Now().Before(deadline) && (l.head.countLiveSteps() > 0 || l.isGroupAlive()); {
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-func (l *launcher) groupLives() bool { return l.killGroup(0) }
+func (l *launcher) isGroupAlive() bool { return l.signalGroup(0) }
 
-// killGroup sends a signal to the script's process group and reports whether the group still contains processes. The
+// signalGroup sends a signal to the script's process group and reports whether the group still contains processes. The
 // ID of a process group cannot be reused while a process of the group exists.
-func (l *launcher) killGroup(number syscall.Signal) bool {
+func (l *launcher) signalGroup(number syscall.Signal) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.script != nil && syscall.Kill(-l.script.command.Process.Pid, number) == nil
 }
 
-// code returns the exit code of the container.
-func (l *launcher) code(e ending) int {
+// exitCode returns the exit code of the container.
+func (l *launcher) exitCode(e ending) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.asked == nil:
-		return ownCode(e.status())
+		return replaceSpecialCode(e.shellStatus())
 	case l.asked.Requeue:
 		return launchconfig.ExitRequeue
 	case l.asked.Cancel:
 		return launchconfig.ExitCancelled
 	}
-	return ownCode(l.asked.Code)
+	return replaceSpecialCode(l.asked.Code)
 }
 
-// ownCode replaces an exit code of the program that would be mistaken for one of the launcher's special codes. The
-// Report contains the original code.
-func ownCode(code int) int {
+// replaceSpecialCode replaces an exit code of the program that would be mistaken for one of the launcher's special
+// codes. The Report contains the original code.
+func replaceSpecialCode(code int) int {
 	if code == launchconfig.ExitRequeue || code == launchconfig.ExitCancelled {
 		return 1
 	}
 	return code
 }
 
-func (l *launcher) leftWith() int {
+func (l *launcher) lastSessionCode() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.left
 }
 
-// sessionEnding returns how an interactive allocation ended. A session reports only an exit code. If that is 128 plus
+// endingOfSession returns how an interactive allocation ended. A session reports only an exit code. If that is 128 plus
 // the signal that ended the last step, the allocation counts as ended by that signal.
-func sessionEnding(code int, steps []launchconfig.Step) ending {
+func endingOfSession(code int, steps []launchconfig.Step) ending {
 	if len(steps) > 0 {
 		if last := steps[len(steps)-1]; last.Signal > 0 && code == 128+last.Signal {
 			return ending{Signal: last.Signal}
@@ -172,14 +172,14 @@ func sessionEnding(code int, steps []launchconfig.Step) ending {
 	return ending{Code: code}
 }
 
-// sessions returns a function that counts the sessions of an interactive allocation. The allocation ends when its
-// last session ends, or if no session starts within comeTime.
-func (l *launcher) sessions() func(bool) {
+// newSessionCounter returns a function that counts the sessions of an interactive allocation. The allocation ends when
+// its last session ends, or if no session starts within comeTime.
+func (l *launcher) newSessionCounter() func(bool) {
 	var mu sync.Mutex
 	open := 0
 	lonely := time.AfterFunc(comeTime, func() {
 		if l.spec.Interactive {
-			l.endBy(endRequest{Cancel: true})
+			l.endByRequest(endRequest{Cancel: true})
 		}
 	})
 	return func(begun bool) {
@@ -191,13 +191,13 @@ func (l *launcher) sessions() func(bool) {
 			return
 		}
 		if open--; open == 0 && l.spec.Interactive {
-			time.AfterFunc(leaveTime, func() { l.endBy(endRequest{Code: l.leftWith()}) })
+			time.AfterFunc(leaveTime, func() { l.endByRequest(endRequest{Code: l.lastSessionCode()}) })
 		}
 	}
 }
 
-// usageOfAll returns the resource usage of all processes of this pod that have ended and have been waited for.
-func usageOfAll() launchconfig.Usage {
+// usageOfProcesses returns the resource usage of all processes of this pod that have ended and have been waited for.
+func usageOfProcesses() launchconfig.Usage {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage) != nil {
 		return launchconfig.Usage{}

@@ -30,13 +30,13 @@ func newFailures(to io.Writer, quiet bool) *failures {
 	return &failures{to: to, quiet: quiet, ranks: map[failure][]int{}}
 }
 
-func (f *failures) add(host string, rank int, e ending) {
-	if e.status() == 0 || f.quiet {
+func (f *failures) addFailure(host string, rank int, e ending) {
+	if e.shellStatus() == 0 || f.quiet {
 		return
 	}
 	how := fmt.Sprintf("Exited with exit code %d", e.Code)
 	if e.Signal != 0 {
-		how = death(e.Signal)
+		how = signalText(e.Signal)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -46,11 +46,11 @@ func (f *failures) add(host string, rank int, e ending) {
 	}
 	f.ranks[key] = append(f.ranks[key], rank)
 	if f.timer == nil {
-		f.timer = time.AfterFunc(gatherTime, f.flush)
+		f.timer = time.AfterFunc(gatherTime, f.printFailures)
 	}
 }
 
-func (f *failures) flush() {
+func (f *failures) printFailures() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, key := range f.order {
@@ -60,13 +60,13 @@ func (f *failures) flush() {
 		if len(ranks) > 1 {
 			word = "tasks"
 		}
-		fmt.Fprintf(f.to, "srun: error: %s: %s %s: %s\n", key.host, word, rankList(ranks), key.how)
+		fmt.Fprintf(f.to, "srun: error: %s: %s %s: %s\n", key.host, word, formatRanks(ranks), key.how)
 	}
 	f.order, f.ranks, f.timer = nil, map[failure][]int{}, nil
 }
 
-// rankList formats sorted ranks as ranges, such as 0-3,5.
-func rankList(ranks []int) string {
+// formatRanks formats sorted ranks as ranges, such as 0-3,5.
+func formatRanks(ranks []int) string {
 	var parts []string
 	for i := 0; i < len(ranks); {
 		end := i

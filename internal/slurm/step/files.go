@@ -35,8 +35,8 @@ type fileStamp struct {
 	Modified int64 `json:"modified,omitempty"`
 }
 
-// stampOf returns the attributes of a file. The times are included only if withTimes is true.
-func stampOf(info fs.FileInfo, withTimes bool) fileStamp {
+// newFileStamp returns the attributes of a file. The times are included only if withTimes is true.
+func newFileStamp(info fs.FileInfo, withTimes bool) fileStamp {
 	s := fileStamp{Mode: info.Mode().Perm()}
 	if !withTimes {
 		return s
@@ -69,7 +69,7 @@ func createFile(path string, force bool, stamp fileStamp) (*newFile, error) {
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return nil, reasonOf(err)
+		return nil, systemReason(err)
 	}
 	return &newFile{File: file, path: path, force: force, stamp: stamp}, nil
 }
@@ -92,7 +92,7 @@ func (f *newFile) complete() error {
 	}
 	f.discard()
 	if err != nil {
-		return reasonOf(err)
+		return systemReason(err)
 	}
 	return nil
 }
@@ -117,13 +117,15 @@ func isSameFile(one, other string) bool {
 		case !bytes.Equal(left[:n], right[:m]):
 			return false
 		case errLeft != nil || errRight != nil:
-			return isEnd(errLeft) && isEnd(errRight)
+			return isEndOfFile(errLeft) && isEndOfFile(errRight)
 		}
 	}
 }
 
-// isEnd reports whether err marks the end of a file.
-func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+// isEndOfFile reports whether err marks the end of a file.
+func isEndOfFile(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
 
 // discard removes the temporary file.
 func (f *newFile) discard() {
@@ -136,34 +138,34 @@ func (f *newFile) discard() {
 func storeFile(w *wire, r *fileRequest) error {
 	file, err := createFile(r.Path, r.Force, r.Stamp)
 	if err != nil {
-		return withForceHint(err)
+		return addForceHint(err)
 	}
-	if err := w.send(answerFrame, 0, []byte("{}")); err != nil {
+	if err := w.sendFrame(answerFrame, 0, []byte("{}")); err != nil {
 		file.discard()
 		return err
 	}
 	for {
-		f, err := w.receive()
+		f, err := w.receiveFrame()
 		if err == nil && f.kind == stdinFrame {
 			_, err = file.Write(f.data)
 		}
 		switch {
 		case err != nil:
 			file.discard()
-			return reasonOf(err)
+			return systemReason(err)
 		case f.kind == stdinEndFrame:
 			if err := file.complete(); err != nil {
-				return withForceHint(err)
+				return addForceHint(err)
 			}
-			return w.send(answerFrame, 0, []byte("{}"))
+			return w.sendFrame(answerFrame, 0, []byte("{}"))
 		}
 	}
 }
 
-// withForceHint adds a hint to the error about a file that exists already.
-func withForceHint(err error) error {
+// addForceHint adds a hint to the error about a file that exists already.
+func addForceHint(err error) error {
 	if errors.Is(err, fs.ErrExist) {
-		return usererror.Hinted(err, "use --force to replace it")
+		return usererror.WithHint(err, "use --force to replace it")
 	}
 	return err
 }
@@ -173,18 +175,18 @@ func withForceHint(err error) error {
 func fetchFile(w *wire, r *fileRequest) error {
 	file, err := os.Open(r.Path)
 	if err != nil {
-		return reasonOf(err)
+		return systemReason(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return reasonOf(err)
+		return systemReason(err)
 	}
 	isTree := info.IsDir() && r.Tree
 	if !info.Mode().IsRegular() && !isTree {
 		return errors.New("not a regular file")
 	}
-	stamp := stampOf(info, true)
+	stamp := newFileStamp(info, true)
 	stamp.Mode |= info.Mode().Type()
 	if err := w.sendJSON(answerFrame, 0, stamp); err != nil {
 		return err
@@ -195,12 +197,12 @@ func fetchFile(w *wire, r *fileRequest) error {
 		_, err = io.Copy(stream{w, stdoutFrame, 0}, file)
 	}
 	if err != nil {
-		return reasonOf(err)
+		return systemReason(err)
 	}
-	if err := w.send(answerFrame, 0, []byte("{}")); err != nil {
+	if err := w.sendFrame(answerFrame, 0, []byte("{}")); err != nil {
 		return err
 	}
-	f, err := w.receive()
+	f, err := w.receiveFrame()
 	switch {
 	case err != nil:
 		return err
@@ -213,8 +215,8 @@ func fetchFile(w *wire, r *fileRequest) error {
 		}
 		// On a shared disk, another node of the job may already have removed the file.
 		if err := remove(r.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return reasonOf(err)
+			return systemReason(err)
 		}
 	}
-	return w.send(answerFrame, 0, []byte("{}"))
+	return w.sendFrame(answerFrame, 0, []byte("{}"))
 }

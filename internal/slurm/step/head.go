@@ -29,7 +29,7 @@ type head struct {
 	signalScript func(number int, alone bool)
 	// notify writes a message to the script's error output.
 	notify func(message string)
-	// limitChanged is called after the job's time limit has changed.
+	// rescheduleSignal is called after the job's time limit has changed.
 	limitChanged func()
 	// end asks the launcher to end the job.
 	end func(endRequest)
@@ -69,15 +69,15 @@ func newHead(spec *launchconfig.Spec, pod *launchconfig.Pod, hosts []string) *he
 	return &head{spec: spec, pod: pod, hosts: hosts, used: make([]int, len(hosts)), free: free, live: map[int]*liveStep{}, freed: make(chan struct{}), now: time.Now}
 }
 
-// answer handles the requests that only the head can handle.
-func (h *head) answer(w *wire, r *request) error {
+// answerRequest handles the requests that only the head can handle.
+func (h *head) answerRequest(w *wire, r *request) error {
 	switch {
 	case r.Begin != nil:
-		return h.step(w, r.Begin)
+		return h.handleStep(w, r.Begin)
 	case r.Attach != nil:
-		return h.attach(w, r.Attach)
+		return h.attachViewer(w, r.Attach)
 	case r.Job:
-		return w.sendJSON(answerFrame, 0, h.job())
+		return w.sendJSON(answerFrame, 0, h.describeJob())
 	case r.Signal != nil:
 		if err := h.answerSignal(r.Signal); err != nil {
 			return err
@@ -85,18 +85,18 @@ func (h *head) answer(w *wire, r *request) error {
 	case r.Notify != "":
 		h.notify(r.Notify)
 	case r.Limit > 0:
-		h.setLimit(r.Limit)
+		h.setTimeLimit(r.Limit)
 	case r.End != nil:
 		h.end(*r.End)
 	case r.Session:
-		return h.attend(w)
+		return h.holdSession(w)
 	default:
 		return usererror.Errorf("submit the job again, so that all of its pods run the same version", "the request is unknown; the pods of the job may run different versions of vc-step")
 	}
-	return w.send(answerFrame, 0, []byte("{}"))
+	return w.sendFrame(answerFrame, 0, []byte("{}"))
 }
 
-func (h *head) job() jobAnswer {
+func (h *head) describeJob() jobAnswer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	answer := jobAnswer{Spec: *h.spec, Pod: *h.pod, Hosts: h.hosts, Start: h.start.Unix(), Container: h.container, Script: h.script, Steps: slices.Clone(h.done)}
@@ -107,35 +107,36 @@ func (h *head) job() jobAnswer {
 	return answer
 }
 
-// setLimit sets the job's time limit, in seconds.
-func (h *head) setLimit(limit int64) {
+// setTimeLimit sets the job's time limit, in seconds.
+func (h *head) setTimeLimit(limit int64) {
 	h.mu.Lock()
 	h.spec.TimeLimit = limit
 	h.mu.Unlock()
 	h.limitChanged()
 }
 
-// limit returns the time limit of the job; 0 if none exists.
-func (h *head) limit() time.Duration {
+// timeLimit returns the time limit of the job; 0 if none exists.
+func (h *head) timeLimit() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return time.Duration(h.spec.TimeLimit) * time.Second
 }
 
-// attend keeps an interactive session open until its connection is closed.
-func (h *head) attend(w *wire) error {
+// holdSession keeps an interactive session open until its connection is closed.
+func (h *head) holdSession(w *wire) error {
 	h.session(true)
 	defer h.session(false)
-	if err := w.send(answerFrame, 0, []byte("{}")); err != nil {
+	if err := w.sendFrame(answerFrame, 0, []byte("{}")); err != nil {
 		return err
 	}
-	_, _ = w.receive()
+	_, _ = w.receiveFrame()
 	return nil
 }
 
-// step runs a step: it waits for free processors, sends the step's nodes to srun, and returns when srun has ended.
-func (h *head) step(w *wire, r *beginRequest) error {
-	s, counts, err := h.begin(w, r)
+// handleStep runs a step: it waits for free processors, sends the step's nodes to srun, and returns when srun has
+// ended.
+func (h *head) handleStep(w *wire, r *beginRequest) error {
+	s, counts, err := h.reserveStep(w, r)
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (h *head) step(w *wire, r *beginRequest) error {
 	}
 	result := s.Step
 	if err = w.sendJSON(answerFrame, 0, answer); err == nil {
-		result = h.outcome(w, s)
+		result = h.waitForResult(w, s)
 	}
 	result.End = h.now().Unix()
 	h.mu.Lock()
@@ -165,32 +166,32 @@ func (h *head) step(w *wire, r *beginRequest) error {
 	return nil
 }
 
-// outcome waits for the result that srun sends when it ends. If srun disconnects without a result, the step counts as
-// killed.
-func (h *head) outcome(w *wire, s *liveStep) launchconfig.Step {
+// waitForResult waits for the result that srun sends when it ends. If srun disconnects without a result, the step
+// counts as killed.
+func (h *head) waitForResult(w *wire, s *liveStep) launchconfig.Step {
 	result := s.Step
 	for {
-		f, err := w.receive()
+		f, err := w.receiveFrame()
 		if err != nil {
 			result.Signal, result.Cancelled = int(syscall.SIGKILL), true
 			return result
 		}
 		if f.kind == stdoutFrame || f.kind == stderrFrame {
-			h.show(s, f)
+			h.showOutput(s, f)
 			continue
 		}
 		var told launchconfig.Step
 		if f.kind == answerFrame && json.Unmarshal(f.data, &told) == nil {
 			result.Code, result.Signal, result.Cancelled, result.Usage = told.Code, told.Signal, told.Cancelled, told.Usage
-			_ = w.send(answerFrame, 0, []byte("{}"))
+			_ = w.sendFrame(answerFrame, 0, []byte("{}"))
 			return result
 		}
 	}
 }
 
-// begin reserves nodes and processors for a step and waits until they are free.
-func (h *head) begin(w *wire, r *beginRequest) (*liveStep, []int, error) {
-	want, err := h.plan(r)
+// reserveStep reserves nodes and processors for a step and waits until they are free.
+func (h *head) reserveStep(w *wire, r *beginRequest) (*liveStep, []int, error) {
+	want, err := h.planStep(r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -199,32 +200,32 @@ func (h *head) begin(w *wire, r *beginRequest) (*liveStep, []int, error) {
 		h.mu.Lock()
 		if h.closing {
 			h.mu.Unlock()
-			return nil, nil, usererror.Errorf("the job is ending: no new steps can start", "Unable to create step for job %s: Job/step already completing or completed", h.pod.ID())
+			return nil, nil, usererror.Errorf("the job is ending: no new steps can start", "Unable to create step for job %s: Job/step already completing or completed", h.pod.SlurmJobID())
 		}
-		if nodes := want.choose(h.used, h.spec.CPUs, h.free); nodes != nil {
-			s := h.take(w, r, want, nodes)
+		if nodes := want.chooseNodes(h.used, h.spec.CPUs, h.free); nodes != nil {
+			s := h.recordStep(w, r, want, nodes)
 			h.mu.Unlock()
 			return s, want.counts, nil
 		}
 		freed := h.freed
 		h.mu.Unlock()
 		if r.Now {
-			return nil, nil, usererror.Errorf("omit --immediate to wait for the nodes, or share them with --overlap", "Unable to create step for job %s: Requested nodes are busy", h.pod.ID())
+			return nil, nil, usererror.Errorf("omit --immediate to wait for the nodes, or share them with --overlap", "Unable to create step for job %s: Requested nodes are busy", h.pod.SlurmJobID())
 		}
 		if !told {
 			told = true
-			if err := w.send(noticeFrame, 0, fmt.Appendf(nil, "Job %s step creation temporarily disabled, retrying (Requested nodes are busy)", h.pod.ID())); err != nil {
+			if err := w.sendFrame(noticeFrame, 0, fmt.Appendf(nil, "Job %s step creation temporarily disabled, retrying (Requested nodes are busy)", h.pod.SlurmJobID())); err != nil {
 				return nil, nil, err
 			}
 		}
-		if !waitFor(w, freed) {
+		if !waitUntilFreed(w, freed) {
 			return nil, nil, errors.New("the connection to srun was lost")
 		}
 	}
 }
 
-// waitFor waits until the channel is closed. It returns false if the peer disconnects first.
-func waitFor(w *wire, freed <-chan struct{}) bool {
+// waitUntilFreed waits until the channel is closed. It returns false if the peer disconnects first.
+func waitUntilFreed(w *wire, freed <-chan struct{}) bool {
 	for {
 		select {
 		case <-freed:
@@ -232,14 +233,14 @@ func waitFor(w *wire, freed <-chan struct{}) bool {
 		case <-time.After(100 * time.Millisecond):
 		}
 		// srun ignores empty notices. Sending one fails if srun has disconnected.
-		if w.send(noticeFrame, 0, nil) != nil {
+		if w.sendFrame(noticeFrame, 0, nil) != nil {
 			return false
 		}
 	}
 }
 
-// take records the resources of a step. The caller must hold the lock.
-func (h *head) take(w *wire, r *beginRequest, want *wish, nodes []int) *liveStep {
+// recordStep records the resources of a step. The caller must hold the lock.
+func (h *head) recordStep(w *wire, r *beginRequest, want *wish, nodes []int) *liveStep {
 	s := &liveStep{wire: w, nodeIDs: nodes, view: &view{counts: want.counts, over: make(chan struct{})}, Step: launchconfig.Step{ID: h.next, Name: r.Name, Start: h.now().Unix()}}
 	h.next++
 	names := make([]string, len(nodes))
@@ -254,17 +255,17 @@ func (h *head) take(w *wire, r *beginRequest, want *wish, nodes []int) *liveStep
 		h.used[node] += cpus
 		s.takes = append(s.takes, cpus)
 		if want.gpus != nil {
-			s.gpus = append(s.gpus, h.takeGPUs(node, want.gpus[i], r.Overlap))
+			s.gpus = append(s.gpus, h.reserveGPUs(node, want.gpus[i], r.Overlap))
 		}
 	}
-	s.Nodes = hostlist.Compress(names)
+	s.Nodes = hostlist.CompressNames(names)
 	h.live[s.ID] = s
 	return s
 }
 
-// takeGPUs returns count accelerators of a node. If overlap is true, it returns the first ones, even if other steps
+// reserveGPUs returns count accelerators of a node. If overlap is true, it returns the first ones, even if other steps
 // use them.
-func (h *head) takeGPUs(node, count int, overlap bool) []int {
+func (h *head) reserveGPUs(node, count int, overlap bool) []int {
 	if overlap {
 		all := make([]int, count)
 		for i := range all {
@@ -284,19 +285,19 @@ const answerLead = 500 * time.Millisecond
 // answerSignal checks that a signal has a target, and then sends it: immediately if r.Now is true, otherwise after
 // answerLead.
 func (h *head) answerSignal(r *signalRequest) error {
-	if !r.Steps && !r.Batch && len(h.wiresOf(r)) == 0 {
-		return usererror.Errorf("the step has ended or never started: steps are numbered from 0", "Kill job error on job id %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
+	if !r.Steps && !r.Batch && len(h.wiresForSignal(r)) == 0 {
+		return usererror.Errorf("the step has ended or never started: steps are numbered from 0", "Kill job error on job id %s.%d: Invalid job id specified", h.pod.SlurmJobID(), r.Step)
 	}
 	if r.Now {
-		h.signal(r)
+		h.sendSignal(r)
 	} else {
-		time.AfterFunc(answerLead, func() { h.signal(r) })
+		time.AfterFunc(answerLead, func() { h.sendSignal(r) })
 	}
 	return nil
 }
 
-// wiresOf returns the connections of the steps that must receive a signal.
-func (h *head) wiresOf(r *signalRequest) []*wire {
+// wiresForSignal returns the connections of the steps that must receive a signal.
+func (h *head) wiresForSignal(r *signalRequest) []*wire {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var wires []*wire
@@ -308,18 +309,18 @@ func (h *head) wiresOf(r *signalRequest) []*wire {
 	return wires
 }
 
-// signal sends a signal to steps, the script or both.
-func (h *head) signal(r *signalRequest) {
-	for _, w := range h.wiresOf(r) {
-		_ = w.send(signalFrame, 0, numberBytes(r.Number))
+// sendSignal sends a signal to steps, the script or both.
+func (h *head) sendSignal(r *signalRequest) {
+	for _, w := range h.wiresForSignal(r) {
+		_ = w.sendFrame(signalFrame, 0, encodeNumber(r.Number))
 	}
 	if r.Batch && h.signalScript != nil {
 		h.signalScript(r.Number, !r.Steps)
 	}
 }
 
-// close rejects new steps, and steps that are waiting for processors.
-func (h *head) close() {
+// rejectSteps rejects new steps, and steps that are waiting for processors.
+func (h *head) rejectSteps() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closing = true
@@ -327,8 +328,8 @@ func (h *head) close() {
 	h.freed = make(chan struct{})
 }
 
-// cut closes the connections of the running steps, which kills their tasks.
-func (h *head) cut() {
+// cutConnections closes the connections of the running steps, which kills their tasks.
+func (h *head) cutConnections() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range h.live {
@@ -336,7 +337,7 @@ func (h *head) cut() {
 	}
 }
 
-func (h *head) liveSteps() int {
+func (h *head) countLiveSteps() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.live)

@@ -23,35 +23,35 @@ func (r *runner) feedInput() {
 	if _, err := strconv.Atoi(mode); err != nil && mode != "" && mode != "all" && !r.options.pty {
 		file, err := os.Open(mode)
 		if err != nil {
-			r.notice("error: Could not open stdin file " + mode + ": " + reasonOf(err).Error())
+			r.printNotice("error: Could not open stdin file " + mode + ": " + systemReason(err).Error())
 			from = eof{}
 		} else {
 			from = file
 		}
 	}
-	go pump(from, readers)
+	go pumpInput(from, readers)
 }
 
 type eof struct{}
 
 func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
-// pump reads until the end of the input and sends each piece to all tasks. The slowest task determines the speed.
-func pump(from io.Reader, to []*nodeTasks) {
+// pumpInput reads until the end of the input and sends each piece to all tasks. The slowest task determines the speed.
+func pumpInput(from io.Reader, to []*nodeTasks) {
 	buffer := make([]byte, chunk)
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 {
 			var all sync.WaitGroup
 			for _, node := range to {
-				all.Go(func() { node.feed(buffer[:n]) })
+				all.Go(func() { node.feedTasks(buffer[:n]) })
 			}
 			all.Wait()
 		}
 		if err != nil {
 			for _, node := range to {
 				for rank := range node.rooms {
-					_ = node.wire.send(stdinEndFrame, uint32(rank), nil)
+					_ = node.wire.sendFrame(stdinEndFrame, uint32(rank), nil)
 				}
 			}
 			return
@@ -59,11 +59,11 @@ func pump(from io.Reader, to []*nodeTasks) {
 	}
 }
 
-// feed sends a piece of input to each task of the node that reads input, as soon as the task's window permits it.
-func (n *nodeTasks) feed(data []byte) {
+// feedTasks sends a piece of input to each task of the node that reads input, as soon as the task's window permits it.
+func (n *nodeTasks) feedTasks(data []byte) {
 	for _, t := range n.tasks {
-		if room := n.rooms[t.Rank]; room != nil && room.take() {
-			_ = n.wire.send(stdinFrame, uint32(t.Rank), data)
+		if room := n.rooms[t.Rank]; room != nil && room.waitForRoom() {
+			_ = n.wire.sendFrame(stdinFrame, uint32(t.Rank), data)
 		}
 	}
 }
@@ -78,8 +78,8 @@ type room struct {
 
 func newRoom() *room { return &room{free: window, changed: make(chan struct{})} }
 
-// take waits until a piece may be sent. It returns false if the task has ended.
-func (r *room) take() bool {
+// waitForRoom waits until a piece may be sent. It returns false if the task has ended.
+func (r *room) waitForRoom() bool {
 	for {
 		r.mu.Lock()
 		if r.ended {
@@ -97,9 +97,9 @@ func (r *room) take() bool {
 	}
 }
 
-// give permits one more piece after the task has acknowledged one. If end is true, the task has ended and accepts no
-// more input. Calling give on a nil room does nothing.
-func (r *room) give(end bool) {
+// giveRoom permits one more piece after the task has acknowledged one. If end is true, the task has ended and accepts
+// no more input. Calling give on a nil room does nothing.
+func (r *room) giveRoom(end bool) {
 	if r == nil {
 		return
 	}

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/term"
 )
 
-// pass sends a signal to all tasks. It ignores repetitions within 100 ms, because the same signal may arrive in two
-// ways.
-func (r *runner) pass(number int) {
+// forwardSignal sends a signal to all tasks. It ignores repetitions within 100 ms, because the same signal may arrive
+// in two ways.
+func (r *runner) forwardSignal(number int) {
 	r.mu.Lock()
 	recent := time.Since(r.sent[number]) < 100*time.Millisecond
 	r.sent[number] = time.Now()
@@ -26,24 +26,24 @@ func (r *runner) pass(number int) {
 	}
 	for _, n := range r.nodes {
 		if n.wire != nil {
-			_ = n.wire.send(signalFrame, 0, numberBytes(number))
+			_ = n.wire.sendFrame(signalFrame, 0, encodeNumber(number))
 		}
 	}
 }
 
-// listenHead forwards signals from the head to the tasks until the head confirms the result of the step.
-func (r *runner) listenHead() {
+// receiveFromHead forwards signals from the head to the tasks until the head confirms the result of the step.
+func (r *runner) receiveFromHead() {
 	defer close(r.heard)
 	for {
-		f, err := r.head.receive()
+		f, err := r.head.receiveFrame()
 		switch {
 		case err != nil:
-			r.terminate() // a step cannot continue without its job
+			r.terminateTasks() // a step cannot continue without its job
 			return
 		case f.kind == signalFrame:
-			r.pass(number(f.data))
+			r.forwardSignal(decodeNumber(f.data))
 		case f.kind == attachFrame:
-			r.outputs.mirrorTo(r.head)
+			r.outputs.mirrorOutputTo(r.head)
 		case f.kind == answerFrame:
 			return
 		}
@@ -53,10 +53,10 @@ func (r *runner) listenHead() {
 // interruptTime is the time within which a second Ctrl-C ends the step.
 const interruptTime = time.Second
 
-// signals forwards the signals that srun receives to the tasks. A first Ctrl-C only prints the state of the step.
-func (r *runner) signals(stop <-chan struct{}) {
+// handleSignals forwards the signals that srun receives to the tasks. A first Ctrl-C only prints the state of the step.
+func (r *runner) handleSignals(stop <-chan struct{}) {
 	defer signal.Stop(r.received)
-	r.resize() // the size may have changed before srun listened for signals
+	r.sendTerminalSize() // the size may have changed before srun listened for signals
 	var asked time.Time
 	for {
 		select {
@@ -65,24 +65,24 @@ func (r *runner) signals(stop <-chan struct{}) {
 		case s := <-r.received:
 			switch number, _ := s.(syscall.Signal); {
 			case number == syscall.SIGWINCH:
-				r.resize()
+				r.sendTerminalSize()
 			case number == syscall.SIGINT && time.Since(asked) > interruptTime:
 				asked = time.Now()
-				r.notice("interrupt (one more within 1 sec to abort)")
-				r.notice(fmt.Sprintf("StepId=%s.%d tasks %s: running", r.job.Pod.ID(), r.given.Step, r.running()))
+				r.printNotice("interrupt (one more within 1 sec to abort)")
+				r.printNotice(fmt.Sprintf("StepId=%s.%d tasks %s: running", r.job.Pod.SlurmJobID(), r.given.Step, r.unfinishedTasks()))
 			case number == syscall.SIGINT:
-				r.notice(fmt.Sprintf("sending Ctrl-C to StepId=%s.%d", r.job.Pod.ID(), r.given.Step))
-				r.pass(int(number))
-				time.AfterFunc(killWait, r.terminate)
+				r.printNotice(fmt.Sprintf("sending Ctrl-C to StepId=%s.%d", r.job.Pod.SlurmJobID(), r.given.Step))
+				r.forwardSignal(int(number))
+				time.AfterFunc(killWait, r.terminateTasks)
 			default:
-				r.pass(int(number))
+				r.forwardSignal(int(number))
 			}
 		}
 	}
 }
 
-// running lists the tasks that have not ended.
-func (r *runner) running() string {
+// unfinishedTasks lists the tasks that have not ended.
+func (r *runner) unfinishedTasks() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var ranks []int
@@ -93,10 +93,10 @@ func (r *runner) running() string {
 			}
 		}
 	}
-	return rankList(ranks)
+	return formatRanks(ranks)
 }
 
-func (r *runner) resize() {
+func (r *runner) sendTerminalSize() {
 	if !r.options.pty {
 		return
 	}
@@ -105,12 +105,12 @@ func (r *runner) resize() {
 		return
 	}
 	size := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, width), height)
-	_ = r.nodes[0].wire.send(resizeFrame, 0, size)
+	_ = r.nodes[0].wire.sendFrame(resizeFrame, 0, size)
 }
 
-// terminal switches srun's terminal to raw mode if a task uses a terminal. The returned function restores the
+// enterRawMode switches srun's terminal to raw mode if a task uses a terminal. The returned function restores the
 // previous mode.
-func (r *runner) terminal() (restore func()) {
+func (r *runner) enterRawMode() (restore func()) {
 	if !r.options.pty || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return func() {}
 	}
@@ -121,19 +121,19 @@ func (r *runner) terminal() (restore func()) {
 	return func() { _ = term.Restore(int(os.Stdin.Fd()), state) }
 }
 
-// timers ends the step at its time limit and sends the requested signal before that.
-func (r *runner) timers(stop <-chan struct{}) {
+// startTimers ends the step at its time limit and sends the requested signal before that.
+func (r *runner) startTimers(stop <-chan struct{}) {
 	if r.options.limit <= 0 {
 		return
 	}
 	end := time.AfterFunc(r.options.limit, func() {
 		fmt.Fprintf(r.errors, "slurmstepd: error: *** STEP %s.%d ON %s CANCELLED AT %s DUE TO TIME LIMIT ***\n",
-			r.job.Pod.ID(), r.given.Step, r.given.Hosts[0], time.Now().Format("2006-01-02T15:04:05"))
-		r.terminate()
+			r.job.Pod.SlurmJobID(), r.given.Step, r.given.Hosts[0], time.Now().Format("2006-01-02T15:04:05"))
+		r.terminateTasks()
 	})
 	timers := []*time.Timer{end}
 	if s := r.options.signal; s != nil {
-		timers = append(timers, time.AfterFunc(max(0, r.options.limit-time.Duration(s.Seconds)*time.Second), func() { r.pass(s.Number) }))
+		timers = append(timers, time.AfterFunc(max(0, r.options.limit-time.Duration(s.Seconds)*time.Second), func() { r.forwardSignal(s.Number) }))
 	}
 	go func() {
 		<-stop

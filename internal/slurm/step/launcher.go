@@ -49,34 +49,34 @@ type launcher struct {
 	stop    chan struct{} // closed when the job must end
 }
 
-// Launch is the main function of a job's pod. In the head, it runs the script; in other pods, it runs the agent until
-// the job is over. It returns the exit code.
-func Launch(ctx context.Context) int {
-	if code, is := asInit(); is {
+// RunLauncher is the main function of a job's pod. In the head, it runs the script; in other pods, it runs the agent
+// until the job is over. It returns the exit code.
+func RunLauncher(ctx context.Context) int {
+	if code, is := runAsInit(); is {
 		return code
 	}
 	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
-	l := &launcher{dirs: directoriesOf(os.Getenv), roll: newRoll(), stop: make(chan struct{}), errors: os.Stderr, left: 1}
-	code, err := l.run(ctx)
+	l := &launcher{dirs: newDirectories(os.Getenv), roll: newRoll(), stop: make(chan struct{}), errors: os.Stderr, left: 1}
+	code, err := l.runPod(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "slurmstepd: error:", err)
 	}
 	return code
 }
 
-func (l *launcher) run(ctx context.Context) (int, error) {
+func (l *launcher) runPod(ctx context.Context) (int, error) {
 	var err error
 	if l.spec, err = l.dirs.readSpec(); err != nil {
 		return 1, err
 	}
-	if l.pod, err = launchconfig.PodOf(os.Getenv); err != nil {
+	if l.pod, err = launchconfig.ReadPod(os.Getenv); err != nil {
 		return 1, err
 	}
-	if l.place, err = launchconfig.PlaceOf(&l.spec, &l.pod); err != nil {
+	if l.place, err = launchconfig.FindPlace(&l.spec, &l.pod); err != nil {
 		return 1, err
 	}
-	listeners, err := l.listen()
+	listeners, err := l.createAgent()
 	if err != nil {
 		return 1, err
 	}
@@ -85,29 +85,29 @@ func (l *launcher) run(ctx context.Context) (int, error) {
 			_ = listener.Close()
 		}
 	}()
-	l.start = l.dirs.began(time.Now())
-	if l.place.Head() {
-		l.agent.ready, l.agent.attend = make(chan struct{}), l.roll.attend
+	l.start = l.dirs.podStart(time.Now())
+	if l.place.IsHead() {
+		l.agent.ready, l.agent.attend = make(chan struct{}), l.roll.keepConnected
 	}
 	for _, listener := range listeners {
-		go l.agent.serve(listener)
+		go l.agent.serveConnections(listener)
 	}
-	if !l.place.Head() {
-		return l.attendSteps(ctx), nil
+	if !l.place.IsHead() {
+		return l.runNode(ctx), nil
 	}
-	defer l.sendHome(ctx) // do this even if the head fails to start
+	defer l.endWaitingNodes(ctx) // do this even if the head fails to start
 	if err := l.prepareHead(ctx); err != nil {
 		return 1, err
 	}
 	close(l.agent.ready)
-	return l.lead(ctx)
+	return l.runHead(ctx)
 }
 
-// listen creates the agent and its listeners. A job with a single pod does not listen on the network.
-func (l *launcher) listen() ([]net.Listener, error) {
+// createAgent creates the agent and its listeners. A job with a single pod does not listen on the network.
+func (l *launcher) createAgent() ([]net.Listener, error) {
 	l.agent = &agent{container: os.Environ(), own: []string{"SLURMD_NODENAME=" + l.pod.Node}, oom: oomKills{read: readOOMKills, claimed: readOOMKills()}}
 	if len(l.place.Hosts) == 1 {
-		return listen(l.dirs.socket(), "", nil)
+		return openListeners(l.dirs.socketPath(), "", nil)
 	}
 	key, err := l.dirs.readIdentity()
 	if err != nil {
@@ -116,7 +116,7 @@ func (l *launcher) listen() ([]net.Listener, error) {
 	if key == nil {
 		return nil, errors.New("the job has several pods but no key that authenticates them to each other")
 	}
-	return listen(l.dirs.socket(), portAddress(l.pod.Address), key)
+	return openListeners(l.dirs.socketPath(), portAddress(l.pod.Address), key)
 }
 
 // prepareHead determines the job's nodes and prepares the environment of the script.
@@ -124,45 +124,45 @@ func (l *launcher) prepareHead(ctx context.Context) error {
 	if l.spec.Exclusive {
 		l.spec.CPUs = max(l.spec.CPUs, runtime.NumCPU())
 	}
-	hosts := l.present(ctx)
+	hosts := l.presentNodes(ctx)
 	l.head = newHead(&l.spec, &l.pod, hosts)
 	l.head.start, l.head.container = l.start, l.agent.container
-	l.head.signalScript, l.head.end, l.head.session, l.head.notify = l.signalScript, l.endBy, l.sessions(), l.notify
-	l.head.limitChanged = l.limitChanged
-	l.agent.head = l.head.answer
-	slots := launchconfig.Spread(l.spec.TasksOf(len(hosts)), len(hosts), l.spec.TasksPerNode)
-	if err := os.WriteFile(l.dirs.hostfile(), []byte(launchconfig.Hostfile(hosts, slots)), 0o644); err != nil {
+	l.head.signalScript, l.head.end, l.head.session, l.head.notify = l.signalScript, l.endByRequest, l.newSessionCounter(), l.writeMessage
+	l.head.limitChanged = l.rescheduleSignal
+	l.agent.head = l.head.answerRequest
+	slots := launchconfig.SpreadTasks(l.spec.DefaultTaskCount(len(hosts)), len(hosts), l.spec.TasksPerNode)
+	if err := os.WriteFile(l.dirs.hostfilePath(), []byte(launchconfig.HostfileText(hosts, slots)), 0o644); err != nil {
 		return err
 	}
-	l.head.script = l.environment(hosts)
+	l.head.script = l.scriptEnvironment(hosts)
 	return nil
 }
 
-// environment returns the script's environment: the variables of the container, the submitted variables, and Slurm's
-// variables.
-func (l *launcher) environment(hosts []string) []string {
+// scriptEnvironment returns the script's environment: the variables of the container, the submitted variables, and
+// Slurm's variables.
+func (l *launcher) scriptEnvironment(hosts []string) []string {
 	exported, user := l.dirs.readExported(), currentUser()
 	exported = slices.DeleteFunc(exported, func(entry string) bool { return strings.HasPrefix(entry, "VC_") }) // these variables identify the pod
-	env := launchconfig.Merge(
-		launchconfig.Login(&l.spec, user), launchconfig.VisibleGPUs(&l.spec),
-		launchconfig.Meeting(&l.pod, hosts), launchconfig.MPI(l.dirs.hostfile(), filepath.Join(l.dirs.bin(), rshName), os.Getuid() == 0),
-		l.agent.container, exported, launchconfig.Environment(&l.spec, &l.pod, hosts, l.start), launchconfig.Identity(user),
+	env := launchconfig.MergeVariables(
+		launchconfig.LoginVariables(&l.spec, user), launchconfig.GPUVariables(&l.spec),
+		launchconfig.MeetingVariables(&l.pod, hosts), launchconfig.MPIVariables(l.dirs.hostfilePath(), filepath.Join(l.dirs.programDirectory(), rshName), os.Getuid() == 0),
+		l.agent.container, exported, launchconfig.SlurmVariables(&l.spec, &l.pod, hosts, l.start), launchconfig.IdentityVariables(user),
 	)
-	return launchconfig.Merge(env, []string{"PATH=" + l.dirs.bin() + ":" + pathOf(env)})
+	return launchconfig.MergeVariables(env, []string{"PATH=" + l.dirs.programDirectory() + ":" + searchPath(env)})
 }
 
 // defaultPath is the PATH of a container whose image does not set one.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-func pathOf(env []string) string {
-	if path := launchconfig.Value(env, "PATH"); path != "" {
+func searchPath(env []string) string {
+	if path := launchconfig.VariableValue(env, "PATH"); path != "" {
 		return path
 	}
 	return defaultPath
 }
 
-// lead runs the script, or waits until the interactive allocation is released, and ends the job.
-func (l *launcher) lead(ctx context.Context) (int, error) {
+// runHead runs the script, or waits until the interactive allocation is released, and ends the job.
+func (l *launcher) runHead(ctx context.Context) (int, error) {
 	over := make(chan struct{})
 	defer close(over)
 	go func() {
@@ -171,7 +171,7 @@ func (l *launcher) lead(ctx context.Context) (int, error) {
 			select {
 			case <-over: // the context ended because the job is over
 			default:
-				l.cancelled()
+				l.endCancelled()
 			}
 		case <-l.stop:
 		case <-over:
@@ -180,14 +180,14 @@ func (l *launcher) lead(ctx context.Context) (int, error) {
 	if l.spec.Interactive {
 		defer l.signalBeforeLimit()()
 		<-l.stop
-		e := sessionEnding(l.leftWith(), l.head.job().Steps)
-		l.finish(e)
-		return l.code(e), nil
+		e := endingOfSession(l.lastSessionCode(), l.head.describeJob().Steps)
+		l.endRemaining(e)
+		return l.exitCode(e), nil
 	}
 	e, err := l.runScript()
 	if err != nil {
 		e = ending{Code: 1}
 	}
-	l.finish(e)
-	return l.code(e), err
+	l.endRemaining(e)
+	return l.exitCode(e), err
 }

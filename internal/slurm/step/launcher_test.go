@@ -362,7 +362,7 @@ func TestAnAllocationEndsAsItsLastStepDid(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := sessionEnding(c.code, c.steps); got != c.want {
+			if got := endingOfSession(c.code, c.steps); got != c.want {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})

@@ -46,23 +46,23 @@ func newOutputs(o *stepOptions, names launchconfig.Names, tasks int) *outputs {
 // maxLine is the maximum size of an incomplete line that is buffered.
 const maxLine = 1 << 20
 
-// open determines the destinations of a task's streams. host and node identify where the task runs.
-func (o *outputs) open(task int, host string, node int) error {
+// openTask determines the destinations of a task's streams. host and node identify where the task runs.
+func (o *outputs) openTask(task int, host string, node int) error {
 	names := o.names
 	names.Task, names.Host, names.Node = task, host, node
-	out, err := o.target(o.options.output, names, os.Stdout)
+	out, err := o.findTarget(o.options.output, names, os.Stdout)
 	if err != nil {
-		return says("Could not open stdout file %w", err)
+		return newSlurmError("Could not open stdout file %w", err)
 	}
 	failed := io.Writer(os.Stderr)
 	switch {
 	case o.options.error != "":
-		failed, err = o.target(o.options.error, names, os.Stderr)
+		failed, err = o.findTarget(o.options.error, names, os.Stderr)
 	case o.options.output != "":
 		failed = out
 	}
 	if err != nil {
-		return says("Could not open stderr file %w", err)
+		return newSlurmError("Could not open stderr file %w", err)
 	}
 	label := ""
 	if o.options.label {
@@ -74,9 +74,9 @@ func (o *outputs) open(task int, host string, node int) error {
 	return nil
 }
 
-// target returns the destination of a task's output for a value of --output: "all", "none", the rank of the only task
-// whose output is shown, or a file name pattern.
-func (o *outputs) target(pattern string, names launchconfig.Names, own io.Writer) (io.Writer, error) {
+// findTarget returns the destination of a task's output for a value of --output: "all", "none", the rank of the only
+// task whose output is shown, or a file name pattern.
+func (o *outputs) findTarget(pattern string, names launchconfig.Names, own io.Writer) (io.Writer, error) {
 	switch pattern {
 	case "", "all":
 		return own, nil
@@ -89,26 +89,26 @@ func (o *outputs) target(pattern string, names launchconfig.Names, own io.Writer
 		}
 		return nil, nil
 	}
-	path, err := names.Expand(pattern)
+	path, err := names.ExpandPattern(pattern)
 	if err != nil {
 		return nil, err
 	}
 	if file, there := o.files[path]; there {
 		return file, nil
 	}
-	file, err := openFile(pathIn(o.options.dir, path), o.options.keep)
+	file, err := openFile(absolutePath(o.options.dir, path), o.options.keep)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, reasonOf(err))
+		return nil, fmt.Errorf("%s: %w", path, systemReason(err))
 	}
 	o.files[path] = file
 	return file, nil
 }
 
-// write writes a piece of a task's output.
-func (o *outputs) write(task int, isError bool, data []byte) {
+// writeOutput writes a piece of a task's output.
+func (o *outputs) writeOutput(task int, isError bool, data []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.copy(task, isError, data)
+	o.copyToViewers(task, isError, data)
 	l := o.lines[lineKey{task, isError}]
 	if l == nil || l.to == nil {
 		return
@@ -131,20 +131,20 @@ func (o *outputs) write(task int, isError bool, data []byte) {
 	}
 }
 
-// copy sends a piece of output to viewers. The caller must hold the lock.
-func (o *outputs) copy(task int, isError bool, data []byte) {
+// copyToViewers sends a piece of output to viewers. The caller must hold the lock.
+func (o *outputs) copyToViewers(task int, isError bool, data []byte) {
 	f := frame{kind: stdoutFrame, task: uint32(task), data: data}
 	if isError {
 		f.kind = stderrFrame
 	}
-	o.recent.add(f)
+	o.recent.appendFrame(f)
 	if o.mirror != nil {
-		_ = o.mirror.send(f.kind, f.task, f.data) // an error does not matter: without the head the step ends
+		_ = o.mirror.sendFrame(f.kind, f.task, f.data) // an error does not matter: without the head the step ends
 	}
 }
 
-// mirrorTo sends the recent output of the tasks to w, and then a copy of all further output.
-func (o *outputs) mirrorTo(w *wire) {
+// mirrorOutputTo sends the recent output of the tasks to w, and then a copy of all further output.
+func (o *outputs) mirrorOutputTo(w *wire) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.mirror != nil {
@@ -152,12 +152,12 @@ func (o *outputs) mirrorTo(w *wire) {
 	}
 	o.mirror = w
 	for _, f := range o.recent.frames {
-		_ = w.send(f.kind, f.task, f.data)
+		_ = w.sendFrame(f.kind, f.task, f.data)
 	}
 }
 
-// flush writes the incomplete last lines of a task.
-func (o *outputs) flush(task int) {
+// flushTask writes the incomplete last lines of a task.
+func (o *outputs) flushTask(task int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, isError := range []bool{false, true} {
@@ -172,7 +172,7 @@ func (o *outputs) flush(task int) {
 	}
 }
 
-func (o *outputs) close() {
+func (o *outputs) closeFiles() {
 	for _, file := range o.files {
 		_ = file.Close()
 	}

@@ -10,17 +10,17 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// loginEnv returns the environment variables that a script of a login shell (#!/bin/bash -l) needs in order to find
-// srun. Such a shell reads /etc/profile, which resets PATH in most images. Then bash reads the file named by
-// BASH_ENV, and other shells read .profile in HOME. loginEnv writes a file that restores PATH and the previous value
-// of BASH_ENV or HOME. Other scripts need no variables.
-func (l *launcher) loginEnv(program string, env []string) ([]string, error) {
+// loginVariables returns the environment variables that a script of a login shell (#!/bin/bash -l) needs in order to
+// find srun. Such a shell reads /etc/profile, which resets PATH in most images. Then bash reads the file named by
+// BASH_ENV, and other shells read .profile in HOME. loginVariables writes a file that restores PATH and the previous
+// value of BASH_ENV or HOME. Other scripts need no variables.
+func (l *launcher) loginVariables(program string, env []string) ([]string, error) {
 	text, err := os.ReadFile(program)
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Dir(l.dirs.script())
-	path := fmt.Sprintf("export PATH=%s:$PATH\n", quoted(l.dirs.bin()))
+	dir := filepath.Dir(l.dirs.scriptPath())
+	path := fmt.Sprintf("export PATH=%s:$PATH\n", quoteWord(l.dirs.programDirectory()))
 	switch shell := loginShell(string(text)); {
 	case shell == "":
 		return nil, nil
@@ -30,15 +30,15 @@ func (l *launcher) loginEnv(program string, env []string) ([]string, error) {
 			return nil, err
 		}
 		lines := "unset HOME\n"
-		if home := launchconfig.Value(env, "HOME"); home != "" {
-			lines = fmt.Sprintf("export HOME=%s\n[ ! -r \"$HOME/.profile\" ] || . \"$HOME/.profile\"\n", quoted(home))
+		if home := launchconfig.VariableValue(env, "HOME"); home != "" {
+			lines = fmt.Sprintf("export HOME=%s\n[ ! -r \"$HOME/.profile\" ] || . \"$HOME/.profile\"\n", quoteWord(home))
 		}
 		return []string{"HOME=" + own}, os.WriteFile(filepath.Join(own, ".profile"), []byte(lines+path), 0o644)
 	}
-	before := launchconfig.Value(env, "BASH_ENV")
+	before := launchconfig.VariableValue(env, "BASH_ENV")
 	lines := "unset BASH_ENV\n"
 	if before != "" {
-		lines = fmt.Sprintf("export BASH_ENV=%s\n[ ! -r \"$BASH_ENV\" ] || . \"$BASH_ENV\"\n", quoted(before))
+		lines = fmt.Sprintf("export BASH_ENV=%s\n[ ! -r \"$BASH_ENV\" ] || . \"$BASH_ENV\"\n", quoteWord(before))
 	}
 	file := filepath.Join(dir, "login")
 	return []string{"BASH_ENV=" + file}, os.WriteFile(file, []byte(lines+path), 0o644)
@@ -61,5 +61,5 @@ func loginShell(script string) string {
 	return filepath.Base(words[at])
 }
 
-// quoted returns a word in single quotes for a shell.
-func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+// quoteWord returns a word in single quotes for a shell.
+func quoteWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -23,8 +23,8 @@ type oomKills struct {
 	claimed int
 }
 
-// claim returns the number of processes that were killed since the last claim.
-func (o *oomKills) claim() int {
+// claimKills returns the number of processes that were killed since the last claim.
+func (o *oomKills) claimKills() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.read == nil {
@@ -36,9 +36,9 @@ func (o *oomKills) claim() int {
 	return fresh
 }
 
-// noMemory returns the message about killed processes. step is, for example, 42.batch or 42.0. Programs search the
-// output for the first words of the message.
-func noMemory(kills int, step string) string {
+// memoryKillText returns the message about killed processes. step is, for example, 42.batch or 42.0. Programs search
+// the output for the first words of the message.
+func memoryKillText(kills int, step string) string {
 	events := "events"
 	if kills == 1 {
 		events = "event"
@@ -47,22 +47,22 @@ func noMemory(kills int, step string) string {
 }
 
 // findOOMFiles can be replaced by tests, which cannot exhaust the memory of a control group.
-var findOOMFiles = oomFiles
+var findOOMFiles = listOOMFiles
 
 // readOOMKills returns the kernel's counter for the control group of this process, or 0 if it cannot be read.
 func readOOMKills() int {
 	own, _ := os.ReadFile("/proc/self/cgroup")
 	for _, file := range findOOMFiles(string(own)) {
 		if text, err := os.ReadFile(file); err == nil {
-			return oomKillsIn(string(text))
+			return parseOOMKills(string(text))
 		}
 	}
 	return 0
 }
 
-// oomFiles lists the files that may contain the counter: first those in the process's control group, then those in
+// listOOMFiles lists the files that may contain the counter: first those in the process's control group, then those in
 // the root of the container.
-func oomFiles(own string) []string {
+func listOOMFiles(own string) []string {
 	var files []string
 	for line := range strings.Lines(own) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -77,8 +77,8 @@ func oomFiles(own string) []string {
 	return append(files, filepath.Join(controlGroups, "memory.events"), filepath.Join(controlGroups, "memory", "memory.oom_control"))
 }
 
-// oomKillsIn returns the oom_kill counter in the text of memory.events or memory.oom_control.
-func oomKillsIn(text string) int {
+// parseOOMKills returns the oom_kill counter in the text of memory.events or memory.oom_control.
+func parseOOMKills(text string) int {
 	for line := range strings.Lines(text) {
 		if value, is := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); is {
 			n, _ := strconv.Atoi(value)

@@ -20,12 +20,12 @@ func TestTheKernelsCounterIsFound(t *testing.T) {
 		"no control groups here": {"", nil},
 	} {
 		want := append(c.want, "/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
-		if diff := cmp.Diff(want, oomFiles(c.own)); diff != "" {
+		if diff := cmp.Diff(want, listOOMFiles(c.own)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 	for text, want := range map[string]int{"low 0\nhigh 0\nmax 7\noom 2\noom_kill 3\noom_group_kill 0\n": 3, "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n": 1, "": 0} {
-		if got := oomKillsIn(text); got != want {
+		if got := parseOOMKills(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}

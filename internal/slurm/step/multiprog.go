@@ -100,8 +100,8 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// argsOf returns the command of a task, or nil if no line names the task.
-func argsOf(programs []program, rank int) []string {
+// commandOfTask returns the command of a task, or nil if no line names the task.
+func commandOfTask(programs []program, rank int) []string {
 	rest := -1
 	for i := range programs {
 		p := &programs[i]
@@ -112,7 +112,7 @@ func argsOf(programs []program, rank int) []string {
 		offset := 0
 		for _, r := range p.ranks {
 			if rank >= r.first && rank <= r.last {
-				return fill(p.args, rank, offset+rank-r.first)
+				return fillPlaceholders(p.args, rank, offset+rank-r.first)
 			}
 			offset += r.last - r.first + 1
 		}
@@ -120,10 +120,10 @@ func argsOf(programs []program, rank int) []string {
 	if rest < 0 {
 		return nil
 	}
-	return fill(programs[rest].args, rank, rank)
+	return fillPlaceholders(programs[rest].args, rank, rank)
 }
 
-func fill(args []string, rank, offset int) []string {
+func fillPlaceholders(args []string, rank, offset int) []string {
 	replacer := strings.NewReplacer("%t", strconv.Itoa(rank), "%o", strconv.Itoa(offset))
 	filled := make([]string, len(args))
 	for i, arg := range args {

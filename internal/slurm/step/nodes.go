@@ -44,19 +44,19 @@ func newRoll() *roll {
 	return &roll{there: map[string]int{}, came: map[string]bool{}, changed: make(chan struct{}), over: make(chan struct{})}
 }
 
-// attend keeps a node connected until all nodes are dismissed or the node disconnects. A node that connects after the
-// script has started without it is dismissed at once.
-func (r *roll) attend(w *wire, host string) error {
+// keepConnected keeps a node connected until all nodes are dismissed or the node disconnects. A node that connects
+// after the script has started without it is dismissed at once.
+func (r *roll) keepConnected(w *wire, host string) error {
 	r.mu.Lock()
 	late := r.members != nil && !slices.Contains(r.members, host)
 	r.there[host]++
 	r.came[host] = true
-	r.count(1)
+	r.changeWaiting(1)
 	r.mu.Unlock()
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_, _ = w.receive() // a node sends nothing more, so receive returns when it disconnects
+		_, _ = w.receiveFrame() // a node sends nothing more, so receive returns when it disconnects
 	}()
 	if !late {
 		select {
@@ -68,33 +68,34 @@ func (r *roll) attend(w *wire, host string) error {
 	w.closeWrite()
 	r.mu.Lock()
 	r.there[host]--
-	r.count(-1)
+	r.changeWaiting(-1)
 	r.mu.Unlock()
 	<-gone // receive must have returned, because the caller also reads from the connection
 	return err
 }
 
-// count changes the number of waiting connections. The caller must hold the lock.
-func (r *roll) count(by int) {
+// changeWaiting changes the number of waiting connections. The caller must hold the lock.
+func (r *roll) changeWaiting(by int) {
 	r.waiting += by
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
 
-// await waits until at least least of the hosts are connected, and then waits for the others, but no longer than
+// waitForHosts waits until at least least of the hosts are connected, and then waits for the others, but no longer than
 // patience. It returns the connected hosts in the order of hosts. The first host is the head itself, which always
 // counts as connected.
-func (r *roll) await(ctx context.Context, hosts []string, least int, patience time.Duration) []string {
-	return r.until(ctx, hosts, func(host string) bool { return r.there[host] > 0 }, least, patience)
+func (r *roll) waitForHosts(ctx context.Context, hosts []string, least int, patience time.Duration) []string {
+	return r.waitForCondition(ctx, hosts, func(host string) bool { return r.there[host] > 0 }, least, patience)
 }
 
-// awaitAll waits until each of the hosts has connected at least once.
-func (r *roll) awaitAll(ctx context.Context, hosts []string) {
-	r.until(ctx, hosts, func(host string) bool { return r.came[host] }, len(hosts), 0)
+// waitForAllHosts waits until each of the hosts has connected at least once.
+func (r *roll) waitForAllHosts(ctx context.Context, hosts []string) {
+	r.waitForCondition(ctx, hosts, func(host string) bool { return r.came[host] }, len(hosts), 0)
 }
 
-// until is like await, but waits for hosts that meet a condition. The condition is evaluated with the lock held.
-func (r *roll) until(ctx context.Context, hosts []string, is func(host string) bool, least int, patience time.Duration) []string {
+// waitForCondition is like waitForHosts, but waits for hosts that meet a condition. The condition is evaluated with the
+// lock held.
+func (r *roll) waitForCondition(ctx context.Context, hosts []string, is func(host string) bool, least int, patience time.Duration) []string {
 	var enough <-chan time.Time
 	for {
 		r.mu.Lock()
@@ -122,15 +123,15 @@ func (r *roll) until(ctx context.Context, hosts []string, is func(host string) b
 	}
 }
 
-// begin sets the nodes with which the script runs.
-func (r *roll) begin(members []string) {
+// setMembers sets the nodes with which the script runs.
+func (r *roll) setMembers(members []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.members = members
 }
 
-// dismiss dismisses all connected nodes and waits until they have received this, but no longer than dialTime.
-func (r *roll) dismiss() {
+// dismissNodes dismisses all connected nodes and waits until they have received this, but no longer than dialTime.
+func (r *roll) dismissNodes() {
 	close(r.over)
 	patience := time.After(dialTime)
 	for {
@@ -148,8 +149,8 @@ func (r *roll) dismiss() {
 	}
 }
 
-// keepsRoll reports whether nodes must connect to the head.
-func (l *launcher) keepsRoll() bool {
+// needsRoll reports whether nodes must connect to the head.
+func (l *launcher) needsRoll() bool {
 	return len(l.place.Hosts) > 1 && (l.spec.Array != nil || l.isElastic())
 }
 
@@ -158,37 +159,37 @@ func (l *launcher) isElastic() bool {
 	return l.spec.MinNodes > 0 && l.spec.MinNodes < len(l.place.Hosts)
 }
 
-// present returns the nodes with which the script runs: all nodes or, for an elastic job, the nodes that are
+// presentNodes returns the nodes with which the script runs: all nodes or, for an elastic job, the nodes that are
 // connected after the minimum number has connected.
-func (l *launcher) present(ctx context.Context) []string {
+func (l *launcher) presentNodes(ctx context.Context) []string {
 	hosts := l.place.Hosts
 	if l.isElastic() {
-		hosts = l.roll.await(ctx, hosts, l.spec.MinNodes, partTime)
-		l.roll.begin(hosts)
+		hosts = l.roll.waitForHosts(ctx, hosts, l.spec.MinNodes, partTime)
+		l.roll.setMembers(hosts)
 	}
 	return hosts
 }
 
-// sendHome ends the nodes that wait for the head. For an array element, it also waits for nodes that are still
+// endWaitingNodes ends the nodes that wait for the head. For an array element, it also waits for nodes that are still
 // starting, because no other component would end them.
-func (l *launcher) sendHome(ctx context.Context) {
-	if !l.keepsRoll() {
+func (l *launcher) endWaitingNodes(ctx context.Context) {
+	if !l.needsRoll() {
 		return
 	}
 	if l.spec.Array != nil && !l.isStopped() {
-		patience, cancel := context.WithTimeout(ctx, l.farewell(time.Now()))
-		l.roll.awaitAll(patience, l.place.Hosts)
+		patience, cancel := context.WithTimeout(ctx, l.dismissalTime(time.Now()))
+		l.roll.waitForAllHosts(patience, l.place.Hosts)
 		cancel()
 	}
-	l.roll.dismiss()
+	l.roll.dismissNodes()
 }
 
-// farewell returns how long to wait for nodes that have not connected yet. The wait after the end of the script must
-// not exceed the job's time limit.
-func (l *launcher) farewell(now time.Time) time.Duration {
+// dismissalTime returns how long to wait for nodes that have not connected yet. The wait after the end of the script
+// must not exceed the job's time limit.
+func (l *launcher) dismissalTime(now time.Time) time.Duration {
 	limit := time.Duration(l.spec.TimeLimit) * time.Second
 	if l.head != nil {
-		limit = l.head.limit() // the limit may have changed
+		limit = l.head.timeLimit() // the limit may have changed
 	}
 	if limit == 0 {
 		return farewellTime
@@ -197,30 +198,30 @@ func (l *launcher) farewell(now time.Time) time.Duration {
 	return max(0, min(farewellTime, left-limitMargin))
 }
 
-// attendSteps is the main function of pods other than the head. It returns the exit code.
-func (l *launcher) attendSteps(ctx context.Context) int {
+// runNode is the main function of pods other than the head. It returns the exit code.
+func (l *launcher) runNode(ctx context.Context) int {
 	code := 0
-	if !l.keepsRoll() {
+	if !l.needsRoll() {
 		<-ctx.Done()
-	} else if err := l.untilSentHome(ctx); err != nil {
+	} else if err := l.waitForDismissal(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "slurmstepd: error:", err)
 		code = 1
 	}
-	l.agent.signal(int(syscall.SIGCONT))
-	l.agent.signal(int(syscall.SIGTERM))
+	l.agent.signalProcesses(int(syscall.SIGCONT))
+	l.agent.signalProcesses(int(syscall.SIGTERM))
 	patience, cancel := context.WithTimeout(context.Background(), killWait)
 	defer cancel()
-	l.agent.idle(patience)
+	l.agent.waitUntilIdle(patience)
 	return code
 }
 
-// untilSentHome connects to the head and returns when the head dismisses the node or can no longer be reached.
-func (l *launcher) untilSentHome(ctx context.Context) error {
+// waitForDismissal connects to the head and returns when the head dismisses the node or can no longer be reached.
+func (l *launcher) waitForDismissal(ctx context.Context) error {
 	h := &here{dirs: l.dirs, pod: l.pod, place: l.place}
 	patience, met := meetingTime, false
 	for ctx.Err() == nil {
 		trying, cancel := context.WithTimeout(ctx, patience)
-		w, err := h.askHeadFor(trying, request{Attend: l.place.Host()})
+		w, err := h.retryToHead(trying, request{Attend: l.place.OwnHost()})
 		cancel()
 		if err != nil {
 			if met || ctx.Err() != nil {
@@ -229,7 +230,7 @@ func (l *launcher) untilSentHome(ctx context.Context) error {
 			return err
 		}
 		patience, met = reunionTime, true
-		if l.waitAt(ctx, w) == nil {
+		if l.waitForHead(ctx, w) == nil {
 			return nil
 		}
 		select {
@@ -240,12 +241,12 @@ func (l *launcher) untilSentHome(ctx context.Context) error {
 	return nil
 }
 
-// waitAt waits for the response of the head.
-func (l *launcher) waitAt(ctx context.Context, w *wire) error {
+// waitForHead waits for the response of the head.
+func (l *launcher) waitForHead(ctx context.Context, w *wire) error {
 	defer w.Close()
 	defer context.AfterFunc(ctx, func() { _ = w.Close() })()
 	var answer attendAnswer
-	err := w.answer(&answer, nil)
+	err := w.receiveAnswer(&answer, nil)
 	if err == nil && answer.Late {
 		fmt.Fprintln(os.Stderr, "slurmstepd: the script runs without this node, which was ready too late")
 	}

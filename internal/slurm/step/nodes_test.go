@@ -16,11 +16,11 @@ func arrives(t *testing.T, r *roll, host string) <-chan attendAnswer {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	t.Cleanup(func() { _ = ours.Close(); _ = theirs.Close() })
-	go func() { _ = r.attend(newWire(theirs), host) }()
+	go func() { _ = r.keepConnected(newWire(theirs), host) }()
 	told := make(chan attendAnswer, 1)
 	go func() {
 		var answer attendAnswer
-		if newWire(ours).answer(&answer, nil) == nil {
+		if newWire(ours).receiveAnswer(&answer, nil) == nil {
 			told <- answer
 		}
 		_, _ = io.Copy(io.Discard, ours)
@@ -46,11 +46,11 @@ func TestNodesAreAwaitedAndSentHome(t *testing.T) {
 		t.Parallel()
 		r := newRoll()
 		second, first := arrives(t, r, "a-2"), arrives(t, r, "a-1")
-		if got := r.await(context.Background(), hosts, 3, 0); !slices.Equal(got, hosts) {
+		if got := r.waitForHosts(context.Background(), hosts, 3, 0); !slices.Equal(got, hosts) {
 			t.Errorf("%v", got)
 		}
-		r.begin(hosts)
-		r.dismiss()
+		r.setMembers(hosts)
+		r.dismissNodes()
 		if heard(t, first).Late || heard(t, second).Late {
 			t.Error("a node that came in time is told that it is late")
 		}
@@ -59,11 +59,11 @@ func TestNodesAreAwaitedAndSentHome(t *testing.T) {
 		t.Parallel()
 		r := newRoll()
 		inTime := arrives(t, r, "a-1")
-		got := r.await(context.Background(), hosts, 2, 0)
+		got := r.waitForHosts(context.Background(), hosts, 2, 0)
 		if !slices.Equal(got, hosts[:2]) {
 			t.Fatalf("%v", got)
 		}
-		r.begin(got)
+		r.setMembers(got)
 		if !heard(t, arrives(t, r, "a-2")).Late {
 			t.Error("a node that came too late is not told so")
 		}
@@ -72,7 +72,7 @@ func TestNodesAreAwaitedAndSentHome(t *testing.T) {
 			t.Error("a node is sent home before the end")
 		default:
 		}
-		r.dismiss()
+		r.dismissNodes()
 		heard(t, inTime)
 	})
 	t.Run("one that has left again is not among those with whom the script runs", func(t *testing.T) {
@@ -80,22 +80,22 @@ func TestNodesAreAwaitedAndSentHome(t *testing.T) {
 		r := newRoll()
 		ours, theirs := net.Pipe()
 		left := make(chan struct{})
-		go func() { defer close(left); _ = r.attend(newWire(theirs), "a-1") }()
-		if got := r.await(context.Background(), hosts[:2], 2, 0); len(got) != 2 {
+		go func() { defer close(left); _ = r.keepConnected(newWire(theirs), "a-1") }()
+		if got := r.waitForHosts(context.Background(), hosts[:2], 2, 0); len(got) != 2 {
 			t.Fatalf("%v", got)
 		}
 		_ = ours.Close()
 		<-left
 		second := arrives(t, r, "a-2")
-		if got := r.await(context.Background(), hosts, 2, 0); !slices.Equal(got, []string{"a-0", "a-2"}) {
+		if got := r.waitForHosts(context.Background(), hosts, 2, 0); !slices.Equal(got, []string{"a-0", "a-2"}) {
 			t.Errorf("%v", got)
 		}
 		again := arrives(t, r, "a-1")
-		if got := r.await(context.Background(), hosts, 3, 0); !slices.Equal(got, hosts) {
+		if got := r.waitForHosts(context.Background(), hosts, 3, 0); !slices.Equal(got, hosts) {
 			t.Errorf("when it has come again: %v", got)
 		}
-		r.awaitAll(context.Background(), hosts)
-		r.dismiss()
+		r.waitForAllHosts(context.Background(), hosts)
+		r.dismissNodes()
 		heard(t, second)
 		heard(t, again)
 	})
@@ -103,7 +103,7 @@ func TestNodesAreAwaitedAndSentHome(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if got := newRoll().await(ctx, hosts, 3, 0); !slices.Equal(got, hosts[:1]) {
+		if got := newRoll().waitForHosts(ctx, hosts, 3, 0); !slices.Equal(got, hosts[:1]) {
 			t.Errorf("%v", got)
 		}
 	})
@@ -125,7 +125,7 @@ func TestNodesThatDoNotComeCostNoScriptItsTimeLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := &launcher{spec: launchconfig.Spec{TimeLimit: c.limit}, start: start}
-			if got := l.farewell(start.Add(c.after)); got != c.want {
+			if got := l.dismissalTime(start.Add(c.after)); got != c.want {
 				t.Errorf("%v, want %v", got, c.want)
 			}
 		})
@@ -149,7 +149,7 @@ func TestOnlyNodesThatNobodyElseEndsReportToTheHead(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := (&launcher{spec: c.spec, place: c.place}).keepsRoll(); got != c.want {
+			if got := (&launcher{spec: c.spec, place: c.place}).needsRoll(); got != c.want {
 				t.Errorf("%v, want %v", got, c.want)
 			}
 		})

@@ -18,21 +18,21 @@ var clusterCommands = []string{"sbatch", "sacct", "sinfo", "sprio", "sshare", "s
 // clusterProgram is the name of the program that accesses the cluster.
 const clusterProgram = "vcctl"
 
-// Outside replaces this process with the vcctl command of the same name. It returns only if this fails.
-func Outside(_ context.Context, name string, args []string) int {
+// BecomeOutsideCommand replaces this process with the vcctl command of the same name. It returns only if this fails.
+func BecomeOutsideCommand(_ context.Context, name string, args []string) int {
 	h, err := findHere()
 	if err != nil {
-		return report(name, err)
+		return reportError(name, err)
 	}
-	return report(name, h.becomeClusterCommand(name, args))
+	return reportError(name, h.becomeClusterCommand(name, args))
 }
 
-// reachesCluster reports whether the job's pods have their own service account with access to the cluster.
-func (h *here) reachesCluster() bool { return h.spec.ServiceAccount != "" }
+// hasClusterAccess reports whether the job's pods have their own service account with access to the cluster.
+func (h *here) hasClusterAccess() bool { return h.spec.ServiceAccount != "" }
 
 // becomeClusterCommand replaces this process with a vcctl command.
 func (h *here) becomeClusterCommand(name string, args []string) error {
-	if !h.reachesCluster() {
+	if !h.hasClusterAccess() {
 		return usererror.Errorf("run it where the job was submitted; an administrator can permit it inside jobs with serviceAccount in ConfigMap slurm-profile", "the pods of this job have no permissions in the cluster")
 	}
 	env := os.Environ()
@@ -50,44 +50,44 @@ func (h *here) becomeClusterCommand(name string, args []string) error {
 	return syscall.Exec(program, append([]string{clusterProgram, "slurm", name}, args...), env)
 }
 
-// becomeIfNotOwn replaces this process with the vcctl command if the job has access to the cluster and the arguments
+// becomeIfForeign replaces this process with the vcctl command if the job has access to the cluster and the arguments
 // refer to more than this job. Otherwise, it returns nil, and the caller requests the data from the launcher.
-func becomeIfNotOwn(name string, args []string, isOwn func(*here) bool) error {
+func becomeIfForeign(name string, args []string, isOwn func(*here) bool) error {
 	h, err := findHere()
-	if err != nil || !h.reachesCluster() || isOwn(h) {
+	if err != nil || !h.hasClusterAccess() || isOwn(h) {
 		return nil
 	}
 	return h.becomeClusterCommand(name, args)
 }
 
-// mayBe reports whether id can be the ID of this job. It does not contact the launcher.
-func (h *here) mayBe(id string) bool {
+// mayBeOwnID reports whether id can be the ID of this job. It does not contact the launcher.
+func (h *here) mayBeOwnID(id string) bool {
 	id, _, _ = strings.Cut(id, ".")
 	job := jobAnswer{Spec: h.spec, Pod: h.pod}
-	return job.called(id)
+	return job.matchesID(id)
 }
 
-// areOwn reports whether all IDs in the comma-separated lists belong to this job. It returns false if there are no
+// areOwnIDs reports whether all IDs in the comma-separated lists belong to this job. It returns false if there are no
 // IDs.
-func (h *here) areOwn(lists []string) bool {
+func (h *here) areOwnIDs(lists []string) bool {
 	var ids []string
 	for _, list := range lists {
 		ids = append(ids, strings.Split(list, ",")...)
 	}
 	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
-	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !h.mayBe(id) })
+	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !h.mayBeOwnID(id) })
 }
 
 // isOwnSqueue returns a function that reports whether the arguments of squeue refer only to this job, so that access
 // to the cluster is not needed.
 func isOwnSqueue(args []string) func(*here) bool {
 	return func(h *here) bool {
-		p, err := squeueTable.Parse(args)
+		p, err := squeueTable.ParseArguments(args)
 		if err != nil {
 			return false
 		}
-		ids, _ := p.Last("jobs")
-		return isAboutItself(p) || h.areOwn(append(p.Operands, ids))
+		ids, _ := p.LastValue("jobs")
+		return isInformationRequest(p) || h.areOwnIDs(append(p.Operands, ids))
 	}
 }
 
@@ -95,54 +95,54 @@ func isOwnSqueue(args []string) func(*here) bool {
 // access to the cluster.
 func isOwnScontrol(args []string) func(*here) bool {
 	return func(h *here) bool {
-		p, err := scontrolTable.Parse(args)
+		p, err := scontrolTable.ParseArguments(args)
 		if err != nil {
 			return false
 		}
 		words := p.Operands
 		switch {
-		case isAboutItself(p), len(words) == 0, isWord(words[0], "ping", 2):
+		case isInformationRequest(p), len(words) == 0, isAbbreviation(words[0], "ping", 2):
 			return true
-		case isWord(words[0], "requeue", 3):
-			return h.areOwn(words[1:])
-		case !isWord(words[0], "show", 2) || len(words) < 2:
+		case isAbbreviation(words[0], "requeue", 3):
+			return h.areOwnIDs(words[1:])
+		case !isAbbreviation(words[0], "show", 2) || len(words) < 2:
 			return false
 		case strings.HasPrefix(strings.ToLower(words[1]), "host"):
 			return true
 		}
-		return isWord(words[1], "jobs", 1) && h.areOwn(words[2:])
+		return isAbbreviation(words[1], "jobs", 1) && h.areOwnIDs(words[2:])
 	}
 }
 
 // isOwnScancel returns a function that reports whether scancel ends or signals only this job.
 func isOwnScancel(args []string) func(*here) bool {
 	return func(h *here) bool {
-		p, err := scancelTable.Parse(args)
-		return err == nil && (isAboutItself(p) || h.areOwn(p.Operands))
+		p, err := scancelTable.ParseArguments(args)
+		return err == nil && (isInformationRequest(p) || h.areOwnIDs(p.Operands))
 	}
 }
 
 // isOwnSbcast returns a function that reports whether sbcast copies to this job.
 func isOwnSbcast(args []string) func(*here) bool {
 	return func(h *here) bool {
-		p, err := SbcastTable.Parse(args)
-		id, given := p.Last("jobid")
-		return err != nil || isAboutItself(p) || !given || h.mayBe(id)
+		p, err := SbcastTable.ParseArguments(args)
+		id, given := p.LastValue("jobid")
+		return err != nil || isInformationRequest(p) || !given || h.mayBeOwnID(id)
 	}
 }
 
 // isOwnSattach returns a function that reports whether sattach attaches to a step of this job.
 func isOwnSattach(args []string) func(*here) bool {
 	return func(h *here) bool {
-		p, err := SattachTable.Parse(args)
-		if err != nil || isAboutItself(p) || len(p.Operands) != 1 {
+		p, err := SattachTable.ParseArguments(args)
+		if err != nil || isInformationRequest(p) || len(p.Operands) != 1 {
 			return true
 		}
 		_, step, _ := strings.Cut(p.Operands[0], ".")
-		return h.mayBe(p.Operands[0]) && step != "" && step != "batch"
+		return h.mayBeOwnID(p.Operands[0]) && step != "" && step != "batch"
 	}
 }
 
-func isAboutItself(p getopt.Parsed) bool {
+func isInformationRequest(p getopt.Parsed) bool {
 	return p.Has("help") || p.Has("usage") || p.Has("version")
 }

@@ -56,14 +56,14 @@ func startProcess(t *task, dir string, env []string, tty *terminal, stdout, stde
 		p.command.Stdin, p.command.Stdout, p.command.Stderr = tty.slave, tty.slave, tty.slave
 		p.stdin = tty.master
 		theirs = append(theirs, tty.slave)
-		p.copy(stdout, tty.master)
-	} else if theirs, err = p.pipes(t.Stdin, stdout, stderr); err != nil {
+		p.copyOutput(stdout, tty.master)
+	} else if theirs, err = p.connectPipes(t.Stdin, stdout, stderr); err != nil {
 		return nil, err
 	}
 	if t.input != nil {
 		p.command.Stdin, theirs = t.input, append(theirs, t.input)
 	}
-	verdict, err := p.throughHelper()
+	verdict, err := p.startThroughHelper()
 	if err == nil {
 		theirs = append(theirs, verdict)
 		err = p.command.Start()
@@ -72,15 +72,15 @@ func startProcess(t *task, dir string, env []string, tty *terminal, stdout, stde
 		_ = file.Close()
 	}
 	if err != nil {
-		p.close(0)
+		p.closePipes(0)
 		return nil, err
 	}
 	return p, nil
 }
 
-// pipes connects the streams of a task and returns the ends of the pipes that belong to the task. Output goes through
-// pipes of this process, so that background processes do not delay the end of the task.
-func (p *process) pipes(stdin bool, stdout, stderr io.Writer) (theirs []*os.File, err error) {
+// connectPipes connects the streams of a task and returns the ends of the pipes that belong to the task. Output goes
+// through pipes of this process, so that background processes do not delay the end of the task.
+func (p *process) connectPipes(stdin bool, stdout, stderr io.Writer) (theirs []*os.File, err error) {
 	for _, to := range []struct {
 		writer io.Writer
 		end    *io.Writer
@@ -91,25 +91,25 @@ func (p *process) pipes(stdin bool, stdout, stderr io.Writer) (theirs []*os.File
 		}
 		read, write, err := os.Pipe()
 		if err != nil {
-			p.close(0)
+			p.closePipes(0)
 			return theirs, err
 		}
 		*to.end, theirs = write, append(theirs, write)
-		p.copy(to.writer, read)
+		p.copyOutput(to.writer, read)
 	}
 	if !stdin {
 		return theirs, nil
 	}
 	read, write, err := os.Pipe()
 	if err != nil {
-		p.close(0)
+		p.closePipes(0)
 		return theirs, err
 	}
 	p.command.Stdin, p.stdin = read, write
 	return append(theirs, read), nil
 }
 
-func (p *process) copy(to io.Writer, from *os.File) {
+func (p *process) copyOutput(to io.Writer, from *os.File) {
 	p.readers = append(p.readers, from)
 	p.copying.Go(func() {
 		buffer := make([]byte, chunk)
@@ -144,18 +144,18 @@ func readAvailable(from *os.File, buffer []byte) (n int, err error) {
 	return max(n, 0), errors.Join(err, controlErr)
 }
 
-// wait waits until the task has ended and its output has been copied.
-func (p *process) wait() ending {
+// waitForEnd waits until the task has ended and its output has been copied.
+func (p *process) waitForEnd() ending {
 	err := p.command.Wait()
 	p.mu.Lock()
 	p.ended = true
 	p.mu.Unlock()
-	p.close(drainTime)
+	p.closePipes(drainTime)
 	p.endInput()
-	return endingOf(p.command.ProcessState, err)
+	return endingOfState(p.command.ProcessState, err)
 }
 
-func (p *process) close(limit time.Duration) {
+func (p *process) closePipes(limit time.Duration) {
 	for _, reader := range p.readers {
 		_ = reader.SetReadDeadline(time.Now().Add(limit))
 	}
@@ -171,9 +171,9 @@ func (p *process) close(limit time.Duration) {
 	}
 }
 
-// feed starts a goroutine that writes input to the task, so that signals are not delayed if the task does not read
-// its input. It calls written after each piece.
-func (p *process) feed(written func()) {
+// startInput starts a goroutine that writes input to the task, so that signals are not delayed if the task does not
+// read its input. It calls written after each piece.
+func (p *process) startInput(written func()) {
 	typed := make(chan []byte, window+1)
 	p.typed = typed
 	go func() {
@@ -190,9 +190,9 @@ func (p *process) feed(written func()) {
 	}()
 }
 
-// put queues a piece of input; an empty piece ends the input. It never blocks. No input is lost as long as at most
-// window pieces are queued.
-func (p *process) put(data []byte) {
+// queueInput queues a piece of input; an empty piece ends the input. It never blocks. No input is lost as long as at
+// most window pieces are queued.
+func (p *process) queueInput(data []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.typed == nil {
@@ -213,15 +213,15 @@ func (p *process) endInput() {
 	}
 }
 
-// signal sends a signal to the task's process group.
-func (p *process) signal(number int) {
-	p.send(number, -1)
+// signalGroup sends a signal to the task's process group.
+func (p *process) signalGroup(number int) {
+	p.sendSignal(number, -1)
 }
 
-// signalAlone sends a signal only to the task's own process.
-func (p *process) signalAlone(number int) { p.send(number, 1) }
+// signalProcess sends a signal only to the task's own process.
+func (p *process) signalProcess(number int) { p.sendSignal(number, 1) }
 
-func (p *process) send(number, sign int) {
+func (p *process) sendSignal(number, sign int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ended { // after the process has ended, its ID may be reused
@@ -229,7 +229,7 @@ func (p *process) send(number, sign int) {
 	}
 }
 
-func endingOf(state *os.ProcessState, err error) ending {
+func endingOfState(state *os.ProcessState, err error) ending {
 	if state == nil {
 		return ending{Code: 1, Problem: err.Error()}
 	}
@@ -243,8 +243,8 @@ func endingOf(state *os.ProcessState, err error) ending {
 	return e
 }
 
-// notStarted returns the ending for a task that could not be started.
-func notStarted(err error) ending {
+// endingNotStarted returns the ending for a task that could not be started.
+func endingNotStarted(err error) ending {
 	e := ending{Code: codeNoProgram, Problem: err.Error()}
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -263,7 +263,7 @@ func lookPath(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
 	}
-	for _, directory := range filepath.SplitList(launchconfig.Value(env, "PATH")) {
+	for _, directory := range filepath.SplitList(launchconfig.VariableValue(env, "PATH")) {
 		if directory == "" {
 			directory = "."
 		}

@@ -36,56 +36,56 @@ func Main(ctx context.Context, args []string) int {
 		name, rest = rest[0], rest[1:]
 	}
 	if slices.Contains(clusterCommands, name) {
-		return Outside(ctx, name, rest)
+		return BecomeOutsideCommand(ctx, name, rest)
 	}
 	switch name {
 	case "srun":
-		return Srun(ctx, rest)
+		return RunSrun(ctx, rest)
 	case "scontrol":
-		return Scontrol(ctx, rest)
+		return RunScontrol(ctx, rest)
 	case "squeue":
-		return Squeue(ctx, rest)
+		return RunSqueue(ctx, rest)
 	case "scancel":
-		return Scancel(ctx, rest)
+		return RunScancel(ctx, rest)
 	case "sbcast":
-		return Sbcast(ctx, rest)
+		return RunSbcast(ctx, rest)
 	case "sgather":
-		return Sgather(ctx, rest)
+		return RunSgather(ctx, rest)
 	case "sattach":
-		return Sattach(ctx, rest)
+		return RunSattach(ctx, rest)
 	case rshName:
-		return Rsh(ctx, rest)
+		return RunRsh(ctx, rest)
 	case "launch":
-		return Launch(ctx)
+		return RunLauncher(ctx)
 	case "session":
-		return Session(ctx, rest)
+		return RunSession(ctx, rest)
 	case "enter":
-		return Enter(ctx, rest)
+		return RunInEnvironment(ctx, rest)
 	case "signal":
-		return Signal(ctx, rest)
+		return RunSignal(ctx, rest)
 	case "notify":
-		return Notify(ctx, rest)
+		return RunNotify(ctx, rest)
 	case "limit":
-		return Limit(ctx, rest)
+		return RunLimit(ctx, rest)
 	case "install":
-		return report("vc-step", Install(rest))
+		return reportError("vc-step", InstallPrograms(rest))
 	}
 	fmt.Fprintf(os.Stderr, "vc-step: error: unknown command %q: the commands are launch, session, enter, signal, notify, limit, install, %s\n", name, strings.Join(names, ", "))
 	return 1
 }
 
-func report(program string, err error) int {
+func reportError(program string, err error) int {
 	if err != nil {
-		f := *usererror.Of(err)
+		f := *usererror.FromError(err)
 		f.What = err.Error() // keep the context that was added to the error that has the hint
-		fmt.Fprint(os.Stderr, f.Text(program))
+		fmt.Fprint(os.Stderr, f.FormatText(program))
 		return 1
 	}
 	return 0
 }
 
-// informed prints the version or a help text if the options request it, and reports whether they do.
-func informed(table *getopt.Table, p getopt.Parsed) bool {
+// printInformation prints the version or a help text if the options request it, and reports whether they do.
+func printInformation(table *getopt.Table, p getopt.Parsed) bool {
 	switch {
 	case p.Has("version"):
 		fmt.Fprintln(os.Stdout, "slurm "+slurmVersion)
@@ -102,14 +102,14 @@ func informed(table *getopt.Table, p getopt.Parsed) bool {
 // slurmVersion is the version of Slurm whose behavior this program follows. Other programs check it.
 const slurmVersion = "26.11.0"
 
-// Install copies this program to a directory and creates links to it for all commands.
-func Install(args []string) error {
+// InstallPrograms copies this program to a directory and creates links to it for all commands.
+func InstallPrograms(args []string) error {
 	if len(args) != 1 {
 		return errors.New("install requires exactly one directory")
 	}
 	directory := args[0]
-	if d := directoriesOf(os.Getenv); d.bin() != "" && os.Getenv(envVolumes) != "" {
-		directory = d.bin()
+	if d := newDirectories(os.Getenv); d.programDirectory() != "" && os.Getenv(envVolumes) != "" {
+		directory = d.programDirectory()
 	}
 	own, err := os.Executable()
 	if err != nil {
@@ -155,48 +155,48 @@ func copyFile(from, to string) error {
 	return os.Rename(to+".new", to)
 }
 
-// Session runs a program, or srun, for the user of an interactive allocation. When the program ends, the allocation
+// RunSession runs a program, or srun, for the user of an interactive allocation. When the program ends, the allocation
 // ends with the program's exit code.
-func Session(ctx context.Context, args []string) int {
+func RunSession(ctx context.Context, args []string) int {
 	h, err := findHere()
 	if err != nil {
-		return report("vc-step", err)
+		return reportError("vc-step", err)
 	}
-	w, err := h.askLauncher(ctx, request{Session: true})
+	w, err := h.sendToLauncher(ctx, request{Session: true})
 	if err != nil {
-		return report("vc-step", err)
+		return reportError("vc-step", err)
 	}
 	defer w.Close()
-	if err := w.answer(nil, nil); err != nil {
-		return report("vc-step", err)
+	if err := w.receiveAnswer(nil, nil); err != nil {
+		return reportError("vc-step", err)
 	}
-	code := h.inSession(ctx, args)
-	if err := h.question(ctx, request{End: &endRequest{Code: code, Leave: true}}, nil); err != nil {
-		return max(code, report("vc-step", err))
+	code := h.runWithEnvironment(ctx, args)
+	if err := h.queryHead(ctx, request{End: &endRequest{Code: code, Leave: true}}, nil); err != nil {
+		return max(code, reportError("vc-step", err))
 	}
 	return code
 }
 
-// Enter runs a program, or srun, with the environment of the job's script. It does not affect other processes of the
-// job.
-func Enter(ctx context.Context, args []string) int {
+// RunInEnvironment runs a program, or srun, with the environment of the job's script. It does not affect other
+// processes of the job.
+func RunInEnvironment(ctx context.Context, args []string) int {
 	h, err := findHere()
 	if err != nil {
-		return report("vc-step", err)
+		return reportError("vc-step", err)
 	}
-	return h.inSession(ctx, args)
+	return h.runWithEnvironment(ctx, args)
 }
 
-// inSession runs a program with the script's environment and returns its exit code.
-func (h *here) inSession(ctx context.Context, args []string) int {
+// runWithEnvironment runs a program with the script's environment and returns its exit code.
+func (h *here) runWithEnvironment(ctx context.Context, args []string) int {
 	var job jobAnswer
-	w, err := h.askLauncher(ctx, request{Job: true})
+	w, err := h.sendToLauncher(ctx, request{Job: true})
 	if err == nil {
-		err = w.answer(&job, nil)
+		err = w.receiveAnswer(&job, nil)
 		_ = w.Close()
 	}
 	if err != nil {
-		return report("vc-step", err)
+		return reportError("vc-step", err)
 	}
 	terminal := cmp.Or(os.Getenv("TERM"), "xterm")
 	os.Clearenv()
@@ -212,10 +212,10 @@ func (h *here) inSession(ctx context.Context, args []string) int {
 		}
 	}
 	if len(args) > 0 && args[0] == "srun" {
-		return Srun(ctx, args[1:])
+		return RunSrun(ctx, args[1:])
 	}
 	if len(args) == 0 {
-		args = []string{shell()}
+		args = []string{findShell()}
 	}
 	program, err := lookPath(args[0], ".", job.Script)
 	if err != nil {
@@ -225,11 +225,11 @@ func (h *here) inSession(ctx context.Context, args []string) int {
 	command := exec.CommandContext(ctx, program, args[1:]...)
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err = command.Run()
-	return endingOf(command.ProcessState, err).status()
+	return endingOfState(command.ProcessState, err).shellStatus()
 }
 
-// shell returns the path of a shell in the container.
-func shell() string {
+// findShell returns the path of a shell in the container.
+func findShell() string {
 	for _, path := range []string{os.Getenv("SHELL"), "/bin/bash"} {
 		if info, err := os.Stat(path); path != "" && err == nil && info.Mode()&0o111 != 0 {
 			return path
@@ -246,53 +246,53 @@ var signalTable = getopt.Table{Program: "vc-step signal", Options: []getopt.Opti
 	{Long: "step", Arg: getopt.Required, Value: "n", Help: "send the signal to one step"},
 }}
 
-// Signal sends a signal to the script or to steps.
-func Signal(ctx context.Context, args []string) int {
-	p, err := signalTable.Parse(args)
+// RunSignal sends a signal to the script or to steps.
+func RunSignal(ctx context.Context, args []string) int {
+	p, err := signalTable.ParseArguments(args)
 	if err != nil {
-		return report("vc-step", err)
+		return reportError("vc-step", err)
 	}
-	text, _ := p.Last("signal")
-	step, _ := p.Last("step")
-	r, err := signalOf(text, step, p.Has("batch"), p.Has("full"))
+	text, _ := p.LastValue("signal")
+	step, _ := p.LastValue("step")
+	r, err := newSignalRequest(text, step, p.Has("batch"), p.Has("full"))
 	if err != nil {
-		return report("vc-step", err)
+		return reportError("vc-step", err)
 	}
 	r.Now = true
 	h, err := findHere()
 	if err == nil {
-		err = h.question(ctx, request{Signal: r}, nil)
+		err = h.queryHead(ctx, request{Signal: r}, nil)
 	}
-	return report("vc-step", err)
+	return reportError("vc-step", err)
 }
 
-// Notify writes a message to the script's error output.
-func Notify(ctx context.Context, words []string) int {
+// RunNotify writes a message to the script's error output.
+func RunNotify(ctx context.Context, words []string) int {
 	h, err := findHere()
 	if err == nil {
-		err = h.question(ctx, request{Notify: strings.Join(words, " ")}, nil)
+		err = h.queryHead(ctx, request{Notify: strings.Join(words, " ")}, nil)
 	}
-	return report("vc-step", err)
+	return reportError("vc-step", err)
 }
 
-// Limit sets the job's time limit, in seconds.
-func Limit(ctx context.Context, words []string) int {
+// RunLimit sets the job's time limit, in seconds.
+func RunLimit(ctx context.Context, words []string) int {
 	if len(words) != 1 {
-		return report("vc-step", errors.New("limit requires a number of seconds"))
+		return reportError("vc-step", errors.New("limit requires a number of seconds"))
 	}
 	seconds, err := strconv.ParseInt(words[0], 10, 64)
 	if err != nil || seconds <= 0 {
-		return report("vc-step", fmt.Errorf("limit: %q is not a number of seconds", words[0]))
+		return reportError("vc-step", fmt.Errorf("limit: %q is not a number of seconds", words[0]))
 	}
 	h, err := findHere()
 	if err == nil {
-		err = h.question(ctx, request{Limit: seconds}, nil)
+		err = h.queryHead(ctx, request{Limit: seconds}, nil)
 	}
-	return report("vc-step", err)
+	return reportError("vc-step", err)
 }
 
-// firstWord returns the interpreter in the first line of a script.
-func firstWord(line string) string {
+// interpreterOf returns the interpreter in the first line of a script.
+func interpreterOf(line string) string {
 	line, ok := strings.CutPrefix(line, "#!")
 	if !ok {
 		return ""

@@ -75,8 +75,8 @@ type ending struct {
 	launchconfig.Usage
 }
 
-// status returns the exit code that a shell reports for the ending.
-func (e ending) status() int {
+// shellStatus returns the exit code that a shell reports for the ending.
+func (e ending) shellStatus() int {
 	if e.Signal != 0 {
 		return 128 + e.Signal
 	}

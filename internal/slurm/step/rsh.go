@@ -13,9 +13,9 @@ const rshName = "vc-rsh"
 // withValue lists the options of ssh that have a value.
 const withValue = "bcDEeFIiJLlmOopQRSWw"
 
-// Rsh runs a command line on another node of the job, as ssh does. It ignores the options of ssh, because keys, ports
-// and terminals do not exist here.
-func Rsh(ctx context.Context, args []string) int {
+// RunRsh runs a command line on another node of the job, as ssh does. It ignores the options of ssh, because keys,
+// ports and terminals do not exist here.
+func RunRsh(ctx context.Context, args []string) int {
 	host, command := rshArguments(args)
 	if host == "" || len(command) == 0 {
 		fmt.Fprintln(os.Stderr, rshName+": error: specify a host and a command, as for ssh")
@@ -24,7 +24,7 @@ func Rsh(ctx context.Context, args []string) int {
 	h, err := findHere()
 	if err == nil {
 		var code int
-		if code, err = h.remote(ctx, host, strings.Join(command, " ")); err == nil {
+		if code, err = h.runRemote(ctx, host, strings.Join(command, " ")); err == nil {
 			return code
 		}
 	}
@@ -51,23 +51,23 @@ func rshArguments(args []string) (host string, command []string) {
 	return "", nil
 }
 
-// remote runs a command line in a shell on another node. It always uses an overlapping step.
-func (h *here) remote(ctx context.Context, host, command string) (int, error) {
-	node, err := h.nodeCalled(host)
+// runRemote runs a command line in a shell on another node. It always uses an overlapping step.
+func (h *here) runRemote(ctx context.Context, host, command string) (int, error) {
+	node, err := h.findNode(host)
 	if err != nil {
 		return 0, err
 	}
 	o := &stepOptions{input: "all", unbuffered: true, quiet: true, command: []string{"sh", "-c", command}}
 	o.begin.Only, o.begin.Tasks, o.begin.Overlap, o.begin.Name = []string{h.place.Hosts[node]}, 1, true, rshName
 	r := newRunner(h, o)
-	if err := h.question(ctx, request{Job: true}, &r.job); err != nil {
+	if err := h.queryHead(ctx, request{Job: true}, &r.job); err != nil {
 		return 0, err
 	}
-	return r.run(ctx)
+	return r.runStep(ctx)
 }
 
-// nodeCalled returns the index of the node with the given host name, which may include a domain.
-func (h *here) nodeCalled(name string) (int, error) {
+// findNode returns the index of the node with the given host name, which may include a domain.
+func (h *here) findNode(name string) (int, error) {
 	short, _, _ := strings.Cut(name, ".")
 	for i, host := range h.place.Hosts {
 		if host == name || host == short {

@@ -30,23 +30,23 @@ var SattachTable = getopt.Table{Program: "sattach", Operands: "JOB.STEP", Option
 	{Long: "usage", Help: "Print a brief list of all options"},
 }}
 
-// Sattach prints the output of a running step of the job and returns the exit code of the step.
-func Sattach(ctx context.Context, args []string) int {
-	if err := becomeIfNotOwn("sattach", args, isOwnSattach(args)); err != nil {
-		return report("sattach", err)
+// RunSattach prints the output of a running step of the job and returns the exit code of the step.
+func RunSattach(ctx context.Context, args []string) int {
+	if err := becomeIfForeign("sattach", args, isOwnSattach(args)); err != nil {
+		return reportError("sattach", err)
 	}
-	p, err := SattachTable.Parse(args)
+	p, err := SattachTable.ParseArguments(args)
 	if err != nil {
-		return report("sattach", usererror.Usage("sattach", err))
+		return reportError("sattach", usererror.NewUsageError("sattach", err))
 	}
-	if informed(&SattachTable, p) {
+	if printInformation(&SattachTable, p) {
 		return 0
 	}
-	code, err := sattach(ctx, p)
-	return max(code, report("sattach", err))
+	code, err := attachToStep(ctx, p)
+	return max(code, reportError("sattach", err))
 }
 
-func sattach(ctx context.Context, p getopt.Parsed) (int, error) {
+func attachToStep(ctx context.Context, p getopt.Parsed) (int, error) {
 	job, step, err := AttachTarget(p)
 	if err != nil {
 		return 0, err
@@ -59,27 +59,27 @@ func sattach(ctx context.Context, p getopt.Parsed) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if own := (&jobAnswer{Spec: h.spec, Pod: h.pod}); !own.called(job) {
-		return 0, foreign(job, own)
+	if own := (&jobAnswer{Spec: h.spec, Pod: h.pod}); !own.matchesID(job) {
+		return 0, foreignJobError(job, own)
 	}
-	w, err := h.askHead(ctx, request{Attach: &attachRequest{Step: number}})
+	w, err := h.sendToHead(ctx, request{Attach: &attachRequest{Step: number}})
 	if err != nil {
 		return 0, err
 	}
 	defer w.Close()
 	var layout attachAnswer
-	if err := w.answer(&layout, nil); err != nil {
+	if err := w.receiveAnswer(&layout, nil); err != nil {
 		return 0, err
 	}
 	if p.Has("layout") {
-		layout.print(os.Stdout)
+		layout.printLayout(os.Stdout)
 		return 0, nil
 	}
-	to, err := layout.outputs(p)
+	to, err := layout.openOutputs(p)
 	if err != nil {
 		return 0, err
 	}
-	return w.watch(to, p.Has("quiet"))
+	return w.printUntilEnd(to, p.Has("quiet"))
 }
 
 // AttachTarget returns the job and the step that sattach's operand refers to. The step is empty if the operand
@@ -91,7 +91,7 @@ func AttachTarget(p getopt.Parsed) (job, step string, err error) {
 		}
 	}
 	for _, option := range []string{"output-filter", "error-filter"} {
-		text, given := p.Last(option)
+		text, given := p.LastValue(option)
 		if n, err := strconv.Atoi(text); given && (err != nil || n < 0) {
 			return "", "", usererror.Errorf("specify a task number, for example --"+option+"=0", "Invalid numeric value %q for --%s.", text, option)
 		}
@@ -103,8 +103,8 @@ func AttachTarget(p getopt.Parsed) (job, step string, err error) {
 	return job, step, nil
 }
 
-// print prints the nodes of the step and the tasks on each of them.
-func (a *attachAnswer) print(out io.Writer) {
+// printLayout prints the nodes of the step and the tasks on each of them.
+func (a *attachAnswer) printLayout(out io.Writer) {
 	total := 0
 	for _, count := range a.Counts {
 		total += count
@@ -121,12 +121,12 @@ func (a *attachAnswer) print(out io.Writer) {
 	}
 }
 
-// outputs returns outputs for all tasks of the step. They write to the streams of this program.
-func (a *attachAnswer) outputs(p getopt.Parsed) (*outputs, error) {
+// openOutputs returns outputs for all tasks of the step. They write to the streams of this program.
+func (a *attachAnswer) openOutputs(p getopt.Parsed) (*outputs, error) {
 	o := &stepOptions{label: p.Has("label"), unbuffered: p.Has("unbuffered")}
-	only, _ := p.Last("output-filter")
+	only, _ := p.LastValue("output-filter")
 	o.output, o.error = only, "all"
-	if text, given := p.Last("error-filter"); given {
+	if text, given := p.LastValue("error-filter"); given {
 		o.error = text
 	}
 	total := 0
@@ -135,38 +135,38 @@ func (a *attachAnswer) outputs(p getopt.Parsed) (*outputs, error) {
 	}
 	all := newOutputs(o, launchconfig.Names{}, total)
 	for rank := range total {
-		if err := all.open(rank, "", 0); err != nil {
+		if err := all.openTask(rank, "", 0); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// watch prints the output until the step ends, and returns the step's exit code.
-func (w *wire) watch(to *outputs, quiet bool) (int, error) {
+// printUntilEnd prints the output until the step ends, and returns the step's exit code.
+func (w *wire) printUntilEnd(to *outputs, quiet bool) (int, error) {
 	for {
-		f, err := w.receive()
+		f, err := w.receiveFrame()
 		if err != nil {
-			return 1, usererror.Hinted(fmt.Errorf("the connection to the job's launcher was lost: %w", err), launcherGone)
+			return 1, usererror.WithHint(fmt.Errorf("the connection to the job's launcher was lost: %w", err), launcherGone)
 		}
 		switch f.kind {
 		case stdoutFrame, stderrFrame:
-			to.write(int(f.task), f.kind == stderrFrame, f.data)
+			to.writeOutput(int(f.task), f.kind == stderrFrame, f.data)
 		case noticeFrame:
 			if !quiet {
 				fmt.Fprintln(os.Stderr, "sattach:", string(f.data))
 			}
 		case errorFrame:
-			return 1, errorOf(f.data)
+			return 1, decodeError(f.data)
 		case answerFrame:
 			for rank := range to.tasks {
-				to.flush(rank)
+				to.flushTask(rank)
 			}
 			var s launchconfig.Step
 			if err := json.Unmarshal(f.data, &s); err != nil {
 				return 1, err
 			}
-			return max(s.Code, ending{Signal: s.Signal}.status()), nil
+			return max(s.Code, ending{Signal: s.Signal}.shellStatus()), nil
 		}
 	}
 }

@@ -91,11 +91,11 @@ func TestASlowViewerIsToldThatOutputWasLost(t *testing.T) {
 	t.Parallel()
 	v := &viewer{queue: make(chan frame, 2)}
 	for _, text := range []string{"a", "b", "c"} {
-		v.offer(frame{kind: stdoutFrame, data: []byte(text)})
+		v.queueFrame(frame{kind: stdoutFrame, data: []byte(text)})
 	}
 	<-v.queue
 	<-v.queue
-	v.offer(frame{kind: stdoutFrame, data: []byte("d")})
+	v.queueFrame(frame{kind: stdoutFrame, data: []byte("d")})
 	if first, second := <-v.queue, <-v.queue; first.kind != noticeFrame || string(second.data) != "d" {
 		t.Errorf("%+v %+v", first, second)
 	}
@@ -105,7 +105,7 @@ func TestTheBacklogIsBounded(t *testing.T) {
 	t.Parallel()
 	var b backlog
 	for range 100 {
-		b.add(frame{data: make([]byte, backlogBytes/10)})
+		b.appendFrame(frame{data: make([]byte, backlogBytes/10)})
 	}
 	if len(b.frames) != 10 || b.bytes > backlogBytes {
 		t.Errorf("%d frames with %d bytes", len(b.frames), b.bytes)

@@ -46,7 +46,7 @@ var SbcastTable = *(&getopt.Table{Program: "sbcast", Operands: "SOURCE DESTINATI
 	{Long: fromStdin, Exact: true, Hidden: true},
 	{Long: stdinMode, Arg: getopt.Required, Exact: true, Hidden: true},
 	{Long: stdinTime, Arg: getopt.Required, Exact: true, Hidden: true},
-}}).With(copyOptions...)
+}}).WithOptions(copyOptions...)
 
 // source is the file that sbcast copies.
 type source struct {
@@ -55,24 +55,24 @@ type source struct {
 	stamp fileStamp
 }
 
-// Sbcast copies a file to all nodes of the job.
-func Sbcast(ctx context.Context, args []string) int {
-	if err := becomeIfNotOwn("sbcast", args, isOwnSbcast(args)); err != nil {
-		return report("sbcast", err)
+// RunSbcast copies a file to all nodes of the job.
+func RunSbcast(ctx context.Context, args []string) int {
+	if err := becomeIfForeign("sbcast", args, isOwnSbcast(args)); err != nil {
+		return reportError("sbcast", err)
 	}
-	p, err := SbcastTable.Parse(args)
+	p, err := SbcastTable.ParseArguments(args)
 	if err != nil {
-		return report("sbcast", usererror.Usage("sbcast", err))
+		return reportError("sbcast", usererror.NewUsageError("sbcast", err))
 	}
-	if informed(&SbcastTable, p) {
+	if printInformation(&SbcastTable, p) {
 		return 0
 	}
-	return report("sbcast", sbcast(ctx, p))
+	return reportError("sbcast", broadcastFile(ctx, p))
 }
 
-func sbcast(ctx context.Context, p getopt.Parsed) error {
+func broadcastFile(ctx context.Context, p getopt.Parsed) error {
 	if len(p.Operands) != 2 {
-		return TwoNames(p.Operands)
+		return FileNamesError(p.Operands)
 	}
 	from, err := openSource(p)
 	if err != nil {
@@ -88,26 +88,26 @@ func sbcast(ctx context.Context, p getopt.Parsed) error {
 	if strings.HasSuffix(p.Operands[1], "/") {
 		path = filepath.Join(path, from.name)
 	}
-	h, job, err := ownJob(ctx)
+	h, job, err := requestOwnJob(ctx)
 	if err != nil {
 		return err
 	}
-	hosts, err := job.hostsOf(p)
+	hosts, err := job.requestedHosts(p)
 	if err != nil {
 		return err
 	}
-	r := &fileRequest{Path: path, Stamp: from.stamp, Force: IsOn(p, "force", "SBCAST_FORCE", os.Getenv)}
+	r := &fileRequest{Path: path, Stamp: from.stamp, Force: IsSwitchedOn(p, "force", "SBCAST_FORCE", os.Getenv)}
 	c := &copies{here: h, program: "sbcast", verbose: p.Has("verbose")}
-	return c.send(ctx, hosts, from, r)
+	return c.sendFile(ctx, hosts, from, r)
 }
 
-// TwoNames returns the error for a wrong number of file names.
-func TwoNames(operands []string) error {
+// FileNamesError returns the error for a wrong number of file names.
+func FileNamesError(operands []string) error {
 	return usererror.Errorf("specify the file and the path of its copies, for example data.bin /tmp/data.bin", "Need two file names, have %d names", len(operands))
 }
 
-// IsOn reports whether a switch is turned on by its option or by an environment variable.
-func IsOn(p getopt.Parsed, option, variable string, env func(string) string) bool {
+// IsSwitchedOn reports whether a switch is turned on by its option or by an environment variable.
+func IsSwitchedOn(p getopt.Parsed, option, variable string, env func(string) string) bool {
 	return p.Has(option) || env(variable) != ""
 }
 
@@ -117,13 +117,13 @@ func openSource(p getopt.Parsed) (*source, error) {
 	s := &source{name: filepath.Base(name)}
 	if p.Has(fromStdin) {
 		s.Reader = os.Stdin
-		mode, _ := p.Last(stdinMode)
+		mode, _ := p.LastValue(stdinMode)
 		bits, err := strconv.ParseUint(mode, 8, 32)
 		if err != nil {
 			return nil, fmt.Errorf("--%s: %w", stdinMode, err)
 		}
 		s.stamp.Mode = fs.FileMode(bits)
-		if text, given := p.Last(stdinTime); given {
+		if text, given := p.LastValue(stdinTime); given {
 			if s.stamp.Modified, err = strconv.ParseInt(text, 10, 64); err != nil {
 				return nil, fmt.Errorf("--%s: %w", stdinTime, err)
 			}
@@ -135,7 +135,7 @@ func openSource(p getopt.Parsed) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Reader, s.stamp = file, stampOf(info, IsOn(p, "preserve", "SBCAST_PRESERVE", os.Getenv))
+	s.Reader, s.stamp = file, newFileStamp(info, IsSwitchedOn(p, "preserve", "SBCAST_PRESERVE", os.Getenv))
 	return s, nil
 }
 
@@ -143,7 +143,7 @@ func openSource(p getopt.Parsed) (*source, error) {
 func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, nil, usererror.Errorf("specify an existing file that you can read", "Can't open `%s`: %v", name, reasonOf(err))
+		return nil, nil, usererror.Errorf("specify an existing file that you can read", "Can't open `%s`: %v", name, systemReason(err))
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -156,22 +156,22 @@ func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// hostsOf returns the nodes of the job or, if --jobid names a step, of that step.
-func (j *jobAnswer) hostsOf(p getopt.Parsed) ([]string, error) {
-	text, given := p.Last("jobid")
+// requestedHosts returns the nodes of the job or, if --jobid names a step, of that step.
+func (j *jobAnswer) requestedHosts(p getopt.Parsed) ([]string, error) {
+	text, given := p.LastValue("jobid")
 	id, step, hasStep := strings.Cut(text, ".")
-	if given && !j.called(id) {
-		return nil, foreign(id, j)
+	if given && !j.matchesID(id) {
+		return nil, foreignJobError(id, j)
 	}
 	if !hasStep {
 		return j.Hosts, nil
 	}
 	for _, s := range j.Steps {
 		if strconv.Itoa(s.ID) == step {
-			return hostlist.Expand(s.Nodes)
+			return hostlist.ExpandList(s.Nodes)
 		}
 	}
-	return nil, usererror.Errorf("steps are numbered from 0; without a step, the file is copied to all nodes of the job", "Invalid job id specified: job %s has no step %s", j.Pod.ID(), step)
+	return nil, usererror.Errorf("steps are numbered from 0; without a step, the file is copied to all nodes of the job", "Invalid job id specified: job %s has no step %s", j.Pod.SlurmJobID(), step)
 }
 
 // copies copies files by means of the agents of nodes.
@@ -188,13 +188,13 @@ type target struct {
 	err  error
 }
 
-// send copies a file to all hosts in parallel. If a host fails, the other hosts are not affected.
-func (c *copies) send(ctx context.Context, hosts []string, from *source, r *fileRequest) error {
+// sendFile copies a file to all hosts in parallel. If a host fails, the other hosts are not affected.
+func (c *copies) sendFile(ctx context.Context, hosts []string, from *source, r *fileRequest) error {
 	targets := make([]*target, len(hosts))
 	var all sync.WaitGroup
 	for i, host := range hosts {
 		targets[i] = &target{host: host}
-		all.Go(func() { targets[i].begin(ctx, c.here, r) })
+		all.Go(func() { targets[i].requestCopy(ctx, c.here, r) })
 	}
 	all.Wait()
 	buffer := make([]byte, chunk)
@@ -204,14 +204,14 @@ func (c *copies) send(ctx context.Context, hosts []string, from *source, r *file
 		n, readErr = io.ReadFull(from, buffer)
 		for _, t := range targets {
 			if t.err == nil && n > 0 {
-				all.Go(func() { t.err = t.wire.send(stdinFrame, 0, buffer[:n]) })
+				all.Go(func() { t.err = t.wire.sendFrame(stdinFrame, 0, buffer[:n]) })
 			}
 		}
 		all.Wait()
 	}
-	isWhole := isEnd(readErr)
+	isWhole := isEndOfFile(readErr)
 	for _, t := range targets {
-		all.Go(func() { t.end(isWhole) })
+		all.Go(func() { t.confirmCopy(isWhole) })
 	}
 	all.Wait()
 	if !isWhole {
@@ -221,24 +221,24 @@ func (c *copies) send(ctx context.Context, hosts []string, from *source, r *file
 	for _, t := range targets {
 		switch {
 		case t.err != nil:
-			problems = append(problems, usererror.Errorf(usererror.Of(t.err).Hint, "%s: %s: %v", t.host, r.Path, t.err))
+			problems = append(problems, usererror.Errorf(usererror.FromError(t.err).Hint, "%s: %s: %v", t.host, r.Path, t.err))
 		case c.verbose:
 			fmt.Fprintf(os.Stderr, "%s: %s: %s\n", c.program, t.host, r.Path)
 		}
 	}
-	return joined(problems)
+	return joinErrors(problems)
 }
 
-// begin requests the agent of the host to accept a file.
-func (t *target) begin(ctx context.Context, h *here, r *fileRequest) {
-	if t.wire, t.err = h.ask(ctx, t.host, request{Store: r}); t.err == nil {
-		t.err = t.wire.answer(nil, nil)
+// requestCopy requests the agent of the host to accept a file.
+func (t *target) requestCopy(ctx context.Context, h *here, r *fileRequest) {
+	if t.wire, t.err = h.sendRequest(ctx, t.host, request{Store: r}); t.err == nil {
+		t.err = t.wire.receiveAnswer(nil, nil)
 	}
 }
 
-// end confirms to the agent that the file is complete, or closes the connection if it is not. The agent then removes
-// the incomplete copy.
-func (t *target) end(isWhole bool) {
+// confirmCopy confirms to the agent that the file is complete, or closes the connection if it is not. The agent then
+// removes the incomplete copy.
+func (t *target) confirmCopy(isWhole bool) {
 	if t.wire == nil {
 		return
 	}
@@ -246,19 +246,19 @@ func (t *target) end(isWhole bool) {
 	if t.err != nil || !isWhole {
 		return
 	}
-	if t.err = t.wire.send(stdinEndFrame, 0, nil); t.err == nil {
-		t.err = t.wire.answer(nil, nil)
+	if t.err = t.wire.sendFrame(stdinEndFrame, 0, nil); t.err == nil {
+		t.err = t.wire.receiveAnswer(nil, nil)
 	}
 }
 
-// joined combines several errors and their hints into a single error.
-func joined(problems []error) error {
+// joinErrors combines several errors and their hints into a single error.
+func joinErrors(problems []error) error {
 	if len(problems) == 0 {
 		return nil
 	}
 	var what, hints []string
 	for _, problem := range problems {
-		f := usererror.Of(problem)
+		f := usererror.FromError(problem)
 		what = append(what, f.What)
 		if f.Hint != "" && (len(hints) == 0 || hints[len(hints)-1] != f.Hint) {
 			hints = append(hints, f.Hint)

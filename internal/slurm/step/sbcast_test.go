@@ -113,7 +113,7 @@ func TestAnArchiveStaysInItsDirectory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = tree.unpack(&archive)
+		err = tree.unpackArchive(&archive)
 		tree.discard()
 		if left, _ := os.ReadDir(dir); err == nil || len(left) > 0 {
 			t.Errorf("%s: %v, and there are %v", name, err, left)

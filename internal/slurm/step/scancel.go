@@ -24,59 +24,59 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]
 	{Long: "usage", Help: "print a brief list of all options"},
 }}
 
-// Scancel ends this job, or ends or signals one of its steps.
-func Scancel(ctx context.Context, args []string) int {
-	if err := becomeIfNotOwn("scancel", args, isOwnScancel(args)); err != nil {
-		return report("scancel", err)
+// RunScancel ends this job, or ends or signals one of its steps.
+func RunScancel(ctx context.Context, args []string) int {
+	if err := becomeIfForeign("scancel", args, isOwnScancel(args)); err != nil {
+		return reportError("scancel", err)
 	}
-	p, err := scancelTable.Parse(args)
+	p, err := scancelTable.ParseArguments(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "scancel: %v\n", err)
 		return 1
 	}
-	if informed(&scancelTable, p) {
+	if printInformation(&scancelTable, p) {
 		return 0
 	}
 	if len(p.Operands) == 0 {
-		return report("scancel", usererror.Errorf("inside a job, only the job itself and its steps can be cancelled: scancel $SLURM_JOB_ID", "No job identification provided"))
+		return reportError("scancel", usererror.Errorf("inside a job, only the job itself and its steps can be cancelled: scancel $SLURM_JOB_ID", "No job identification provided"))
 	}
-	h, job, err := ownJob(ctx)
+	h, job, err := requestOwnJob(ctx)
 	if err != nil {
-		return report("scancel", err)
+		return reportError("scancel", err)
 	}
-	text, signalled := p.Last("signal")
+	text, signalled := p.LastValue("signal")
 	for _, operand := range p.Operands {
 		id, step, _ := strings.Cut(operand, ".")
-		if !job.called(id) {
-			return report("scancel", foreign(id, job))
+		if !job.matchesID(id) {
+			return reportError("scancel", foreignJobError(id, job))
 		}
 		r := request{End: &endRequest{Cancel: true}}
 		if signalled || step != "" || p.Has("batch") || p.Has("full") {
-			if r.Signal, err = signalOf(cmp.Or(text, "TERM"), step, p.Has("batch"), p.Has("full")); err != nil {
-				return report("scancel", err)
+			if r.Signal, err = newSignalRequest(cmp.Or(text, "TERM"), step, p.Has("batch"), p.Has("full")); err != nil {
+				return reportError("scancel", err)
 			}
 			r.End = nil
 		}
 		if p.Has("verbose") {
-			fmt.Fprintf(os.Stderr, "scancel: %s job %s\n", done(&r, cmp.Or(text, "TERM")), operand)
+			fmt.Fprintf(os.Stderr, "scancel: %s job %s\n", actionText(&r, cmp.Or(text, "TERM")), operand)
 		}
-		if err := h.question(ctx, r, nil); err != nil {
-			return report("scancel", err)
+		if err := h.queryHead(ctx, r, nil); err != nil {
+			return reportError("scancel", err)
 		}
 	}
 	return 0
 }
 
-// done returns the action that scancel -v prints.
-func done(r *request, signal string) string {
+// actionText returns the action that scancel -v prints.
+func actionText(r *request, signal string) string {
 	if r.Signal != nil {
 		return "Signal " + strings.TrimPrefix(strings.ToUpper(signal), "SIG") + " to"
 	}
 	return "Terminating"
 }
 
-// signalOf returns the request for a signal. By default the signal is sent to all steps.
-func signalOf(text, step string, batch, full bool) (*signalRequest, error) {
+// newSignalRequest returns the request for a signal. By default the signal is sent to all steps.
+func newSignalRequest(text, step string, batch, full bool) (*signalRequest, error) {
 	number, err := signalNumber(text)
 	if err != nil {
 		return nil, usererror.Errorf("specify a signal by name, such as USR1 or SIGTERM, or by number", "Unknown job signal: %s", text)

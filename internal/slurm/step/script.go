@@ -14,11 +14,11 @@ import (
 
 // runScript runs the script until it ends.
 func (l *launcher) runScript() (ending, error) {
-	out, err := openOutput(&l.spec, launchconfig.NamesOf(&l.spec, &l.pod, l.place))
+	out, err := openOutput(&l.spec, launchconfig.NewNames(&l.spec, &l.pod, l.place))
 	if err != nil {
 		return ending{}, err
 	}
-	defer out.close()
+	defer out.closeFiles()
 	l.mu.Lock()
 	l.errors = out.stderr
 	l.mu.Unlock()
@@ -35,40 +35,40 @@ func (l *launcher) runScript() (ending, error) {
 	if t.input, err = l.openInput(); err != nil {
 		return ending{}, err
 	}
-	login, err := l.loginEnv(program, l.head.script)
+	login, err := l.loginVariables(program, l.head.script)
 	if err != nil {
 		return ending{}, err
 	}
 	l.mu.Lock()
-	l.script, err = startProcess(t, dir, launchconfig.Merge(l.head.script, login), nil, out.stdout, out.errors())
+	l.script, err = startProcess(t, dir, launchconfig.MergeVariables(l.head.script, login), nil, out.stdout, out.errorWriter())
 	script := l.script
 	l.mu.Unlock()
 	if err == nil {
-		if err = script.executed(); err != nil {
-			script.wait()
+		if err = script.waitUntilExecuted(); err != nil {
+			script.waitForEnd()
 		}
 	}
 	if err != nil {
-		return ending{}, fmt.Errorf("execve(): %s: %w", interpreter(program), reasonOf(err))
+		return ending{}, fmt.Errorf("execve(): %s: %w", interpreterName(program), systemReason(err))
 	}
 	if l.isStopped() {
-		script.signal(int(syscall.SIGTERM))
+		script.signalGroup(int(syscall.SIGTERM))
 	}
 	defer l.signalBeforeLimit()()
-	return l.ofMemory(script.wait()), nil
+	return l.classifyEnding(script.waitForEnd()), nil
 }
 
-// ofMemory returns how the script ended. As in Slurm, it counts as killed for lack of memory if the kernel killed one
-// of its processes, even if the script continued. Kills in steps are not counted, because the steps have claimed
+// classifyEnding returns how the script ended. As in Slurm, it counts as killed for lack of memory if the kernel killed
+// one of its processes, even if the script continued. Kills in steps are not counted, because the steps have claimed
 // them.
-func (l *launcher) ofMemory(e ending) ending {
-	kills := l.agent.oom.claim()
+func (l *launcher) classifyEnding(e ending) ending {
+	kills := l.agent.oom.claimKills()
 	if kills == 0 {
 		return e
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintln(l.errors, "slurmstepd: "+noMemory(kills, l.pod.ID()+".batch"))
+	fmt.Fprintln(l.errors, "slurmstepd: "+memoryKillText(kills, l.pod.SlurmJobID()+".batch"))
 	return ending{Signal: signalNoMemory, Usage: e.Usage}
 }
 
@@ -78,7 +78,7 @@ func (l *launcher) copyScript() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the script: %w", err)
 	}
-	path := l.dirs.script()
+	path := l.dirs.scriptPath()
 	_ = os.Remove(path) // an existing file may belong to another user
 	return path, os.WriteFile(path, text, 0o755)
 }
@@ -88,30 +88,30 @@ func (l *launcher) openInput() (*os.File, error) {
 	if l.spec.Input == "" {
 		return nil, nil
 	}
-	path, err := launchconfig.NamesOf(&l.spec, &l.pod, l.place).Expand(l.spec.Input)
+	path, err := launchconfig.NewNames(&l.spec, &l.pod, l.place).ExpandPattern(l.spec.Input)
 	if err != nil {
 		return nil, err
 	}
-	path = pathIn(l.spec.WorkDir, path)
+	path = absolutePath(l.spec.WorkDir, path)
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, says("Could not open stdin file %s: %w", path, reasonOf(err))
+		return nil, newSlurmError("Could not open stdin file %s: %w", path, systemReason(err))
 	}
 	return file, nil
 }
 
 // signalBeforeLimit schedules the signal requested by --signal. Call it when the script has started, because a signal
 // that is already due would otherwise be lost. The returned function cancels the signal. If the time limit changes,
-// limitChanged reschedules the signal.
+// rescheduleSignal reschedules the signal.
 func (l *launcher) signalBeforeLimit() (callOff func()) {
 	s := l.spec.Signal
 	if s == nil {
 		return func() {}
 	}
 	send := func() {
-		l.head.signal(&signalRequest{Number: s.Number, Batch: s.Batch, Steps: !s.Batch, Step: -1})
+		l.head.sendSignal(&signalRequest{Number: s.Number, Batch: s.Batch, Steps: !s.Batch, Step: -1})
 	}
-	warning := time.AfterFunc(l.untilWarning(s), send)
+	warning := time.AfterFunc(l.timeUntilSignal(s), send)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.warning = warning
@@ -121,22 +121,22 @@ func (l *launcher) signalBeforeLimit() (callOff func()) {
 // never is longer than any job can run.
 const never = 100 * 365 * 24 * time.Hour
 
-// untilWarning returns the time until the signal requested by --signal is due.
-func (l *launcher) untilWarning(s *launchconfig.Signal) time.Duration {
-	limit := l.head.limit()
+// timeUntilSignal returns the time until the signal requested by --signal is due.
+func (l *launcher) timeUntilSignal(s *launchconfig.Signal) time.Duration {
+	limit := l.head.timeLimit()
 	if limit == 0 {
 		return never
 	}
 	return max(0, limit-time.Duration(s.Seconds)*time.Second-time.Since(l.start))
 }
 
-// limitChanged reschedules the signal requested by --signal, unless it has already been sent.
-func (l *launcher) limitChanged() {
+// rescheduleSignal reschedules the signal requested by --signal, unless it has already been sent.
+func (l *launcher) rescheduleSignal() {
 	l.mu.Lock()
 	warning := l.warning
 	l.mu.Unlock()
 	if warning != nil && warning.Stop() {
-		warning.Reset(l.untilWarning(l.spec.Signal))
+		warning.Reset(l.timeUntilSignal(l.spec.Signal))
 	}
 }
 
@@ -147,15 +147,15 @@ func (l *launcher) signalScript(number int, alone bool) {
 	switch {
 	case script == nil:
 	case alone:
-		script.signalAlone(number)
+		script.signalProcess(number)
 	default:
-		script.signal(number)
+		script.signalGroup(number)
 	}
 }
 
-// interpreter returns the name of the file that could not be executed: the interpreter of the script or, if the
+// interpreterName returns the name of the file that could not be executed: the interpreter of the script or, if the
 // script does not name one, the script itself.
-func interpreter(program string) string {
+func interpreterName(program string) string {
 	file, err := os.Open(program)
 	if err != nil {
 		return program
@@ -163,19 +163,19 @@ func interpreter(program string) string {
 	defer file.Close()
 	line := make([]byte, 256)
 	n, _ := file.Read(line)
-	name := firstWord(string(line[:n]))
+	name := interpreterOf(string(line[:n]))
 	if name == "" {
 		return program
 	}
 	return "bad interpreter(" + name + ")"
 }
 
-// reasonOf returns the system's description of an error, without the call and the path.
-func reasonOf(err error) error {
+// systemReason returns the system's description of an error, without the call and the path.
+func systemReason(err error) error {
 	var number syscall.Errno
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return says("No such file or directory")
+		return newSlurmError("No such file or directory")
 	case errors.As(err, &number):
 		return number
 	}

@@ -18,44 +18,44 @@ var SgatherTable = *(&getopt.Table{Program: "sgather", Operands: "SOURCE DESTINA
 	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "Gather only from the nodes of this step of the job"},
 	{Long: "keep", Short: 'k', Help: "Keep the files on the nodes instead of removing them after the copy"},
 	{Long: "recursive", Short: 'r', Help: "Copy a directory with its contents"},
-}}).With(copyOptions...)
+}}).WithOptions(copyOptions...)
 
-// Sgather copies a file from each node of the job to the node on which it is called.
-func Sgather(ctx context.Context, args []string) int {
-	p, err := SgatherTable.Parse(args)
+// RunSgather copies a file from each node of the job to the node on which it is called.
+func RunSgather(ctx context.Context, args []string) int {
+	p, err := SgatherTable.ParseArguments(args)
 	if err != nil {
-		return report("sgather", usererror.Usage("sgather", err))
+		return reportError("sgather", usererror.NewUsageError("sgather", err))
 	}
-	if informed(&SgatherTable, p) {
+	if printInformation(&SgatherTable, p) {
 		return 0
 	}
-	return report("sgather", sgather(ctx, p))
+	return reportError("sgather", gatherFiles(ctx, p))
 }
 
-func sgather(ctx context.Context, p getopt.Parsed) error {
-	from, to, err := gatherNames(p)
+func gatherFiles(ctx context.Context, p getopt.Parsed) error {
+	from, to, err := gatherFileNames(p)
 	if err != nil {
 		return err
 	}
-	h, job, err := ownJob(ctx)
+	h, job, err := requestOwnJob(ctx)
 	if err != nil {
 		return err
 	}
-	hosts, err := job.hostsOf(p)
+	hosts, err := job.requestedHosts(p)
 	if err != nil {
 		return err
 	}
-	g := &gathering{from: from, tree: p.Has("recursive"), keep: IsOn(p, "keep", "SGATHER_KEEP", os.Getenv), force: IsOn(p, "force", "SGATHER_FORCE", os.Getenv), times: IsOn(p, "preserve", "SGATHER_PRESERVE", os.Getenv)}
+	g := &gathering{from: from, tree: p.Has("recursive"), keep: IsSwitchedOn(p, "keep", "SGATHER_KEEP", os.Getenv), force: IsSwitchedOn(p, "force", "SGATHER_FORCE", os.Getenv), times: IsSwitchedOn(p, "preserve", "SGATHER_PRESERVE", os.Getenv)}
 	problems := make([]error, len(hosts))
 	wires := make([]*wire, len(hosts))
 	var all sync.WaitGroup
 	for i, host := range hosts {
-		all.Go(func() { wires[i], problems[i] = g.fetch(ctx, h, host, to+"."+host) })
+		all.Go(func() { wires[i], problems[i] = g.fetchCopy(ctx, h, host, to+"."+host) })
 	}
 	all.Wait()
 	for i, w := range wires { // only after all files have arrived, because nodes may share a disk
 		if w != nil {
-			all.Go(func() { problems[i] = w.release() })
+			all.Go(func() { problems[i] = w.confirmComplete() })
 		}
 	}
 	all.Wait()
@@ -63,12 +63,12 @@ func sgather(ctx context.Context, p getopt.Parsed) error {
 	for i, err := range problems {
 		switch {
 		case err != nil:
-			told = append(told, usererror.Errorf(usererror.Of(err).Hint, "%s: %v", hosts[i], err))
+			told = append(told, usererror.Errorf(usererror.FromError(err).Hint, "%s: %v", hosts[i], err))
 		case p.Has("verbose"):
 			fmt.Fprintf(os.Stderr, "sgather: %s.%s\n", to, hosts[i])
 		}
 	}
-	return joined(told)
+	return joinErrors(told)
 }
 
 // gathering holds the options of sgather.
@@ -79,11 +79,11 @@ type gathering struct {
 	tree bool
 }
 
-// gatherNames returns the absolute names of the source and of the copies. It rejects a directory that would be copied
-// into itself, because the copy would never end, or would be removed together with the source.
-func gatherNames(p getopt.Parsed) (from, to string, err error) {
+// gatherFileNames returns the absolute names of the source and of the copies. It rejects a directory that would be
+// copied into itself, because the copy would never end, or would be removed together with the source.
+func gatherFileNames(p getopt.Parsed) (from, to string, err error) {
 	if len(p.Operands) != 2 {
-		return "", "", TwoNames(p.Operands)
+		return "", "", FileNamesError(p.Operands)
 	}
 	for i, name := range []*string{&from, &to} {
 		if p.Operands[i] == "" {
@@ -100,27 +100,27 @@ func gatherNames(p getopt.Parsed) (from, to string, err error) {
 	return from, to, nil
 }
 
-// fetch copies the file from a host. The caller must call release on the returned connection.
-func (g *gathering) fetch(ctx context.Context, h *here, host, to string) (*wire, error) {
-	w, err := h.ask(ctx, host, request{Fetch: &fileRequest{Path: g.from, Remove: !g.keep, Tree: g.tree}})
+// fetchCopy copies the file from a host. The caller must call release on the returned connection.
+func (g *gathering) fetchCopy(ctx context.Context, h *here, host, to string) (*wire, error) {
+	w, err := h.sendRequest(ctx, host, request{Fetch: &fileRequest{Path: g.from, Remove: !g.keep, Tree: g.tree}})
 	if err != nil {
 		return nil, err
 	}
-	if err := g.receive(w, to); err != nil {
+	if err := g.receiveCopy(w, to); err != nil {
 		_ = w.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-// release confirms to the agent that the copy is complete. If the source must be removed, it waits until the agent
-// has done so.
-func (w *wire) release() error {
+// confirmComplete confirms to the agent that the copy is complete. If the source must be removed, it waits until the
+// agent has done so.
+func (w *wire) confirmComplete() error {
 	defer w.Close()
-	if err := w.send(stdinEndFrame, 0, nil); err != nil {
+	if err := w.sendFrame(stdinEndFrame, 0, nil); err != nil {
 		return err
 	}
-	return w.answer(nil, nil)
+	return w.receiveAnswer(nil, nil)
 }
 
 // copyOf is an incomplete copy of a file or directory, which does not have its final name yet.
@@ -129,18 +129,18 @@ type copyOf interface {
 	discard()
 }
 
-// receive writes the file that an agent sends.
-func (g *gathering) receive(w *wire, to string) error {
+// receiveCopy writes the file that an agent sends.
+func (g *gathering) receiveCopy(w *wire, to string) error {
 	var stamp fileStamp
-	if err := w.answer(&stamp, nil); err != nil {
+	if err := w.receiveAnswer(&stamp, nil); err != nil {
 		return fmt.Errorf("%s: %w", g.from, err)
 	}
 	if !g.times {
 		stamp.Accessed, stamp.Modified = 0, 0
 	}
-	begun, err := g.create(w, to, stamp)
+	begun, err := g.createCopy(w, to, stamp)
 	if err != nil {
-		return usererror.Errorf(usererror.Of(withForceHint(err)).Hint, "%s: %v", to, err)
+		return usererror.Errorf(usererror.FromError(addForceHint(err)).Hint, "%s: %v", to, err)
 	}
 	if err := begun.complete(); err != nil {
 		return fmt.Errorf("%s: %w", to, err)
@@ -148,15 +148,15 @@ func (g *gathering) receive(w *wire, to string) error {
 	return nil
 }
 
-// create writes a copy under a temporary name. If this fails, it removes the copy.
-func (g *gathering) create(w *wire, to string, stamp fileStamp) (copyOf, error) {
+// createCopy writes a copy under a temporary name. If this fails, it removes the copy.
+func (g *gathering) createCopy(w *wire, to string, stamp fileStamp) (copyOf, error) {
 	from := &content{from: w}
 	if stamp.Mode.IsDir() {
 		tree, err := createTree(to, g.force, g.times, stamp)
 		if err != nil {
 			return nil, err
 		}
-		err = tree.unpack(from)
+		err = tree.unpackArchive(from)
 		if err == nil {
 			_, err = io.Copy(io.Discard, from) // this skips the padding at the end of the archive
 		}

@@ -30,12 +30,12 @@ var deaths = map[int]string{
 	signalNoMemory: "Out Of Memory",
 }
 
-func death(number int) string {
+func signalText(number int) string {
 	if text, ok := deaths[number]; ok {
 		return text
 	}
 	return "Signal " + strconv.Itoa(number)
 }
 
-// says creates an error with one of Slurm's own texts, which start with a capital letter.
-func says(format string, args ...any) error { return fmt.Errorf(format, args...) }
+// newSlurmError creates an error with one of Slurm's own texts, which start with a capital letter.
+func newSlurmError(format string, args ...any) error { return fmt.Errorf(format, args...) }

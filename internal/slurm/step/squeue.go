@@ -27,50 +27,50 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "usage", Help: "print a brief list of all options"},
 }}
 
-// Squeue shows this job.
-func Squeue(ctx context.Context, args []string) int {
-	if err := becomeIfNotOwn("squeue", args, isOwnSqueue(args)); err != nil {
-		return report("squeue", err)
+// RunSqueue shows this job.
+func RunSqueue(ctx context.Context, args []string) int {
+	if err := becomeIfForeign("squeue", args, isOwnSqueue(args)); err != nil {
+		return reportError("squeue", err)
 	}
-	p, err := squeueTable.Parse(args)
+	p, err := squeueTable.ParseArguments(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "squeue: %v\n", err)
 		return 1
 	}
-	if informed(&squeueTable, p) {
+	if printInformation(&squeueTable, p) {
 		return 0
 	}
-	_, job, err := ownJob(ctx)
+	_, job, err := requestOwnJob(ctx)
 	if err != nil {
-		return report("squeue", err)
+		return reportError("squeue", err)
 	}
-	ids, _ := p.Last("jobs")
+	ids, _ := p.LastValue("jobs")
 	ids = strings.Join(append(p.Operands, ids), ",")
 	for id := range strings.SplitSeq(ids, ",") {
-		if id != "" && !job.called(id) {
-			return report("squeue", foreign(id, job))
+		if id != "" && !job.matchesID(id) {
+			return reportError("squeue", foreignJobError(id, job))
 		}
 	}
-	if !job.shown(p) {
+	if !job.matchesFilters(p) {
 		job = nil
 	}
-	format, given := p.Last("format")
+	format, given := p.LastValue("format")
 	if !given {
 		format = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
 	}
 	if !p.Has("noheader") {
-		fmt.Fprintln(os.Stdout, rowOf(format, headings()))
+		fmt.Fprintln(os.Stdout, formatRow(format, columnHeadings()))
 	}
 	if job != nil {
-		fmt.Fprintln(os.Stdout, rowOf(format, job.fields(time.Now())))
+		fmt.Fprintln(os.Stdout, formatRow(format, job.columnValues(time.Now())))
 	}
 	return 0
 }
 
-// shown reports whether this job, which is running, passes the filters of squeue.
-func (j *jobAnswer) shown(p getopt.Parsed) bool {
+// matchesFilters reports whether this job, which is running, passes the filters of squeue.
+func (j *jobAnswer) matchesFilters(p getopt.Parsed) bool {
 	for name, own := range map[string][]string{"user": {j.Spec.User}, "states": {"R", "RUNNING", "ALL"}} {
-		list, given := p.Last(name)
+		list, given := p.LastValue(name)
 		if given && !slices.ContainsFunc(strings.Split(list, ","), func(word string) bool {
 			return slices.ContainsFunc(own, func(o string) bool { return strings.EqualFold(o, word) })
 		}) {
@@ -80,33 +80,33 @@ func (j *jobAnswer) shown(p getopt.Parsed) bool {
 	return true
 }
 
-// headings returns the headings of squeue's columns, by format letter.
-func headings() map[byte]string {
+// columnHeadings returns the headings of squeue's columns, by format letter.
+func columnHeadings() map[byte]string {
 	return map[byte]string{'i': "JOBID", 'A': "JOBID", 'P': "PARTITION", 'j': "NAME", 'u': "USER", 't': "ST", 'T': "STATE", 'M': "TIME", 'L': "TIME_LEFT", 'l': "TIME_LIMIT",
 		'D': "NODES", 'R': "NODELIST(REASON)", 'N': "NODELIST", 'S': "START_TIME", 'e': "END_TIME", 'a': "ACCOUNT", 'q': "QOS", 'r': "REASON", 'C': "CPUS", 'Z': "WORK_DIR"}
 }
 
-// fields returns the values of the job's columns, by format letter.
-func (j *jobAnswer) fields(now time.Time) map[byte]string {
+// columnValues returns the values of the job's columns, by format letter.
+func (j *jobAnswer) columnValues(now time.Time) map[byte]string {
 	limit, left, end := "UNLIMITED", "UNLIMITED", "N/A"
 	used := now.Unix() - j.Start
 	if s := j.Spec.TimeLimit; s > 0 {
-		limit, left, end = timeformat.Short(seconds(s)), timeformat.Short(seconds(s-used)), time.Unix(j.Start+s, 0).Format(timeformat.Standard)
+		limit, left, end = timeformat.ShortDuration(toSeconds(s)), timeformat.ShortDuration(toSeconds(s-used)), time.Unix(j.Start+s, 0).Format(timeformat.Standard)
 	}
-	id := j.Pod.ID()
+	id := j.Pod.SlurmJobID()
 	if j.Pod.ArrayIndex >= 0 {
 		id = j.Pod.JobID + "_" + strconv.Itoa(j.Pod.ArrayIndex)
 	}
-	nodes := hostlist.Compress(j.Hosts)
-	return map[byte]string{'i': id, 'A': j.Pod.ID(), 'P': j.Spec.Partition, 'j': j.Spec.JobName, 'u': j.Spec.User, 't': "R", 'T': "RUNNING", 'M': timeformat.Short(seconds(used)), 'L': left, 'l': limit,
+	nodes := hostlist.CompressNames(j.Hosts)
+	return map[byte]string{'i': id, 'A': j.Pod.SlurmJobID(), 'P': j.Spec.Partition, 'j': j.Spec.JobName, 'u': j.Spec.User, 't': "R", 'T': "RUNNING", 'M': timeformat.ShortDuration(toSeconds(used)), 'L': left, 'l': limit,
 		'D': strconv.Itoa(len(j.Hosts)), 'R': nodes, 'N': nodes, 'S': time.Unix(j.Start, 0).Format(timeformat.Standard), 'e': end, 'a': j.Spec.Account, 'q': j.Spec.QOS, 'r': "None",
 		'C': strconv.Itoa(len(j.Hosts) * j.Spec.CPUs), 'Z': j.Spec.WorkDir}
 }
 
-func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
+func toSeconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-// rowOf formats a row. Each column has the form %[.][width]letter, where a dot aligns to the right.
-func rowOf(format string, fields map[byte]string) string {
+// formatRow formats a row. Each column has the form %[.][width]letter, where a dot aligns to the right.
+func formatRow(format string, fields map[byte]string) string {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {

@@ -29,8 +29,8 @@ type runner struct {
 	nodes   []*nodeTasks
 	outputs *outputs
 	errors  io.Writer
-	// heard is closed when listenHead returns. listening is true once listenHead has been started. received delivers
-	// the signals that srun itself receives.
+	// heard is closed when receiveFromHead returns. listening is true once receiveFromHead has been started. received
+	// delivers the signals that srun itself receives.
 	heard     chan struct{}
 	received  chan os.Signal
 	listening bool
@@ -52,31 +52,31 @@ type nodeTasks struct {
 	rooms map[int]*room // by rank, for each task that receives input
 }
 
-// Srun runs a command in the tasks of a step. It returns the exit code of the step.
-func Srun(ctx context.Context, args []string) int {
-	parsed, err := SrunTable.Parse(args)
+// RunSrun runs a command in the tasks of a step. It returns the exit code of the step.
+func RunSrun(ctx context.Context, args []string) int {
+	parsed, err := SrunTable.ParseArguments(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "srun: %v\nTry \"srun --help\" for more information\n", err)
 		return 1
 	}
-	if done := informed(&SrunTable, parsed); done {
+	if done := printInformation(&SrunTable, parsed); done {
 		return 0
 	}
-	if mpi, _ := parsed.Last("mpi"); mpi == "list" {
+	if mpi, _ := parsed.LastValue("mpi"); mpi == "list" {
 		fmt.Fprint(os.Stdout, "MPI plugin types are...\n\tnone\n")
 		return 0
 	}
 	if slices.Contains(parsed.Operands, ":") {
-		return report("srun", errors.New("heterogeneous jobs are not supported here: a step is one program; srun --multi-prog runs several"))
+		return reportError("srun", errors.New("heterogeneous jobs are not supported here: a step is one program; srun --multi-prog runs several"))
 	}
-	code, err := srun(ctx, parsed)
+	code, err := runStepCommand(ctx, parsed)
 	if err != nil {
-		return max(code, report("srun", err))
+		return max(code, reportError("srun", err))
 	}
 	return code
 }
 
-func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
+func runStepCommand(ctx context.Context, parsed getopt.Parsed) (int, error) {
 	options, err := readOptions(parsed, os.LookupEnv)
 	if err != nil {
 		return 1, err
@@ -86,59 +86,59 @@ func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
 		return 1, err
 	}
 	r := newRunner(h, options)
-	if err := h.question(ctx, request{Job: true}, &r.job); err != nil {
+	if err := h.queryHead(ctx, request{Job: true}, &r.job); err != nil {
 		return 1, err
 	}
-	if id := options.jobID; id != "" && id != r.job.Pod.ID() && id != r.job.Pod.JobID {
-		return 1, usererror.Errorf("remove --jobid", "--jobid=%s is not this job, %s: inside a pod, only its own job can be reached", id, r.job.Pod.ID())
+	if id := options.jobID; id != "" && id != r.job.Pod.SlurmJobID() && id != r.job.Pod.JobID {
+		return 1, usererror.Errorf("remove --jobid", "--jobid=%s is not this job, %s: inside a pod, only its own job can be reached", id, r.job.Pod.SlurmJobID())
 	}
-	options.inherit(&r.job.Spec)
-	idle := unheeded(parsed, os.LookupEnv, r.job.Script)
+	options.inheritGPUs(&r.job.Spec)
+	idle := ineffectiveVariables(parsed, os.LookupEnv, r.job.Script)
 	if parsed.Has("verbose") { // only with --verbose: the job's output contains srun's messages, and Slurm does not print these
 		idle = append(idle, options.idle...)
 	}
 	for _, option := range idle {
-		r.notice("warning: " + option + " has no effect here")
+		r.printNotice("warning: " + option + " has no effect here")
 	}
-	return r.run(ctx)
+	return r.runStep(ctx)
 }
 
 func newRunner(h *here, o *stepOptions) *runner {
 	return &runner{here: h, options: o, ends: map[int]ending{}, sent: map[int]time.Time{}, errors: os.Stderr, heard: make(chan struct{}), received: make(chan os.Signal, 16)}
 }
 
-func (r *runner) run(ctx context.Context) (int, error) {
+func (r *runner) runStep(ctx context.Context) (int, error) {
 	var err error
-	if r.head, err = r.here.askHead(ctx, request{Begin: &r.options.begin}); err != nil {
+	if r.head, err = r.here.sendToHead(ctx, request{Begin: &r.options.begin}); err != nil {
 		return 1, err
 	}
 	defer r.head.Close()
-	if err := r.head.answer(&r.given, r.notice); err != nil {
+	if err := r.head.receiveAnswer(&r.given, r.printNotice); err != nil {
 		return 1, err
 	}
-	if err := r.assign(); err != nil {
+	if err := r.assignTasks(); err != nil {
 		return 1, err
 	}
-	defer r.outputs.close()
-	restore := r.terminal()
+	defer r.outputs.closeFiles()
+	restore := r.enterRawMode()
 	defer restore()
 	r.failures = newFailures(r.errors, r.options.quiet)
-	err = r.start(ctx)
+	err = r.startNodes(ctx)
 	if err == nil {
-		err = r.attend()
+		err = r.attendTasks()
 	}
 	for _, n := range r.nodes {
 		if n.wire != nil {
 			_ = n.wire.Close()
 		}
 	}
-	r.failures.flush()
-	result := r.result()
+	r.failures.printFailures()
+	result := r.stepResult()
 	if err != nil {
 		result.Code = max(result.Code, 1)
 	}
 	if !r.listening { // no tasks were started
-		go r.listenHead()
+		go r.receiveFromHead()
 	}
 	if r.head.sendJSON(answerFrame, 0, result) == nil {
 		select {
@@ -146,22 +146,22 @@ func (r *runner) run(ctx context.Context) (int, error) {
 		case <-time.After(dialTime):
 		}
 	}
-	return r.code(), err
+	return r.exitCode(), err
 }
 
-func (r *runner) notice(text string) {
+func (r *runner) printNotice(text string) {
 	if !r.options.quiet {
 		fmt.Fprintln(r.errors, "srun:", text)
 	}
 }
 
-// assign creates the tasks and numbers them node by node.
-func (r *runner) assign() error {
+// assignTasks creates the tasks and numbers them node by node.
+func (r *runner) assignTasks() error {
 	var programs []program
 	if r.options.multiProg {
 		text, err := os.ReadFile(r.options.command[0])
 		if err != nil {
-			return says("Unable to open configuration file %s: %w", r.options.command[0], reasonOf(err))
+			return newSlurmError("Unable to open configuration file %s: %w", r.options.command[0], systemReason(err))
 		}
 		if programs, err = parsePrograms(string(text)); err != nil {
 			return fmt.Errorf("%s: %w", r.options.command[0], err)
@@ -171,20 +171,20 @@ func (r *runner) assign() error {
 	for _, count := range r.given.Counts {
 		total += count
 	}
-	names := namesOf(&r.job, r.here)
+	names := patternNames(&r.job, r.here)
 	names.Step = strconv.Itoa(r.given.Step)
 	r.outputs = newOutputs(r.options, names, total)
 	rank := 0
 	for i, host := range r.given.Hosts {
 		n := &nodeTasks{host: host, first: rank, rooms: map[int]*room{}}
 		for local := range r.given.Counts[i] {
-			t := task{Rank: rank, Args: r.options.command, Env: r.taskEnv(rank, local, i, n.first), Stdin: r.reads(rank)}
+			t := task{Rank: rank, Args: r.options.command, Env: r.taskVariables(rank, local, i, n.first), Stdin: r.readsInput(rank)}
 			if programs != nil {
-				if t.Args = argsOf(programs, rank); t.Args == nil {
+				if t.Args = commandOfTask(programs, rank); t.Args == nil {
 					return fmt.Errorf("%s: no line applies to task %d", r.options.command[0], rank)
 				}
 			}
-			if err := r.outputs.open(rank, host, i); err != nil {
+			if err := r.outputs.openTask(rank, host, i); err != nil {
 				return err
 			}
 			if t.Stdin {
@@ -198,8 +198,8 @@ func (r *runner) assign() error {
 	return nil
 }
 
-// reads reports whether a task receives srun's input.
-func (r *runner) reads(rank int) bool {
+// readsInput reports whether a task receives srun's input.
+func (r *runner) readsInput(rank int) bool {
 	if r.options.pty {
 		return rank == 0
 	}
@@ -215,9 +215,9 @@ func (r *runner) reads(rank int) bool {
 	return true
 }
 
-// start connects to all agents in parallel. It starts the tasks after all connections have been established.
-func (r *runner) start(ctx context.Context) error {
-	env := r.stepEnv()
+// startNodes connects to all agents in parallel. It starts the tasks after all connections have been established.
+func (r *runner) startNodes(ctx context.Context) error {
+	env := r.stepVariables()
 	width, height := uint16(0), uint16(0)
 	if r.options.pty {
 		width, height = windowSize(os.Stdin)
@@ -228,9 +228,9 @@ func (r *runner) start(ctx context.Context) error {
 		all.Go(func() {
 			reach, cancel := context.WithTimeout(ctx, agentTime)
 			defer cancel()
-			connection, err := r.here.connect(reach, n.host)
+			connection, err := r.here.connectToHost(reach, n.host)
 			if err != nil {
-				problems[i] = says("Task launch for StepId=%s.%d failed on node %s: %w", r.job.Pod.ID(), r.given.Step, n.host, err)
+				problems[i] = newSlurmError("Task launch for StepId=%s.%d failed on node %s: %w", r.job.Pod.SlurmJobID(), r.given.Step, n.host, err)
 				return
 			}
 			n.wire = newWire(connection)
@@ -251,47 +251,47 @@ func (r *runner) start(ctx context.Context) error {
 	return nil
 }
 
-// attend forwards streams and signals until all tasks have ended.
-func (r *runner) attend() error {
+// attendTasks forwards streams and signals until all tasks have ended.
+func (r *runner) attendTasks() error {
 	stop := make(chan struct{})
 	defer close(stop)
 	r.listening = true
-	go r.listenHead()
-	go r.signals(stop)
+	go r.receiveFromHead()
+	go r.handleSignals(stop)
 	r.feedInput()
-	r.timers(stop)
+	r.startTimers(stop)
 	problems := make([]error, len(r.nodes))
 	var all sync.WaitGroup
 	for i, n := range r.nodes {
-		all.Go(func() { problems[i] = r.follow(n) })
+		all.Go(func() { problems[i] = r.followNode(n) })
 	}
 	all.Wait()
 	return errors.Join(problems...)
 }
 
-// follow handles the messages from a node's agent until all tasks of the node have ended.
-func (r *runner) follow(n *nodeTasks) error {
+// followNode handles the messages from a node's agent until all tasks of the node have ended.
+func (r *runner) followNode(n *nodeTasks) error {
 	for {
-		f, err := n.wire.receive()
+		f, err := n.wire.receiveFrame()
 		if err != nil {
-			return r.lost(n)
+			return r.markLost(n)
 		}
 		rank := int(f.task)
 		switch f.kind {
 		case stdoutFrame, stderrFrame:
-			r.outputs.write(rank, f.kind == stderrFrame, f.data)
+			r.outputs.writeOutput(rank, f.kind == stderrFrame, f.data)
 		case takenFrame:
-			n.rooms[rank].give(false)
+			n.rooms[rank].giveRoom(false)
 		case exitFrame:
 			var e ending
 			if json.Unmarshal(f.data, &e) == nil {
-				r.outputs.flush(rank)
-				r.ended(n, rank, e)
+				r.outputs.flushTask(rank)
+				r.recordEnding(n, rank, e)
 			}
 		case noticeFrame:
 			fmt.Fprintln(r.errors, "slurmstepd:", string(f.data))
 		case errorFrame:
-			e := errorOf(f.data)
+			e := decodeError(f.data)
 			return usererror.Errorf(e.Hint, "node %s: %s", n.host, e.What)
 		case answerFrame:
 			_ = n.wire.Close() // the agent waits for this: it confirms that everything has arrived
@@ -300,8 +300,8 @@ func (r *runner) follow(n *nodeTasks) error {
 	}
 }
 
-// lost marks the remaining tasks of a node as killed, because the connection to the node's agent was lost.
-func (r *runner) lost(n *nodeTasks) error {
+// markLost marks the remaining tasks of a node as killed, because the connection to the node's agent was lost.
+func (r *runner) markLost(n *nodeTasks) error {
 	r.mu.Lock()
 	missing := 0
 	for _, t := range n.tasks {
@@ -314,44 +314,44 @@ func (r *runner) lost(n *nodeTasks) error {
 	if missing == 0 {
 		return nil
 	}
-	r.pass(int(syscall.SIGTERM)) // the step cannot continue without the node
-	return says("Node failure on %s", n.host)
+	r.forwardSignal(int(syscall.SIGTERM)) // the step cannot continue without the node
+	return newSlurmError("Node failure on %s", n.host)
 }
 
-func (r *runner) ended(n *nodeTasks, rank int, e ending) {
-	n.rooms[rank].give(true)
+func (r *runner) recordEnding(n *nodeTasks, rank int, e ending) {
+	n.rooms[rank].giveRoom(true)
 	r.mu.Lock()
 	r.ends[rank] = e
-	first, bad := len(r.ends) == 1, e.status() != 0 && !r.failed
-	r.failed = r.failed || e.status() != 0
+	first, bad := len(r.ends) == 1, e.shellStatus() != 0 && !r.failed
+	r.failed = r.failed || e.shellStatus() != 0
 	r.mu.Unlock()
 	if e.Problem != "" {
 		fmt.Fprintf(r.errors, "slurmstepd: error: execve(): %s: %s\n", n.tasks[rank-n.first].Args[0], e.Problem)
 	}
-	r.failures.add(n.host, rank, e)
+	r.failures.addFailure(n.host, rank, e)
 	if bad && r.options.killOnBadExit {
-		r.failures.flush()
-		r.notice(fmt.Sprintf("Terminating StepId=%s.%d", r.job.Pod.ID(), r.given.Step))
-		r.terminate()
+		r.failures.printFailures()
+		r.printNotice(fmt.Sprintf("Terminating StepId=%s.%d", r.job.Pod.SlurmJobID(), r.given.Step))
+		r.terminateTasks()
 	}
 	if first && r.options.wait > 0 {
 		time.AfterFunc(r.options.wait, func() {
-			r.notice(fmt.Sprintf("First task exited %ds ago", int(r.options.wait.Seconds())))
-			r.terminate()
+			r.printNotice(fmt.Sprintf("First task exited %ds ago", int(r.options.wait.Seconds())))
+			r.terminateTasks()
 		})
 	}
 }
 
-// terminate ends all remaining tasks. After killWait, it kills them.
-func (r *runner) terminate() {
+// terminateTasks ends all remaining tasks. After killWait, it kills them.
+func (r *runner) terminateTasks() {
 	for _, number := range []syscall.Signal{syscall.SIGCONT, syscall.SIGTERM} {
-		r.pass(int(number))
+		r.forwardSignal(int(number))
 	}
-	time.AfterFunc(killWait, func() { r.pass(int(syscall.SIGKILL)) })
+	time.AfterFunc(killWait, func() { r.forwardSignal(int(syscall.SIGKILL)) })
 }
 
-// result returns the result of the step, for the head.
-func (r *runner) result() launchconfig.Step {
+// stepResult returns the result of the step, for the head.
+func (r *runner) stepResult() launchconfig.Step {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := launchconfig.Step{Cancelled: r.cancelled}
@@ -366,13 +366,13 @@ func (r *runner) result() launchconfig.Step {
 	return s
 }
 
-// code returns srun's exit code, which is the highest exit code of its tasks.
-func (r *runner) code() int {
+// exitCode returns srun's exit code, which is the highest exit code of its tasks.
+func (r *runner) exitCode() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	code := 0
 	for _, e := range r.ends {
-		code = max(code, e.status())
+		code = max(code, e.shellStatus())
 	}
 	return code
 }

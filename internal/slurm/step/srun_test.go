@@ -247,7 +247,7 @@ func TestATaskOnATerminal(t *testing.T) {
 	s.types("stty size; test -t 0 && echo is a tty\n")
 	s.sees("30 100")
 	s.sees("is a tty")
-	s.tty.resize(120, 50)
+	s.tty.setSize(120, 50)
 	s.types("sleep 0.1; stty size\n")
 	s.sees("50 120")
 	s.types("exit 9\n")
@@ -329,7 +329,7 @@ srun -n1 ./worse; echo $?
 func TestInstallMakesTheCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := Install([]string{filepath.Join(dir, "bin")}); err != nil {
+	if err := InstallPrograms([]string{filepath.Join(dir, "bin")}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names {

@@ -47,10 +47,10 @@ func readOptions(p getopt.Parsed, lookup func(string) (string, bool)) (*stepOpti
 	o := &stepOptions{command: p.Operands, input: "all"}
 	o.begin.Relative = 0
 	r := &optionReader{parsed: p, options: o}
-	r.sizes(env)
-	r.streams()
-	r.way()
-	r.withoutEffect(env)
+	r.readSizes(env)
+	r.readStreams()
+	r.readRunSettings()
+	r.collectIneffective(env)
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -73,57 +73,57 @@ type optionReader struct {
 	err     error
 }
 
-func (r *optionReader) fail(format string, args ...any) {
+func (r *optionReader) setError(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf(format, args...)
 	}
 }
 
-// wrong is like fail, but adds a hint for the user.
-func (r *optionReader) wrong(hint, format string, args ...any) {
+// setErrorWithHint is like setError, but adds a hint for the user.
+func (r *optionReader) setErrorWithHint(hint, format string, args ...any) {
 	if r.err == nil {
 		r.err = usererror.Errorf(hint, format, args...)
 	}
 }
 
-// count parses an option whose value is a number that must be at least least. It reports whether the option was
+// readCount parses an option whose value is a number that must be at least least. It reports whether the option was
 // specified.
-func (r *optionReader) count(name string, to *int, least int) bool {
-	text, given := r.parsed.Last(name)
+func (r *optionReader) readCount(name string, to *int, least int) bool {
+	text, given := r.parsed.LastValue(name)
 	if !given {
 		return false
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least {
-		r.wrong(fmt.Sprintf("specify a number of at least %d, for example --%s=%d", least, name, max(least, 2)), "Invalid numeric value %q for --%s.", text, name)
+		r.setErrorWithHint(fmt.Sprintf("specify a number of at least %d, for example --%s=%d", least, name, max(least, 2)), "Invalid numeric value %q for --%s.", text, name)
 	}
 	*to = n
 	return true
 }
 
-func (r *optionReader) sizes(env func(string) string) {
+func (r *optionReader) readSizes(env func(string) string) {
 	o := r.options
-	if text, given := r.parsed.Last("nodes"); given {
+	if text, given := r.parsed.LastValue("nodes"); given {
 		least, most, isRange := strings.Cut(text, "-")
 		n, err := strconv.Atoi(least)
 		if isRange && err == nil {
 			n, err = strconv.Atoi(most)
 		}
 		if err != nil || n < 1 {
-			r.fail("Invalid node count %q", text)
+			r.setError("Invalid node count %q", text)
 		}
 		o.begin.Nodes = n
 	}
-	r.count("ntasks", &o.begin.Tasks, 1)
-	r.count("ntasks-per-node", &o.begin.PerNode, 1)
-	r.count("relative", &o.begin.Relative, 0)
-	r.accelerators()
-	if o.cpusGiven = r.count("cpus-per-task", &o.begin.CPUs, 1); !o.cpusGiven {
+	r.readCount("ntasks", &o.begin.Tasks, 1)
+	r.readCount("ntasks-per-node", &o.begin.PerNode, 1)
+	r.readCount("relative", &o.begin.Relative, 0)
+	r.readAccelerators()
+	if o.cpusGiven = r.readCount("cpus-per-task", &o.begin.CPUs, 1); !o.cpusGiven {
 		if n, err := strconv.Atoi(env("SRUN_CPUS_PER_TASK")); err == nil && n > 0 {
 			o.begin.CPUs, o.cpusGiven = n, true
 		}
 	}
-	o.begin.Only, o.begin.Not = r.hosts("nodelist"), r.hosts("exclude")
+	o.begin.Only, o.begin.Not = r.readHosts("nodelist"), r.readHosts("exclude")
 	o.begin.Overlap = r.parsed.Has("overlap") || r.parsed.Has("overcommit")
 	o.begin.Now = r.parsed.Has("immediate")
 	if n := o.begin.Nodes; n > 0 && o.begin.Tasks > 0 && o.begin.Tasks < n {
@@ -131,35 +131,35 @@ func (r *optionReader) sizes(env func(string) string) {
 	}
 }
 
-func (r *optionReader) hosts(name string) []string {
-	text, given := r.parsed.Last(name)
+func (r *optionReader) readHosts(name string) []string {
+	text, given := r.parsed.LastValue(name)
 	if !given {
 		return nil
 	}
 	if strings.Contains(text, "/") {
 		file, err := os.ReadFile(text)
 		if err != nil {
-			r.fail("Invalid --%s: %v", name, err)
+			r.setError("Invalid --%s: %v", name, err)
 		}
 		text = strings.Join(strings.Fields(string(file)), ",")
 	}
-	hosts, err := hostlist.Expand(text)
+	hosts, err := hostlist.ExpandList(text)
 	if err != nil {
-		r.fail("Invalid --%s: %v", name, err)
+		r.setError("Invalid --%s: %v", name, err)
 	}
 	return hosts
 }
 
-func (r *optionReader) streams() {
+func (r *optionReader) readStreams() {
 	o := r.options
 	for name, to := range map[string]*string{"input": &o.input, "output": &o.output, "error": &o.error} {
-		if text, given := r.parsed.Last(name); given {
+		if text, given := r.parsed.LastValue(name); given {
 			*to = text
 		}
 	}
-	if mode, given := r.parsed.Last("open-mode"); given {
+	if mode, given := r.parsed.LastValue("open-mode"); given {
 		if !slices.Contains([]string{"a", "append", "t", "truncate"}, mode) {
-			r.fail("Invalid --open-mode specification %q: append or truncate", mode)
+			r.setError("Invalid --open-mode specification %q: append or truncate", mode)
 		}
 		o.keep = mode[0] == 'a'
 	}
@@ -169,30 +169,30 @@ func (r *optionReader) streams() {
 	o.quiet = r.parsed.Has("quiet")
 }
 
-func (r *optionReader) way() {
+func (r *optionReader) readRunSettings() {
 	o := r.options
-	o.name, _ = r.parsed.Last("job-name")
+	o.name, _ = r.parsed.LastValue("job-name")
 	o.begin.Name = o.name
-	o.dir, _ = r.parsed.Last("chdir")
-	o.export, _ = r.parsed.Last("export")
-	o.jobID, _ = r.parsed.Last("jobid")
+	o.dir, _ = r.parsed.LastValue("chdir")
+	o.export, _ = r.parsed.LastValue("export")
+	o.jobID, _ = r.parsed.LastValue("jobid")
 	o.multiProg = r.parsed.Has("multi-prog")
-	if text, given := r.parsed.Last("kill-on-bad-exit"); given {
+	if text, given := r.parsed.LastValue("kill-on-bad-exit"); given {
 		o.killOnBadExit = text != "0"
 	}
 	var seconds int
-	if r.count("wait", &seconds, 0) {
+	if r.readCount("wait", &seconds, 0) {
 		o.wait = time.Duration(seconds) * time.Second
 	}
-	r.limits()
-	switch mpi, _ := r.parsed.Last("mpi"); mpi {
+	r.readLimits()
+	switch mpi, _ := r.parsed.LastValue("mpi"); mpi {
 	case "", "none":
 	default:
-		r.wrong("start MPI programs with mpirun, which finds the job's nodes automatically", "srun cannot start MPI programs here: --mpi=%s is not supported", mpi)
+		r.setErrorWithHint("start MPI programs with mpirun, which finds the job's nodes automatically", "srun cannot start MPI programs here: --mpi=%s is not supported", mpi)
 	}
 	for _, option := range []string{"het-group", "pack-group", "no-allocate"} {
 		if r.parsed.Has(option) {
-			r.fail("--%s is not supported in steps here", option)
+			r.setError("--%s is not supported in steps here", option)
 		}
 	}
 }
@@ -203,8 +203,8 @@ var fine = map[string][]string{
 	"mem": {"0"}, "distribution": {"block", "*", "block:*"}, "export": {"ALL"},
 }
 
-// withoutEffect collects options that were specified but have no effect.
-func (r *optionReader) withoutEffect(env func(string) string) {
+// collectIneffective collects options that were specified but have no effect.
+func (r *optionReader) collectIneffective(env func(string) string) {
 	job := map[string]string{"partition": env("SLURM_JOB_PARTITION"), "account": env("SLURM_JOB_ACCOUNT")}
 	for _, given := range r.parsed.Given {
 		own, isJob := job[given.Name]
@@ -222,18 +222,18 @@ func hasNoEffect(name string) bool {
 	return slices.ContainsFunc(SrunTable.Options, func(o getopt.Option) bool { return o.Long == name && o.Group == groupNone })
 }
 
-func (r *optionReader) limits() {
-	if text, given := r.parsed.Last("time"); given {
+func (r *optionReader) readLimits() {
+	if text, given := r.parsed.LastValue("time"); given {
 		limit, err := parseLimit(text)
 		if err != nil {
-			r.fail("Invalid --time specification")
+			r.setError("Invalid --time specification")
 		}
 		r.options.limit = limit
 	}
-	if text, given := r.parsed.Last("signal"); given {
+	if text, given := r.parsed.LastValue("signal"); given {
 		signal, err := parseSignal(text)
 		if err != nil {
-			r.fail("Invalid --signal specification")
+			r.setError("Invalid --signal specification")
 		}
 		r.options.signal = signal
 	}

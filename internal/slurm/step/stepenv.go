@@ -15,11 +15,12 @@ var ofThePod = []string{
 	"HOSTNAME", launchconfig.EnvPod, launchconfig.EnvTask, launchconfig.EnvNode, launchconfig.EnvAddress, "VC_TASK_INDEX", "VK_TASK_INDEX", "SLURMD_NODENAME", envVolumes,
 }
 
-// stepEnv returns the variables that all tasks of the step receive in addition to the variables of their containers.
-// These are the variables of srun that differ from the head's container, and the variables that describe the step.
-func (r *runner) stepEnv() []string {
+// stepVariables returns the variables that all tasks of the step receive in addition to the variables of their
+// containers. These are the variables of srun that differ from the head's container, and the variables that describe
+// the step.
+func (r *runner) stepVariables() []string {
 	var env []string
-	for _, entry := range exported(os.Environ(), r.options.export) {
+	for _, entry := range exportedVariables(os.Environ(), r.options.export) {
 		name, _, _ := strings.Cut(entry, "=")
 		if !slices.Contains(r.job.Container, entry) && !slices.Contains(ofThePod, name) {
 			env = append(env, entry)
@@ -30,8 +31,8 @@ func (r *runner) stepEnv() []string {
 		total += count
 	}
 	step, tasks := strconv.Itoa(r.given.Step), strconv.Itoa(total)
-	list, nodes := hostlist.Compress(r.given.Hosts), strconv.Itoa(len(r.given.Hosts))
-	perNode := launchconfig.RunLength(r.given.Counts)
+	list, nodes := hostlist.CompressNames(r.given.Hosts), strconv.Itoa(len(r.given.Hosts))
+	perNode := launchconfig.FormatRunLength(r.given.Counts)
 	env = append(env,
 		"SLURM_STEP_ID="+step, "SLURM_STEPID="+step, "SLURM_STEP_NODELIST="+list, "SLURM_NODELIST="+list,
 		"SLURM_STEP_NUM_NODES="+nodes, "SLURM_NNODES="+nodes, "SLURM_STEP_NUM_TASKS="+tasks, "SLURM_NTASKS="+tasks, "SLURM_NPROCS="+tasks,
@@ -50,8 +51,8 @@ func (r *runner) stepEnv() []string {
 	return env
 }
 
-// taskEnv returns the variables that are specific to one task.
-func (r *runner) taskEnv(rank, local, node, first int) []string {
+// taskVariables returns the variables that are specific to one task.
+func (r *runner) taskVariables(rank, local, node, first int) []string {
 	ranks := make([]string, r.given.Counts[node])
 	for i := range ranks {
 		ranks[i] = strconv.Itoa(first + i)
@@ -59,12 +60,12 @@ func (r *runner) taskEnv(rank, local, node, first int) []string {
 	env := []string{
 		"SLURM_PROCID=" + strconv.Itoa(rank), "SLURM_LOCALID=" + strconv.Itoa(local), "SLURM_NODEID=" + strconv.Itoa(node), "SLURM_GTIDS=" + strings.Join(ranks, ","),
 	}
-	return append(env, r.gpuEnv(local, node)...)
+	return append(env, r.gpuVariables(local, node)...)
 }
 
-// exported returns the variables selected by the value of --export: ALL, NONE, or a list of names and NAME=value,
-// which may contain ALL. PATH and Slurm's own variables are always included.
-func exported(env []string, export string) []string {
+// exportedVariables returns the variables selected by the value of --export: ALL, NONE, or a list of names and
+// NAME=value, which may contain ALL. PATH and Slurm's own variables are always included.
+func exportedVariables(env []string, export string) []string {
 	if export == "" || export == "ALL" {
 		return env
 	}
@@ -82,7 +83,7 @@ func exported(env []string, export string) []string {
 	}
 	for _, word := range words {
 		if strings.Contains(word, "=") {
-			through = launchconfig.Merge(through, []string{word})
+			through = launchconfig.MergeVariables(through, []string{word})
 		}
 	}
 	return through

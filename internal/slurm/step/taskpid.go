@@ -21,9 +21,9 @@ const envTaskPID = "SLURM_TASK_PID"
 // program.
 const verdictFile = 3
 
-// throughHelper changes a command so that it is started by this program. It returns the file that belongs to the
+// startThroughHelper changes a command so that it is started by this program. It returns the file that belongs to the
 // started process.
-func (p *process) throughHelper() (theirs *os.File, err error) {
+func (p *process) startThroughHelper() (theirs *os.File, err error) {
 	own, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -38,8 +38,9 @@ func (p *process) throughHelper() (theirs *os.File, err error) {
 	return write, nil
 }
 
-// executed waits until the task's program is running. It returns an error if the program could not be executed.
-func (p *process) executed() error {
+// waitUntilExecuted waits until the task's program is running. It returns an error if the program could not be
+// executed.
+func (p *process) waitUntilExecuted() error {
 	text, err := io.ReadAll(p.verdict)
 	_ = p.verdict.Close()
 	if err != nil || len(text) == 0 {

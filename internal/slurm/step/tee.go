@@ -21,9 +21,9 @@ type output struct {
 	files    []*os.File
 }
 
-// errors returns the writer for the error output of a process; nil if it shares the descriptor of the standard
+// errorWriter returns the writer for the error output of a process; nil if it shares the descriptor of the standard
 // output.
-func (o *output) errors() io.Writer {
+func (o *output) errorWriter() io.Writer {
 	if o.together {
 		return nil
 	}
@@ -63,17 +63,17 @@ func openOutput(spec *launchconfig.Spec, names launchconfig.Names) (*output, err
 		if stream.pattern == "" {
 			continue
 		}
-		path, err := names.Expand(stream.pattern)
+		path, err := names.ExpandPattern(stream.pattern)
 		if err != nil {
 			return nil, err
 		}
-		path = pathIn(spec.WorkDir, path)
+		path = absolutePath(spec.WorkDir, path)
 		file, there := opened[path]
 		o.together = there
 		if !there {
 			f, err := openFile(path, spec.Append)
 			if err != nil {
-				return nil, says("Could not open %s file %s: %w", stream.what, path, reasonOf(err))
+				return nil, newSlurmError("Could not open %s file %s: %w", stream.what, path, systemReason(err))
 			}
 			o.files = append(o.files, f)
 			file = tee{path: path, mu: &sync.Mutex{}, file: f, lost: new(bool)}
@@ -85,8 +85,8 @@ func openOutput(spec *launchconfig.Spec, names launchconfig.Names) (*output, err
 	return o, nil
 }
 
-// pathIn returns path as an absolute path. If path is relative, it is relative to dir.
-func pathIn(dir, path string) string {
+// absolutePath returns path as an absolute path. If path is relative, it is relative to dir.
+func absolutePath(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
@@ -102,7 +102,7 @@ func openFile(path string, keep bool) (*os.File, error) {
 	return os.OpenFile(path, flags, 0o644)
 }
 
-func (o *output) close() {
+func (o *output) closeFiles() {
 	for _, file := range o.files {
 		_ = file.Close()
 	}

@@ -31,12 +31,12 @@ func openTerminal(width, height uint16) (*terminal, error) {
 		return nil, fmt.Errorf("pseudo terminal: %w", err)
 	}
 	t := &terminal{master, slave}
-	t.resize(width, height)
+	t.setSize(width, height)
 	return t, nil
 }
 
-// resize sets the size of the terminal. It does nothing if the size is unknown (0).
-func (t *terminal) resize(width, height uint16) {
+// setSize sets the size of the terminal. It does nothing if the size is unknown (0).
+func (t *terminal) setSize(width, height uint16) {
 	if width == 0 || height == 0 {
 		return
 	}

@@ -20,20 +20,20 @@ import (
 func sendTree(to io.Writer, dir string) error {
 	top, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return reasonOf(err)
+		return systemReason(err)
 	}
 	blocks := bufio.NewWriterSize(to, chunk)
 	archive := tar.NewWriter(blocks)
 	err = filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, reasonOf(err))
+			return fmt.Errorf("%s: %w", path, systemReason(err))
 		}
 		name, err := filepath.Rel(top, path)
 		if err != nil || name == "." {
 			return err
 		}
 		if err := addEntry(archive, name, path, entry); err != nil {
-			return fmt.Errorf("%s: %w", path, reasonOf(err))
+			return fmt.Errorf("%s: %w", path, systemReason(err))
 		}
 		return nil
 	})
@@ -93,16 +93,16 @@ func createTree(path string, force, times bool, stamp fileStamp) (*newTree, erro
 	}
 	temporary, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return nil, reasonOf(err)
+		return nil, systemReason(err)
 	}
 	return &newTree{temporary: temporary, path: path, force: force, times: times, stamp: stamp}, nil
 }
 
-// unpack extracts an archive. It never writes outside the directory, even if links in the archive point outside.
-func (t *newTree) unpack(from io.Reader) error {
+// unpackArchive extracts an archive. It never writes outside the directory, even if links in the archive point outside.
+func (t *newTree) unpackArchive(from io.Reader) error {
 	root, err := os.OpenRoot(t.temporary)
 	if err != nil {
-		return reasonOf(err)
+		return systemReason(err)
 	}
 	defer root.Close()
 	archive := tar.NewReader(from)
@@ -115,12 +115,12 @@ func (t *newTree) unpack(from io.Reader) error {
 			return err
 		}
 		if err := t.unpackEntry(root, header, archive); err != nil {
-			return fmt.Errorf("%s: %w", header.Name, reasonOf(err))
+			return fmt.Errorf("%s: %w", header.Name, systemReason(err))
 		}
 	}
 	for _, header := range slices.Backward(t.directories) {
 		if err := t.finishEntry(root, header); err != nil {
-			return fmt.Errorf("%s: %w", header.Name, reasonOf(err))
+			return fmt.Errorf("%s: %w", header.Name, systemReason(err))
 		}
 	}
 	return nil
@@ -164,18 +164,18 @@ func (t *newTree) complete() error {
 		err = os.Chtimes(t.temporary, time.Unix(0, t.stamp.Accessed), time.Unix(0, t.stamp.Modified))
 	}
 	if err == nil {
-		err = t.rename()
+		err = t.moveIntoPlace()
 	}
 	if err != nil {
 		t.discard()
-		return reasonOf(err)
+		return systemReason(err)
 	}
 	return nil
 }
 
-// rename gives the copy its final name. If force is true, an existing file or directory is moved aside first and removed
-// last, so that it is still there if the copy cannot take its place.
-func (t *newTree) rename() error {
+// moveIntoPlace gives the copy its final name. If force is true, an existing file or directory is moved aside first and
+// removed last, so that it is still there if the copy cannot take its place.
+func (t *newTree) moveIntoPlace() error {
 	if !t.force {
 		return os.Rename(t.temporary, t.path)
 	}
@@ -221,14 +221,14 @@ type content struct {
 
 func (c *content) Read(to []byte) (int, error) {
 	for len(c.rest) == 0 && c.err == nil {
-		f, err := c.from.receive()
+		f, err := c.from.receiveFrame()
 		switch {
 		case err != nil:
 			c.err = err
 		case f.kind == stdoutFrame:
 			c.rest = f.data
 		case f.kind == errorFrame:
-			c.err = errorOf(f.data)
+			c.err = decodeError(f.data)
 		case f.kind == answerFrame:
 			if c.err = json.Unmarshal(f.data, &struct{}{}); c.err == nil {
 				c.err = io.EOF

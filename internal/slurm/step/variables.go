@@ -38,7 +38,7 @@ func FromEnvironment(lookup func(name string) (value string, set bool)) []getopt
 	var all []getopt.Given
 	for _, v := range heeded {
 		value, set := lookup(v.name)
-		if !set || v.isSwitch && !getopt.IsOn(value) || !v.isSwitch && value == "" {
+		if !set || v.isSwitch && !getopt.IsSwitchedOn(value) || !v.isSwitch && value == "" {
 			continue
 		}
 		given := getopt.Given{Name: v.option, As: v.name}
@@ -50,10 +50,10 @@ func FromEnvironment(lookup func(name string) (value string, set bool)) []getopt
 	return all
 }
 
-// unheeded returns the variables without effect that the user has set for srun, that is, those that differ from the
-// script's environment. It omits variables whose option was specified as well. Inside a task, it returns nothing,
-// because there the variables describe the task's own step.
-func unheeded(p getopt.Parsed, lookup func(string) (string, bool), given []string) []string {
+// ineffectiveVariables returns the variables without effect that the user has set for srun, that is, those that differ
+// from the script's environment. It omits variables whose option was specified as well. Inside a task, it returns
+// nothing, because there the variables describe the task's own step.
+func ineffectiveVariables(p getopt.Parsed, lookup func(string) (string, bool), given []string) []string {
 	if _, inTask := lookup("SLURM_STEP_ID"); inTask {
 		return nil
 	}

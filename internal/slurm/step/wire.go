@@ -56,13 +56,13 @@ const (
 // hintMark separates an error message from its hint.
 const hintMark = "\x00"
 
-// errorText encodes an error for a frame.
-func errorText(err error) []byte {
-	return []byte(strings.TrimSuffix(err.Error()+hintMark+usererror.Of(err).Hint, hintMark))
+// encodeError encodes an error for a frame.
+func encodeError(err error) []byte {
+	return []byte(strings.TrimSuffix(err.Error()+hintMark+usererror.FromError(err).Hint, hintMark))
 }
 
-// errorOf decodes the error in a frame.
-func errorOf(text []byte) *usererror.Error {
+// decodeError decodes the error in a frame.
+func decodeError(text []byte) *usererror.Error {
 	what, hint, _ := strings.Cut(string(text), hintMark)
 	return usererror.Errorf(hint, "%s", what)
 }
@@ -89,17 +89,17 @@ func (w *wire) closeWrite() {
 	}
 }
 
-// finish closes the connection after the peer has closed it, which the peer does when it has received everything. If
-// the connection were closed earlier, while data from the peer is unread, the kernel would reset it and discard data
-// that the peer has not received yet. The caller must be the only reader. TCP keepalive detects a peer that
-// disappears without closing the connection.
-func (w *wire) finish() {
+// closeAfterPeer closes the connection after the peer has closed it, which the peer does when it has received
+// everything. If the connection were closed earlier, while data from the peer is unread, the kernel would reset it and
+// discard data that the peer has not received yet. The caller must be the only reader. TCP keepalive detects a peer
+// that disappears without closing the connection.
+func (w *wire) closeAfterPeer() {
 	w.closeWrite()
 	_, _ = io.Copy(io.Discard, w.in)
 	_ = w.Close()
 }
 
-func (w *wire) send(k kind, task uint32, data []byte) error {
+func (w *wire) sendFrame(k kind, task uint32, data []byte) error {
 	if len(data) > maxFrame {
 		return fmt.Errorf("%d bytes exceed the message limit of %d bytes", len(data), maxFrame)
 	}
@@ -118,10 +118,10 @@ func (w *wire) sendJSON(k kind, task uint32, value any) error {
 	if err != nil {
 		return err
 	}
-	return w.send(k, task, data)
+	return w.sendFrame(k, task, data)
 }
 
-func (w *wire) receive() (frame, error) {
+func (w *wire) receiveFrame() (frame, error) {
 	var header [headerBytes]byte
 	if _, err := io.ReadFull(w.in, header[:]); err != nil {
 		return frame{}, err
@@ -138,17 +138,17 @@ func (w *wire) receive() (frame, error) {
 // launcherGone is the hint for the case that the launcher does not respond.
 const launcherGone = "the job may be ending: run sacct outside the job to see how it ended, or try again"
 
-// answer waits for the response to a request and decodes it into to, which may be nil. It calls notice, which may be
-// nil, for each notice that arrives.
-func (w *wire) answer(to any, notice func(string)) error {
+// receiveAnswer waits for the response to a request and decodes it into to, which may be nil. It calls notice, which
+// may be nil, for each notice that arrives.
+func (w *wire) receiveAnswer(to any, notice func(string)) error {
 	for {
-		f, err := w.receive()
+		f, err := w.receiveFrame()
 		if err != nil {
-			return usererror.Hinted(fmt.Errorf("the job's launcher does not answer: %w", err), launcherGone)
+			return usererror.WithHint(fmt.Errorf("the job's launcher does not answer: %w", err), launcherGone)
 		}
 		switch f.kind {
 		case errorFrame:
-			return errorOf(f.data)
+			return decodeError(f.data)
 		case noticeFrame:
 			if notice != nil && len(f.data) > 0 { // empty notices only test the connection
 				notice(string(f.data))
@@ -173,18 +173,18 @@ type stream struct {
 
 func (s stream) Write(data []byte) (int, error) {
 	for sent := 0; sent < len(data); sent += chunk {
-		if err := s.to.send(s.kind, s.task, data[sent:min(sent+chunk, len(data))]); err != nil {
+		if err := s.to.sendFrame(s.kind, s.task, data[sent:min(sent+chunk, len(data))]); err != nil {
 			return sent, err
 		}
 	}
 	return len(data), nil
 }
 
-func number(data []byte) int {
+func decodeNumber(data []byte) int {
 	if len(data) != 4 {
 		return 0
 	}
 	return int(binary.BigEndian.Uint32(data))
 }
 
-func numberBytes(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
+func encodeNumber(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }

@@ -28,9 +28,9 @@ func TestAnErrorCrossesTheWireWithItsHint(t *testing.T) {
 			defer ours.Close()
 			go func() {
 				defer theirs.Close()
-				_ = newWire(theirs).send(errorFrame, 0, errorText(c.sent))
+				_ = newWire(theirs).sendFrame(errorFrame, 0, encodeError(c.sent))
 			}()
-			if got := usererror.Of(newWire(ours).answer(nil, nil)).Text("srun"); got != c.want {
+			if got := usererror.FromError(newWire(ours).receiveAnswer(nil, nil)).FormatText("srun"); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
@@ -42,8 +42,8 @@ func TestWhoeverGetsNoAnswerIsToldWhatToDo(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	_ = theirs.Close()
-	err := newWire(ours).answer(nil, nil)
-	if f := usererror.Of(err); err == nil || f.Hint != launcherGone {
+	err := newWire(ours).receiveAnswer(nil, nil)
+	if f := usererror.FromError(err); err == nil || f.Hint != launcherGone {
 		t.Errorf("%v, hint %q", err, f.Hint)
 	}
 }

@@ -19,15 +19,15 @@ type wish struct {
 	overlap    bool
 }
 
-// plan returns the requirements of a step, regardless of other steps. It returns an error if the job can never meet
+// planStep returns the requirements of a step, regardless of other steps. It returns an error if the job can never meet
 // them.
-func (h *head) plan(r *beginRequest) (*wish, error) {
+func (h *head) planStep(r *beginRequest) (*wish, error) {
 	impossible := func(hint, why string) error {
-		return usererror.Errorf(hint, "Unable to create step for job %s: %s", h.pod.ID(), why)
+		return usererror.Errorf(hint, "Unable to create step for job %s: %s", h.pod.SlurmJobID(), why)
 	}
-	candidates, err := h.candidates(r)
+	candidates, err := h.candidateNodes(r)
 	if err != nil {
-		return nil, impossible(usererror.Of(err).Hint, err.Error())
+		return nil, impossible(usererror.FromError(err).Hint, err.Error())
 	}
 	nodes := r.Nodes
 	switch {
@@ -50,7 +50,7 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 		tasks = nodes * perNode
 	case tasks == 0:
 		perNode = h.spec.TasksPerNode
-		for _, count := range launchconfig.Spread(h.spec.TasksOf(len(h.hosts)), len(h.hosts), perNode)[:nodes] {
+		for _, count := range launchconfig.SpreadTasks(h.spec.DefaultTaskCount(len(h.hosts)), len(h.hosts), perNode)[:nodes] {
 			tasks += count
 		}
 	}
@@ -63,12 +63,12 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 	if tasks < nodes {
 		return nil, impossible(fmt.Sprintf("use --nodes=%d or more tasks", tasks), fmt.Sprintf("%d tasks cannot run on %d nodes", tasks, nodes))
 	}
-	w.counts = launchconfig.Spread(tasks, nodes, perNode)
+	w.counts = launchconfig.SpreadTasks(tasks, nodes, perNode)
 	if slices.Max(w.counts)*w.cpus > h.spec.CPUs && !r.Overlap {
 		return nil, impossible(fmt.Sprintf("each node of the job has %d: request fewer, or share processors with --overcommit", h.spec.CPUs), "More processors requested than permitted")
 	}
 	if r.GPUs != nil {
-		each, ok := r.GPUs.needs(w.counts, h.spec.GPUsOnNode)
+		each, ok := r.GPUs.countPerNode(w.counts, h.spec.GPUsOnNode)
 		switch {
 		case !ok && r.GPUs.Inherited:
 			each = nil
@@ -80,11 +80,11 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 	return w, nil
 }
 
-// candidates returns the indexes of the nodes that a step may use.
-func (h *head) candidates(r *beginRequest) ([]int, error) {
+// candidateNodes returns the indexes of the nodes that a step may use.
+func (h *head) candidateNodes(r *beginRequest) ([]int, error) {
 	for _, name := range append(slices.Clone(r.Only), r.Not...) {
 		if !slices.Contains(h.hosts, name) {
-			return nil, usererror.Errorf("the nodes of the job are "+hostlist.Compress(slices.Clone(h.hosts)), "Requested node configuration is not available (%s is not a node of this job)", name)
+			return nil, usererror.Errorf("the nodes of the job are "+hostlist.CompressNames(slices.Clone(h.hosts)), "Requested node configuration is not available (%s is not a node of this job)", name)
 		}
 	}
 	var candidates []int
@@ -106,9 +106,9 @@ func (h *head) candidates(r *beginRequest) ([]int, error) {
 	return candidates, nil
 }
 
-// choose returns the first candidates that have enough free processors and accelerators. It returns nil if there are
-// too few of them.
-func (w *wish) choose(used []int, cpus int, free [][]int) []int {
+// chooseNodes returns the first candidates that have enough free processors and accelerators. It returns nil if there
+// are too few of them.
+func (w *wish) chooseNodes(used []int, cpus int, free [][]int) []int {
 	var nodes []int
 	for _, node := range w.candidates {
 		if len(nodes) == len(w.counts) {

@@ -61,9 +61,9 @@ type Options struct {
 	MailType string `json:"mailType,omitempty"`
 }
 
-// Of returns the options of a job. They are empty if the job was not created by a Slurm command, or if the annotation
-// is invalid.
-func Of(job *batch.Job) Options {
+// OptionsOf returns the options of a job. They are empty if the job was not created by a Slurm command, or if the
+// annotation is invalid.
+func OptionsOf(job *batch.Job) Options {
 	var o Options
 	if text := job.Annotations[keys.Slurm]; text != "" {
 		if json.Unmarshal([]byte(text), &o) != nil {
@@ -73,11 +73,11 @@ func Of(job *batch.Job) Options {
 	return o
 }
 
-// Made reports whether the job was created by a Slurm command.
-func Made(job *batch.Job) bool { return job.Annotations[keys.Slurm] != "" }
+// IsFromSlurm reports whether the job was created by a Slurm command.
+func IsFromSlurm(job *batch.Job) bool { return job.Annotations[keys.Slurm] != "" }
 
-// Write stores the options in an annotation of a job.
-func Write(job *batch.Job, o Options) {
+// StoreOptions stores the options in an annotation of a job.
+func StoreOptions(job *batch.Job, o Options) {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return // cannot happen: a struct of strings and numbers can always be encoded

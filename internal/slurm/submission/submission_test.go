@@ -12,16 +12,16 @@ import (
 func TestWhatWasAskedForIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	job := &batch.Job{}
-	if Made(job) {
+	if IsFromSlurm(job) {
 		t.Error("made by nobody")
 	}
 	want := Options{Account: "nlp", Tasks: 8, MemPerNode: 4096, StdOut: "/home/mei/slurm-%j.out"}
-	Write(job, want)
-	if diff := cmp.Diff(want, Of(job)); diff != "" || !Made(job) {
+	StoreOptions(job, want)
+	if diff := cmp.Diff(want, OptionsOf(job)); diff != "" || !IsFromSlurm(job) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	job.Annotations[keys.Slurm] = "{"
-	if diff := cmp.Diff(Options{}, Of(job)); diff != "" {
+	if diff := cmp.Diff(Options{}, OptionsOf(job)); diff != "" {
 		t.Errorf("what cannot be read (-want +got)\n%s", diff)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // findAbbreviated returns the field with the given name. If there is none, it returns the alphabetically first field
 // whose name starts with word. As in Slurm, time stands for Timelimit.
 func findAbbreviated[T any](word string, fields []Field[T]) (Field[T], bool) {
-	if f, ok := Find(word, fields); ok || word == "" {
+	if f, ok := FindField(word, fields); ok || word == "" {
 		return f, ok
 	}
 	var best Field[T]
@@ -27,9 +27,9 @@ func findAbbreviated[T any](word string, fields []Field[T]) (Field[T], bool) {
 	return best, first != ""
 }
 
-// Sized parses a comma-separated list of words, which may be abbreviated and may be followed by a width, such as %20
-// or %-20. A negative width, which may also be a field's default, aligns the column to the left.
-func Sized[T any](text string, fields []Field[T]) (Columns[T], error) {
+// ParseSized parses a comma-separated list of words, which may be abbreviated and may be followed by a width, such as
+// %20 or %-20. A negative width, which may also be a field's default, aligns the column to the left.
+func ParseSized[T any](text string, fields []Field[T]) (Columns[T], error) {
 	var columns Columns[T]
 	for word := range strings.SplitSeq(text, ",") {
 		if word = strings.TrimSpace(word); word == "" {
@@ -56,7 +56,7 @@ func Sized[T any](text string, fields []Field[T]) (Columns[T], error) {
 	return columns, nil
 }
 
-// Form is the format of a table whose columns were parsed by Sized.
+// Form is the format of a table whose columns were parsed by ParseSized.
 type Form struct {
 	// Parsable separates columns by Between and ignores widths. Closed also adds Between after the last column.
 	Parsable, Closed bool
@@ -64,19 +64,19 @@ type Form struct {
 	Heading          bool
 }
 
-// Sheet formats rows as a table. Unless the table is parsable, a line of dashes follows the titles.
-func (c Columns[T]) Sheet(rows []T, form Form) string {
+// FormatTable formats rows as a table. Unless the table is parsable, a line of dashes follows the titles.
+func (c Columns[T]) FormatTable(rows []T, form Form) string {
 	var b strings.Builder
 	if !form.Parsable {
 		if form.Heading {
-			b.WriteString(c.Heading() + "\n")
+			b.WriteString(c.HeadingLine() + "\n")
 			for i := range c {
 				b.WriteString(strings.Repeat("-", c[i].Width) + " ")
 			}
 			b.WriteString("\n")
 		}
 		for _, row := range rows {
-			b.WriteString(c.Line(row) + "\n")
+			b.WriteString(c.RowLine(row) + "\n")
 		}
 		return b.String()
 	}
@@ -93,7 +93,7 @@ func (c Columns[T]) Sheet(rows []T, form Form) string {
 		write(func(col *Column[T]) string { return col.Field.Title })
 	}
 	for _, row := range rows {
-		write(func(col *Column[T]) string { return col.text(row) })
+		write(func(col *Column[T]) string { return col.cellText(row) })
 	}
 	return b.String()
 }

@@ -28,8 +28,8 @@ type Field[T any] struct {
 	Value func(T) string
 }
 
-// New creates a field. words are separated by |.
-func New[T any](letter byte, words, title string, width int, value func(T) string) Field[T] {
+// NewField creates a field. words are separated by |.
+func NewField[T any](letter byte, words, title string, width int, value func(T) string) Field[T] {
 	f := Field[T]{Letter: letter, Title: title, Width: width, Value: value}
 	if words != "" {
 		f.Names = strings.Split(words, "|")
@@ -52,10 +52,10 @@ type Column[T any] struct {
 // Columns lists the columns of a table in order.
 type Columns[T any] []Column[T]
 
-// Short parses a format of letters: %[[.]size]letter, with any text between the columns. %all stands for all fields
+// ParseLetters parses a format of letters: %[[.]size]letter, with any text between the columns. %all stands for all fields
 // that have a letter, separated by |. As in Slurm, a letter without a field is literal text; unknown lists these
 // letters.
-func Short[T any](format string, fields []Field[T]) (columns Columns[T], unknown []string, err error) {
+func ParseLetters[T any](format string, fields []Field[T]) (columns Columns[T], unknown []string, err error) {
 	literal := ""
 	for format != "" {
 		at := strings.IndexByte(format, '%')
@@ -65,14 +65,14 @@ func Short[T any](format string, fields []Field[T]) (columns Columns[T], unknown
 		}
 		literal, format = literal+format[:at], format[at:]
 		if rest, is := strings.CutPrefix(format, "%all"); is {
-			columns, literal, format = append(columns, every(fields, literal)...), "", rest
+			columns, literal, format = append(columns, allColumns(fields, literal)...), "", rest
 			continue
 		}
 		spec, err := readLetter(format)
 		if err != nil {
 			return nil, nil, err
 		}
-		if f, ok := withLetter(spec.letter, fields); ok {
+		if f, ok := findByLetter(spec.letter, fields); ok {
 			columns = append(columns, Column[T]{Field: f, Width: spec.width, Right: spec.right, Fit: spec.fit, Before: literal})
 			literal = ""
 		} else {
@@ -83,11 +83,11 @@ func Short[T any](format string, fields []Field[T]) (columns Columns[T], unknown
 		}
 		format = format[len(spec.text):]
 	}
-	return columns.closedBy(literal), unknown, nil
+	return columns.appendText(literal), unknown, nil
 }
 
-// closedBy adds text after the last column. A table without columns consists only of the text.
-func (c Columns[T]) closedBy(text string) Columns[T] {
+// appendText adds text after the last column. A table without columns consists only of the text.
+func (c Columns[T]) appendText(text string) Columns[T] {
 	if len(c) == 0 {
 		return Columns[T]{{Field: Field[T]{Value: func(T) string { return "" }}, Before: text}}
 	}
@@ -95,8 +95,8 @@ func (c Columns[T]) closedBy(text string) Columns[T] {
 	return c
 }
 
-// every returns a column for each field that has a letter.
-func every[T any](fields []Field[T], before string) Columns[T] {
+// allColumns returns a column for each field that has a letter.
+func allColumns[T any](fields []Field[T], before string) Columns[T] {
 	var columns Columns[T]
 	for _, f := range fields {
 		if f.Letter == 0 {
@@ -148,7 +148,7 @@ func readWidth(text string) (width int, rest string, err error) {
 	return width, rest, nil
 }
 
-func withLetter[T any](letter string, fields []Field[T]) (Field[T], bool) {
+func findByLetter[T any](letter string, fields []Field[T]) (Field[T], bool) {
 	for _, f := range fields {
 		if f.Letter != 0 && letter == string(f.Letter) {
 			return f, true
@@ -160,8 +160,8 @@ func withLetter[T any](letter string, fields []Field[T]) (Field[T], bool) {
 // maxWidth is the maximum width of a column.
 const maxWidth = 1 << 16
 
-// Find returns the field with the given name, ignoring case, dashes and underscores.
-func Find[T any](name string, fields []Field[T]) (Field[T], bool) {
+// FindField returns the field with the given name, ignoring case, dashes and underscores.
+func FindField[T any](name string, fields []Field[T]) (Field[T], bool) {
 	plain := strings.NewReplacer("-", "", "_", "")
 	for _, f := range fields {
 		for _, own := range f.Names {
@@ -173,12 +173,12 @@ func Find[T any](name string, fields []Field[T]) (Field[T], bool) {
 	return Field[T]{}, false
 }
 
-// Long parses a comma-separated list of words. Name has the given width, Name:[.]size[suffix] has the width size, and
-// Name:[.][suffix] has the width of its text. Words without a field are omitted; unknown lists them.
-func Long[T any](format string, fields []Field[T], width int) (columns Columns[T], unknown []string, err error) {
+// ParseWords parses a comma-separated list of words. Name has the given width, Name:[.]size[suffix] has the width size,
+// and Name:[.][suffix] has the width of its text. Words without a field are omitted; unknown lists them.
+func ParseWords[T any](format string, fields []Field[T], width int) (columns Columns[T], unknown []string, err error) {
 	for word := range strings.SplitSeq(format, ",") {
 		name, size, sized := strings.Cut(strings.TrimLeft(word, " \t\n"), ":")
-		f, ok := Find(strings.TrimSpace(name), fields)
+		f, ok := FindField(strings.TrimSpace(name), fields)
 		if !ok {
 			if strings.TrimSpace(word) != "" {
 				unknown = append(unknown, name)
@@ -194,35 +194,35 @@ func Long[T any](format string, fields []Field[T], width int) (columns Columns[T
 		}
 		columns = append(columns, c)
 	}
-	return columns.closedBy(""), unknown, nil
+	return columns.appendText(""), unknown, nil
 }
 
-// Heading returns the line of titles.
-func (c Columns[T]) Heading() string {
-	return c.join(func(one *Column[T]) string { return one.Field.Title })
+// HeadingLine returns the line of titles.
+func (c Columns[T]) HeadingLine() string {
+	return c.joinColumns(func(one *Column[T]) string { return one.Field.Title })
 }
 
-// Line returns the line for a row.
-func (c Columns[T]) Line(row T) string {
-	return c.join(func(one *Column[T]) string { return one.text(row) })
+// RowLine returns the line for a row.
+func (c Columns[T]) RowLine(row T) string {
+	return c.joinColumns(func(one *Column[T]) string { return one.cellText(row) })
 }
 
-func (c Columns[T]) join(text func(*Column[T]) string) string {
+func (c Columns[T]) joinColumns(text func(*Column[T]) string) string {
 	var b strings.Builder
 	for i := range c {
 		b.WriteString(c[i].Before)
-		b.WriteString(c[i].fit(text(&c[i])))
+		b.WriteString(c[i].fitToWidth(text(&c[i])))
 		b.WriteString(c[i].After)
 	}
 	return b.String()
 }
 
-// text returns the column's text for a row. Line breaks are replaced, because names and comments come from users, and
-// a line break would look like a new row.
-func (c *Column[T]) text(row T) string { return printable.EscapeLine(c.Field.Value(row)) }
+// cellText returns the column's text for a row. Line breaks are replaced, because names and comments come from users,
+// and a line break would look like a new row.
+func (c *Column[T]) cellText(row T) string { return printable.EscapeLine(c.Field.Value(row)) }
 
-// fit cuts or pads a text to the width of the column.
-func (c *Column[T]) fit(text string) string {
+// fitToWidth cuts or pads a text to the width of the column.
+func (c *Column[T]) fitToWidth(text string) string {
 	if c.Width == 0 {
 		return text
 	}
@@ -241,8 +241,8 @@ func (c *Column[T]) fit(text string) string {
 	return text + fill
 }
 
-// Widen sets the width of all columns with Fit to the width of their longest text.
-func (c Columns[T]) Widen(rows []T, heading bool) {
+// WidenToFit sets the width of all columns with Fit to the width of their longest text.
+func (c Columns[T]) WidenToFit(rows []T, heading bool) {
 	for i := range c {
 		if !c[i].Fit {
 			continue
@@ -252,7 +252,7 @@ func (c Columns[T]) Widen(rows []T, heading bool) {
 			width = max(width, len(c[i].Field.Title))
 		}
 		for _, row := range rows {
-			width = max(width, utf8.RuneCountInString(c[i].text(row)))
+			width = max(width, utf8.RuneCountInString(c[i].cellText(row)))
 		}
 		c[i].Width = width
 	}

@@ -10,22 +10,22 @@ import (
 
 // fields has a field with a letter, a field with a word, and a field with both.
 var fields = []Field[string]{
-	New('i', "JobID", "JOBID", -12, func(text string) string { return text }),
-	New('j', "", "NAME", 0, func(text string) string { return text + "é" }),
-	New(0, "tres-alloc|tres", "TRES", 10, func(string) string { return "" }),
+	NewField('i', "JobID", "JOBID", -12, func(text string) string { return text }),
+	NewField('j', "", "NAME", 0, func(text string) string { return text + "é" }),
+	NewField(0, "tres-alloc|tres", "TRES", 10, func(string) string { return "" }),
 }
 
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	short := func(text string) (Columns[string], error) {
-		columns, _, err := Short(text, fields)
+		columns, _, err := ParseLetters(text, fields)
 		return columns, err
 	}
 	long := func(text string) (Columns[string], error) {
-		columns, _, err := Long(text, fields, 8)
+		columns, _, err := ParseWords(text, fields, 8)
 		return columns, err
 	}
-	sized := func(text string) (Columns[string], error) { return Sized(text, fields) }
+	sized := func(text string) (Columns[string], error) { return ParseSized(text, fields) }
 	for name, c := range map[string]struct {
 		read              func(string) (Columns[string], error)
 		format, row, want string
@@ -69,7 +69,7 @@ func TestFormats(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := columns.Line(c.row); got != c.want {
+			if got := columns.RowLine(c.row); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -78,11 +78,11 @@ func TestFormats(t *testing.T) {
 
 func TestUnknownColumnsAreListed(t *testing.T) {
 	t.Parallel()
-	_, letters, err := Short("%i %! %.7é %5", fields)
+	_, letters, err := ParseLetters("%i %! %.7é %5", fields)
 	if diff := cmp.Diff([]string{"!", "é"}, letters); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	_, words, err := Long("JobID,Color:5,,|,", fields, 8)
+	_, words, err := ParseWords("JobID,Color:5,,|,", fields, 8)
 	if diff := cmp.Diff([]string{"Color", "|"}, words); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -99,14 +99,14 @@ func FuzzFormats(f *testing.F) {
 		}
 		for name, read := range map[string]func() (Columns[string], error){
 			"short": func() (Columns[string], error) {
-				columns, _, err := Short(format, fields)
+				columns, _, err := ParseLetters(format, fields)
 				return columns, err
 			},
 			"long": func() (Columns[string], error) {
-				columns, _, err := Long(format, fields, 20)
+				columns, _, err := ParseWords(format, fields, 20)
 				return columns, err
 			},
-			"sized": func() (Columns[string], error) { return Sized(format, fields) },
+			"sized": func() (Columns[string], error) { return ParseSized(format, fields) },
 		} {
 			columns, err := read()
 			if err != nil {
@@ -117,12 +117,12 @@ func FuzzFormats(f *testing.F) {
 				fixed = fixed && c.Width > 0 && !c.Fit
 				width += utf8.RuneCountInString(c.Before) + c.Width + utf8.RuneCountInString(c.After)
 			}
-			if line := columns.Line(row); fixed && utf8.RuneCountInString(line) != width {
+			if line := columns.RowLine(row); fixed && utf8.RuneCountInString(line) != width {
 				t.Errorf("%s format %q: the line %q has not %d letters", name, format, line, width)
 			}
-			columns.Widen([]string{row}, true)
-			_ = columns.Heading()
-			if sheet := columns.Sheet([]string{row}, Form{Parsable: true, Between: "|"}); !strings.HasSuffix(sheet, "\n") {
+			columns.WidenToFit([]string{row}, true)
+			_ = columns.HeadingLine()
+			if sheet := columns.FormatTable([]string{row}, Form{Parsable: true, Between: "|"}); !strings.HasSuffix(sheet, "\n") {
 				t.Errorf("%s format %q: %q has no end", name, format, sheet)
 			}
 		}

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Short formats a duration as squeue does: [D-][HH:]MM:SS without leading zeros, such as 0:07, 1:02:03, 2-00:00:00.
-func Short(d time.Duration) string {
+// ShortDuration formats a duration as squeue does: [D-][HH:]MM:SS without leading zeros, such as 0:07, 1:02:03,
+// 2-00:00:00.
+func ShortDuration(d time.Duration) string {
 	s := int64(max(d, 0) / time.Second)
 	days, hours, minutes, seconds := s/86400, s/3600%24, s/60%60, s%60
 	switch {
@@ -18,8 +19,8 @@ func Short(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", minutes, seconds)
 }
 
-// Long formats a duration as sacct and scontrol do: [D-]HH:MM:SS.
-func Long(d time.Duration) string {
+// LongDuration formats a duration as sacct and scontrol do: [D-]HH:MM:SS.
+func LongDuration(d time.Duration) string {
 	s := int64(max(d, 0) / time.Second)
 	text := fmt.Sprintf("%02d:%02d:%02d", s/3600%24, s/60%60, s%60)
 	if days := s / 86400; days > 0 {

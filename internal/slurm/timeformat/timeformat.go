@@ -17,31 +17,31 @@ type Style struct{ format string }
 // Standard is Slurm's default format.
 const Standard = "2006-01-02T15:04:05"
 
-// New returns the style for a value of SLURM_TIME_FORMAT: standard, relative, or a strftime format.
-func New(format string) Style {
+// NewStyle returns the style for a value of SLURM_TIME_FORMAT: standard, relative, or a strftime format.
+func NewStyle(format string) Style {
 	if format == "standard" {
 		format = ""
 	}
 	return Style{format}
 }
 
-// Format formats a time in the time zone of now.
-func (s Style) Format(t, now time.Time) string {
+// FormatTime formats a time in the time zone of now.
+func (s Style) FormatTime(t, now time.Time) string {
 	t = t.In(now.Location())
 	switch {
 	case s.format == "":
 		return t.Format(Standard)
 	case s.format == "relative":
-		return relative(t, now)
+		return formatRelative(t, now)
 	case strings.Contains(s.format, "%"):
-		return strftime(s.format, t)
+		return formatStrftime(s.format, t)
 	}
 	return t.Format(Standard)
 }
 
-// relative describes days that are near by words: 22:18:00 for today, Tomorr 22:18, Ystday 22:18, or the weekday for
-// the days after that. Other days have the form 23 Nov 22:18 or, in other years, only the date.
-func relative(t, now time.Time) string {
+// formatRelative describes days that are near by words: 22:18:00 for today, Tomorr 22:18, Ystday 22:18, or the weekday
+// for the days after that. Other days have the form 23 Nov 22:18 or, in other years, only the date.
+func formatRelative(t, now time.Time) string {
 	days := func(t time.Time) int {
 		return int(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / 86400)
 	}
@@ -67,7 +67,7 @@ var letters = map[byte]string{
 	'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06", 'X': "15:04:05", 'r': "03:04:05 PM",
 }
 
-func strftime(format string, t time.Time) string {
+func formatStrftime(format string, t time.Time) string {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {

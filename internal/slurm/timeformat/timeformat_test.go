@@ -36,7 +36,7 @@ func TestMoments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := New(c.format).Format(c.moment, now); got != c.want {
+			if got := NewStyle(c.format).FormatTime(c.moment, now); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

@@ -22,20 +22,20 @@ var (
 	ofTheMachine = []string{"PATH", "LD_*", "HOME", "SHELL", "PYTHON*", "CONDA*", "XDG_*", "SSH_*", "DBUS_*", "TERM", "BASH_FUNC_*"}
 )
 
-// stays reports whether --export=ALL omits a variable.
-func (b *builder) stays(name string) bool {
-	if b.InJob && launchconfig.IsOfPod(name) {
+// isOmittedFromExport reports whether --export=ALL omits a variable.
+func (b *builder) isOmittedFromExport(name string) bool {
+	if b.InJob && launchconfig.IsPodVariable(name) {
 		return true
 	}
-	return matches(name, ofTheSubmission) || !b.ownPrograms() && matches(name, ofTheMachine)
+	return matchesAny(name, ofTheSubmission) || !b.usesLocalPrograms() && matchesAny(name, ofTheMachine)
 }
 
-// ownPrograms reports whether jobs run the programs of the submitting machine. This is the case if all nodes are
+// usesLocalPrograms reports whether jobs run the programs of the submitting machine. This is the case if all nodes are
 // process nodes, or if the profile is that of vc-local.
-func (b *builder) ownPrograms() bool { return b.Facts.Helper || b.p.DefaultImage == processImage }
+func (b *builder) usesLocalPrograms() bool { return b.Facts.Helper || b.p.DefaultImage == processImage }
 
-// matches reports whether a name matches any of the patterns.
-func matches(name string, patterns []string) bool {
+// matchesAny reports whether a name matches any of the patterns.
+func matchesAny(name string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		if beginning, many := strings.CutSuffix(pattern, "*"); many {
 			return strings.HasPrefix(name, beginning)
@@ -44,8 +44,8 @@ func matches(name string, patterns []string) bool {
 	})
 }
 
-// exported returns the variables of the submitting machine that the script receives.
-func (b *builder) exported() []string {
+// exportedVariables returns the variables of the submitting machine that the script receives.
+func (b *builder) exportedVariables() []string {
 	what := b.r.Export
 	if what == "" {
 		what = b.p.Export
@@ -53,21 +53,21 @@ func (b *builder) exported() []string {
 	if what == "" {
 		what = b.defaultExport()
 	}
-	if b.r.Has("export") {
-		b.spec.ExportEnv = WithoutValues(what, "")
-		b.by("export", "Secret["+launchconfig.EnvironmentKey+"]")
+	if b.r.HasOption("export") {
+		b.spec.ExportEnv = ReplaceValues(what, "")
+		b.recordFields("export", "Secret["+launchconfig.EnvironmentKey+"]")
 	}
-	all := b.chosen(what)
+	all := b.selectVariables(what)
 	if len(b.ExportFile) > 0 {
-		all = launchconfig.Merge(all, b.ExportFile)
-		b.by("export-file", "Secret["+launchconfig.EnvironmentKey+"]")
+		all = launchconfig.MergeVariables(all, b.ExportFile)
+		b.recordFields("export-file", "Secret["+launchconfig.EnvironmentKey+"]")
 	}
 	size := 0
 	for _, entry := range all {
 		size += len(entry) + 1
 	}
 	if size > maxEnvironment {
-		b.fail(usererror.Errorf("export only the needed variables: --export=NAME,NAME", "the exported environment has %d bytes, more than %d", size, maxEnvironment))
+		b.addError(usererror.Errorf("export only the needed variables: --export=NAME,NAME", "the exported environment has %d bytes, more than %d", size, maxEnvironment))
 	}
 	return all
 }
@@ -78,15 +78,15 @@ const nothingExported = "your environment variables are not passed to the job, b
 // defaultExport returns the value of --export if neither the user nor the profile sets it. It is ALL, as in Slurm,
 // except for containers.
 func (b *builder) defaultExport() string {
-	if b.ownPrograms() {
+	if b.usesLocalPrograms() {
 		return "ALL"
 	}
 	b.notes = append(b.notes, Note{NothingExported, nothingExported})
 	return "NONE"
 }
 
-// chosen returns the variables selected by a value of --export: ALL, NONE, NIL, names, or NAME=value.
-func (b *builder) chosen(what string) []string {
+// selectVariables returns the variables selected by a value of --export: ALL, NONE, NIL, names, or NAME=value.
+func (b *builder) selectVariables(what string) []string {
 	environ := map[string]string{}
 	for _, entry := range b.Environ {
 		if name, value, ok := strings.Cut(entry, "="); ok {
@@ -94,21 +94,21 @@ func (b *builder) chosen(what string) []string {
 		}
 	}
 	var all []string
-	for i, word := range exportWords(what) {
+	for i, word := range splitExport(what) {
 		name, value, set := strings.Cut(word, "=")
 		switch {
 		case set:
-			all = launchconfig.Merge(all, []string{name + "=" + value})
+			all = launchconfig.MergeVariables(all, []string{name + "=" + value})
 		case i == 0 && strings.EqualFold(name, "ALL"):
 			for _, entry := range b.Environ {
-				if name, _, ok := strings.Cut(entry, "="); ok && !b.stays(name) {
+				if name, _, ok := strings.Cut(entry, "="); ok && !b.isOmittedFromExport(name) {
 					all = append(all, entry)
 				}
 			}
 		case i == 0 && (strings.EqualFold(name, "NONE") || strings.EqualFold(name, "NIL")), name == "":
 		default:
 			if value, there := environ[name]; there {
-				all = launchconfig.Merge(all, []string{name + "=" + value})
+				all = launchconfig.MergeVariables(all, []string{name + "=" + value})
 			} else {
 				b.warnings = append(b.warnings, fmt.Sprintf("--export: variable %s is not set", name))
 			}
@@ -117,10 +117,10 @@ func (b *builder) chosen(what string) []string {
 	return all
 }
 
-// WithoutValues replaces each value in the value of --export, because values may be secrets and the result is visible
+// ReplaceValues replaces each value in the value of --export, because values may be secrets and the result is visible
 // to other users. If the replacement is empty, only the names remain.
-func WithoutValues(what, instead string) string {
-	words := exportWords(what)
+func ReplaceValues(what, instead string) string {
+	words := splitExport(what)
 	for i, word := range words {
 		if name, _, set := strings.Cut(word, "="); set {
 			words[i] = name + instead
@@ -129,8 +129,8 @@ func WithoutValues(what, instead string) string {
 	return strings.Join(words, ",")
 }
 
-// exportWords splits a text at commas outside of quotes and removes the quotes.
-func exportWords(text string) []string {
+// splitExport splits a text at commas outside of quotes and removes the quotes.
+func splitExport(text string) []string {
 	var words []string
 	var word strings.Builder
 	var quote rune

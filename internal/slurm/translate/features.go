@@ -32,16 +32,16 @@ func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated option
 		all = required.NodeSelectorTerms[0].MatchExpressions
 	}
 	if len(old) > 0 {
-		labels := b.labelsOf(old[0])
+		labels := b.labelRequirements(old[0])
 		rest := len(all) - len(labels)
 		if len(b.err) > 0 || rest < 0 || !apiequality.Semantic.DeepEqual(all[rest:], labels) {
 			return usererror.Errorf("cancel the job and submit it again with --constraint", "the features of the job were translated with an earlier version of the site's profile")
 		}
 		all = all[:rest]
 	}
-	terms := b.termsOf(all, updated)
+	terms := b.selectorTerms(all, updated)
 	if len(b.err) > 0 {
-		unknown := usererror.Of(b.err[0])
+		unknown := usererror.FromError(b.err[0])
 		return usererror.Errorf(unknown.Hint, "%s", strings.TrimPrefix(unknown.What, submissionFailed))
 	}
 	nodes.RequiredDuringSchedulingIgnoredDuringExecution = nil
@@ -57,15 +57,15 @@ func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated option
 	return nil
 }
 
-// termsOf returns the node selector terms for features. Each term contains the requirements in all, and the labels
-// for one list of features.
-func (b *builder) termsOf(all []corev1.NodeSelectorRequirement, features optionvalue.Features) []corev1.NodeSelectorTerm {
+// selectorTerms returns the node selector terms for features. Each term contains the requirements in all, and the
+// labels for one list of features.
+func (b *builder) selectorTerms(all []corev1.NodeSelectorRequirement, features optionvalue.Features) []corev1.NodeSelectorTerm {
 	if len(features) == 0 {
 		return []corev1.NodeSelectorTerm{{MatchExpressions: all}}
 	}
 	var terms []corev1.NodeSelectorTerm
 	for _, list := range features {
-		terms = append(terms, corev1.NodeSelectorTerm{MatchExpressions: append(slices.Clone(all), b.labelsOf(list)...)})
+		terms = append(terms, corev1.NodeSelectorTerm{MatchExpressions: append(slices.Clone(all), b.labelRequirements(list)...)})
 	}
 	return terms
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// files sets the working directory of the script and its input and output files.
-func (b *builder) files() {
+// setFiles sets the working directory of the script and its input and output files.
+func (b *builder) setFiles() {
 	r := b.r
 	b.spec.SubmitDir, b.spec.SubmitHost, b.spec.Append = b.Dir, b.Host, r.Append
-	b.by("open-mode", "launch.append")
-	dir := b.workDir()
+	b.recordFields("open-mode", "launch.append")
+	dir := b.workingDirectory()
 	b.asked.WorkDir = dir
 	if b.Interactive {
 		return
@@ -30,46 +30,46 @@ func (b *builder) files() {
 	default:
 		output = "slurm-%j.out"
 	}
-	b.asked.StdOut = absolute(dir, output)
+	b.asked.StdOut = absolutePath(dir, output)
 	b.asked.StdErr, b.asked.StdIn = b.asked.StdOut, "/dev/null"
-	b.spec.Output = b.file("output", dir, output)
+	b.spec.Output = b.pathInPod("output", dir, output)
 	if r.Error != "" {
-		b.asked.StdErr = absolute(dir, r.Error)
-		b.spec.Error = b.file("error", dir, r.Error)
+		b.asked.StdErr = absolutePath(dir, r.Error)
+		b.spec.Error = b.pathInPod("error", dir, r.Error)
 	}
 	if r.Input != "" {
-		b.asked.StdIn = absolute(dir, r.Input)
-		b.spec.Input = b.file("input", dir, r.Input)
+		b.asked.StdIn = absolutePath(dir, r.Input)
+		b.spec.Input = b.pathInPod("input", dir, r.Input)
 	}
 }
 
-// workDir returns the script's working directory as a path on the submitting machine. For the launcher, it sets the
-// corresponding path in the pod.
-func (b *builder) workDir() string {
+// workingDirectory returns the script's working directory as a path on the submitting machine. For the launcher, it
+// sets the corresponding path in the pod.
+func (b *builder) workingDirectory() string {
 	r := b.r
 	dir := b.Dir
 	if r.Chdir != "" {
-		dir = absolute(b.Dir, r.Chdir)
+		dir = absolutePath(b.Dir, r.Chdir)
 	}
-	_, inside, covered := b.p.Covering(dir)
+	_, inside, covered := b.p.FindVolume(dir)
 	switch {
 	case r.ContainerWorkdir != "":
 		b.spec.WorkDir = r.ContainerWorkdir
 	case covered:
 		b.spec.WorkDir = inside
 		if r.Chdir != "" {
-			b.needs = append(b.needs, Need{r.Said("chdir"), dir})
+			b.needs = append(b.needs, Need{r.OptionText("chdir"), dir})
 		}
 	case r.Chdir != "":
-		b.fail(usererror.Errorf("directories on volumes: "+b.covered()+"; use --container-workdir for a directory of the image", "--chdir=%s is not on a volume of the site's profile", r.Chdir))
+		b.addError(usererror.Errorf("directories on volumes: "+b.volumeDirectories()+"; use --container-workdir for a directory of the image", "--chdir=%s is not on a volume of the site's profile", r.Chdir))
 	}
-	b.by("chdir", "launch.workDir")
-	b.by("container-workdir", "launch.workDir")
+	b.recordFields("chdir", "launch.workDir")
+	b.recordFields("container-workdir", "launch.workDir")
 	return dir
 }
 
-// covered lists the directories that are available on volumes.
-func (b *builder) covered() string {
+// volumeDirectories lists the directories that are available on volumes.
+func (b *builder) volumeDirectories() string {
 	var all []string
 	for _, v := range b.p.Volumes {
 		if len(v.Paths) == 0 {
@@ -80,12 +80,12 @@ func (b *builder) covered() string {
 	if len(all) == 0 {
 		return "none"
 	}
-	return join(all)
+	return joinWords(all)
 }
 
-func absolute(dir, file string) string {
+func absolutePath(dir, file string) string {
 	if strings.HasPrefix(file, `\`) { // the prefix disables patterns
-		return `\` + absolute(dir, strings.TrimPrefix(file, `\`))
+		return `\` + absolutePath(dir, strings.TrimPrefix(file, `\`))
 	}
 	if filepath.IsAbs(file) || dir == "" {
 		return filepath.Clean(file)
@@ -93,28 +93,28 @@ func absolute(dir, file string) string {
 	return filepath.Join(dir, file)
 }
 
-// file returns the path of a file in the pod, for the launcher. If no volume contains the file, it returns "" and
+// pathInPod returns the path of a file in the pod, for the launcher. If no volume contains the file, it returns "" and
 // adds a note, a warning or an error.
-func (b *builder) file(option, dir, pattern string) string {
+func (b *builder) pathInPod(option, dir, pattern string) string {
 	element := 0
 	if b.r.Array == nil {
 		element = -1
 	}
-	if _, err := (launchconfig.Names{ArrayIndex: element}).Expand(pattern); err != nil {
-		b.fail(usererror.Errorf(err.Error(), "Invalid --%s specification", option))
+	if _, err := (launchconfig.Names{ArrayIndex: element}).ExpandPattern(pattern); err != nil {
+		b.addError(usererror.Errorf(err.Error(), "Invalid --%s specification", option))
 		return ""
 	}
-	full := absolute(dir, pattern)
+	full := absolutePath(dir, pattern)
 	plain := strings.TrimPrefix(full, `\`)
-	b.by(option, "launch."+option)
+	b.recordFields(option, "launch."+option)
 	if strings.HasPrefix(plain, "/dev/") {
 		return full
 	}
 	fixed, _, _ := strings.Cut(plain, "%")
-	v, inside, covered := b.p.Covering(filepath.Dir(fixed + "x"))
+	v, inside, covered := b.p.FindVolume(filepath.Dir(fixed + "x"))
 	switch {
 	case covered && (option == "input" || !v.ReadOnly):
-		need := Need{b.r.Said(option), filepath.Dir(fixed + "x")}
+		need := Need{b.r.OptionText(option), filepath.Dir(fixed + "x")}
 		if option == "input" && fixed == plain {
 			need.Path = plain
 		}
@@ -124,7 +124,7 @@ func (b *builder) file(option, dir, pattern string) string {
 		rest := strings.TrimPrefix(strings.TrimPrefix(plain, filepath.Dir(fixed+"x")), "/")
 		return full[:len(full)-len(plain)] + filepath.Join(inside, rest)
 	case option == "input":
-		b.fail(usererror.Errorf("directories on volumes: "+b.covered(), "--input=%s is not on a volume of the site's profile", pattern))
+		b.addError(usererror.Errorf("directories on volumes: "+b.volumeDirectories(), "--input=%s is not on a volume of the site's profile", pattern))
 	case option == "output":
 		b.notes = append(b.notes, Note{OutputInPodLog, "no shared volume covers " + filepath.Dir(plain) + "; output is in the pod log"})
 	default:
@@ -133,28 +133,28 @@ func (b *builder) file(option, dir, pattern string) string {
 	return ""
 }
 
-// home removes the volume with the home directory if --no-container-mount-home requests this.
-func (b *builder) home() {
-	home := launchconfig.Value(b.Environ, "HOME")
+// removeHomeVolume removes the volume with the home directory if --no-container-mount-home requests this.
+func (b *builder) removeHomeVolume() {
+	home := launchconfig.VariableValue(b.Environ, "HOME")
 	if !b.r.NoHome || home == "" {
 		return
 	}
-	v, _, covered := b.p.Covering(home)
+	v, _, covered := b.p.FindVolume(home)
 	if !covered {
-		b.note("--no-container-mount-home: no volume of the site's profile covers " + home + ", so it is not mounted in any case")
+		b.addNote("--no-container-mount-home: no volume of the site's profile covers " + home + ", so it is not mounted in any case")
 		return
 	}
 	without := *b.p
 	without.Volumes = slices.DeleteFunc(slices.Clone(b.p.Volumes), func(other profile.Volume) bool { return other.Name == v.Name })
 	b.p = &without
-	b.made["no-container-mount-home"] = []string{container("volumeMounts")}
+	b.made["no-container-mount-home"] = []string{containerPath("volumeMounts")}
 	if b.Facts.Helper {
-		b.note("--no-container-mount-home: a process node shows the machine's own " + home + "; files written there are lost")
+		b.addNote("--no-container-mount-home: a process node shows the machine's own " + home + "; files written there are lost")
 	}
 }
 
-// image returns the image for the container.
-func (b *builder) image() string {
+// containerImage returns the image for the container.
+func (b *builder) containerImage() string {
 	image := b.r.Image
 	if image == "" {
 		image = b.p.DefaultImage
@@ -163,17 +163,17 @@ func (b *builder) image() string {
 		return processImage
 	}
 	if image == "" {
-		b.fail(b.noImage())
+		b.addError(b.missingImageError())
 	}
 	if strings.HasSuffix(image, ".sqsh") || strings.HasPrefix(image, "/") {
-		b.fail(usererror.Errorf("push the image to a registry, and specify it as registry/name:tag", "--container-image=%s: squashfs files cannot be run here", image))
+		b.addError(usererror.Errorf("push the image to a registry, and specify it as registry/name:tag", "--container-image=%s: squashfs files cannot be run here", image))
 	}
 	return strings.Replace(strings.TrimPrefix(image, "docker://"), "#", "/", 1)
 }
 
-// noImage returns the error for a job without an image. The profile may specify a default image, but the user may not
-// be allowed to read the profile; the hint takes this into account.
-func (b *builder) noImage() error {
+// missingImageError returns the error for a job without an image. The profile may specify a default image, but the user
+// may not be allowed to read the profile; the hint takes this into account.
+func (b *builder) missingImageError() error {
 	if where := b.Facts.HiddenProfile; where != "" {
 		return usererror.Errorf("specify --container-image, or ask an administrator for permission to get ConfigMap slurm-profile in namespace "+where,
 			"no image is specified, and you are not allowed to read the site's profile in namespace %s, which may specify one", where)
@@ -194,9 +194,9 @@ func (b *builder) toolsImage() string {
 	return defaultTools
 }
 
-// mounts adds the profile's volumes and the mounts requested by --container-mounts, which mount directories of these
+// addMounts adds the profile's volumes and the mounts requested by --container-mounts, which mount directories of these
 // volumes at other paths.
-func (b *builder) mounts() {
+func (b *builder) addMounts() {
 	type extra struct{ source, target, mode string }
 	var extras []extra
 	for word := range strings.SplitSeq(b.r.Mounts, ",") {
@@ -212,16 +212,16 @@ func (b *builder) mounts() {
 			e.mode = parts[2]
 		}
 		if !filepath.IsAbs(e.source) || !filepath.IsAbs(e.target) || len(parts) > 3 || e.mode != "" && e.mode != "ro" && e.mode != "rw" {
-			b.fail(usererror.Errorf("use a comma-separated list of SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths", "Invalid --container-mounts specification"))
+			b.addError(usererror.Errorf("use a comma-separated list of SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths", "Invalid --container-mounts specification"))
 			continue
 		}
-		if _, _, ok := b.p.Covering(e.source); !ok {
-			b.fail(usererror.Errorf("directories on volumes: "+b.covered(), "--container-mounts: %s is not on a volume of the site's profile", e.source))
+		if _, _, ok := b.p.FindVolume(e.source); !ok {
+			b.addError(usererror.Errorf("directories on volumes: "+b.volumeDirectories(), "--container-mounts: %s is not on a volume of the site's profile", e.source))
 			continue
 		}
 		extras = append(extras, e)
 	}
-	b.each(func(pod *corev1.PodSpec) {
+	b.visitPods(func(pod *corev1.PodSpec) {
 		main := &pod.Containers[0]
 		for i := range b.p.Volumes {
 			v := &b.p.Volumes[i]
@@ -229,10 +229,10 @@ func (b *builder) mounts() {
 			main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: v.Name, MountPath: v.MountPath, ReadOnly: v.ReadOnly})
 		}
 		for _, e := range extras {
-			v, inside, _ := b.p.Covering(e.source)
+			v, inside, _ := b.p.FindVolume(e.source)
 			sub := strings.TrimPrefix(strings.TrimPrefix(inside, v.MountPath), "/")
 			main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: v.Name, MountPath: e.target, SubPath: sub, ReadOnly: v.ReadOnly || e.mode == "ro"})
 		}
 	})
-	b.by("container-mounts", b.eachField("containers[0].volumeMounts")...)
+	b.recordFields("container-mounts", b.fieldPaths("containers[0].volumeMounts")...)
 }

@@ -19,16 +19,16 @@ type Node struct {
 	Count int64
 	// Group is the node group, or "" if the nodes do not belong to one.
 	Group string
-	// Labels holds the labels whose keys LabelsOf returns.
+	// Labels holds the labels whose keys SelectableLabels returns.
 	Labels      map[string]string
 	Allocatable corev1.ResourceList
 	// Away is true if the nodes currently accept no pods, because they are drained or not ready.
 	Away bool
 }
 
-// LabelsOf returns the keys of the node labels that a request can select by: those in the profile's node selector, of
-// features, of device types and, if the request names nodes, the host name.
-func LabelsOf(p *profile.Profile, r *request.Request) []string {
+// SelectableLabels returns the keys of the node labels that a request can select by: those in the profile's node
+// selector, of features, of device types and, if the request names nodes, the host name.
+func SelectableLabels(p *profile.Profile, r *request.Request) []string {
 	all := map[string]bool{}
 	for key := range p.NodeSelector {
 		all[key] = true
@@ -45,26 +45,26 @@ func LabelsOf(p *profile.Profile, r *request.Request) []string {
 			}
 		}
 	}
-	if r.Has("nodelist") || r.Has("nodefile") || r.Has("exclude") {
+	if r.HasOption("nodelist") || r.HasOption("nodefile") || r.HasOption("exclude") {
 		all[corev1.LabelHostname] = true
 	}
 	return slices.Sorted(maps.Keys(all))
 }
 
-// fewest returns the smallest number of pods with which the job fits on the nodes that it may use, assuming that
+// fewestPods returns the smallest number of pods with which the job fits on the nodes that it may use, assuming that
 // these are empty. most is the number of pods that have a single task or GPU each. If the nodes are unknown, the
 // result is 1. A job that does not fit with any number of pods is rejected, because it would wait forever.
-func (b *builder) fewest(most int64) int {
+func (b *builder) fewestPods(most int64) int {
 	if most <= 1 {
 		return 1
 	}
-	have := b.rooms()
+	have := b.usableNodes()
 	if len(have) == 0 {
 		why := "the cluster's nodes are unknown"
 		if len(b.Facts.Nodes) > 0 {
 			why = "no known node of queue " + b.job.Spec.Queue + " can run the job"
 		}
-		b.note(why + ": all tasks run in one pod; use --nodes to specify the number of pods")
+		b.addNote(why + ": all tasks run in one pod; use --nodes to specify the number of pods")
 		return 1
 	}
 	if len(b.r.Nodelist) > 0 {
@@ -75,35 +75,35 @@ func (b *builder) fewest(most int64) int {
 	}
 	limit := int(min(most, maxNodes))
 	now := slices.DeleteFunc(slices.Clone(have), func(n *Node) bool { return n.Away })
-	n := b.smallest(now, limit)
+	n := b.smallestFit(now, limit)
 	if n == 0 {
-		n = b.smallest(have, limit)
+		n = b.smallestFit(have, limit)
 	}
 	if n == 0 {
-		b.fail(usererror.Errorf(fmt.Sprintf("the nodes of queue %s do not have enough resources for the job in up to %d pods; if nodes will be added, use --nodes to specify the number of pods", b.job.Spec.Queue, limit),
+		b.addError(usererror.Errorf(fmt.Sprintf("the nodes of queue %s do not have enough resources for the job in up to %d pods; if nodes will be added, use --nodes to specify the number of pods", b.job.Spec.Queue, limit),
 			"Batch job submission failed: Requested node configuration is not available"))
 		return 1
 	}
 	if n > 1 && b.r.Verbose > 0 {
-		b.note(fmt.Sprintf("no single node of queue %s has enough resources for the job, so it uses %d nodes", b.job.Spec.Queue, n))
+		b.addNote(fmt.Sprintf("no single node of queue %s has enough resources for the job, so it uses %d nodes", b.job.Spec.Queue, n))
 	}
 	return n
 }
 
-// smallest returns the smallest number of pods with which the job fits, or 0 if none exists up to limit. As the
+// smallestFit returns the smallest number of pods with which the job fits, or 0 if none exists up to limit. As the
 // number grows, the size of a pod takes only a few different values, so the result of places is reused for equal
 // sizes.
-func (b *builder) smallest(have []*Node, limit int) int {
+func (b *builder) smallestFit(have []*Node, limit int) int {
 	var counted corev1.ResourceList
 	places := int64(0)
 	for n := 1; n <= limit; n++ {
-		s, uneven := b.sizeOn(n)
+		s, uneven := b.sizeOnNodes(n)
 		if uneven != nil {
 			continue
 		}
-		asked := b.amounts(&s)
+		asked := b.podResources(&s)
 		if counted == nil || !maps.EqualFunc(counted, asked, sameAmount) {
-			counted, places = asked, b.places(asked, have, int64(limit))
+			counted, places = asked, b.countFittingPods(asked, have, int64(limit))
 		}
 		if places >= int64(n) {
 			return n
@@ -112,13 +112,13 @@ func (b *builder) smallest(have []*Node, limit int) int {
 	return 0
 }
 
-// places returns the number of pods with the given resources that fit on empty nodes. It stops counting at enough. It
-// ignores resources that no node has, because nodes that have them may be added later.
-func (b *builder) places(asked corev1.ResourceList, have []*Node, enough int64) int64 {
+// countFittingPods returns the number of pods with the given resources that fit on empty nodes. It stops counting at
+// enough. It ignores resources that no node has, because nodes that have them may be added later.
+func (b *builder) countFittingPods(asked corev1.ResourceList, have []*Node, enough int64) int64 {
 	needs := map[corev1.ResourceName]int64{}
 	for name, amount := range asked {
-		if b.anywhere(name) {
-			needs[name] = whole(name, amount)
+		if b.isOnAnyNode(name) {
+			needs[name] = wholeUnits(name, amount)
 		}
 	}
 	places := int64(0)
@@ -129,7 +129,7 @@ func (b *builder) places(asked corev1.ResourceList, have []*Node, enough int64) 
 		}
 		for name, need := range needs {
 			if need > 0 {
-				each = min(each, whole(name, node.Allocatable[name])/need)
+				each = min(each, wholeUnits(name, node.Allocatable[name])/need)
 			}
 		}
 		if places += each * node.Count; places >= enough {
@@ -139,36 +139,36 @@ func (b *builder) places(asked corev1.ResourceList, have []*Node, enough int64) 
 	return places
 }
 
-// anywhere reports whether any node has a resource.
-func (b *builder) anywhere(name corev1.ResourceName) bool {
+// isOnAnyNode reports whether any node has a resource.
+func (b *builder) isOnAnyNode(name corev1.ResourceName) bool {
 	return slices.ContainsFunc(b.Facts.Nodes, func(n Node) bool {
 		amount, has := n.Allocatable[name]
 		return has && amount.Sign() > 0
 	})
 }
 
-// rooms returns the nodes that the job may use.
-func (b *builder) rooms() []*Node {
+// usableNodes returns the nodes that the job may use.
+func (b *builder) usableNodes() []*Node {
 	admits := func(string) bool { return true }
 	for _, q := range b.Facts.Queues {
 		if q.Name == b.job.Spec.Queue && q.Admits != nil {
 			admits = q.Admits
 		}
 	}
-	one, _ := b.sizeOn(1) // the device types are the same for all sizes
+	one, _ := b.sizeOnNodes(1) // the device types are the same for all sizes
 	var all []*Node
 	for i := range b.Facts.Nodes {
-		if n := &b.Facts.Nodes[i]; n.Count > 0 && admits(n.Group) && b.chooses(n, one.gres) {
+		if n := &b.Facts.Nodes[i]; n.Count > 0 && admits(n.Group) && b.matchesNode(n, one.gres) {
 			all = append(all, n)
 		}
 	}
 	return all
 }
 
-// chooses reports whether a node satisfies the node names, features and device types of the request. Unknown features
-// and types are rejected elsewhere.
-func (b *builder) chooses(n *Node, gres []optionvalue.Gres) bool {
-	if !profile.Carries(n.Labels, b.p.NodeSelector) {
+// matchesNode reports whether a node satisfies the node names, features and device types of the request. Unknown
+// features and types are rejected elsewhere.
+func (b *builder) matchesNode(n *Node, gres []optionvalue.Gres) bool {
+	if !profile.MatchesLabels(n.Labels, b.p.NodeSelector) {
 		return false
 	}
 	name := n.Labels[corev1.LabelHostname]
@@ -176,12 +176,12 @@ func (b *builder) chooses(n *Node, gres []optionvalue.Gres) bool {
 		return false
 	}
 	for _, g := range gres {
-		if known, _ := b.p.GresOf(g.Name); g.Type != "" && !profile.Carries(n.Labels, known.Types[g.Type]) {
+		if known, _ := b.p.FindGres(g.Name); g.Type != "" && !profile.MatchesLabels(n.Labels, known.Types[g.Type]) {
 			return false
 		}
 	}
 	hasAll := func(features []string) bool {
-		return !slices.ContainsFunc(features, func(feature string) bool { return !profile.Carries(n.Labels, b.p.Features[feature]) })
+		return !slices.ContainsFunc(features, func(feature string) bool { return !profile.MatchesLabels(n.Labels, b.p.Features[feature]) })
 	}
 	return len(b.r.Constraint) == 0 || slices.ContainsFunc(b.r.Constraint, hasAll)
 }

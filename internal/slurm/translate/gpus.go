@@ -11,31 +11,32 @@ import (
 // isGPU reports whether a generic resource is a GPU.
 func isGPU(g optionvalue.Gres) bool { return g.Name == "gpu" }
 
-// gpus reduces the options about GPUs to three numbers: in total, per node and per task. --gres=gpu counts per node.
+// normalizeGPUs reduces the options about GPUs to three numbers: in total, per node and per task. --gres=gpu counts per
+// node.
 // --ntasks-per-gpu together with a number of tasks determines the total.
-func (b *builder) gpus() {
+func (b *builder) normalizeGPUs() {
 	r := b.r
 	ofGres := slices.DeleteFunc(slices.Clone(r.Gres), func(g optionvalue.Gres) bool { return !isGPU(g) })
 	switch {
 	case len(ofGres) == 0:
 	case len(r.GPUsPerNode) == 0:
 		b.gresGPUs, r.GPUsPerNode = true, ofGres
-	case countOf(ofGres, "gpu") != countOf(r.GPUsPerNode, "gpu"):
-		b.fail(usererror.Errorf("use only one of them", "%s and %s specify different numbers of GPUs per node", r.Said("gres"), r.Said("gpus-per-node")))
+	case sumCounts(ofGres, "gpu") != sumCounts(r.GPUsPerNode, "gpu"):
+		b.addError(usererror.Errorf("use only one of them", "%s and %s specify different numbers of GPUs per node", r.OptionText("gres"), r.OptionText("gpus-per-node")))
 	}
 	b.otherGres = slices.DeleteFunc(slices.Clone(r.Gres), isGPU)
 	if r.TasksPerGPU > 0 && r.Tasks > 0 && len(r.GPUs)+len(r.GPUsPerNode) == 0 {
-		r.GPUs = []optionvalue.Gres{{Name: "gpu", Count: divideUp(r.Tasks, r.TasksPerGPU)}}
-		b.by("ntasks-per-gpu", container("resources.limits[nvidia.com/gpu]"))
+		r.GPUs = []optionvalue.Gres{{Name: "gpu", Count: divideRoundingUp(r.Tasks, r.TasksPerGPU)}}
+		b.recordFields("ntasks-per-gpu", containerPath("resources.limits[nvidia.com/gpu]"))
 	}
 	r.GPUs, r.GPUsPerNode, r.GPUsPerTask = slices.Clone(r.GPUs), slices.Clone(r.GPUsPerNode), slices.Clone(r.GPUsPerTask)
-	inherit(r.GPUsPerNode, r.GPUs, r.GPUsPerTask)
-	inherit(r.GPUs, r.GPUsPerNode, r.GPUsPerTask)
-	inherit(r.GPUsPerTask, r.GPUsPerNode, r.GPUs)
+	inheritType(r.GPUsPerNode, r.GPUs, r.GPUsPerTask)
+	inheritType(r.GPUs, r.GPUsPerNode, r.GPUsPerTask)
+	inheritType(r.GPUsPerTask, r.GPUsPerNode, r.GPUs)
 }
 
-// inherit copies the type of GPUs from another option to an entry without a type.
-func inherit(to []optionvalue.Gres, from ...[]optionvalue.Gres) {
+// inheritType copies the type of GPUs from another option to an entry without a type.
+func inheritType(to []optionvalue.Gres, from ...[]optionvalue.Gres) {
 	if len(to) != 1 || to[0].Type != "" {
 		return
 	}
@@ -47,9 +48,9 @@ func inherit(to []optionvalue.Gres, from ...[]optionvalue.Gres) {
 	}
 }
 
-// gresOfNode returns the generic resources of each pod, combined from all options. It returns an error if a total
+// gresPerNode returns the generic resources of each pod, combined from all options. It returns an error if a total
 // cannot be divided evenly among the pods, because all pods are identical.
-func (b *builder) gresOfNode(s *size) ([]optionvalue.Gres, error) {
+func (b *builder) gresPerNode(s *size) ([]optionvalue.Gres, error) {
 	r := b.r
 	all := slices.Clone(b.otherGres)
 	if len(r.GPUsPerNode) > 0 { // tasks share the GPUs, and the total follows from the number per node
@@ -57,8 +58,8 @@ func (b *builder) gresOfNode(s *size) ([]optionvalue.Gres, error) {
 	}
 	var uneven error
 	for _, g := range r.GPUs {
-		if each := divideUp(g.Count, int64(s.nodes)); g.Count%int64(s.nodes) != 0 {
-			uneven = usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --gpus=%d", each, each*int64(s.nodes)), "%s cannot be spread evenly over --nodes=%d", b.saidGPUs(), s.nodes)
+		if each := divideRoundingUp(g.Count, int64(s.nodes)); g.Count%int64(s.nodes) != 0 {
+			uneven = usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --gpus=%d", each, each*int64(s.nodes)), "%s cannot be spread evenly over --nodes=%d", b.totalGPUOptions(), s.nodes)
 		}
 		g.Count /= int64(s.nodes)
 		all = append(all, g)
@@ -74,16 +75,16 @@ func (b *builder) gresOfNode(s *size) ([]optionvalue.Gres, error) {
 	return all, uneven
 }
 
-// saidGPUs returns the options, as specified, that determine the total number of GPUs.
-func (b *builder) saidGPUs() string {
-	if said := b.r.Said("gpus"); said != "" {
+// totalGPUOptions returns the options, as specified, that determine the total number of GPUs.
+func (b *builder) totalGPUOptions() string {
+	if said := b.r.OptionText("gpus"); said != "" {
 		return said
 	}
-	return b.r.Said("ntasks-per-gpu") + " with " + b.r.Said("ntasks")
+	return b.r.OptionText("ntasks-per-gpu") + " with " + b.r.OptionText("ntasks")
 }
 
-// countOf returns the sum of the counts of all resources with the given name.
-func countOf(all []optionvalue.Gres, name string) int64 {
+// sumCounts returns the sum of the counts of all resources with the given name.
+func sumCounts(all []optionvalue.Gres, name string) int64 {
 	var n int64
 	for _, g := range all {
 		if g.Name == name {
@@ -93,8 +94,8 @@ func countOf(all []optionvalue.Gres, name string) int64 {
 	return n
 }
 
-// shortGPUs formats GPUs as in options, for example 4 or a100:4.
-func shortGPUs(all []optionvalue.Gres) string {
+// formatGPUs formats GPUs as in options, for example 4 or a100:4.
+func formatGPUs(all []optionvalue.Gres) string {
 	text := ""
 	for _, g := range all {
 		if text != "" {
@@ -103,7 +104,7 @@ func shortGPUs(all []optionvalue.Gres) string {
 		if g.Type != "" {
 			text += g.Type + ":"
 		}
-		text += itoa(g.Count)
+		text += formatNumber(g.Count)
 	}
 	return text
 }

@@ -13,15 +13,15 @@ import (
 // batchJob translates a whole script, as sbatch does.
 func batchJob(t *testing.T, script, environ string) *Result {
 	t.Helper()
-	read, err := directive.Read([]byte(script))
+	read, err := directive.ParseScript([]byte(script))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := request.Build(request.Input{Command: request.Sbatch, Words: read.Components[0], Environ: strings.Fields(environ), Now: moment})
+	r, _, err := request.BuildRequest(request.Input{Command: request.Sbatch, Words: read.Components[0], Environ: strings.Fields(environ), Now: moment})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := profile.Parse([]byte(site))
+	p, err := profile.ParseProfile([]byte(site))
 	if err != nil {
 		t.Fatal(err)
 	}

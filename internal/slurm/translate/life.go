@@ -28,13 +28,13 @@ const (
 	maxRequeue = 1000
 )
 
-// partition sets the queue and the namespace of the job, as given by its partition and account.
-func (b *builder) partition() {
+// setPartition sets the queue and the namespace of the job, as given by its partition and account.
+func (b *builder) setPartition() {
 	name := b.choosePartition(b.r.Partition)
 	account, knownAccount := b.p.Accounts[b.r.Account]
 	if b.r.Account != "" && len(b.p.Accounts) > 0 && !knownAccount {
 		known := strings.Join(slices.Sorted(maps.Keys(b.p.Accounts)), ", ")
-		b.fail(usererror.Errorf("known accounts: "+known, "Batch job submission failed: Invalid account or account/partition combination specified"))
+		b.addError(usererror.Errorf("known accounts: "+known, "Batch job submission failed: Invalid account or account/partition combination specified"))
 	}
 	if name == "" && account.Queue == "" {
 		name = b.p.DefaultPartition
@@ -60,16 +60,16 @@ func (b *builder) partition() {
 	}
 	if account.Namespace != "" {
 		b.Namespace, b.job.Namespace = account.Namespace, account.Namespace
-		b.by("account", "metadata.namespace")
+		b.recordFields("account", "metadata.namespace")
 	}
 	if b.r.Account != "" {
 		b.job.Labels[keys.Account] = labelValue(b.r.Account)
-		b.by("account", path("metadata.labels", keys.Account))
+		b.recordFields("account", keyPath("metadata.labels", keys.Account))
 	}
-	b.by("partition", "spec.queue")
-	b.knownQueue(name, queue)
+	b.recordFields("partition", "spec.queue")
+	b.checkQueue(name, queue)
 	if b.r.Nodes != nil {
-		b.notTooMany(int(b.r.Nodes.Min))
+		b.checkNodeCount(int(b.r.Nodes.Min))
 	}
 }
 
@@ -82,26 +82,26 @@ func (b *builder) choosePartition(list string) string {
 		return list
 	}
 	for _, name := range names {
-		b.knownQueue(name, b.queueOf(name))
+		b.checkQueue(name, b.queueOfPartition(name))
 	}
 	chosen := names[0]
-	if i := slices.IndexFunc(names, b.takes); i >= 0 {
+	if i := slices.IndexFunc(names, b.permitsJob); i >= 0 {
 		chosen = names[i]
 	}
 	if b.r.Verbose > 0 {
-		b.note(fmt.Sprintf("of the partitions %s, the job uses %s", list, chosen))
+		b.addNote(fmt.Sprintf("of the partitions %s, the job uses %s", list, chosen))
 	}
 	return chosen
 }
 
-// queueOf returns the queue of a partition.
-func (b *builder) queueOf(partition string) string {
+// queueOfPartition returns the queue of a partition.
+func (b *builder) queueOfPartition(partition string) string {
 	return cmp.Or(b.p.Partitions[partition].Queue, partition)
 }
 
-// takes reports whether a partition is open and permits the job's time limit and number of nodes.
-func (b *builder) takes(partition string) bool {
-	known, queue := b.p.Partitions[partition], b.queueOf(partition)
+// permitsJob reports whether a partition is open and permits the job's time limit and number of nodes.
+func (b *builder) permitsJob(partition string) bool {
+	known, queue := b.p.Partitions[partition], b.queueOfPartition(partition)
 	if slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue && !q.Open }) {
 		return false
 	}
@@ -117,26 +117,26 @@ func (b *builder) exceedsTime(maxTime string) bool {
 		return false
 	}
 	limit, err := optionvalue.ParseTime(maxTime)
-	return err == nil && exceeds(*b.r.Time, limit)
+	return err == nil && exceedsLimit(*b.r.Time, limit)
 }
 
-// exceeds reports whether limit is longer than most, where Unlimited is longer than any other limit.
-func exceeds(limit, most optionvalue.Minutes) bool {
+// exceedsLimit reports whether limit is longer than most, where Unlimited is longer than any other limit.
+func exceedsLimit(limit, most optionvalue.Minutes) bool {
 	if most == optionvalue.Unlimited {
 		return false
 	}
 	return limit == optionvalue.Unlimited || limit > most
 }
 
-// notTooMany rejects a number of nodes that the partition does not permit.
-func (b *builder) notTooMany(nodes int) {
+// checkNodeCount rejects a number of nodes that the partition does not permit.
+func (b *builder) checkNodeCount(nodes int) {
 	if limit := b.p.Partitions[b.r.Partition].MaxNodes; limit > 0 && int64(nodes) > limit {
-		b.fail(usererror.Errorf("the limit of partition "+b.r.Partition+" is "+itoa(limit), "Batch job submission failed: Node count specification invalid"))
+		b.addError(usererror.Errorf("the limit of partition "+b.r.Partition+" is "+formatNumber(limit), "Batch job submission failed: Node count specification invalid"))
 	}
 }
 
-// knownQueue rejects a queue that does not exist.
-func (b *builder) knownQueue(partition, queue string) {
+// checkQueue rejects a queue that does not exist.
+func (b *builder) checkQueue(partition, queue string) {
 	if b.Facts.Queues == nil || slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue }) {
 		return
 	}
@@ -147,11 +147,11 @@ func (b *builder) knownQueue(partition, queue string) {
 		}
 	}
 	slices.Sort(open)
-	b.fail(usererror.Errorf("open queues: "+join(open), "invalid partition specified: %s\nBatch job submission failed: Invalid partition name specified", partition))
+	b.addError(usererror.Errorf("open queues: "+joinWords(open), "invalid partition specified: %s\nBatch job submission failed: Invalid partition name specified", partition))
 }
 
-// priority sets the priority class from --qos.
-func (b *builder) priority() {
+// setPriorityClass sets the priority class from --qos.
+func (b *builder) setPriorityClass() {
 	if b.r.QOS == "" {
 		return
 	}
@@ -167,20 +167,20 @@ func (b *builder) priority() {
 		slices.Sort(known)
 		hint := "the cluster has no priority classes, and the site's profile defines no QOS"
 		if len(known) > 0 {
-			hint = "known: " + join(slices.Compact(known))
+			hint = "known: " + joinWords(slices.Compact(known))
 		}
-		b.fail(usererror.Errorf(hint, "Batch job submission failed: Invalid qos specification"))
+		b.addError(usererror.Errorf(hint, "Batch job submission failed: Invalid qos specification"))
 	}
 	b.job.Spec.PriorityClassName = class
 	b.spec.QOS, b.asked.QOS = b.r.QOS, b.r.QOS
-	b.by("qos", "spec.priorityClassName")
+	b.recordFields("qos", "spec.priorityClassName")
 }
 
-// gates sets the conditions that delay the start of the job: a hold, a begin time and dependencies.
-func (b *builder) gates() {
+// setGates sets the conditions that delay the start of the job: a hold, a begin time and dependencies.
+func (b *builder) setGates() {
 	set := func(option, key, text string) {
 		b.job.Annotations[key] = text
-		b.by(option, path("metadata.annotations", key))
+		b.recordFields(option, keyPath("metadata.annotations", key))
 	}
 	if b.r.Hold {
 		set("hold", keys.Hold, keys.HoldUser)
@@ -190,7 +190,7 @@ func (b *builder) gates() {
 	}
 	if b.r.Dependency != "" {
 		if _, err := batchv1alpha1.ParseDependency(b.r.Dependency, b.Namespace); err != nil {
-			b.fail(usererror.Errorf(err.Error(), "Batch job submission failed: Job dependency problem"))
+			b.addError(usererror.Errorf(err.Error(), "Batch job submission failed: Job dependency problem"))
 		}
 		set("dependency", keys.Dependency, b.r.Dependency)
 		b.spec.Dependency = b.r.Dependency
@@ -198,12 +198,12 @@ func (b *builder) gates() {
 	if b.r.KillOnInvalidDependency {
 		set("kill-on-invalid-dep", keys.KillOnInvalidDependency, "true")
 	}
-	b.by("kill-on-invalid-dep")
+	b.recordFields("kill-on-invalid-dep")
 }
 
-// life sets the time limit of the job, and the policies that end or restart it.
-func (b *builder) life() {
-	b.limit()
+// setLifetime sets the time limit of the job, and the policies that end or restart it.
+func (b *builder) setLifetime() {
+	b.setTimeLimit()
 	keep, requeues := int32(keepSeconds), int32(maxRequeue)
 	if b.p.KeepSeconds > 0 {
 		keep = b.p.KeepSeconds
@@ -215,27 +215,27 @@ func (b *builder) life() {
 	b.asked.Requeue = b.r.Requeue == nil || *b.r.Requeue
 	b.spec.NoRequeue = !b.asked.Requeue
 	if b.r.Array != nil {
-		b.arrayPolicies()
+		b.setArrayPolicies()
 	} else {
-		b.jobPolicies()
+		b.setJobPolicies()
 	}
 	if s := b.r.Signal; s != nil {
 		b.spec.Signal = &launchconfig.Signal{Number: s.Number, Seconds: s.Before, Batch: s.Batch}
-		b.by("signal", "launch.signal")
+		b.recordFields("signal", "launch.signal")
 		if b.spec.TimeLimit == 0 {
-			b.note("--signal=" + s.String() + " is sent before the time limit, but --time is not set")
+			b.addNote("--signal=" + s.String() + " is sent before the time limit, but --time is not set")
 		}
 	}
 }
 
-func (b *builder) jobPolicies() {
+func (b *builder) setJobPolicies() {
 	evicted := busv1alpha1.RestartJobAction
 	if !b.asked.Requeue {
 		evicted = busv1alpha1.TerminateJobAction
 	}
 	b.job.Spec.Policies = []batchv1alpha1.LifecyclePolicy{{Event: busv1alpha1.PodEvictedEvent, Action: evicted}}
-	b.by("requeue", "spec.policies[0].action")
-	b.by("no-requeue", "spec.policies[0].action")
+	b.recordFields("requeue", "spec.policies[0].action")
+	b.recordFields("no-requeue", "spec.policies[0].action")
 	tasks := b.job.Spec.Tasks
 	tasks[0].Policies = []batchv1alpha1.LifecyclePolicy{
 		{ExitCode: new(int32(launchconfig.ExitRequeue)), Action: busv1alpha1.RestartJobAction},
@@ -246,11 +246,11 @@ func (b *builder) jobPolicies() {
 	if len(tasks) > 1 && !b.r.NoKill {
 		tasks[1].Policies = []batchv1alpha1.LifecyclePolicy{{Event: busv1alpha1.PodFailedEvent, Action: busv1alpha1.TerminateJobAction}}
 	}
-	b.by("no-kill", "spec.tasks[1].policies")
+	b.recordFields("no-kill", "spec.tasks[1].policies")
 }
 
-// arrayPolicies sets the policies of an array, whose elements fail and restart independently of each other.
-func (b *builder) arrayPolicies() {
+// setArrayPolicies sets the policies of an array, whose elements fail and restart independently of each other.
+func (b *builder) setArrayPolicies() {
 	again := busv1alpha1.RestartPodAction
 	if b.size.nodes > 1 {
 		again = busv1alpha1.RestartPartitionAction
@@ -260,57 +260,57 @@ func (b *builder) arrayPolicies() {
 		policies = append(policies, batchv1alpha1.LifecyclePolicy{Event: busv1alpha1.PodEvictedEvent, Action: again})
 	}
 	b.job.Spec.Tasks[0].Policies = policies
-	b.by("requeue", "spec.tasks[0].policies")
-	b.by("no-requeue", "spec.tasks[0].policies")
+	b.recordFields("requeue", "spec.tasks[0].policies")
+	b.recordFields("no-requeue", "spec.tasks[0].policies")
 }
 
-// limit sets the time limit: the one that was requested, or the default in the profile.
-func (b *builder) limit() {
+// setTimeLimit sets the time limit: the one that was requested, or the default in the profile.
+func (b *builder) setTimeLimit() {
 	part := b.p.Partitions[b.r.Partition]
 	limit := optionvalue.Unlimited
 	for _, text := range []string{b.p.DefaultTime, part.DefaultTime} {
 		if text != "" {
-			limit = b.minutes(text)
+			limit = b.parseMinutes(text)
 		}
 	}
 	if b.r.Time != nil {
 		limit = *b.r.Time
 	}
-	most := b.p.LongestIn(b.r.Partition)
+	most := b.p.MaximumTime(b.r.Partition)
 	switch {
 	case most > 0 && limit < 0 && b.r.Time == nil:
 		limit = most
 	case most > 0 && (limit < 0 || limit > most):
-		b.fail(usererror.Errorf("the maximum is "+most.String(), "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)"))
+		b.addError(usererror.Errorf("the maximum is "+most.String(), "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)"))
 	}
 	if limit < 0 {
-		b.by("time")
+		b.recordFields("time")
 		return
 	}
 	seconds := int64(limit) * 60
 	b.spec.TimeLimit = seconds
-	b.job.Spec.RunningEstimate = &metav1.Duration{Duration: limit.Duration()}
-	b.each(func(pod *corev1.PodSpec) { pod.ActiveDeadlineSeconds = &seconds })
-	b.by("time", append([]string{"spec.runningEstimate"}, b.eachField("activeDeadlineSeconds")...)...)
+	b.job.Spec.RunningEstimate = &metav1.Duration{Duration: limit.ToDuration()}
+	b.visitPods(func(pod *corev1.PodSpec) { pod.ActiveDeadlineSeconds = &seconds })
+	b.recordFields("time", append([]string{"spec.runningEstimate"}, b.fieldPaths("activeDeadlineSeconds")...)...)
 }
 
-// minutes parses a time from the profile, which has already been validated.
-func (b *builder) minutes(text string) optionvalue.Minutes {
+// parseMinutes parses a time from the profile, which has already been validated.
+func (b *builder) parseMinutes(text string) optionvalue.Minutes {
 	m, err := optionvalue.ParseTime(text)
 	if err != nil {
-		b.fail(err)
+		b.addError(err)
 	}
 	return m
 }
 
-// remember stores the requested options in an annotation, because the Job has no fields for all of them.
-func (b *builder) remember() {
+// storeOptions stores the requested options in an annotation, because the Job has no fields for all of them.
+func (b *builder) storeOptions() {
 	r, o := b.r, &b.asked
 	o.Comment, o.WCKey, o.Extra, o.MailUser, o.MailType = r.Comment, r.WCKey, r.Extra, r.MailUser, r.MailType
-	o.SubmitHost, o.SubmitLine = b.Host, short(b.Line)
+	o.SubmitHost, o.SubmitLine = b.Host, truncateText(b.Line)
 	o.UID, o.GID, o.Group = b.Owner.UID, b.Owner.GID, b.Owner.Group
 	if b.ScriptFile != "" { // as in Slurm, a job from --wrap or standard input has no command
-		o.Command = short(strings.Join(append([]string{b.ScriptFile}, b.Args...), " "))
+		o.Command = truncateText(strings.Join(append([]string{b.ScriptFile}, b.Args...), " "))
 	}
 	o.Features, o.Exclusive = r.Constraint.String(), r.Exclusive != ""
 	o.Tasks, o.TasksPerNode, o.CPUsPerTask = int(b.size.tasks), int(r.TasksPerNode), int(max(r.CPUsPerTask, 1))
@@ -324,16 +324,16 @@ func (b *builder) remember() {
 	}
 	o.Gres = strings.Join(words, ",")
 	for _, option := range []string{"comment", "wckey", "extra", "mail-type", "mail-user"} {
-		b.by(option, path("metadata.annotations", keys.Slurm))
+		b.recordFields(option, keyPath("metadata.annotations", keys.Slurm))
 	}
 	if (r.MailType != "" || r.MailUser != "") && b.p.MailNotifier == "" && !strings.EqualFold(r.MailType, "NONE") {
-		b.warn("mail-type", "mail-user")
+		b.warnIneffective("mail-type", "mail-user")
 	}
-	submission.Write(b.job, *o)
+	submission.StoreOptions(b.job, *o)
 }
 
-// warn warns, with --verbose or --strict, that the first specified option of a list has no effect.
-func (b *builder) warn(options ...string) {
+// warnIneffective warns, with --verbose or --strict, that the first specified option of a list has no effect.
+func (b *builder) warnIneffective(options ...string) {
 	if b.r.Verbose == 0 && !b.r.Strict {
 		return
 	}

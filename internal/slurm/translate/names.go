@@ -45,29 +45,29 @@ func labelValue(text string) string {
 // are limited to 256 KiB.
 const longestText = 4 << 10
 
-// short truncates a text to longestText.
-func short(text string) string {
+// truncateText truncates a text to longestText.
+func truncateText(text string) string {
 	if len(text) <= longestText {
 		return text
 	}
 	return strings.ToValidUTF8(text[:longestText], "") + "…"
 }
 
-// path returns the path of a key in a map field of the Job.
-func path(in, key string) string { return in + "[" + key + "]" }
+// keyPath returns the path of a key in a map field of the Job.
+func keyPath(in, key string) string { return in + "[" + key + "]" }
 
-// task returns the path of a task in the Job.
-func task(i int) string { return fmt.Sprintf("spec.tasks[%d]", i) }
+// taskPath returns the path of a task in the Job.
+func taskPath(i int) string { return fmt.Sprintf("spec.tasks[%d]", i) }
 
-// container returns the path of a field of the first task's container.
-func container(field string) string { return task(0) + ".template.spec.containers[0]." + field }
+// containerPath returns the path of a field of the first task's container.
+func containerPath(field string) string { return taskPath(0) + ".template.spec.containers[0]." + field }
 
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+func formatNumber(n int64) string { return strconv.FormatInt(n, 10) }
 
-func join(words []string) string { return strings.Join(words, ", ") }
+func joinWords(words []string) string { return strings.Join(words, ", ") }
 
-// specText returns the content of the file that specifies the job for the launcher.
-func specText(spec *launchconfig.Spec) string {
+// encodeSpec returns the content of the file that specifies the job for the launcher.
+func encodeSpec(spec *launchconfig.Spec) string {
 	text, err := json.MarshalIndent(spec, "", " ")
 	if err != nil {
 		return "{}" // cannot happen: strings and numbers can always be encoded

@@ -14,61 +14,61 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// place sets the node requirements and the rules between pods.
-func (b *builder) place() {
+// setPlacement sets the node requirements and the rules between pods.
+func (b *builder) setPlacement() {
 	affinity := &corev1.Affinity{}
-	b.nodes(affinity)
-	b.neighbours(affinity)
+	b.addNodeAffinity(affinity)
+	b.addPodAffinity(affinity)
 	if affinity.NodeAffinity != nil || affinity.PodAntiAffinity != nil {
-		b.each(func(pod *corev1.PodSpec) { pod.Affinity = affinity.DeepCopy() })
+		b.visitPods(func(pod *corev1.PodSpec) { pod.Affinity = affinity.DeepCopy() })
 	}
-	b.topology()
-	b.numa()
+	b.setTopology()
+	b.setNUMAPolicy()
 }
 
-// nodes adds the node requirements: lists of nodes, features, and device types.
-func (b *builder) nodes(affinity *corev1.Affinity) {
+// addNodeAffinity adds the node requirements: lists of nodes, features, and device types.
+func (b *builder) addNodeAffinity(affinity *corev1.Affinity) {
 	const required = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-	all := requirements(b.p.NodeSelector)
-	b.knownNodes()
+	all := toRequirements(b.p.NodeSelector)
+	b.checkNodeNames()
 	if list := b.r.Nodelist; len(list) > 0 {
 		all = append(all, corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: list})
-		b.asked.Nodes = hostlist.Compress(list)
+		b.asked.Nodes = hostlist.CompressNames(list)
 		if b.size.least > len(list) {
-			b.fail(usererror.Errorf("list more nodes, or request fewer", "--nodes=%d is more than the number of nodes in --nodelist (%d)", b.size.least, len(list)))
+			b.addError(usererror.Errorf("list more nodes, or request fewer", "--nodes=%d is more than the number of nodes in --nodelist (%d)", b.size.least, len(list)))
 		}
-		b.by("nodelist", b.eachField(required)...)
-		b.by("nodefile", b.eachField(required)...)
+		b.recordFields("nodelist", b.fieldPaths(required)...)
+		b.recordFields("nodefile", b.fieldPaths(required)...)
 	}
 	if list := b.r.Exclude; len(list) > 0 {
 		all = append(all, corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpNotIn, Values: list})
-		b.asked.Exclude = hostlist.Compress(list)
-		b.by("exclude", b.eachField(required)...)
+		b.asked.Exclude = hostlist.CompressNames(list)
+		b.recordFields("exclude", b.fieldPaths(required)...)
 	}
-	all = append(all, b.typesOfGres(required)...)
-	terms := b.termsOf(all, b.r.Constraint)
+	all = append(all, b.deviceRequirements(required)...)
+	terms := b.selectorTerms(all, b.r.Constraint)
 	if len(b.r.Constraint) > 0 {
-		b.by("constraint", b.eachField(required)...)
+		b.recordFields("constraint", b.fieldPaths(required)...)
 	}
 	if len(terms[0].MatchExpressions) > 0 {
 		affinity.NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}
 	}
-	b.prefer(affinity)
+	b.addPreferences(affinity)
 }
 
-func (b *builder) prefer(affinity *corev1.Affinity) {
+func (b *builder) addPreferences(affinity *corev1.Affinity) {
 	for _, features := range b.r.Prefer {
 		if affinity.NodeAffinity == nil {
 			affinity.NodeAffinity = &corev1.NodeAffinity{}
 		}
 		affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution = append(affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution,
-			corev1.PreferredSchedulingTerm{Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: b.labelsOf(features)}})
+			corev1.PreferredSchedulingTerm{Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: b.labelRequirements(features)}})
 	}
-	b.by("prefer", b.eachField("affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution")...)
+	b.recordFields("prefer", b.fieldPaths("affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution")...)
 }
 
-// labelsOf returns the requirements for the labels of features.
-func (b *builder) labelsOf(features []string) []corev1.NodeSelectorRequirement {
+// labelRequirements returns the requirements for the labels of features.
+func (b *builder) labelRequirements(features []string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for _, feature := range features {
 		labels, known := b.p.Features[feature]
@@ -80,18 +80,18 @@ func (b *builder) labelsOf(features []string) []corev1.NodeSelectorRequirement {
 			slices.Sort(names)
 			hint := "the site's profile defines no features (labels of nodes)"
 			if len(names) > 0 {
-				hint = "features: " + join(names)
+				hint = "features: " + joinWords(names)
 			}
-			b.fail(usererror.Errorf(hint, "Batch job submission failed: Invalid feature specification: %s", feature))
+			b.addError(usererror.Errorf(hint, "Batch job submission failed: Invalid feature specification: %s", feature))
 			continue
 		}
-		all = append(all, requirements(labels)...)
+		all = append(all, toRequirements(labels)...)
 	}
 	return all
 }
 
-// requirements converts labels to requirements. A value may be a comma-separated list of alternatives.
-func requirements(labels map[string]string) []corev1.NodeSelectorRequirement {
+// toRequirements converts labels to requirements. A value may be a comma-separated list of alternatives.
+func toRequirements(labels map[string]string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for key, value := range labels {
 		all = append(all, corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: strings.Split(value, ",")})
@@ -100,14 +100,14 @@ func requirements(labels map[string]string) []corev1.NodeSelectorRequirement {
 	return all
 }
 
-// typesOfGres returns the requirements for the requested device types.
-func (b *builder) typesOfGres(required string) []corev1.NodeSelectorRequirement {
+// deviceRequirements returns the requirements for the requested device types.
+func (b *builder) deviceRequirements(required string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for _, g := range b.size.gres {
 		if g.Type == "" {
 			continue
 		}
-		known, _ := b.p.GresOf(g.Name)
+		known, _ := b.p.FindGres(g.Name)
 		labels, ok := known.Types[g.Type]
 		if !ok {
 			var names []string
@@ -117,31 +117,31 @@ func (b *builder) typesOfGres(required string) []corev1.NodeSelectorRequirement 
 			slices.Sort(names)
 			hint := "the site's profile defines no types of " + g.Name
 			if len(names) > 0 {
-				hint = "types of " + g.Name + ": " + join(names)
+				hint = "types of " + g.Name + ": " + joinWords(names)
 			}
-			b.fail(usererror.Errorf(hint, "Batch job submission failed: Invalid generic resource (gres) specification: %s", g.Name+":"+g.Type))
+			b.addError(usererror.Errorf(hint, "Batch job submission failed: Invalid generic resource (gres) specification: %s", g.Name+":"+g.Type))
 			continue
 		}
-		all = append(all, requirements(labels)...)
+		all = append(all, toRequirements(labels)...)
 		for _, option := range []string{"gres", "gpus", "gpus-per-node", "gpus-per-task", "tres-per-task"} {
-			b.by(option, b.eachField(required)...)
+			b.recordFields(option, b.fieldPaths(required)...)
 		}
 	}
 	return all
 }
 
-// neighbours adds the rules about other pods on the same node.
-func (b *builder) neighbours(affinity *corev1.Affinity) {
+// addPodAffinity adds the rules about other pods on the same node.
+func (b *builder) addPodAffinity(affinity *corev1.Affinity) {
 	anti := &corev1.PodAntiAffinity{}
 	ours := metav1.LabelSelectorRequirement{Key: keys.JobName, Operator: metav1.LabelSelectorOpIn, Values: []string{b.name}}
 	const field = "affinity.podAntiAffinity"
 	if b.r.Nodes != nil && b.size.nodes > 1 {
-		mates := apart(false, ours)
+		mates := sameNodeTerm(false, ours)
 		if b.r.Array != nil { // consider only pods of the same element
 			mates.MatchLabelKeys = []string{keys.PartitionID}
 		}
 		anti.RequiredDuringSchedulingIgnoredDuringExecution = append(anti.RequiredDuringSchedulingIgnoredDuringExecution, mates)
-		b.by("nodes", b.eachField(field)...)
+		b.recordFields("nodes", b.fieldPaths(field)...)
 	}
 	if b.r.Exclusive != "" {
 		others := []metav1.LabelSelectorRequirement{{Key: keys.JobName, Operator: metav1.LabelSelectorOpExists}}
@@ -149,8 +149,8 @@ func (b *builder) neighbours(affinity *corev1.Affinity) {
 			user := labelValue(b.User)
 			others = append(others, metav1.LabelSelectorRequirement{Key: keys.User, Operator: metav1.LabelSelectorOpNotIn, Values: []string{user}})
 		}
-		anti.RequiredDuringSchedulingIgnoredDuringExecution = append(anti.RequiredDuringSchedulingIgnoredDuringExecution, apart(true, others...))
-		b.by("exclusive", b.eachField(field)...)
+		anti.RequiredDuringSchedulingIgnoredDuringExecution = append(anti.RequiredDuringSchedulingIgnoredDuringExecution, sameNodeTerm(true, others...))
+		b.recordFields("exclusive", b.fieldPaths(field)...)
 	}
 	if user := labelValue(b.User); user != "" {
 		for i := range b.job.Spec.Tasks {
@@ -158,16 +158,16 @@ func (b *builder) neighbours(affinity *corev1.Affinity) {
 		}
 	}
 	if b.r.SpreadJob {
-		anti.PreferredDuringSchedulingIgnoredDuringExecution = []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: apart(false, ours)}}
-		b.by("spread-job", b.eachField(field)...)
+		anti.PreferredDuringSchedulingIgnoredDuringExecution = []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: sameNodeTerm(false, ours)}}
+		b.recordFields("spread-job", b.fieldPaths(field)...)
 	}
 	if anti.RequiredDuringSchedulingIgnoredDuringExecution != nil || anti.PreferredDuringSchedulingIgnoredDuringExecution != nil {
 		affinity.PodAntiAffinity = anti
 	}
 }
 
-// apart returns a term that matches pods on the same node, in this namespace or in all namespaces.
-func apart(everywhere bool, of ...metav1.LabelSelectorRequirement) corev1.PodAffinityTerm {
+// sameNodeTerm returns a term that matches pods on the same node, in this namespace or in all namespaces.
+func sameNodeTerm(everywhere bool, of ...metav1.LabelSelectorRequirement) corev1.PodAffinityTerm {
 	term := corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchExpressions: of}}
 	if everywhere {
 		term.NamespaceSelector = &metav1.LabelSelector{}
@@ -175,33 +175,33 @@ func apart(everywhere bool, of ...metav1.LabelSelectorRequirement) corev1.PodAff
 	return term
 }
 
-// topology sets how close to each other the pods' nodes must be.
-func (b *builder) topology() {
+// setTopology sets how close to each other the pods' nodes must be.
+func (b *builder) setTopology() {
 	if s := b.r.Switches; s != nil {
 		mode := batchv1alpha1.HardNetworkTopologyMode
 		if s.Wait != optionvalue.Unlimited || s.Count > 1 {
 			mode = batchv1alpha1.SoftNetworkTopologyMode
 		}
 		b.job.Spec.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: mode, HighestTierAllowed: new(1)}
-		b.by("switches", "spec.networkTopology")
+		b.recordFields("switches", "spec.networkTopology")
 	}
 	n := int(b.r.Segment)
 	switch {
 	case n == 0:
 	case b.size.nodes%n != 0:
-		b.fail(usererror.Errorf("set --nodes to a multiple of --segment", "--segment=%d: --nodes=%d is not a multiple of it", n, b.size.nodes))
+		b.addError(usererror.Errorf("set --nodes to a multiple of --segment", "--segment=%d: --nodes=%d is not a multiple of it", n, b.size.nodes))
 	case b.r.Array != nil:
-		b.fail(usererror.Errorf("remove --segment: each element is already a group", "--segment is not supported here together with --array"))
+		b.addError(usererror.Errorf("remove --segment: each element is already a group", "--segment is not supported here together with --array"))
 	case n == b.size.nodes:
 		b.job.Spec.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: batchv1alpha1.HardNetworkTopologyMode, HighestTierAllowed: new(1)}
-		b.by("segment", "spec.networkTopology")
+		b.recordFields("segment", "spec.networkTopology")
 	default:
-		b.fail(usererror.Errorf("remove the option, or use --switches", "--segment=%d is supported here only for all nodes of a job (--nodes=%d): smaller groups cannot be distinguished", n, b.size.nodes))
+		b.addError(usererror.Errorf("remove the option, or use --switches", "--segment=%d is supported here only for all nodes of a job (--nodes=%d): smaller groups cannot be distinguished", n, b.size.nodes))
 	}
 }
 
-// numa requests a single NUMA node for --hint and --mem-bind if the profile enables this.
-func (b *builder) numa() {
+// setNUMAPolicy requests a single NUMA node for --hint and --mem-bind if the profile enables this.
+func (b *builder) setNUMAPolicy() {
 	if !b.p.NumaHints {
 		return
 	}
@@ -211,19 +211,19 @@ func (b *builder) numa() {
 	}
 	for i := range b.job.Spec.Tasks {
 		b.job.Spec.Tasks[i].TopologyPolicy = batchv1alpha1.SingleNumaNode
-		b.by("hint", task(i)+".topologyPolicy")
-		b.by("mem-bind", task(i)+".topologyPolicy")
+		b.recordFields("hint", taskPath(i)+".topologyPolicy")
+		b.recordFields("mem-bind", taskPath(i)+".topologyPolicy")
 	}
 }
 
-// knownNodes rejects nodes that do not exist in the cluster.
-func (b *builder) knownNodes() {
+// checkNodeNames rejects nodes that do not exist in the cluster.
+func (b *builder) checkNodeNames() {
 	if b.Facts.NodeNames == nil {
 		return
 	}
 	for _, name := range b.r.Nodelist {
 		if !slices.Contains(b.Facts.NodeNames, name) {
-			b.fail(usererror.Errorf("the cluster has no node "+name+"; sinfo -N lists the nodes", "Batch job submission failed: Invalid node name specified"))
+			b.addError(usererror.Errorf("the cluster has no node "+name+"; sinfo -N lists the nodes", "Batch job submission failed: Invalid node name specified"))
 			return
 		}
 	}

@@ -9,18 +9,18 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// amounts returns the Kubernetes resources requested by a pod of a job with the given size. It omits unknown
+// podResources returns the Kubernetes resources requested by a pod of a job with the given size. It omits unknown
 // resources.
-func (b *builder) amounts(s *size) corev1.ResourceList {
+func (b *builder) podResources(s *size) corev1.ResourceList {
 	list := corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(s.cpus, resource.DecimalSI)}
 	if s.memory > 0 {
-		list[corev1.ResourceMemory] = *resource.NewQuantity(s.memory.Bytes(), resource.BinarySI)
+		list[corev1.ResourceMemory] = *resource.NewQuantity(s.memory.ToBytes(), resource.BinarySI)
 	}
 	if b.r.Tmp > 0 {
-		list[corev1.ResourceEphemeralStorage] = *resource.NewQuantity(b.r.Tmp.Bytes(), resource.BinarySI)
+		list[corev1.ResourceEphemeralStorage] = *resource.NewQuantity(b.r.Tmp.ToBytes(), resource.BinarySI)
 	}
 	for _, g := range s.gres {
-		known, _ := b.p.GresOf(g.Name)
+		known, _ := b.p.FindGres(g.Name)
 		total := list[known.Resource]
 		total.Add(*resource.NewQuantity(g.Count, resource.DecimalSI))
 		if known.Resource != "" && total.Sign() > 0 {
@@ -30,56 +30,57 @@ func (b *builder) amounts(s *size) corev1.ResourceList {
 	return list
 }
 
-// resources returns the requests and limits of each pod's container. A job with exclusive nodes has no CPU limit.
-func (b *builder) resources() corev1.ResourceRequirements {
-	list := b.amounts(&b.size)
-	b.by("tmp", container("resources.requests[ephemeral-storage]"))
+// containerResources returns the requests and limits of each pod's container. A job with exclusive nodes has no CPU
+// limit.
+func (b *builder) containerResources() corev1.ResourceRequirements {
+	list := b.podResources(&b.size)
+	b.recordFields("tmp", containerPath("resources.requests[ephemeral-storage]"))
 	for _, g := range b.size.gres {
-		known, ok := b.p.GresOf(g.Name)
+		known, ok := b.p.FindGres(g.Name)
 		if !ok {
-			b.fail(unknownGres(b.p, g.Name))
+			b.addError(unknownGresError(b.p, g.Name))
 			continue
 		}
 		for _, name := range []string{"gres", "gpus", "gpus-per-node", "gpus-per-task", "tres-per-task"} {
-			b.by(name, container("resources.limits["+string(known.Resource)+"]"))
+			b.recordFields(name, containerPath("resources.limits["+string(known.Resource)+"]"))
 		}
 	}
-	b.licences(list)
+	b.addLicences(list)
 	limits := list.DeepCopy()
 	if b.r.Exclusive == wholeNode {
 		delete(limits, corev1.ResourceCPU)
 		b.spec.Exclusive = true
-		b.by("exclusive", container("resources.limits"))
+		b.recordFields("exclusive", containerPath("resources.limits"))
 	}
 	return corev1.ResourceRequirements{Requests: list, Limits: limits}
 }
 
-func unknownGres(p *profile.Profile, name string) error {
-	return usererror.Errorf("known resources: "+join(p.GresNames())+"; the site's profile can define others", "Batch job submission failed: Invalid generic resource (gres) specification: %s", name)
+func unknownGresError(p *profile.Profile, name string) error {
+	return usererror.Errorf("known resources: "+joinWords(p.GresNames())+"; the site's profile can define others", "Batch job submission failed: Invalid generic resource (gres) specification: %s", name)
 }
 
-// licences adds the extended resources to which the profile maps the requested licences.
-func (b *builder) licences(list corev1.ResourceList) {
+// addLicences adds the extended resources to which the profile maps the requested licences.
+func (b *builder) addLicences(list corev1.ResourceList) {
 	if b.r.Licenses == "" {
 		return
 	}
 	all, err := optionvalue.ParseGres(b.r.Licenses)
 	if err != nil {
-		b.fail(usererror.Errorf("use a comma-separated list of NAME or NAME:NUMBER", "Invalid --licenses specification"))
+		b.addError(usererror.Errorf("use a comma-separated list of NAME or NAME:NUMBER", "Invalid --licenses specification"))
 	}
 	for _, one := range all {
 		name, known := b.p.Licenses[one.Name]
 		if !known {
-			b.fail(usererror.Errorf("the site's profile can map a license to an extended resource", "--licenses is not supported here (the site's profile defines no license %q)", one.Name))
+			b.addError(usererror.Errorf("the site's profile can map a license to an extended resource", "--licenses is not supported here (the site's profile defines no license %q)", one.Name))
 			continue
 		}
 		list[corev1.ResourceName(name)] = *resource.NewQuantity(one.Count, resource.DecimalSI)
-		b.by("licenses", container("resources.limits["+name+"]"))
+		b.recordFields("licenses", containerPath("resources.limits["+name+"]"))
 	}
 }
 
-// whole returns an amount in processors, bytes or devices, rounded down to a whole number.
-func whole(name corev1.ResourceName, amount resource.Quantity) int64 {
+// wholeUnits returns an amount in processors, bytes or devices, rounded down to a whole number.
+func wholeUnits(name corev1.ResourceName, amount resource.Quantity) int64 {
 	if name == corev1.ResourceCPU {
 		return amount.MilliValue() / 1000
 	}

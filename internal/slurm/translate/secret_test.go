@@ -17,7 +17,7 @@ func TestValuesThatAreExportedAreInTheSecretOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := launchconfig.Value(launchconfig.SplitEnvironment(r.Secret.Data[launchconfig.EnvironmentKey]), "TOKEN"); got != "hunter2" {
+		if got := launchconfig.VariableValue(launchconfig.SplitEnvironment(r.Secret.Data[launchconfig.EnvironmentKey]), "TOKEN"); got != "hunter2" {
 			t.Errorf("%s exports %q", line, got)
 		}
 		for _, object := range []any{r.Job, r.ConfigMap} {
@@ -36,7 +36,7 @@ func TestValuesThatAreExportedAreInTheSecretOnly(t *testing.T) {
 func TestWithoutValues(t *testing.T) {
 	t.Parallel()
 	for what, want := range map[string]string{"": "", "ALL": "ALL", "ALL,A=1,B": "ALL,A=…,B", "A='x,y'": "A=…", "A=": "A=…"} {
-		if got := WithoutValues(what, "=…"); got != want {
+		if got := ReplaceValues(what, "=…"); got != want {
 			t.Errorf("%q becomes %q, want %q", what, got, want)
 		}
 	}

@@ -22,17 +22,17 @@ type size struct {
 // maxNodes limits the number of pods of a job.
 const maxNodes = 100_000
 
-// measure determines the number of pods and the resources of each pod.
-func (b *builder) measure() {
+// determineSize determines the number of pods and the resources of each pod.
+func (b *builder) determineSize() {
 	r := b.r
-	b.gpus()
+	b.normalizeGPUs()
 	var nodes, least int
 	if r.Nodes != nil {
 		nodes, least = int(r.Nodes.Max), int(r.Nodes.Min)
 	} else {
-		nodes = b.nodesThatFollow()
+		nodes = b.deriveNodeCount()
 		least = nodes
-		b.notTooMany(nodes)
+		b.checkNodeCount(nodes)
 	}
 	if r.Nodes != nil && r.Tasks > 0 && int64(least) > r.Tasks {
 		b.warnings = append(b.warnings, fmt.Sprintf("can't run %d processes on %d nodes, setting nnodes to %d", r.Tasks, least, r.Tasks))
@@ -40,62 +40,62 @@ func (b *builder) measure() {
 		nodes = least
 	}
 	if nodes > maxNodes {
-		b.fail(usererror.Errorf(fmt.Sprintf("a job can have at most %d nodes; use --array to run more in parallel", maxNodes), "Batch job submission failed: Requested node configuration is not available (%d nodes)", nodes))
+		b.addError(usererror.Errorf(fmt.Sprintf("a job can have at most %d nodes; use --array to run more in parallel", maxNodes), "Batch job submission failed: Requested node configuration is not available (%d nodes)", nodes))
 		nodes, least = 1, 1
 	}
 	var uneven error
-	if b.size, uneven = b.sizeOn(nodes); uneven != nil {
-		b.fail(uneven)
+	if b.size, uneven = b.sizeOnNodes(nodes); uneven != nil {
+		b.addError(uneven)
 	}
 	b.size.least = least
-	b.together()
-	b.tell()
+	b.checkConsistency()
+	b.describeSize()
 }
 
-// nodesThatFollow returns the number of pods of a job without --nodes, as determined by other options.
-func (b *builder) nodesThatFollow() int {
+// deriveNodeCount returns the number of pods of a job without --nodes, as determined by other options.
+func (b *builder) deriveNodeCount() int {
 	r := b.r
-	total, perNode := countOf(r.GPUs, "gpu"), countOf(r.GPUsPerNode, "gpu")
+	total, perNode := sumCounts(r.GPUs, "gpu"), sumCounts(r.GPUsPerNode, "gpu")
 	switch {
 	case r.Tasks > 0 && r.TasksPerNode > 0:
-		return int(divideUp(r.Tasks, r.TasksPerNode))
+		return int(divideRoundingUp(r.Tasks, r.TasksPerNode))
 	case total > 0 && perNode > 0:
-		return int(divideUp(total, perNode))
+		return int(divideRoundingUp(total, perNode))
 	case len(r.Nodelist) > 0 && r.Tasks == 0:
 		return len(r.Nodelist)
 	case r.Tasks > 0 || total > 0:
-		return b.fewest(max(r.Tasks, total))
+		return b.fewestPods(max(r.Tasks, total))
 	}
 	return 1
 }
 
-// divideUp divides and rounds up.
-func divideUp(a, by int64) int64 { return (a + by - 1) / by }
+// divideRoundingUp divides and rounds up.
+func divideRoundingUp(a, by int64) int64 { return (a + by - 1) / by }
 
-// sizeOn returns the size of the job on a given number of nodes. It returns an error if the job cannot be spread over
-// them evenly.
-func (b *builder) sizeOn(nodes int) (size, error) {
+// sizeOnNodes returns the size of the job on a given number of nodes. It returns an error if the job cannot be spread
+// over them evenly.
+func (b *builder) sizeOnNodes(nodes int) (size, error) {
 	r := b.r
-	s := size{nodes: nodes, least: nodes, tasks: b.tasksInAll(int64(nodes)), onNode: r.TasksPerNode}
+	s := size{nodes: nodes, least: nodes, tasks: b.totalTasks(int64(nodes)), onNode: r.TasksPerNode}
 	if s.onNode == 0 {
-		s.onNode = divideUp(s.tasks, int64(nodes))
+		s.onNode = divideRoundingUp(s.tasks, int64(nodes))
 	}
 	var err error
-	s.gres, err = b.gresOfNode(&s)
-	gpus := countOf(s.gres, "gpu")
+	s.gres, err = b.gresPerNode(&s)
+	gpus := sumCounts(s.gres, "gpu")
 	s.cpus = s.onNode * max(r.CPUsPerTask, 1)
 	if r.CPUsPerGPU > 0 {
 		s.cpus = gpus * r.CPUsPerGPU
 	}
 	s.cpus = max(s.cpus, 1)
-	s.memory = b.memoryOfNode(&s, gpus)
+	s.memory = b.memoryPerNode(&s, gpus)
 	return s, err
 }
 
-// tasksInAll returns the total number of tasks that srun starts.
-func (b *builder) tasksInAll(nodes int64) int64 {
+// totalTasks returns the total number of tasks that srun starts.
+func (b *builder) totalTasks(nodes int64) int64 {
 	r := b.r
-	total, perNode, perTask := countOf(r.GPUs, "gpu"), countOf(r.GPUsPerNode, "gpu"), countOf(r.GPUsPerTask, "gpu")
+	total, perNode, perTask := sumCounts(r.GPUs, "gpu"), sumCounts(r.GPUsPerNode, "gpu"), sumCounts(r.GPUsPerTask, "gpu")
 	if total == 0 {
 		total = perNode * nodes
 	}
@@ -112,8 +112,8 @@ func (b *builder) tasksInAll(nodes int64) int64 {
 	return nodes
 }
 
-// memoryOfNode returns the memory of each pod.
-func (b *builder) memoryOfNode(s *size, gpus int64) optionvalue.MiB {
+// memoryPerNode returns the memory of each pod.
+func (b *builder) memoryPerNode(s *size, gpus int64) optionvalue.MiB {
 	r := b.r
 	switch {
 	case r.Mem != nil:
@@ -131,8 +131,8 @@ func (b *builder) memoryOfNode(s *size, gpus int64) optionvalue.MiB {
 	return 0
 }
 
-// tell adds the size to the launcher's specification.
-func (b *builder) tell() {
+// describeSize adds the size to the launcher's specification.
+func (b *builder) describeSize() {
 	r, s := b.r, &b.size
 	b.spec.Nodes, b.spec.CPUs = s.nodes, int(s.cpus)
 	b.spec.Distribution = r.Given["distribution"].Text
@@ -151,17 +151,17 @@ func (b *builder) tell() {
 		gpus   []optionvalue.Gres
 		to     *string
 	}{{"gpus", r.GPUs, &b.spec.GPUs}, {"gpus-per-node", r.GPUsPerNode, &b.spec.GPUsPerNode}, {"gpus-per-task", r.GPUsPerTask, &b.spec.GPUsPerTask}, {"tres-per-task", r.GPUsPerTask, &b.spec.GPUsPerTask}} {
-		if r.Has(said.option) {
-			*said.to = shortGPUs(said.gpus)
+		if r.HasOption(said.option) {
+			*said.to = formatGPUs(said.gpus)
 		}
 	}
-	b.spec.GPUsOnNode = int(countOf(s.gres, "gpu"))
-	b.by("ntasks", "spec.tasks[0].replicas")
-	b.by("ntasks-per-node", "launch.tasksPerNode")
+	b.spec.GPUsOnNode = int(sumCounts(s.gres, "gpu"))
+	b.recordFields("ntasks", "spec.tasks[0].replicas")
+	b.recordFields("ntasks-per-node", "launch.tasksPerNode")
 	for _, name := range []string{"cpus-per-task", "ntasks-per-node", "ntasks-per-gpu", "cpus-per-gpu", "ntasks", "tres-per-task"} {
-		b.by(name, container("resources.requests.cpu"))
+		b.recordFields(name, containerPath("resources.requests.cpu"))
 	}
 	for _, name := range []string{"mem", "mem-per-cpu", "mem-per-gpu"} {
-		b.by(name, container("resources.requests.memory"))
+		b.recordFields(name, containerPath("resources.requests.memory"))
 	}
 }

@@ -30,9 +30,9 @@ func TestNoTaskAndNoGPUIsLost(t *testing.T) {
 			return
 		}
 		s := r.Spec
-		tasks := s.TasksOf(s.Nodes)
+		tasks := s.DefaultTaskCount(s.Nodes)
 		placed := 0
-		for _, n := range launchconfig.Spread(tasks, s.Nodes, s.TasksPerNode) {
+		for _, n := range launchconfig.SpreadTasks(tasks, s.Nodes, s.TasksPerNode) {
 			placed += n
 			if each := max(s.CPUsPerTask, 1); n*each > s.CPUs {
 				rt.Errorf("%s: %d tasks of %d processors on a node with %d", line, n, each, s.CPUs)

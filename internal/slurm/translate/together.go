@@ -6,66 +6,66 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/usererror"
 )
 
-// together rejects inconsistent sizes that would leave a task or GPU without a place.
-func (b *builder) together() {
-	b.tasksTogether()
-	b.gpusTogether()
-	b.memoryTogether()
+// checkConsistency rejects inconsistent sizes that would leave a task or GPU without a place.
+func (b *builder) checkConsistency() {
+	b.checkTasks()
+	b.checkGPUs()
+	b.checkMemory()
 }
 
-// badTasks returns Slurm's error for an invalid number of tasks.
-func badTasks(hint string, args ...any) error {
+// invalidTasksError returns Slurm's error for an invalid number of tasks.
+func invalidTasksError(hint string, args ...any) error {
 	return usererror.Errorf(fmt.Sprintf(hint, args...), "Batch job submission failed: Task count specification invalid")
 }
 
-func (b *builder) tasksTogether() {
+func (b *builder) checkTasks() {
 	r, s := b.r, &b.size
 	if room := r.TasksPerNode * int64(s.nodes); r.TasksPerNode > 0 && r.Tasks > room {
-		b.fail(badTasks("%d nodes with --ntasks-per-node=%d can run only %d of --ntasks=%d: use --nodes=%d or --ntasks-per-node=%d",
-			s.nodes, r.TasksPerNode, room, r.Tasks, divideUp(r.Tasks, r.TasksPerNode), divideUp(r.Tasks, int64(s.nodes))))
+		b.addError(invalidTasksError("%d nodes with --ntasks-per-node=%d can run only %d of --ntasks=%d: use --nodes=%d or --ntasks-per-node=%d",
+			s.nodes, r.TasksPerNode, room, r.Tasks, divideRoundingUp(r.Tasks, r.TasksPerNode), divideRoundingUp(r.Tasks, int64(s.nodes))))
 	}
-	total := countOf(s.gres, "gpu") * int64(s.nodes)
+	total := sumCounts(s.gres, "gpu") * int64(s.nodes)
 	if r.TasksPerGPU > 0 && r.Tasks > r.TasksPerGPU*total {
-		b.fail(badTasks("%d GPUs with --ntasks-per-gpu=%d can run only %d of --ntasks=%d", total, r.TasksPerGPU, r.TasksPerGPU*total, r.Tasks))
+		b.addError(invalidTasksError("%d GPUs with --ntasks-per-gpu=%d can run only %d of --ntasks=%d", total, r.TasksPerGPU, r.TasksPerGPU*total, r.Tasks))
 	}
 }
 
-func (b *builder) gpusTogether() {
+func (b *builder) checkGPUs() {
 	r, s := b.r, &b.size
-	total, perNode, perTask := countOf(r.GPUs, "gpu"), countOf(r.GPUsPerNode, "gpu"), countOf(r.GPUsPerTask, "gpu")
+	total, perNode, perTask := sumCounts(r.GPUs, "gpu"), sumCounts(r.GPUsPerNode, "gpu"), sumCounts(r.GPUsPerTask, "gpu")
 	node := "gpus-per-node"
 	if b.gresGPUs {
 		node = "gres"
 	}
 	switch {
 	case total > 0 && perNode > 0 && total != perNode*int64(s.nodes):
-		b.fail(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or remove one of the options", perNode*int64(s.nodes)), "%s and %s conflict on %d nodes", b.saidGPUs(), r.Said(node), s.nodes))
+		b.addError(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or remove one of the options", perNode*int64(s.nodes)), "%s and %s conflict on %d nodes", b.totalGPUOptions(), r.OptionText(node), s.nodes))
 	case perNode > 0 && perTask*s.onNode > perNode:
-		b.fail(usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --ntasks-per-node=%d", perTask*s.onNode, max(perNode/perTask, 1)), "%s and %s conflict with %d tasks per node", r.Said(node), r.Said("gpus-per-task"), s.onNode))
+		b.addError(usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --ntasks-per-node=%d", perTask*s.onNode, max(perNode/perTask, 1)), "%s and %s conflict with %d tasks per node", r.OptionText(node), r.OptionText("gpus-per-task"), s.onNode))
 	case perNode == 0 && total > 0 && perTask > 0 && perTask*s.tasks != total:
-		b.fail(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or remove one of the options", perTask*s.tasks), "%s and %s conflict with %d tasks", b.saidGPUs(), r.Said("gpus-per-task"), s.tasks))
+		b.addError(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or remove one of the options", perTask*s.tasks), "%s and %s conflict with %d tasks", b.totalGPUOptions(), r.OptionText("gpus-per-task"), s.tasks))
 	}
-	none := countOf(s.gres, "gpu") == 0
+	none := sumCounts(s.gres, "gpu") == 0
 	for _, name := range []string{"cpus-per-gpu", "mem-per-gpu", "ntasks-per-gpu"} {
-		if none && r.Has(name) {
-			b.fail(usererror.Errorf("request GPUs with --gpus or --gpus-per-node", "--%s requires GPUs, but none are requested", name))
+		if none && r.HasOption(name) {
+			b.addError(usererror.Errorf("request GPUs with --gpus or --gpus-per-node", "--%s requires GPUs, but none are requested", name))
 		}
 	}
 	if r.CPUsPerGPU > 0 && r.CPUsPerTask > 0 { // --tres-per-task sets both
-		b.fail(usererror.Errorf("use only one of them", "%s and %s both specify the number of CPUs", r.Said("cpus-per-gpu"), r.Said("tres-per-task")))
+		b.addError(usererror.Errorf("use only one of them", "%s and %s both specify the number of CPUs", r.OptionText("cpus-per-gpu"), r.OptionText("tres-per-task")))
 	}
 }
 
-// memoryTogether reports, with --verbose, that the job requests all memory of a node but not the whole node. The pods
+// checkMemory reports, with --verbose, that the job requests all memory of a node but not the whole node. The pods
 // then have no memory limit and may use all free memory.
-func (b *builder) memoryTogether() {
+func (b *builder) checkMemory() {
 	r := b.r
 	if r.Exclusive == wholeNode || r.Verbose == 0 {
 		return
 	}
 	for _, name := range []string{"mem", "mem-per-cpu", "mem-per-gpu"} {
-		if r.Has(name) && b.size.memory == 0 && !(name == "mem-per-gpu" && len(b.size.gres) == 0) {
-			b.note("--" + name + "=0: the job has no memory limit, and no memory is reserved for it; --exclusive gives it the whole node")
+		if r.HasOption(name) && b.size.memory == 0 && !(name == "mem-per-gpu" && len(b.size.gres) == 0) {
+			b.addNote("--" + name + "=0: the job has no memory limit, and no memory is reserved for it; --exclusive gives it the whole node")
 		}
 	}
 }

@@ -169,15 +169,15 @@ type builder struct {
 	err       []error
 }
 
-// fail records an error. Job returns all errors together.
-func (b *builder) fail(err error) { b.err = append(b.err, err) }
+// addError records an error. Job returns all errors together.
+func (b *builder) addError(err error) { b.err = append(b.err, err) }
 
-// note adds a plain note.
-func (b *builder) note(text string) { b.notes = append(b.notes, Note{Text: text}) }
+// addNote adds a plain note.
+func (b *builder) addNote(text string) { b.notes = append(b.notes, Note{Text: text}) }
 
-// by records the fields that an option set.
-func (b *builder) by(option string, fields ...string) {
-	if b.r.Has(option) {
+// recordFields records the fields that an option set.
+func (b *builder) recordFields(option string, fields ...string) {
+	if b.r.HasOption(option) {
 		b.made[option] = append(b.made[option], fields...)
 	}
 }
@@ -198,36 +198,36 @@ func Job(in Input) (*Result, error) {
 			Annotations: map[string]string{keys.JobTitle: b.title, keys.User: in.User}},
 		Spec: batchv1alpha1.JobSpec{SchedulerName: keys.DefaultSchedulerName},
 	}
-	b.by("job-name", "metadata.name", path("metadata.annotations", keys.JobTitle))
+	b.recordFields("job-name", "metadata.name", keyPath("metadata.annotations", keys.JobTitle))
 	b.spec.Command = in.ScriptFile
-	b.home()
-	b.partition()
-	b.priority()
-	b.gates()
-	b.measure()
-	b.tasks()
-	b.life()
-	b.place()
-	b.files()
-	b.mounts()
-	objects := b.objects()
-	b.remember()
+	b.removeHomeVolume()
+	b.setPartition()
+	b.setPriorityClass()
+	b.setGates()
+	b.determineSize()
+	b.createTasks()
+	b.setLifetime()
+	b.setPlacement()
+	b.setFiles()
+	b.addMounts()
+	objects := b.createObjects()
+	b.storeOptions()
 	if err := errors.Join(b.err...); err != nil {
 		return nil, err
 	}
 	objects.Needs = b.needs
-	objects.Job, objects.Spec, objects.Warnings, objects.Notes, objects.Made = b.job, b.spec, b.warnings, b.notes, b.list()
+	objects.Job, objects.Spec, objects.Warnings, objects.Notes, objects.Made = b.job, b.spec, b.warnings, b.notes, b.listEffects()
 	return objects, nil
 }
 
-// list returns the effects of the options, in the order of the option table.
-func (b *builder) list() []Made {
+// listEffects returns the effects of the options, in the order of the option table.
+func (b *builder) listEffects() []Made {
 	var all []Made
 	for i := range request.Options {
 		name := request.Options[i].Long
 		s, given := b.r.Given[name]
 		if given && s.Option == &request.Options[i] {
-			one := Made{Option: s.String() + s.From.String(), Fields: b.everyTask(b.made[name])}
+			one := Made{Option: s.String() + s.From.String(), Fields: b.addSecondTask(b.made[name])}
 			switch {
 			case len(one.Fields) > 0:
 			case s.Option.Class != request.Mapped:
@@ -241,10 +241,10 @@ func (b *builder) list() []Made {
 	return all
 }
 
-// everyTask adds the corresponding fields of the second task for all fields of the first task.
-func (b *builder) everyTask(fields []string) []string {
+// addSecondTask adds the corresponding fields of the second task for all fields of the first task.
+func (b *builder) addSecondTask(fields []string) []string {
 	var all []string
-	first, second := task(0)+".template.", task(1)+".template."
+	first, second := taskPath(0)+".template.", taskPath(1)+".template."
 	for _, field := range fields {
 		if slices.Contains(all, field) {
 			continue
@@ -257,17 +257,17 @@ func (b *builder) everyTask(fields []string) []string {
 	return all
 }
 
-// tasks creates the tasks of the job: the head, which runs the script, and the nodes, which wait for steps.
-func (b *builder) tasks() {
+// createTasks creates the tasks of the job: the head, which runs the script, and the nodes, which wait for steps.
+func (b *builder) createTasks() {
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(launchconfig.GraceSeconds),
-		Containers: []corev1.Container{{Name: "main", Image: b.image(), Resources: b.resources()}},
+		Containers: []corev1.Container{{Name: "main", Image: b.containerImage(), Resources: b.containerResources()}},
 	}}
 	head := batchv1alpha1.TaskSpec{Name: launchconfig.HeadTask, Replicas: 1, Template: template}
 	b.job.Spec.MinAvailable = int32(b.size.least)
 	switch {
 	case b.r.Array != nil:
-		b.array(&head)
+		b.setUpArray(&head)
 		b.job.Spec.Tasks = []batchv1alpha1.TaskSpec{head}
 	case b.size.nodes == 1:
 		b.job.Spec.Tasks = []batchv1alpha1.TaskSpec{head}
@@ -278,46 +278,47 @@ func (b *builder) tasks() {
 			b.spec.MinNodes = b.size.least
 		}
 		b.job.Spec.Tasks = []batchv1alpha1.TaskSpec{head, node}
-		b.by("nodes", "spec.tasks[1].replicas")
+		b.recordFields("nodes", "spec.tasks[1].replicas")
 	}
-	b.by("nodes", "spec.minAvailable")
-	b.by("ntasks", "launch.tasks")
-	b.by("wrap", "ConfigMap["+launchconfig.ScriptKey+"]")
-	b.by("container-image", "spec.tasks[0].template.spec.containers[0].image")
-	b.network()
-	b.rights()
+	b.recordFields("nodes", "spec.minAvailable")
+	b.recordFields("ntasks", "launch.tasks")
+	b.recordFields("wrap", "ConfigMap["+launchconfig.ScriptKey+"]")
+	b.recordFields("container-image", "spec.tasks[0].template.spec.containers[0].image")
+	b.setUpNetwork()
+	b.setServiceAccount()
 }
 
-// rights assigns the profile's service account to the pods, so that commands in the job can access the cluster.
-func (b *builder) rights() {
+// setServiceAccount assigns the profile's service account to the pods, so that commands in the job can access the
+// cluster.
+func (b *builder) setServiceAccount() {
 	if !b.Facts.ServiceAccount {
 		return
 	}
 	b.spec.ServiceAccount = b.p.ServiceAccount
-	if b.ownPrograms() {
+	if b.usesLocalPrograms() {
 		b.spec.Program = b.Program
 	}
-	b.each(func(pod *corev1.PodSpec) { pod.ServiceAccountName = b.p.ServiceAccount })
+	b.visitPods(func(pod *corev1.PodSpec) { pod.ServiceAccountName = b.p.ServiceAccount })
 }
 
-// each calls visit with the pod of every task.
-func (b *builder) each(visit func(*corev1.PodSpec)) {
+// visitPods calls visit with the pod of every task.
+func (b *builder) visitPods(visit func(*corev1.PodSpec)) {
 	for i := range b.job.Spec.Tasks {
 		visit(&b.job.Spec.Tasks[i].Template.Spec)
 	}
 }
 
-// eachField returns the paths of a field in the pods of all tasks.
-func (b *builder) eachField(field string) []string {
+// fieldPaths returns the paths of a field in the pods of all tasks.
+func (b *builder) fieldPaths(field string) []string {
 	var all []string
 	for i := range b.job.Spec.Tasks {
-		all = append(all, task(i)+".template.spec."+field)
+		all = append(all, taskPath(i)+".template.spec."+field)
 	}
 	return all
 }
 
-// array sets up the single task that contains all elements of an array.
-func (b *builder) array(head *batchv1alpha1.TaskSpec) {
+// setUpArray sets up the single task that contains all elements of an array.
+func (b *builder) setUpArray(head *batchv1alpha1.TaskSpec) {
 	a := b.r.Array
 	count, nodes := int32(a.Elements.Count()), int32(b.size.nodes)
 	head.Replicas = count * nodes
@@ -328,17 +329,17 @@ func (b *builder) array(head *batchv1alpha1.TaskSpec) {
 	}
 	b.job.Spec.MinAvailable = nodes
 	b.job.Annotations[keys.Array] = a.Elements.String()
-	b.by("array", path("metadata.annotations", keys.Array), "spec.tasks[0].replicas")
+	b.recordFields("array", keyPath("metadata.annotations", keys.Array), "spec.tasks[0].replicas")
 	if a.Limit > 0 {
-		b.job.Annotations[keys.ArrayLimit] = itoa(int64(a.Limit))
-		b.by("array", path("metadata.annotations", keys.ArrayLimit))
+		b.job.Annotations[keys.ArrayLimit] = formatNumber(int64(a.Limit))
+		b.recordFields("array", keyPath("metadata.annotations", keys.ArrayLimit))
 	}
 	first, last := a.Elements[0].First, a.Elements[len(a.Elements)-1].Last
-	b.spec.Array = &launchconfig.Array{Count: int(count), Min: int(first), Max: int(last), Step: stepOf(a.Elements), Elements: a.Elements.String()}
+	b.spec.Array = &launchconfig.Array{Count: int(count), Min: int(first), Max: int(last), Step: stepBetween(a.Elements), Elements: a.Elements.String()}
 }
 
-// stepOf returns the distance between elements; 1 if it is not constant.
-func stepOf(elements batchv1alpha1.Indices) int {
+// stepBetween returns the distance between elements; 1 if it is not constant.
+func stepBetween(elements batchv1alpha1.Indices) int {
 	step, before := int32(0), int32(-1)
 	for n := range elements.All() {
 		if before >= 0 {
@@ -352,8 +353,8 @@ func stepOf(elements batchv1alpha1.Indices) int {
 	return int(max(step, 1))
 }
 
-// network sets up name resolution between the pods of a job or array element.
-func (b *builder) network() {
+// setUpNetwork sets up name resolution between the pods of a job or array element.
+func (b *builder) setUpNetwork() {
 	b.job.Spec.Plugins = map[string][]string{"env": {}}
 	if b.size.nodes == 1 {
 		return
@@ -364,13 +365,13 @@ func (b *builder) network() {
 	}
 	if b.r.MPI == "ssh" {
 		b.job.Spec.Plugins["ssh"] = []string{}
-		b.by("mpi", "spec.plugins.ssh")
+		b.recordFields("mpi", "spec.plugins.ssh")
 	}
 	domain := b.p.ClusterDomain
 	if domain == "" {
 		domain = "cluster.local"
 	}
-	b.each(func(pod *corev1.PodSpec) {
+	b.visitPods(func(pod *corev1.PodSpec) {
 		pod.DNSConfig = &corev1.PodDNSConfig{Searches: []string{b.name + "." + b.Namespace + ".svc." + domain}}
 	})
 }
@@ -378,24 +379,24 @@ func (b *builder) network() {
 // largestInEnvironment is the maximum number of host names that are passed in environment variables.
 const largestInEnvironment = 256
 
-// objects creates the ConfigMap and the Secret of the job, and prepares the pods to use them.
-func (b *builder) objects() *Result {
+// createObjects creates the ConfigMap and the Secret of the job, and prepares the pods to use them.
+func (b *builder) createObjects() *Result {
 	object := b.name + ObjectSuffix
 	meta := metav1.ObjectMeta{Name: object, Namespace: b.Namespace}
 	result := &Result{ConfigMap: &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: meta, Data: map[string]string{}}}
 	if len(b.Script) > 0 {
 		result.ConfigMap.Data[launchconfig.ScriptKey] = string(b.Script)
 	}
-	exported := b.exported()
-	result.ConfigMap.Data[launchconfig.SpecKey] = specText(b.spec)
+	exported := b.exportedVariables()
+	result.ConfigMap.Data[launchconfig.SpecKey] = encodeSpec(b.spec)
 	if b.size.nodes > 1 || b.Interactive || len(exported) > 0 {
 		result.Secret = &corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: meta, Data: map[string][]byte{launchconfig.StepKey: []byte(b.Key)}}
 		if len(exported) > 0 {
 			result.Secret.Data[launchconfig.EnvironmentKey] = launchconfig.JoinEnvironment(exported)
 		}
 	}
-	b.each(func(pod *corev1.PodSpec) {
-		podsetup.Pod(pod, podsetup.Options{Object: object, ToolsImage: b.toolsImage(), Secret: result.Secret != nil})
+	b.visitPods(func(pod *corev1.PodSpec) {
+		podsetup.PreparePod(pod, podsetup.Options{Object: object, ToolsImage: b.toolsImage(), Secret: result.Secret != nil})
 	})
 	return result
 }

@@ -58,7 +58,7 @@ func amounts(cpu, memory, gpus string) corev1.ResourceList {
 // try translates a line of options as sbatch does.
 func try(t *testing.T, line string, change ...func(*Input)) (*Result, error) {
 	t.Helper()
-	p, err := profile.Parse([]byte(site))
+	p, err := profile.ParseProfile([]byte(site))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,16 +69,16 @@ func try(t *testing.T, line string, change ...func(*Input)) (*Result, error) {
 	for _, c := range change {
 		c(&in)
 	}
-	words, err := directive.Read([]byte("#!/bin/sh\n#SBATCH " + line))
+	words, err := directive.ParseScript([]byte("#!/bin/sh\n#SBATCH " + line))
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := directive.Texts(words.Components[0])
-	parsed, err := request.Table(request.Sbatch, "").Parse(texts)
+	texts := directive.WordTexts(words.Components[0])
+	parsed, err := request.OptionTable(request.Sbatch, "").ParseArguments(texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := request.Build(request.Input{Command: request.Sbatch, Line: parsed, Now: moment, Ignore: request.RefusedNames()})
+	r, _, err := request.BuildRequest(request.Input{Command: request.Sbatch, Line: parsed, Now: moment, Ignore: request.RejectedNames()})
 	if err != nil {
 		return nil, err
 	}
@@ -287,13 +287,13 @@ func TestWhatCannotBeTranslated(t *testing.T) {
 			t.Errorf("sbatch %s is no mistake", line)
 			continue
 		}
-		f := usererror.Of(err)
+		f := usererror.FromError(err)
 		if got := f.What + "|" + f.Hint; got != want {
 			t.Errorf("sbatch %s:\n got %s\nwant %s", line, got, want)
 		}
 	}
 	_, err := try(t, "", func(in *Input) { in.Profile = &profile.Profile{} })
-	if want := "no image is specified, and the site's profile has no default image"; err == nil || err.Error() != want || !strings.Contains(usererror.Of(err).Hint, "specify --container-image") {
+	if want := "no image is specified, and the site's profile has no default image"; err == nil || err.Error() != want || !strings.Contains(usererror.FromError(err).Hint, "specify --container-image") {
 		t.Errorf("without an image: %v", err)
 	}
 }

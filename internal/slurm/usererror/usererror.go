@@ -38,8 +38,8 @@ func Errorf(hint, format string, args ...any) *Error {
 	return &Error{What: fmt.Sprintf(format, args...), Hint: hint, Code: CodeError}
 }
 
-// Hinted adds a hint to err. If err already has a hint, that hint is kept because it is more specific.
-func Hinted(err error, hint string) *Error {
+// WithHint adds a hint to err. If err already has a hint, that hint is kept because it is more specific.
+func WithHint(err error, hint string) *Error {
 	e := &Error{What: err.Error(), Hint: hint, Code: CodeError, Err: err}
 	var inner *Error
 	if errors.As(err, &inner) {
@@ -51,8 +51,8 @@ func Hinted(err error, hint string) *Error {
 	return e
 }
 
-// Usage returns the error for an invalid command line.
-func Usage(program string, err error) *Error {
+// NewUsageError returns the error for an invalid command line.
+func NewUsageError(program string, err error) *Error {
 	return &Error{What: err.Error() + "\n" + fmt.Sprintf("Try %q for more information", program+" --help"), Code: CodeError, Bare: true}
 }
 
@@ -63,8 +63,8 @@ func (e *Error) WithCode(code int) *Error {
 	return &other
 }
 
-// Text returns the error as the program prints it.
-func (e *Error) Text(program string) string {
+// FormatText returns the error as the program prints it.
+func (e *Error) FormatText(program string) string {
 	if e.Bare {
 		first, rest, more := strings.Cut(e.What, "\n")
 		if text := program + ": " + first + "\n"; !more {
@@ -82,8 +82,8 @@ func (e *Error) Text(program string) string {
 	return b.String()
 }
 
-// Of returns err as an *Error. An error of another type is converted to an Error without a hint.
-func Of(err error) *Error {
+// FromError returns err as an *Error. An error of another type is converted to an Error without a hint.
+func FromError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return e

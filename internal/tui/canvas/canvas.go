@@ -55,8 +55,8 @@ func New(w, h int, ascii bool) Canvas {
 	return Canvas{W: w, H: h, grid: &grid{w: w, h: h, cells: make([]Cell, w*h), ascii: ascii}}
 }
 
-// ReuseCells returns an empty canvas like New. If the size is the same, it reuses the cells of this canvas, so this canvas
-// must not be used afterwards.
+// ReuseCells returns an empty canvas like New. If the size is the same, it reuses the cells of this canvas, so this
+// canvas must not be used afterwards.
 func (c Canvas) ReuseCells(w, h int, ascii bool) Canvas {
 	if c.grid == nil || c.grid.w != w || c.grid.h != h || c.grid.ascii != ascii {
 		return New(w, h, ascii)

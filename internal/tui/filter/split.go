@@ -12,8 +12,8 @@ type word struct {
 	not, quoted bool
 }
 
-// splitTerms splits a text into terms at blanks, except for blanks in quotes. A missing closing quote is added at the end,
-// because the user is still typing.
+// splitTerms splits a text into terms at blanks, except for blanks in quotes. A missing closing quote is added at the
+// end, because the user is still typing.
 func splitTerms(text string) ([]word, error) {
 	var words []word
 	rest := strings.TrimLeftFunc(text, unicode.IsSpace)

@@ -86,8 +86,8 @@ func (f *Facts) screenTable(name string) (string, error) {
 	return f.formatKeyTable(func(b *screenapi.Binding) bool { return b.Screen == name && !f.isSharedKey(b) })
 }
 
-// listKeyTable returns the keys that most screens share because they show lists; actions returns the keys for actions on
-// jobs.
+// listKeyTable returns the keys that most screens share because they show lists; actions returns the keys for actions
+// on jobs.
 func (f *Facts) listKeyTable() (string, error) {
 	return f.formatKeyTable(func(b *screenapi.Binding) bool { return f.isSharedKey(b) && !b.Writes })
 }

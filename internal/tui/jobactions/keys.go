@@ -54,8 +54,8 @@ func BindingsFor(name string, targets Targets) []screenapi.Binding {
 	return bindings
 }
 
-// splitApplicableJobs returns the jobs that the action applies to, the reason why it does not apply to the first of the other jobs,
-// and the number of those.
+// splitApplicableJobs returns the jobs that the action applies to, the reason why it does not apply to the first of the
+// other jobs, and the number of those.
 func (a *key) splitApplicableJobs(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, left int) {
 	for _, job := range jobs {
 		why, already := a.judge.CheckApplicable(job.Object)
@@ -138,7 +138,7 @@ func describeJob(ctx *screenapi.Context, job *snapshot.Job) string {
 	}
 	text += "  " + job.State
 	if elapsed, ok := jobrow.ElapsedTime(job, ctx.Now); ok {
-		text += " " + state.Clock(elapsed)
+		text += " " + state.ShortClock(elapsed)
 	}
 	if job.GPUs > 0 {
 		text += fmt.Sprintf("  %d gpu", job.GPUs)

@@ -54,7 +54,7 @@ func AllColumns() []Column {
 		{Key: "gpu", Title: "GPU", Width: 4, Right: true, Descending: true, Cell: numberCell(Row.RequestedGPUs), Compare: compareByField(Row.RequestedGPUs)},
 		{Key: "time", Title: "TIME", Width: 10, Ticks: true, Descending: true, Cell: func(ctx *screenapi.Context, r Row) (string, canvas.Style) {
 			if elapsed, ok := ElapsedTime(r.Job, ctx.Now); ok && (r.Part == nil || !r.IsWaiting()) {
-				return state.Clock(elapsed), theme.Plain
+				return state.ShortClock(elapsed), theme.Plain
 			}
 			return "", theme.Plain
 		}, Compare: func(a, b Row) int { return b.Job.Started.Compare(a.Job.Started) }},
@@ -86,8 +86,8 @@ func compareByNumber(a, b Row) int {
 // DefaultSort describes the order defined by CompareDefault.
 const DefaultSort = "queue, -priority"
 
-// CompareDefault compares rows in the default order: active jobs before ended ones, then by queue; within a queue, running
-// jobs before pending ones, then by descending priority, then in the order in which the scheduler tries them.
+// CompareDefault compares rows in the default order: active jobs before ended ones, then by queue; within a queue,
+// running jobs before pending ones, then by descending priority, then in the order in which the scheduler tries them.
 func CompareDefault(a, b Row) int {
 	return cmp.Or(
 		compareFalseFirst(a.HasEnded(), b.HasEnded()), strings.Compare(a.Job.Queue, b.Job.Queue), compareFalseFirst(a.IsWaiting(), b.IsWaiting()), cmp.Compare(b.Job.Priority, a.Job.Priority),

@@ -54,7 +54,7 @@ func nodesOfJob(job *snapshot.Job) []string {
 		}
 	}
 	if len(names) == 0 && job.NodeList != "" {
-		names, _ = hostlist.Expand(job.NodeList)
+		names, _ = hostlist.ExpandList(job.NodeList)
 	}
 	return names
 }

@@ -33,7 +33,7 @@ func seen(t *testing.T, events ...*corev1.Event) *snapshot.Snapshot {
 	for _, e := range events {
 		objects = append(objects, e)
 	}
-	snap, err := snapshot.SnapshotOf(at, objects...)
+	snap, err := snapshot.Of(at, objects...)
 	if err != nil {
 		t.Fatal(err)
 	}

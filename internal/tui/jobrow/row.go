@@ -49,7 +49,7 @@ func RowsOfJobs(jobs []*snapshot.Job, now time.Time, unfolded func(*snapshot.Job
 			rows = append(rows, Row{Job: job})
 			continue
 		}
-		parts, ok := state.Elements(job.StateFacts(now))
+		parts, ok := state.ElementParts(job.StateFacts(now))
 		if !ok || len(parts) == 0 {
 			rows = append(rows, Row{Job: job})
 			continue
@@ -67,8 +67,8 @@ func IsArray(job *snapshot.Job) bool {
 	return ok
 }
 
-// NumberAndElements returns the job's number and elements, such as 918, 922_[9-63%8] or 922_1. It returns "-" if the job has no
-// number.
+// NumberAndElements returns the job's number and elements, such as 918, 922_[9-63%8] or 922_1. It returns "-" if the
+// job has no number.
 func (r Row) NumberAndElements() string {
 	id := cmp.Or(r.Job.ID, "-")
 	elements, _, ok := batchv1alpha1.ElementsOf(r.Job.Object)
@@ -168,12 +168,12 @@ func (r Row) IsQueued() bool {
 }
 
 // HasEnded reports whether the row has ended.
-func (r Row) HasEnded() bool { return state.Code(r.SlurmStateCode()).Ended() }
+func (r Row) HasEnded() bool { return state.Code(r.SlurmStateCode()).HasEnded() }
 
 // ElapsedTime returns how long a job has been running, or ran if it has ended. ok is false if it has not started.
 func ElapsedTime(job *snapshot.Job, now time.Time) (elapsed time.Duration, ok bool) {
 	if job.Started.IsZero() {
 		return 0, false
 	}
-	return state.Times{Start: job.Started, End: job.Ended}.Elapsed(now), true
+	return state.Times{Start: job.Started, End: job.Ended}.ElapsedTime(now), true
 }

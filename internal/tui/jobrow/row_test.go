@@ -26,7 +26,7 @@ func array(status *batchv1alpha1.ArrayStatus) *snapshot.Job {
 		Spec:       batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Name: "e", Replicas: 10}}},
 		Status:     batchv1alpha1.JobStatus{Array: status, State: batchv1alpha1.JobState{Phase: batchv1alpha1.Running}},
 	}
-	snap, err := snapshot.SnapshotOf(now, object)
+	snap, err := snapshot.Of(now, object)
 	if err != nil {
 		panic(err)
 	}
@@ -82,7 +82,7 @@ func TestAQueueStandsForThoseAboveIt(t *testing.T) {
 	queue := func(name, parent string) *schedulingv1beta1.Queue {
 		return &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}, Spec: schedulingv1beta1.QueueSpec{Parent: parent}}
 	}
-	snap, err := snapshot.SnapshotOf(now, queue("root", ""), queue("research", "root"), queue("nlp", "research"), queue("prod", "root"))
+	snap, err := snapshot.Of(now, queue("root", ""), queue("research", "root"), queue("nlp", "research"), queue("prod", "root"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// SnapshotAccount returns the explanation of a job, as shown by `vcctl job explain`, based only on the snapshot, which has
-// reduced pods and only the latest events. A Reading has more data.
+// SnapshotAccount returns the explanation of a job, as shown by `vcctl job explain`, based only on the snapshot, which
+// has reduced pods and only the latest events. A Reading has more data.
 func SnapshotAccount(snap *snapshot.Snapshot, job *snapshot.Job) *jobstatus.Account {
 	sheet := sheetWithoutPods(snap, job)
 	if a, enough := jobstatus.NewAccountWithoutPods(sheet); enough {

@@ -30,7 +30,7 @@ type Tally struct {
 // Add counts a row, which is a job or a part of an array.
 func (t *Tally) Add(r Row) {
 	switch code, job := state.Code(r.SlurmStateCode()), r.Job; {
-	case code.Ended():
+	case code.HasEnded():
 		t.Ended++
 	case code == state.Suspended:
 		t.Suspended++

@@ -41,8 +41,8 @@ func PodStyle(pod *snapshot.Pod) canvas.Style {
 	return theme.Pending
 }
 
-// NodesOrReason returns the nodes of a row, for example r05n[01-06], or the reason why it has none, for example "(Resources)
-// 1 of 2 fit".
+// NodesOrReason returns the nodes of a row, for example r05n[01-06], or the reason why it has none, for example
+// "(Resources) 1 of 2 fit".
 func (r Row) NodesOrReason() string {
 	if !r.IsWaiting() || r.SlurmStateCode() == string(state.Configuring) && r.Job.NodeList != "" && r.Reason() == "" {
 		if r.HasEnded() && r.Reason() != "" {
@@ -63,8 +63,8 @@ func (r Row) NodesOrReason() string {
 	return strings.TrimSpace("(" + r.Reason() + ") " + says)
 }
 
-// EstimatedStartText returns the expected start if it is known: "~22:18" for the scheduler's estimate, or "at 23:00" for the job's
-// begin time.
+// EstimatedStartText returns the expected start if it is known: "~22:18" for the scheduler's estimate, or "at 23:00"
+// for the job's begin time.
 func EstimatedStartText(job *snapshot.Job, now time.Time) string {
 	if !(Row{Job: job}).IsWaiting() {
 		return ""
@@ -87,14 +87,14 @@ func FormatMoment(at, now time.Time) string {
 	return at.Format("Jan 2")
 }
 
-// TimeLeftText returns the time left until the job reaches its time limit, for example 19:47:51. It returns "" if there is no
-// limit.
+// TimeLeftText returns the time left until the job reaches its time limit, for example 19:47:51. It returns "" if there
+// is no limit.
 func TimeLeftText(job *snapshot.Job, now time.Time) string {
 	elapsed, started := ElapsedTime(job, now)
 	if job.Limit == 0 || !started || !job.Ended.IsZero() {
 		return ""
 	}
-	return state.Clock(max(job.Limit-elapsed, 0))
+	return state.ShortClock(max(job.Limit-elapsed, 0))
 }
 
 // PodCountsText returns the numbers of running, waiting and failed pods in the form 17/0/0.

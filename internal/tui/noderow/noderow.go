@@ -24,8 +24,8 @@ const (
 	Flat        By = "flat"
 )
 
-// OfferedGroupings returns the groupings that are possible for these nodes, in the order in which "g" cycles through them.
-// Flat is always the last one.
+// OfferedGroupings returns the groupings that are possible for these nodes, in the order in which "g" cycles through
+// them. Flat is always the last one.
 func OfferedGroupings(nodes []*snapshot.Node) []By {
 	var all []By
 	for _, by := range []By{ByHyperNode, ByRack, ByPool} {
@@ -65,7 +65,7 @@ func HeatGroups(nodes []*snapshot.Node, by By, resource corev1.ResourceName) []w
 		}
 		cells[name] = append(cells[name], HeatCellOf(n, resource))
 	}
-	hostlist.Sort(names)
+	hostlist.SortNames(names)
 	if cells[""] != nil {
 		names = append(names, "")
 	}
@@ -79,8 +79,8 @@ func HeatGroups(nodes []*snapshot.Node, by By, resource corev1.ResourceName) []w
 	return groups
 }
 
-// HeatCellOf returns the heat map cell of a node: the level at which a resource is used, or a letter if the node accepts no
-// pods.
+// HeatCellOf returns the heat map cell of a node: the level at which a resource is used, or a letter if the node
+// accepts no pods.
 func HeatCellOf(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell {
 	cell := widget.HeatCell{ID: n.Name}
 	switch n.State {
@@ -98,8 +98,8 @@ func HeatCellOf(n *snapshot.Node, resource corev1.ResourceName) widget.HeatCell 
 	return cell
 }
 
-// UsedAmount returns the used and the total amount of a resource on a node. For the resource "pods", it returns the number
-// of pods.
+// UsedAmount returns the used and the total amount of a resource on a node. For the resource "pods", it returns the
+// number of pods.
 func UsedAmount(n *snapshot.Node, resource corev1.ResourceName) (used, has int64) {
 	if resource == corev1.ResourcePods {
 		return int64(len(n.Pods)), n.PodLimit
@@ -116,8 +116,8 @@ func HeatLegend(resource string, g theme.Glyphs) string {
 	return text + "  D drain  X down"
 }
 
-// TotalAmounts returns the allocatable amounts of all nodes, and the idle amounts of the nodes that accept pods. A negative
-// idle amount counts as zero.
+// TotalAmounts returns the allocatable amounts of all nodes, and the idle amounts of the nodes that accept pods. A
+// negative idle amount counts as zero.
 func TotalAmounts(nodes []*snapshot.Node) (has, idle nodecapacity.Amounts) {
 	for _, n := range nodes {
 		has.Add(n.Has, 1)
@@ -138,8 +138,8 @@ func AcceptsPods(n *snapshot.Node) bool {
 	return n.State != nodecapacity.StateDown && n.State != nodecapacity.StateDrained && n.State != nodecapacity.StateDraining
 }
 
-// StateTextOf returns the state of a node as shown by `vcctl node list`, or "?" if it is unknown how much of the node is
-// used.
+// StateTextOf returns the state of a node as shown by `vcctl node list`, or "?" if it is unknown how much of the node
+// is used.
 func StateTextOf(n *snapshot.Node) string {
 	if n.Unknown && AcceptsPods(n) {
 		return "?"
@@ -182,8 +182,8 @@ func FoldedFreeNames(nodes []*snapshot.Node) string {
 			names = append(names, n.Name)
 		}
 	}
-	hostlist.Sort(names)
-	return hostlist.Compress(names)
+	hostlist.SortNames(names)
+	return hostlist.CompressNames(names)
 }
 
 // StateStyle returns the style of a node's state.

@@ -40,8 +40,8 @@ func NumbersOfQueue(q *snapshot.Queue, name corev1.ResourceName) Numbers {
 	return n
 }
 
-// amountInList returns the amount of a resource in a list, in milli-CPU, bytes or units. ok is false if the list does not
-// contain the resource.
+// amountInList returns the amount of a resource in a list, in milli-CPU, bytes or units. ok is false if the list does
+// not contain the resource.
 func amountInList(list corev1.ResourceList, name corev1.ResourceName) (amount int64, ok bool) {
 	quantity, ok := list[name]
 	if name == corev1.ResourceCPU {
@@ -66,8 +66,8 @@ func FormatAmount(name corev1.ResourceName, amount int64) string {
 	return render.FormatAmount(name, amount)
 }
 
-// FullBarAmount returns the amount that the full width of a bar represents: the total of all nodes or, if no nodes are known,
-// the largest use or bound of any queue.
+// FullBarAmount returns the amount that the full width of a bar represents: the total of all nodes or, if no nodes are
+// known, the largest use or bound of any queue.
 func FullBarAmount(snap *snapshot.Snapshot, queues []*snapshot.Queue, name corev1.ResourceName) float64 {
 	total := int64(0)
 	for _, n := range snap.Nodes {

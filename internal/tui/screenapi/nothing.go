@@ -2,8 +2,8 @@ package screenapi
 
 import "github.com/vc-batch/vc/internal/snapshot"
 
-// EmptyTableText returns the text to show if there are no rows. This is the reason why no data is available yet or, if data
-// is available, text. Without a connection so far, it is unknown whether there are any rows.
+// EmptyTableText returns the text to show if there are no rows. This is the reason why no data is available yet or, if
+// data is available, text. Without a connection so far, it is unknown whether there are any rows.
 func (ctx *Context) EmptyTableText(text string) string {
 	switch snap := ctx.Snap; {
 	case snap.Connection.Link == snapshot.LinkLoading:

@@ -99,9 +99,9 @@ func SameSpecsAlways(specs []screenapi.Spec) func(world string) []screenapi.Spec
 	return func(string) []screenapi.Spec { return specs }
 }
 
-// CompareFrames compares the frames of a screen in all sizes, looks and worlds with the files testdata/<name>-<size>.txt.
-// specs returns the screens for a world. open brings a new dashboard to the tested screen; nil leaves it on its first
-// one. Without worlds, CompareFrames uses those of GoldenWorldNames.
+// CompareFrames compares the frames of a screen in all sizes, looks and worlds with the files
+// testdata/<name>-<size>.txt. specs returns the screens for a world. open brings a new dashboard to the tested screen;
+// nil leaves it on its first one. Without worlds, CompareFrames uses those of GoldenWorldNames.
 //
 // A file contains each frame three times: plain, in colour, and in ASCII. In the last two, a line that equals the plain
 // one is written as "=". A line that equals the one in the first world, drawn the same way, is written as "^".
@@ -134,8 +134,9 @@ type Stop struct {
 	Keys  []string
 }
 
-// CompareTour compares the frames of a sequence of steps in a world with files like those of CompareFrames, but with one look only:
-// without colours if drawn is "mono", otherwise in the colours of a theme, or in "16 colours" or "256 colours".
+// CompareTour compares the frames of a sequence of steps in a world with files like those of CompareFrames, but with
+// one look only: without colours if drawn is "mono", otherwise in the colours of a theme, or in "16 colours" or "256
+// colours".
 func CompareTour(t *testing.T, name string, specs []screenapi.Spec, world, drawn string, sizes []Size, stops ...Stop) {
 	t.Helper()
 	l := look{drawn, drawn, theme.TrueColor, false}

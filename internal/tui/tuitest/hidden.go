@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// hideObjects reduces a cluster to the objects that a user with few permissions may see. With own, these are all nodes and
-// queues, and the other objects of namespace nlp; otherwise they are only the queues.
+// hideObjects reduces a cluster to the objects that a user with few permissions may see. With own, these are all nodes
+// and queues, and the other objects of namespace nlp; otherwise they are only the queues.
 func hideObjects(objects []runtime.Object, own bool) (seen []runtime.Object, hidden []snapshot.Hidden) {
 	for _, kind := range []string{"jobs", snapshot.PodGroups, snapshot.Pods, "events", "nodes"} {
 		h := snapshot.Hidden{Kind: kind, Why: fmt.Sprintf("%s is forbidden: User \"kim\" cannot list resource \"%s\" at the cluster scope", kind, kind)}

@@ -11,8 +11,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// FillInStatus fills in the status of the queues among objects as the controllers and the scheduler would: the numbers of
-// running and waiting gangs, and the amounts that pods use in each queue and its descendants. So the tests need not
+// FillInStatus fills in the status of the queues among objects as the controllers and the scheduler would: the numbers
+// of running and waiting gangs, and the amounts that pods use in each queue and its descendants. So the tests need not
 // contain consistent numbers.
 func FillInStatus(objects []runtime.Object) []runtime.Object {
 	queues := map[string]*schedulingv1beta1.Queue{}

@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
-// VariousJobsWorld returns FewNodesWorld with one job of each rare kind: an array, a held job, a suspended job, a job with failed pods, a
-// job that cannot pull its image, and a job with a complete explanation.
+// VariousJobsWorld returns FewNodesWorld with one job of each rare kind: an array, a held job, a suspended job, a job
+// with failed pods, a job that cannot pull its image, and a job with a complete explanation.
 func VariousJobsWorld() []runtime.Object {
 	objects := FewNodesWorld()
 	pending, running := batchv1alpha1.Pending, batchv1alpha1.Running
@@ -26,7 +26,7 @@ func VariousJobsWorld() []runtime.Object {
 			job.Status.State.Reason, job.Status.State.Message = string(reason.JobHeldUser), "the job is held by its user"
 		}},
 		{ID: 14, Namespace: "nlp", Name: "paused", Queue: "default", User: "mei", Phase: batchv1alpha1.Aborted, Tasks: 1, CPU: "1", Memory: "1Gi", Age: 3 * hour, Change: func(job *batchv1alpha1.Job) {
-			submission.Write(job, submission.Options{StdOut: "/home/mei/%x-%j.out"})
+			submission.StoreOptions(job, submission.Options{StdOut: "/home/mei/%x-%j.out"})
 		}},
 		{ID: 15, Namespace: "nlp", Name: "crashes", Queue: "default", User: "mei", Phase: running, Tasks: 4, CPU: "1", Memory: "1Gi", Age: 5 * minute, Ran: 4 * minute,
 			Nodes: []string{"192.168.23.24", "192.168.51.67", "192.168.57.163", "192.168.63.50"}, Change: func(job *batchv1alpha1.Job) { job.Status.Running, job.Status.Failed = 2, 1 }},

@@ -70,8 +70,8 @@ func (b Bar) Draw(c canvas.Canvas, x, y, w int, t *theme.Theme) {
 	}
 }
 
-// DrawSparkline draws the last values of a history, one per cell, with the newest on the right. The largest value has the
-// full height. Spark returns the column after the last cell.
+// DrawSparkline draws the last values of a history, one per cell, with the newest on the right. The largest value has
+// the full height. Spark returns the column after the last cell.
 func DrawSparkline(c canvas.Canvas, x, y, w int, values []float64, style canvas.Style, t *theme.Theme) int {
 	if len(values) > w {
 		values = values[len(values)-max(w, 0):]

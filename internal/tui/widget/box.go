@@ -5,8 +5,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-// DrawTitledBox draws a frame whose upper line contains a title on the left and a note on the right. It returns the inside,
-// which leaves one blank column on each side.
+// DrawTitledBox draws a frame whose upper line contains a title on the left and a note on the right. It returns the
+// inside, which leaves one blank column on each side.
 func DrawTitledBox(c canvas.Canvas, t *theme.Theme, title, note string) canvas.Canvas {
 	if c.W < 4 || c.H < 2 {
 		return c.Sub(0, 0, 0, 0)
@@ -24,8 +24,8 @@ func DrawTitledBox(c canvas.Canvas, t *theme.Theme, title, note string) canvas.C
 	return c.Sub(2, 1, c.W-4, c.H-2)
 }
 
-// DrawTitledRule draws a line over the whole width with a title and a note, as in "── QUEUES (gpu) ── note ──". It is used if
-// there is no space for a box.
+// DrawTitledRule draws a line over the whole width with a title and a note, as in "── QUEUES (gpu) ── note ──". It is
+// used if there is no space for a box.
 func DrawTitledRule(c canvas.Canvas, y int, t *theme.Theme, title, note string) {
 	c.Fill(0, y, c.W, 1, t.Glyphs.Horizontal, theme.Border)
 	writeHeadline(c.Sub(0, y, c.W, 1), 2, c.W-1, title, note)

@@ -44,8 +44,8 @@ type placedColumn struct {
 	index, x, w int
 }
 
-// layOutColumns determines the positions and widths of the columns. If not all fit, it omits columns from the right, but
-// never the first.
+// layOutColumns determines the positions and widths of the columns. If not all fit, it omits columns from the right,
+// but never the first.
 func (t *Table[R]) layOutColumns(ctx *screenapi.Context, width int) []placedColumn {
 	var all []placedColumn
 	used, flex := t.gutterWidth(), -1

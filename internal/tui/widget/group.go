@@ -17,8 +17,8 @@ type grouping[R any] struct {
 	heads map[string]string
 }
 
-// GroupRowsBy groups the rows for which of returns the same name under a heading returned by head. The groups are sorted by
-// name. If of is nil, rows are not grouped.
+// GroupRowsBy groups the rows for which of returns the same name under a heading returned by head. The groups are
+// sorted by name. If of is nil, rows are not grouped.
 func (t *Table[R]) GroupRowsBy(of func(R) string, head func(name string, rows []R) string) {
 	t.grouping = grouping[R]{of: of, head: head}
 	t.arrangeRows()
@@ -40,7 +40,8 @@ func (t *Table[R]) sortByGroup() {
 	}
 }
 
-// groupHeading returns the heading above a row. ok is true for the first row of each group and for the first visible row.
+// groupHeading returns the heading above a row. ok is true for the first row of each group and for the first visible
+// row.
 func (t *Table[R]) groupHeading(at int) (text string, ok bool) {
 	of := t.grouping.of
 	if of == nil || at >= len(t.rows) {
@@ -68,8 +69,8 @@ func (t *Table[R]) groupHeading(at int) (text string, ok bool) {
 	return text, true
 }
 
-// scrollToCursor changes the first visible row so that the cursor's row is visible. It takes into account the headings in
-// between.
+// scrollToCursor changes the first visible row so that the cursor's row is visible. It takes into account the headings
+// in between.
 func (t *Table[R]) scrollToCursor(lines int) {
 	if t.grouping.of == nil {
 		return

@@ -71,8 +71,8 @@ func (h *Heat) Draw(c canvas.Canvas, t *theme.Theme) (hidden int) {
 	return hidden
 }
 
-// measureColumns returns the width of the names, the first column of cells, the number of cells in a line of a group, and
-// the number of groups that are drawn side by side.
+// measureColumns returns the width of the names, the first column of cells, the number of cells in a line of a group,
+// and the number of groups that are drawn side by side.
 func (h *Heat) measureColumns(w int) (name, left, cells, across int) {
 	for _, g := range h.Groups {
 		name, cells = max(name, canvas.Width(g.Name)), max(cells, len(g.Cells))
@@ -172,8 +172,8 @@ func (h *Heat) At(x, y int) string {
 	return ""
 }
 
-// AdjacentCell returns the ID of the cell next to the cursor in a direction or, at the edge, the ID of the cursor's own cell.
-// If there is no cursor, it returns the first cell.
+// AdjacentCell returns the ID of the cell next to the cursor in a direction or, at the edge, the ID of the cursor's own
+// cell. If there is no cursor, it returns the first cell.
 func (h *Heat) AdjacentCell(dx, dy int) string {
 	var from *placedCell
 	for i := range h.placed {

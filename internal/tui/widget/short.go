@@ -25,8 +25,8 @@ func FormatDuration(d time.Duration) string {
 // units holds the unit prefixes for shortened numbers, for counts and for memory.
 var units = map[string][]string{"": {"", "k", "M", "G", "T"}, "i": {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}}
 
-// ShortenNumber shortens a number to at most w cells if possible, for example 1429 to 1.4k, or 10240Gi to 10Ti. It returns
-// text unchanged if it fits, is not a number or cannot be shortened.
+// ShortenNumber shortens a number to at most w cells if possible, for example 1429 to 1.4k, or 10240Gi to 10Ti. It
+// returns text unchanged if it fits, is not a number or cannot be shortened.
 func ShortenNumber(text string, w int) string {
 	if canvas.Width(text) <= w {
 		return text

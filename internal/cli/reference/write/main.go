@@ -16,29 +16,29 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: write MARKDOWN-DIR MAN-DIR")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	if err := writeReference(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(markdownDir, manDir string) error {
-	markdown, err := reference.Markdown()
+func writeReference(markdownDir, manDir string) error {
+	markdown, err := reference.MarkdownPages()
 	if err != nil {
 		return err
 	}
-	man, err := reference.Man(build.DescribeProgram().Version, time.Now())
+	man, err := reference.ManPages(build.DescribeProgram().Version, time.Now())
 	if err != nil {
 		return err
 	}
-	if err := write(markdownDir, "vcctl*.md", markdown); err != nil {
+	if err := writePages(markdownDir, "vcctl*.md", markdown); err != nil {
 		return err
 	}
-	return write(manDir, "vcctl*.1", man)
+	return writePages(manDir, "vcctl*.1", man)
 }
 
-// write writes the pages to a directory and removes old pages from it.
-func write(dir, old string, pages map[string][]byte) error {
+// writePages writes the pages to a directory and removes old pages from it.
+func writePages(dir, old string, pages map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

@@ -135,8 +135,8 @@ func (b *builder) limitActive(places iter.Seq[Place]) iter.Seq[Place] {
 	}
 }
 
-// activeElements returns the elements that have pods that have not ended. It includes an element of several pods if one of
-// its finished pods is being deleted and no result of the element is recorded. That pod will be re-created, so the
+// activeElements returns the elements that have pods that have not ended. It includes an element of several pods if one
+// of its finished pods is being deleted and no result of the element is recorded. That pod will be re-created, so the
 // element still runs.
 func (b *builder) activeElements() map[int]bool {
 	seen := map[int]bool{}
@@ -150,8 +150,8 @@ func (b *builder) activeElements() map[int]bool {
 	return seen
 }
 
-// elementsWaitReason returns the reason why none of the waiting elements can start. It is empty if the job itself does not
-// hold them back.
+// elementsWaitReason returns the reason why none of the waiting elements can start. It is empty if the job itself does
+// not hold them back.
 func (b *builder) elementsWaitReason(waiting []int) reason.Code {
 	a := b.array
 	open, lost := 0, 0

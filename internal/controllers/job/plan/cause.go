@@ -66,8 +66,8 @@ func recordFailure(status *batch.JobStatus, c *Cause) {
 	}
 }
 
-// judgePhase returns the phase determined by settle, and the cause of a failure. The text about a failure names the first
-// pod that failed, and then the rule that was violated.
+// judgePhase returns the phase determined by settle, and the cause of a failure. The text about a failure names the
+// first pod that failed, and then the rule that was violated.
 func (b *builder) judgePhase(n *counters) (phase batch.JobPhase, failed *Cause, why string) {
 	phase, why = phaseWithoutAction(b.job, n)
 	if phase == batch.Pending || phase == batch.Running {
@@ -103,8 +103,8 @@ func (b *builder) causeOfLost(l *Lost, place Place) *Cause {
 	return new(causeOfLoss(b.placeDisplayName(place), l.Pod))
 }
 
-// causeAtPlace is like causeOfFailedPod, but for the pod at a given place. The cache may have dropped the pod's spec, in which case
-// the spec is taken from the job's template.
+// causeAtPlace is like causeOfFailedPod, but for the pod at a given place. The cache may have dropped the pod's spec,
+// in which case the spec is taken from the job's template.
 func (b *builder) causeAtPlace(place Place, pod *corev1.Pod) Cause {
 	if len(pod.Spec.Containers) == 0 {
 		whole, template := *pod, &b.job.Spec.Tasks[place.Task].Template.Spec
@@ -145,8 +145,8 @@ func causeOfFailedPod(name string, pod *corev1.Pod) Cause {
 	return c
 }
 
-// causeCodeOf is causeOfFailedPod without the exit code. A rejection by the node or a disruption takes precedence, followed by the
-// reason that the node set on the whole pod, because these explain why the containers ended.
+// causeCodeOf is causeOfFailedPod without the exit code. A rejection by the node or a disruption takes precedence,
+// followed by the reason that the node set on the whole pod, because these explain why the containers ended.
 func causeCodeOf(name string, pod *corev1.Pod) Cause {
 	if WasRejectedByNode(pod) {
 		return causeOfRefusal(name, pod)
@@ -217,8 +217,8 @@ func onlyMemoryLimit(pod *corev1.Pod) string {
 	return memoryLimit(pod, pod.Spec.Containers[0].Name)
 }
 
-// firstFailedContainer returns the first container, in the order in which containers run, that ended with an exit code other
-// than 0. end is nil if none exists.
+// firstFailedContainer returns the first container, in the order in which containers run, that ended with an exit code
+// other than 0. end is nil if none exists.
 func firstFailedContainer(pod *corev1.Pod) (container string, end *corev1.ContainerStateTerminated) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {

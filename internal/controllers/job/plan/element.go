@@ -66,8 +66,8 @@ const (
 	cancelled
 )
 
-// stateOfElement returns the state of the element at a position. The result of the element's pods takes precedence over the
-// recorded result, the recorded result over pods that have not ended, and any result over a later cancellation.
+// stateOfElement returns the state of the element at a position. The result of the element's pods takes precedence over
+// the recorded result, the recorded result over pods that have not ended, and any result over a later cancellation.
 func (b *builder) stateOfElement(at int, e *element, phase batch.JobPhase) what {
 	ended := e.live == 0 && e.well+e.badly == b.array.size
 	recorded := b.record.elements[at]
@@ -89,7 +89,8 @@ func (b *builder) stateOfElement(at int, e *element, phase batch.JobPhase) what 
 	return waits
 }
 
-// countCutShort returns the number of finished pods in elements that were cancelled before all of their pods had finished.
+// countCutShort returns the number of finished pods in elements that were cancelled before all of their pods had
+// finished.
 func (b *builder) countCutShort() int32 {
 	if b.array == nil || len(b.array.off) == 0 || b.array.size == 1 {
 		return 0
@@ -147,8 +148,8 @@ func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
 	return s
 }
 
-// failureBeyondContainers returns the reason code for a failed pod if the failure was not caused by the pod's own containers;
-// otherwise "".
+// failureBeyondContainers returns the reason code for a failed pod if the failure was not caused by the pod's own
+// containers; otherwise "".
 func (b *builder) failureBeyondContainers(m *member) string {
 	if c := b.causeOfMember(m); c.code != reason.PodFailed {
 		return c.reasonCodeText()
@@ -168,8 +169,8 @@ func formatElementSets(sets map[string][]int32) map[string]string {
 	return written
 }
 
-// formatTimes formats the start times and run times of the elements. They are computed once, when the job ends, because the
-// pods may not exist later.
+// formatTimes formats the start times and run times of the elements. They are computed once, when the job ends, because
+// the pods may not exist later.
 func (b *builder) formatTimes(elements []element, ended []int32) string {
 	if old := b.job.Status.Array; old != nil && old.Times != "" && IsEndedOrAborted(b.job.Status.State.Phase) {
 		return old.Times

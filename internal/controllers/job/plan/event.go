@@ -49,8 +49,8 @@ func hasPolicies(job *batch.Job) bool {
 	return slices.ContainsFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return len(t.Policies) > 0 })
 }
 
-// collectEvents returns the events of the job's current version that are visible in the objects, in the order in which to
-// respond to them.
+// collectEvents returns the events of the job's current version that are visible in the objects, in the order in which
+// to respond to them.
 func (b *builder) collectEvents() []event {
 	if !hasPolicies(b.job) {
 		return nil
@@ -150,8 +150,8 @@ func (b *builder) lostEvents() []event {
 	return list
 }
 
-// countMissingPods returns the number of pods of a task that the status counts, but that do not exist and cannot be finished
-// pods that were deleted.
+// countMissingPods returns the number of pods of a task that the status counts, but that do not exist and cannot be
+// finished pods that were deleted.
 func (b *builder) countMissingPods(task int) int32 {
 	spec := &b.job.Spec.Tasks[task]
 	var then, finishedThen, now, finishedNow int32

@@ -245,8 +245,8 @@ type outcome struct {
 	partly bool
 }
 
-// outcomeOfReference returns the result of the job or element to which a reference refers. A whole array is ok only if all its
-// elements have succeeded.
+// outcomeOfReference returns the result of the job or element to which a reference refers. A whole array is ok only if
+// all its elements have succeeded.
 func outcomeOfReference(target *batch.Job, r batch.JobReference) outcome {
 	o := outcome{name: describeJob(target), ended: hasEndedForGood(target.Status.State.Phase), ok: target.Status.State.Phase == batch.Completed}
 	states := target.Status.Array
@@ -283,8 +283,8 @@ func evaluateEnd(term batch.DependencyTerm, o outcome) verdict {
 	return verdict{met: true}
 }
 
-// evaluateCorresponding opens the gate of an array as soon as one of its elements may start; Array.addCorresponding then
-// decides about each element. Unless both jobs are arrays, it evaluates the dependency on the job as a whole.
+// evaluateCorresponding opens the gate of an array as soon as one of its elements may start; Array.addCorresponding
+// then decides about each element. Unless both jobs are arrays, it evaluates the dependency on the job as a whole.
 func evaluateCorresponding(job *batch.Job, term batch.DependencyTerm, target *batch.Job) verdict {
 	whole := evaluateEnd(batch.DependencyTerm{Kind: batch.AfterOK, Job: term.Job}, outcomeOfReference(target, term.Job))
 	mine, _, ok := batch.ElementsOf(job)
@@ -320,8 +320,8 @@ func (b *builder) isSubmitted() bool {
 	return HasEverStarted(b.in.Job) || b.in.PodGroup != nil || slices.ContainsFunc(b.census.members, func(m member) bool { return m.isLivePod() })
 }
 
-// evaluateJobGate returns the current gate of the job. Once a job has been in its queue, only a hold can keep it from starting.
-// A hold has no effect while live pods of the job have nodes, because a hold never stops pods that may run.
+// evaluateJobGate returns the current gate of the job. Once a job has been in its queue, only a hold can keep it from
+// starting. A hold has no effect while live pods of the job have nodes, because a hold never stops pods that may run.
 func (b *builder) evaluateJobGate() gate {
 	switch {
 	case b.currentPhase() != batch.Pending || b.hasPlacedPods():
@@ -347,8 +347,8 @@ func (b *builder) terminateInvalid() (decision, bool) {
 	return nothing, false
 }
 
-// recordGateStatus stores the state of the gate in the status, and records an event if a closed gate has a new reason. It returns
-// the closed gate as an obstacle; nil if the gate is open.
+// recordGateStatus stores the state of the gate in the status, and records an event if a closed gate has a new reason.
+// It returns the closed gate as an obstacle; nil if the gate is open.
 func (b *builder) recordGateStatus(status *batch.JobStatus) *obstacle {
 	g := b.evaluateJobGate()
 	status.Gate = gateStatus(&g, b.knownResults(status.Gate), HasEverStarted(b.in.Job))
@@ -372,8 +372,8 @@ func (b *builder) retractGroup() {
 	}
 }
 
-// knownResults returns the recorded results that apply to terms of the current dependency, which may have changed since they
-// were recorded.
+// knownResults returns the recorded results that apply to terms of the current dependency, which may have changed since
+// they were recorded.
 func (b *builder) knownResults(old *batch.JobGate) *batch.JobGate {
 	d, err := batch.DependencyOf(b.in.Job)
 	if old == nil || err != nil {

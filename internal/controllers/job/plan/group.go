@@ -188,8 +188,8 @@ func topologySpec(t *batch.NetworkTopologySpec) *scheduling.NetworkTopologySpec 
 	}
 }
 
-// refreshGroupSpec returns the spec that an existing PodGroup should have, and whether it differs from the current spec. The
-// queue, the topology, and the minimums of tasks that the job does not have are left unchanged.
+// refreshGroupSpec returns the spec that an existing PodGroup should have, and whether it differs from the current
+// spec. The queue, the topology, and the minimums of tasks that the job does not have are left unchanged.
 func refreshGroupSpec(group *scheduling.PodGroup, job *batch.Job, priorities map[string]int32, starts func(task int) bool) (spec scheduling.PodGroupSpec, changed bool) {
 	want, is := groupSpec(job, priorities, starts), &group.Spec
 	members := want.MinTaskMember

@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// findHopelessCause returns the reason to give up a job that would otherwise never end, because a pod crashes again and again,
-// or because tasks have a dependency that can never be met. It returns nil if the job can still make progress.
+// findHopelessCause returns the reason to give up a job that would otherwise never end, because a pod crashes again and
+// again, or because tasks have a dependency that can never be met. It returns nil if the job can still make progress.
 func (b *builder) findHopelessCause(n *counters) *Cause {
 	switch b.currentPhase() {
 	case batch.Running:
@@ -36,9 +36,9 @@ func (b *builder) mayKeepRunning(m *member) bool {
 	return m.inRange && m.isLivePod() && m.version == b.job.Status.Version
 }
 
-// findRestartsExhausted returns a cause if the kubelet has restarted a pod's containers more often than its task allows. The last
-// crash must have occurred while the job was running, because before that, a pod may fail only because other pods do
-// not exist yet. Tasks with a policy that responds to the failure are ignored.
+// findRestartsExhausted returns a cause if the kubelet has restarted a pod's containers more often than its task
+// allows. The last crash must have occurred while the job was running, because before that, a pod may fail only because
+// other pods do not exist yet. Tasks with a policy that responds to the failure are ignored.
 func (b *builder) findRestartsExhausted() *Cause {
 	since := b.job.Status.State.LastTransitionTime.Time
 	for i := range b.census.members {
@@ -95,9 +95,9 @@ func lastCrashTime(pod *corev1.Pod) (last *corev1.ContainerStateTerminated) {
 	return last
 }
 
-// findStuckCause returns a cause if an admitted job cannot make progress, because all pods have ended and the incomplete tasks
-// wait for tasks that will never become ready. It returns nil if the delayed response of a policy may still change
-// this.
+// findStuckCause returns a cause if an admitted job cannot make progress, because all pods have ended and the
+// incomplete tasks wait for tasks that will never become ready. It returns nil if the delayed response of a policy may
+// still change this.
 func (b *builder) findStuckCause(n *counters) *Cause {
 	hasEnded := n.countLivePods() == 0 && n.succeeded+n.failed > 0
 	if b.delayed || !hasEnded {

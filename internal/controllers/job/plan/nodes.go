@@ -35,7 +35,8 @@ func (b *builder) recordPodNodes(status *batch.JobStatus) {
 	status.Nodes = batch.JobNodesOf(known)
 }
 
-// leavesItsNodes reports whether all pods of a job in this phase have ended, or are being stopped and will not run again.
+// leavesItsNodes reports whether all pods of a job in this phase have ended, or are being stopped and will not run
+// again.
 func leavesItsNodes(phase batch.JobPhase) bool {
 	switch phase {
 	case batch.Aborting, batch.Completing, batch.Terminating:

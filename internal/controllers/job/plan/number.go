@@ -7,9 +7,9 @@ type NumberJob struct{ Count int }
 
 func (NumberJob) write() {}
 
-// requestJobNumber requests a number for a job that has none, or whose number belongs to another job. It reports whether the
-// job must wait for the number before objects are created that contain it. While numbers are not available, the job
-// continues without one.
+// requestJobNumber requests a number for a job that has none, or whose number belongs to another job. It reports
+// whether the job must wait for the number before objects are created that contain it. While numbers are not available,
+// the job continues without one.
 func (b *builder) requestJobNumber() (wait bool) {
 	if _, ok := batch.JobID(b.in.Job); ok && !b.in.NumberTaken || !b.in.Numbers {
 		return false

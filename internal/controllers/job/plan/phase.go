@@ -35,8 +35,8 @@ func isTargeted(a bus.Action) bool {
 	return a == bus.RestartTaskAction || a == bus.RestartPodAction || a == bus.RestartPartitionAction
 }
 
-// responseInPhase is the state table. It returns the step that an action causes in a phase. The conditions under which a job
-// leaves a phase without an action are in settle.
+// responseInPhase is the state table. It returns the step that an action causes in a phase. The conditions under which
+// a job leaves a phase without an action are in settle.
 func responseInPhase(phase batch.JobPhase, a bus.Action) step {
 	switch phase {
 	case "", batch.Pending, batch.Running:
@@ -94,8 +94,8 @@ func IsEndedOrAborted(phase batch.JobPhase) bool {
 	return false
 }
 
-// phaseWithoutAction returns the phase that a job enters without an action, given the state of its pods; if nothing changes, it
-// is the current phase. why is a sentence for users.
+// phaseWithoutAction returns the phase that a job enters without an action, given the state of its pods; if nothing
+// changes, it is the current phase. why is a sentence for users.
 func phaseWithoutAction(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
 	switch job.Status.State.Phase {
 	case "", batch.Pending:
@@ -128,8 +128,8 @@ func (n *counters) hasNothingLeft(job *batch.Job) bool {
 	return n.cancelled > 0 && n.cancelled+n.cutShort == countReplicas(job)
 }
 
-// requiredStarted returns the number of pods that must have started: minAvailable, but no more than the number of places that
-// are not cancelled.
+// requiredStarted returns the number of pods that must have started: minAvailable, but no more than the number of
+// places that are not cancelled.
 func (n *counters) requiredStarted(job *batch.Job) int32 {
 	return min(job.Spec.MinAvailable, countReplicas(job)-n.cancelled)
 }

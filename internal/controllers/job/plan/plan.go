@@ -109,8 +109,8 @@ func (b *builder) requestPlanAfter(d time.Duration) {
 	}
 }
 
-// enterRequestedPhase writes the new phase before it stops pods. If there is a crash in between, the next plan stops the remaining
-// pods.
+// enterRequestedPhase writes the new phase before it stops pods. If there is a crash in between, the next plan stops
+// the remaining pods.
 func (b *builder) enterRequestedPhase(do step, asked decision) {
 	status := b.job.Status.DeepCopy()
 	switch {
@@ -192,9 +192,9 @@ func (b *builder) remainingLifetime() (time.Duration, bool) {
 	return since.Add(time.Duration(*ttl) * time.Second).Sub(b.in.Now), true
 }
 
-// isOnlySuspended reports whether the job is only suspended. Slurm users suspend jobs in order to resume them later, and the
-// time to live of their jobs only controls how long sacct shows the history. For other jobs, the owner has set the
-// time to live, and it applies to suspended jobs, too.
+// isOnlySuspended reports whether the job is only suspended. Slurm users suspend jobs in order to resume them later,
+// and the time to live of their jobs only controls how long sacct shows the history. For other jobs, the owner has set
+// the time to live, and it applies to suspended jobs, too.
 func (b *builder) isOnlySuspended() bool {
 	notes := b.job.Annotations
 	return b.currentPhase() == batch.Aborted && notes[keys.Slurm] != "" && notes[keys.CancelledBy] == ""

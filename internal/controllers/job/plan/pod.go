@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
-// NewPodForPlace returns the pod for a place. The job must have its defaults filled in (Plan.Job). forwarding reports whether
-// pods of the job's queue may run in other clusters.
+// NewPodForPlace returns the pod for a place. The job must have its defaults filled in (Plan.Job). forwarding reports
+// whether pods of the job's queue may run in other clusters.
 func NewPodForPlace(job *batch.Job, plugins plugin.Set, place Place, forwarding bool) *corev1.Pod {
 	task := &job.Spec.Tasks[place.Task]
 	template := task.Template.DeepCopy()
@@ -128,8 +128,8 @@ func mountVolumes(pod *corev1.Pod, job *batch.Job) {
 	}
 }
 
-// stableSuffix returns twelve letters and digits derived from the parts. In contrast to a random suffix, the result is the
-// same after a crash.
+// stableSuffix returns twelve letters and digits derived from the parts. In contrast to a random suffix, the result is
+// the same after a crash.
 func stableSuffix(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "/")))
 	return strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:12]

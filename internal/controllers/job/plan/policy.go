@@ -14,7 +14,8 @@ type answer struct {
 	delay  time.Duration
 }
 
-// resolveResponse finds the response to an event in the first matching policy of the task or, if none exists, of the job.
+// resolveResponse finds the response to an event in the first matching policy of the task or, if none exists, of the
+// job.
 func resolveResponse(job *batch.Job, e *event) (answer, bool) {
 	if e.task >= 0 {
 		if a, ok := firstMatchingPolicy(job.Spec.Tasks[e.task].Policies, e); ok {

@@ -86,8 +86,8 @@ func (b *builder) countRecorded(task int) absent {
 // willPodRemain reports whether a replica has a pod that is neither gone nor about to be deleted.
 func willPodRemain(m *member) bool { return m != nil && !m.gone && !m.stop }
 
-// recordedPlaces returns the places of a task that the record may contain: all places of an array; otherwise, the places
-// that have succeeded and are kept.
+// recordedPlaces returns the places of a task that the record may contain: all places of an array; otherwise, the
+// places that have succeeded and are kept.
 func (b *builder) recordedPlaces(task int) iter.Seq[Place] {
 	replicas := b.job.Spec.Tasks[task].Replicas
 	return func(yield func(Place) bool) {
@@ -125,7 +125,8 @@ func (b *builder) countPlacesWithoutPod(n *counters) {
 	}
 }
 
-// dropStoppedResults removes the recorded results of the places whose pods this plan stops, because they will run again.
+// dropStoppedResults removes the recorded results of the places whose pods this plan stops, because they will run
+// again.
 func (b *builder) dropStoppedResults() {
 	if !b.hasResultRecord() {
 		return
@@ -200,8 +201,8 @@ func (b *builder) writeRecord(status *batch.JobStatus) {
 	}
 }
 
-// gangForScheduler returns the job as the scheduler should see it, without places that need no pod and without pods for which the
-// gang would wait in vain.
+// gangForScheduler returns the job as the scheduler should see it, without places that need no pod and without pods for
+// which the gang would wait in vain.
 func (b *builder) gangForScheduler() *batch.Job {
 	return b.withoutFailed(b.withoutHeldBack(b.withoutAbsent()))
 }

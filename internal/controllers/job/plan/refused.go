@@ -29,8 +29,8 @@ const (
 	notTakenIn = "Pod was rejected"
 )
 
-// WasRejectedByNode reports whether a node rejected a pod that was bound to it, because another pod took the capacity first or
-// because the node had changed. No container of the pod has run. The job is not affected, except that it needs
+// WasRejectedByNode reports whether a node rejected a pod that was bound to it, because another pod took the capacity
+// first or because the node had changed. No container of the pod has run. The job is not affected, except that it needs
 // another pod in the same place.
 func WasRejectedByNode(pod *corev1.Pod) bool {
 	why := pod.Status.Reason
@@ -54,8 +54,8 @@ func refusalsUsedUp(job *batch.Job) bool {
 	return job.Status.RefusedPods >= mostRefusals*max(1, countReplicas(job))
 }
 
-// recreationDelay returns how long a rejected pod is kept before it is re-created. The wait increases with the number of
-// rejections.
+// recreationDelay returns how long a rejected pod is kept before it is re-created. The wait increases with the number
+// of rejections.
 func recreationDelay(job *batch.Job) time.Duration {
 	rounds := job.Status.RefusedPods / max(1, countReplicas(job))
 	if rounds == 0 {

@@ -35,8 +35,8 @@ func indexRelatives(jobs []*batch.Job) *relatives {
 	return r
 }
 
-// findReferenced returns the job to which a reference refers, or nil. If several jobs have the same number, it returns the
-// oldest.
+// findReferenced returns the job to which a reference refers, or nil. If several jobs have the same number, it returns
+// the oldest.
 func (r *relatives) findReferenced(reference batch.JobReference) *batch.Job {
 	if reference.ID > 0 {
 		return r.byID[reference.ID]
@@ -44,8 +44,8 @@ func (r *relatives) findReferenced(reference batch.JobReference) *batch.Job {
 	return r.byName[types.NamespacedName{Namespace: reference.Namespace, Name: reference.Name}]
 }
 
-// findDependencyCycle returns the path from target back to job along dependencies that must be met before a job can start; nil if
-// there is none.
+// findDependencyCycle returns the path from target back to job along dependencies that must be met before a job can
+// start; nil if there is none.
 func (r *relatives) findDependencyCycle(job, target *batch.Job) []string {
 	seen := map[types.UID]bool{}
 	var walk func(at *batch.Job) []string
@@ -78,8 +78,8 @@ func (r *relatives) findDependencyCycle(job, target *batch.Job) []string {
 	return nil
 }
 
-// SingletonJobAhead returns the oldest job for which a job with a singleton dependency must wait. Such jobs have the same user
-// and title, and have started or are older. Ahead returns nil if none exists.
+// SingletonJobAhead returns the oldest job for which a job with a singleton dependency must wait. Such jobs have the
+// same user and title, and have started or are older. Ahead returns nil if none exists.
 func SingletonJobAhead(job *batch.Job, others []*batch.Job) *batch.Job {
 	var first *batch.Job
 	for _, other := range others {
@@ -94,9 +94,9 @@ func SingletonJobAhead(job *batch.Job, others []*batch.Job) *batch.Job {
 	return first
 }
 
-// DependsOnEnd reports whether a waiting job still depends on how the other job ends. Once a term is met, or can never be
-// met, that is final, except when array elements wait for the corresponding elements of another array: these are decided
-// one by one. A singleton dependency waits only for jobs that have not ended.
+// DependsOnEnd reports whether a waiting job still depends on how the other job ends. Once a term is met, or can never
+// be met, that is final, except when array elements wait for the corresponding elements of another array: these are
+// decided one by one. A singleton dependency waits only for jobs that have not ended.
 func DependsOnEnd(waiting, other *batch.Job) bool {
 	d, err := batch.DependencyOf(waiting)
 	if err != nil {

@@ -43,8 +43,8 @@ func (b *builder) withoutHeldBack(job *batch.Job) *batch.Job {
 	return job
 }
 
-// shrinkTask returns the gang with fewer places in one task. The task loses its partitions, because the remaining pods of
-// an incomplete partition would never be placed.
+// shrinkTask returns the gang with fewer places in one task. The task loses its partitions, because the remaining pods
+// of an incomplete partition would never be placed.
 func (b *builder) shrinkTask(job *batch.Job, task int, replicas int32) *batch.Job {
 	if job == b.job {
 		job = b.job.DeepCopy()

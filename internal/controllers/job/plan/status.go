@@ -19,8 +19,8 @@ const (
 
 func isPluginKey(key string) bool { return strings.HasPrefix(key, pluginKey) }
 
-// enterPhaseInStatus changes the phase in a status, together with the time, the reason and the list of past phases. If the job
-// continues or has completed, it removes the recorded failure.
+// enterPhaseInStatus changes the phase in a status, together with the time, the reason and the list of past phases. If
+// the job continues or has completed, it removes the recorded failure.
 func enterPhaseInStatus(job *batch.Job, status *batch.JobStatus, phase batch.JobPhase, reason, message string, now time.Time) {
 	at := metav1.NewTime(now)
 	switch phase {

@@ -17,7 +17,8 @@ import (
 // retryAfter is how often to retry if a job waits for an object that is not watched.
 const retryAfter = 5 * time.Second
 
-// syncDesiredState brings the objects to the desired state: the plugins' objects, the PodGroup and, after admission, the pods.
+// syncDesiredState brings the objects to the desired state: the plugins' objects, the PodGroup and, after admission,
+// the pods.
 func (b *builder) syncDesiredState() {
 	b.markUnwanted()
 	b.retryRefused()
@@ -67,7 +68,8 @@ func MayRunElsewhere(queue *scheduling.Queue) bool {
 	return queue != nil && len(queue.Spec.ExtendClusters) > 0
 }
 
-// setForwardingAnnotation sets the forwarding annotation on the job. The PodGroup that is created from the job then has it, too.
+// setForwardingAnnotation sets the forwarding annotation on the job. The PodGroup that is created from the job then has
+// it, too.
 func (b *builder) setForwardingAnnotation() {
 	if !MayRunElsewhere(b.in.Queue) || b.job.Annotations[keys.JobForwarding] == "true" {
 		return
@@ -273,7 +275,8 @@ func (b *builder) dependenciesMet(task int) bool {
 	return met == len(d.Name)
 }
 
-// isTaskReady reports whether a task has at least minAvailable pods that have succeeded, or run with all containers ready.
+// isTaskReady reports whether a task has at least minAvailable pods that have succeeded, or run with all containers
+// ready.
 func (b *builder) isTaskReady(task int) bool {
 	if task < 0 {
 		return false

@@ -67,8 +67,8 @@ func For(job *batch.Job) (Set, error) {
 	return set, toAggregateError(append(wrong, rejectUnlistable(job, at)...))
 }
 
-// rejectUnlistable returns an error for each plugin that passes the names of all pods to every pod, if the job has too many
-// pods for that.
+// rejectUnlistable returns an error for each plugin that passes the names of all pods to every pod, if the job has too
+// many pods for that.
 func rejectUnlistable(job *batch.Job, at *field.Path) field.ErrorList {
 	if pluginapi.IsListable(job) {
 		return nil

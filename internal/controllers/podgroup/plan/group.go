@@ -71,8 +71,8 @@ func GroupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup
 	return group
 }
 
-// groupOwners returns the owner references of the PodGroup: those of the pod, or the pod itself if it has no controller.
-// The PodGroup never blocks the deletion of an owner.
+// groupOwners returns the owner references of the PodGroup: those of the pod, or the pod itself if it has no
+// controller. The PodGroup never blocks the deletion of an owner.
 func groupOwners(pod *corev1.Pod) []metav1.OwnerReference {
 	refs := slices.Clone(pod.OwnerReferences)
 	if metav1.GetControllerOfNoCopy(pod) == nil {
@@ -149,8 +149,8 @@ func InheritAnnotations(to, from map[string]string) {
 	}
 }
 
-// RefreshedGroup returns an existing PodGroup with the values of its pod and owner, and whether this changes it. Keys set
-// by others are kept.
+// RefreshedGroup returns an existing PodGroup with the values of its pod and owner, and whether this changes it. Keys
+// set by others are kept.
 func RefreshedGroup(there, wanted *scheduling.PodGroup) (update *scheduling.PodGroup, changed bool) {
 	update = there.DeepCopy()
 	update.Spec.MinMember = wanted.Spec.MinMember

@@ -113,8 +113,8 @@ type Group struct {
 	memory      string
 }
 
-// NewLimitedGroup creates a group with limits. If there are no limits, or none that can be enforced, the group is empty and has
-// no effect.
+// NewLimitedGroup creates a group with limits. If there are no limits, or none that can be enforced, the group is empty
+// and has no effect.
 func (m *Manager) NewLimitedGroup(name string, limits Limits) (*Group, error) {
 	g := &Group{version: m.version}
 	type part struct {
@@ -162,8 +162,8 @@ type View struct {
 	Source, Target string
 }
 
-// MemoryViews returns the mounts through which a container sees its memory limit and usage at the usual paths. It returns
-// nil if memory is not limited.
+// MemoryViews returns the mounts through which a container sees its memory limit and usage at the usual paths. It
+// returns nil if memory is not limited.
 func (g *Group) MemoryViews() []View {
 	switch {
 	case g.memory == "":
@@ -198,7 +198,8 @@ func parseCount(text, key string) int64 {
 	return 0
 }
 
-// RemoveGroup deletes the group. It retries, because the kernel releases a group shortly after its last process has ended.
+// RemoveGroup deletes the group. It retries, because the kernel releases a group shortly after its last process has
+// ended.
 func (g *Group) RemoveGroup() {
 	for _, directory := range g.directories {
 		removeDirectory(directory)
@@ -214,8 +215,8 @@ func removeDirectory(directory string) {
 	}
 }
 
-// GroupDirectories returns the directories of the cluster's groups. They must be stored for RemoveGroups, because a later
-// process may be in another group and would not find them.
+// GroupDirectories returns the directories of the cluster's groups. They must be stored for RemoveGroups, because a
+// later process may be in another group and would not find them.
 func (m *Manager) GroupDirectories() []string {
 	var directories []string
 	for _, directory := range []string{m.memory, m.cpu} {

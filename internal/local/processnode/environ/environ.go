@@ -23,8 +23,8 @@ type Sources struct {
 	NotFound  func(error) bool
 }
 
-// BuildEnvironment returns the environment of a container. Variables for services come first; the container's own definitions
-// override them. Keys of a ConfigMap that are not valid variable names are omitted.
+// BuildEnvironment returns the environment of a container. Variables for services come first; the container's own
+// definitions override them. Keys of a ConfigMap that are not valid variable names are omitted.
 func BuildEnvironment(pod *corev1.Pod, container *corev1.Container, services []string, facts Facts, sources Sources) (env []string, err error) {
 	b := &builder{pod: pod, container: container, facts: facts, sources: sources, services: linesToMap(services), values: map[string]string{}}
 	for i := range container.EnvFrom {
@@ -171,8 +171,8 @@ func isVariable(name string) bool {
 	return name != ""
 }
 
-// ServiceVariables returns the variables for the API server's service and, if the pod enables service links, for the services
-// in the pod's namespace.
+// ServiceVariables returns the variables for the API server's service and, if the pod enables service links, for the
+// services in the pod's namespace.
 func ServiceVariables(pod *corev1.Pod, services []*corev1.Service) []string {
 	all := pod.Spec.EnableServiceLinks == nil || *pod.Spec.EnableServiceLinks
 	var env []string

@@ -68,8 +68,8 @@ type Container struct {
 	Stage   Stage
 	Attempt int    // number of restarts
 	ID      string // ID of the current attempt
-	// Started is true once the startup probe has succeeded and the postStartHook hook has returned. Healthy is the result
-	// of the readiness probe.
+	// Started is true once the startup probe has succeeded and the postStartHook hook has returned. Healthy is the
+	// result of the readiness probe.
 	Started   bool
 	Healthy   bool
 	StartedAt time.Time

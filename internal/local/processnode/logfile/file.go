@@ -156,7 +156,8 @@ func (f *File) Close() {
 	close(f.changed)
 }
 
-// currentState returns a channel that is closed at the next write, the number of rotations, and whether the log is closed.
+// currentState returns a channel that is closed at the next write, the number of rotations, and whether the log is
+// closed.
 func (f *File) currentState() (changed <-chan struct{}, turns int, closed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

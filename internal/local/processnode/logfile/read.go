@@ -110,8 +110,8 @@ func printRotated(path string, lines int64, p *printer) error {
 	return err
 }
 
-// printAndFollow prints a file to its end, and then everything that is added until the log is closed. again reports whether
-// the log continues in a new file.
+// printAndFollow prints a file to its end, and then everything that is added until the log is closed. again reports
+// whether the log continues in a new file.
 func printAndFollow(ctx context.Context, file *os.File, live *File, turns int, p *printer) (again bool, err error) {
 	reader := bufio.NewReaderSize(file, 64<<10)
 	var partial []byte

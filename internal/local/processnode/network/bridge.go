@@ -184,8 +184,8 @@ func (b *Bridge) configureInside(inside *netlink.Handle, address, service netip.
 		return err
 	}
 	// There is no route beyond the bridge. Responses from outside would need address translation, which would mean
-	// changing the host's network configuration. Without a route, connections fail at once with "network is unreachable"
-	// instead of timing out.
+	// changing the host's network configuration. Without a route, connections fail at once with "network is
+	// unreachable" instead of timing out.
 	return inside.LinkSetUp(link)
 }
 

@@ -20,9 +20,9 @@ type Alias struct {
 	Names   []string
 }
 
-// FormatHosts returns the text of a pod's /etc/hosts. It contains the pod itself and every pod of its namespace that has a
-// subdomain, with the names that they would have in cluster DNS. Pods with the same subdomain are also listed with
-// their short host name.
+// FormatHosts returns the text of a pod's /etc/hosts. It contains the pod itself and every pod of its namespace that
+// has a subdomain, with the names that they would have in cluster DNS. Pods with the same subdomain are also listed
+// with their short host name.
 func FormatHosts(own Name, all []Name, aliases []Alias) string {
 	var out strings.Builder
 	out.WriteString("# Written by the process node, and again whenever a pod comes or goes.\n")

@@ -26,8 +26,8 @@ func NewCounter(p *corev1.Probe) *Counter {
 	return &Counter{successes: max(int(p.SuccessThreshold), 1), failures: max(int(p.FailureThreshold), 1)}
 }
 
-// CountOutcome counts an outcome. It returns the result and whether to report it. A result is reported when it has changed
-// and, to report containers that stay unhealthy again, after each further threshold of failures.
+// CountOutcome counts an outcome. It returns the result and whether to report it. A result is reported when it has
+// changed and, to report containers that stay unhealthy again, after each further threshold of failures.
 func (c *Counter) CountOutcome(ok bool) (Result, bool) {
 	if ok != c.last {
 		c.row = 0

@@ -16,7 +16,8 @@ type Permitted struct {
 	Missing []string
 }
 
-// DetectPermitted detects what is permitted by starting containers in a scratch directory, starting with the best level.
+// DetectPermitted detects what is permitted by starting containers in a scratch directory, starting with the best
+// level.
 func DetectPermitted(scratch string) Permitted {
 	levels := []Level{LevelUser, LevelPlain}
 	if os.Geteuid() == 0 {

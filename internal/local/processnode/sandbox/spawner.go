@@ -117,7 +117,8 @@ func (n Namespaces) Enter(f func() error) error {
 	return <-result
 }
 
-// joinNamespaces moves the spawner's thread into the namespaces for one fork. It returns a function that moves the thread back.
+// joinNamespaces moves the spawner's thread into the namespaces for one fork. It returns a function that moves the
+// thread back.
 func (s *spawner) joinNamespaces(n Namespaces) (func(), error) {
 	var undo []func()
 	back := func() {

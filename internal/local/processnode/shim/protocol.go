@@ -131,8 +131,8 @@ func SendMessage(fd int, message any, files ...int) error {
 	return nil
 }
 
-// ReceiveMessage reads a message into the value to which message points, and returns the attached files. At the end of the
-// stream, it returns io.EOF.
+// ReceiveMessage reads a message into the value to which message points, and returns the attached files. At the end of
+// the stream, it returns io.EOF.
 func ReceiveMessage(fd int, message any) ([]int, error) {
 	var header [4]byte
 	rights := make([]byte, syscall.CmsgSpace(16*4))

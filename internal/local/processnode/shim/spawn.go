@@ -14,8 +14,8 @@ import (
 // defaultPath is the default PATH.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// spawnProcess starts a process with the given files as stdin, stdout and stderr. If the program does not exist, it returns
-// an error that matches fs.ErrNotExist.
+// spawnProcess starts a process with the given files as stdin, stdout and stderr. If the program does not exist, it
+// returns an error that matches fs.ErrNotExist.
 func spawnProcess(process Process, files []int) (int, error) {
 	if len(files) < 3 {
 		return 0, fmt.Errorf("process %q: %d files instead of 3", process.Args, len(files))

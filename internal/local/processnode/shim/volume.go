@@ -33,8 +33,8 @@ func mountVolume(m Mount, machine string) error {
 }
 
 // ensureMountTarget ensures that target exists as a directory or as an empty file. In a user namespace, the machine's
-// directories are not writable, even in an overlay. In that case, ensureMountTarget replaces the nearest existing directory
-// with a writable mirror. There are no mirrors in containers that use the machine's root itself.
+// directories are not writable, even in an overlay. In that case, ensureMountTarget replaces the nearest existing
+// directory with a writable mirror. There are no mirrors in containers that use the machine's root itself.
 func ensureMountTarget(target string, directory bool, machine string) error {
 	if _, err := os.Stat(target); err == nil {
 		return nil

@@ -24,8 +24,8 @@ type Volume struct {
 	Projected bool
 }
 
-// PrepareVolumes creates all volumes of a pod below directory. memory is a directory for volumes in memory, or "". Calling
-// it again refreshes the projected volumes and leaves the others unchanged.
+// PrepareVolumes creates all volumes of a pod below directory. memory is a directory for volumes in memory, or "".
+// Calling it again refreshes the projected volumes and leaves the others unchanged.
 func PrepareVolumes(pod *corev1.Pod, directory, memory string, facts environ.Facts, sources Sources) (Set, error) {
 	set := Set{}
 	for i := range pod.Spec.Volumes {

@@ -74,8 +74,8 @@ func (Action) Run(s *session.Session) {
 	evict.ReleaseIncomplete(s) // 7. A gang that could be bound only in part releases its pods.
 }
 
-// admitWithoutEnqueue admits gangs to their queues if the enqueue action is not configured. It visits them in the order of queues
-// and gangs, so that the first gangs use up the quotas.
+// admitWithoutEnqueue admits gangs to their queues if the enqueue action is not configured. It visits them in the order
+// of queues and gangs, so that the first gangs use up the quotas.
 func admitWithoutEnqueue(s *session.Session) {
 	outside := slices.DeleteFunc(slices.Clone(s.Ready), (*framework.Job).IsAdmitted)
 	s.SortGangs(outside)
@@ -99,8 +99,8 @@ func gangsInTurn(s *session.Session) []*framework.Job {
 	return append(list, s.Ready...)
 }
 
-// lendResources places gangs that would exceed their queue's deserved share, provided that no gang within its queue's share
-// waits for nodes. Without lending, two queues whose gangs each need more than half of the cluster would leave it
+// lendResources places gangs that would exceed their queue's deserved share, provided that no gang within its queue's
+// share waits for nodes. Without lending, two queues whose gangs each need more than half of the cluster would leave it
 // idle forever. Other queues can reclaim the borrowed resources.
 func lendResources(s *session.Session) {
 	borrowers := s.FindBorrowers()
@@ -124,7 +124,8 @@ func lendResources(s *session.Session) {
 	}
 }
 
-// placePromised places the gangs that have promised resources first. Their queue already counts these resources as used.
+// placePromised places the gangs that have promised resources first. Their queue already counts these resources as
+// used.
 func placePromised(s *session.Session) {
 	turns := s.NewTurns(s.Ready, func(j *framework.Job) bool { return len(j.Reserved) > 0 })
 	for {
@@ -145,8 +146,8 @@ func placePromised(s *session.Session) {
 	}
 }
 
-// resumeGang takes up a gang in its turn. It passes pods through the queue's gate if some wait there, and reports whether the
-// gang then has pods to place and something changed since the last attempt.
+// resumeGang takes up a gang in its turn. It passes pods through the queue's gate if some wait there, and reports
+// whether the gang then has pods to place and something changed since the last attempt.
 func resumeGang(s *session.Session, j *framework.Job) (hasPods bool) {
 	resumed := s.ResumeGang(j)
 	onlyAtGate := !j.Parked && checkGate(s, j) && passQueueGate(s, j)
@@ -156,8 +157,8 @@ func resumeGang(s *session.Session, j *framework.Job) (hasPods bool) {
 	return !onlyAtGate && !j.Parked
 }
 
-// checkGate admits the gang if the enqueue action is not configured. It reports whether the queue still holds back pods of
-// the gang by a scheduling gate.
+// checkGate admits the gang if the enqueue action is not configured. It reports whether the queue still holds back pods
+// of the gang by a scheduling gate.
 func checkGate(s *session.Session, j *framework.Job) bool {
 	if !s.Enqueues {
 		s.AdmitAtOnce(j)
@@ -165,8 +166,8 @@ func checkGate(s *session.Session, j *framework.Job) bool {
 	return j.IsAdmitted() && len(j.AtGate) > 0 && s.CheckQueueOpen(j)
 }
 
-// passQueueGate removes the scheduling gates from as many pods as the queue has room for. It reports whether the gang then has
-// no other pods to place.
+// passQueueGate removes the scheduling gates from as many pods as the queue has room for. It reports whether the gang
+// then has no other pods to place.
 func passQueueGate(s *session.Session, j *framework.Job) (nothing bool) {
 	v := s.PassQueueGate(j)
 	if prepareGang(s, j) {

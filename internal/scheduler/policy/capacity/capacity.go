@@ -117,8 +117,8 @@ func (r *rules) visitAncestry(q *queue.Queue, visit func(*queue.Queue) bool) {
 	}
 }
 
-// effectiveSums returns the sums that count for the queue: in a tree they include its descendants, otherwise only the queue
-// itself.
+// effectiveSums returns the sums that count for the queue: in a tree they include its descendants, otherwise only the
+// queue itself.
 func (r *rules) effectiveSums(q *queue.Queue) *queue.Sums {
 	if r.tree {
 		return &q.Sums
@@ -126,9 +126,9 @@ func (r *rules) effectiveSums(q *queue.Queue) *queue.Sums {
 	return &q.Own
 }
 
-// compareQueues compares queues: first by higher priority, then leaves before inner queues, then by the smaller used fraction
-// of the deserved amounts, compared at the level where the paths to the two queues diverge. Queues that deserve
-// something come before queues that deserve nothing.
+// compareQueues compares queues: first by higher priority, then leaves before inner queues, then by the smaller used
+// fraction of the deserved amounts, compared at the level where the paths to the two queues diverge. Queues that
+// deserve something come before queues that deserve nothing.
 func (r *rules) compareQueues(a, b *queue.Queue) int {
 	if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
 		return c

@@ -69,8 +69,8 @@ func (r *rules) unendedPodsVerdict(p *queue.Queue, i int, asked model.Request, h
 	}}
 }
 
-// limitVerdict returns a verdict that names the limit that applies: the queue's own limit, the limit of an ancestor, or the
-// guarantees of other queues. If claims is true, reserved amounts count too.
+// limitVerdict returns a verdict that names the limit that applies: the queue's own limit, the limit of an ancestor, or
+// the guarantees of other queues. If claims is true, reserved amounts count too.
 func (r *rules) limitVerdict(p *queue.Queue, i int, asked model.Request, claims bool) verdict {
 	p.Refused = true
 	limit := func(q *queue.Queue) float64 {
@@ -186,8 +186,8 @@ func (r *rules) reservedAmount(q *queue.Queue, i int, lapsed []float64) float64 
 	return reserved
 }
 
-// staysWithinDeserved reports whether a queue would claim no more than it deserves of every resource that its parent is short
-// of.
+// staysWithinDeserved reports whether a queue would claim no more than it deserves of every resource that its parent is
+// short of.
 func (r *rules) staysWithinDeserved(parent, q *queue.Queue, asked model.Request) bool {
 	lapsed, limit := r.lapsed(parent), r.admissionLimit(parent)
 	mine := r.lapsed(q)

@@ -11,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// checkPreemption returns the reason if a queue may not take the requested amount from others. It may take the amount if
-// it stays within its capability, and if it or one of the considered ancestors stays within its deserved amounts.
+// checkPreemption returns the reason if a queue may not take the requested amount from others. It may take the amount
+// if it stays within its capability, and if it or one of the considered ancestors stays within its deserved amounts.
 func (r *rules) checkPreemption(q *queue.Queue, asked model.Request) verdict {
 	if v := r.checkUsable(q); v.Code != "" {
 		return v
@@ -38,8 +38,8 @@ func (r *rules) checkPreemption(q *queue.Queue, asked model.Request) verdict {
 	}}
 }
 
-// firstOverDeserved returns the first requested resource, by name, of which a queue would hold more than it deserves; -1
-// if none exists. Resources that the deserved amounts do not name are ignored. A queue whose deserved amounts name
+// firstOverDeserved returns the first requested resource, by name, of which a queue would hold more than it deserves;
+// -1 if none exists. Resources that the deserved amounts do not name are ignored. A queue whose deserved amounts name
 // none of the requested resources deserves nothing.
 func (r *rules) firstOverDeserved(q *queue.Queue, asked model.Request) int {
 	best, some, first := -1, false, -1
@@ -66,8 +66,8 @@ func (r *rules) firstOverDeserved(q *queue.Queue, asked model.Request) int {
 	return best
 }
 
-// grantEviction grants the eviction of pods in queues that hold more than they deserve. The ledger no longer includes the
-// victims that are already counted out.
+// grantEviction grants the eviction of pods in queues that hold more than they deserve. The ledger no longer includes
+// the victims that are already counted out.
 func (r *rules) grantEviction(a *framework.Attack) framework.Guard {
 	return framework.Guard{Code: reason.WithinShare, Moves: true, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
@@ -94,7 +94,8 @@ func (r *rules) grantEviction(a *framework.Attack) framework.Guard {
 	}}
 }
 
-// sharesAncestor reports whether a queue shares a considered ancestor with a taker that deserves nothing of its request.
+// sharesAncestor reports whether a queue shares a considered ancestor with a taker that deserves nothing of its
+// request.
 func (r *rules) sharesAncestor(q *queue.Queue, a *framework.Attack) bool {
 	if !r.tree || r.levels == 0 {
 		return false
@@ -124,7 +125,8 @@ func (r *rules) deservesAnyOf(q *queue.Queue, victims []*model.Task) bool {
 	return false
 }
 
-// exceedsDeserved reports whether a queue holds more than it deserves of a requested resource that the victims also hold.
+// exceedsDeserved reports whether a queue holds more than it deserves of a requested resource that the victims also
+// hold.
 func (r *rules) exceedsDeserved(q *queue.Queue, asked model.Request, victims []*model.Task) bool {
 	held := r.effectiveSums(q).Allocated
 	for _, t := range asked {
@@ -141,8 +143,8 @@ func (r *rules) exceedsDeserved(q *queue.Queue, asked model.Request, victims []*
 	return false
 }
 
-// protectGuarantees protects the guarantees of the victims' queue and of its ancestors, except for ancestors that also contain
-// the taker.
+// protectGuarantees protects the guarantees of the victims' queue and of its ancestors, except for ancestors that also
+// contain the taker.
 func (r *rules) protectGuarantees(a *framework.Attack) framework.Guard {
 	if a.Kind != framework.Reclaim && a.Kind != framework.GangReclaim {
 		return framework.Guard{}

@@ -59,8 +59,8 @@ func addAmounts(sum, v []float64) {
 	}
 }
 
-// computeGuarantees returns the amount reserved for each queue: at least the sum of its children's guarantees, and at most
-// its capability.
+// computeGuarantees returns the amount reserved for each queue: at least the sum of its children's guarantees, and at
+// most its capability.
 func computeGuarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
 	all := make(map[*queue.Queue][]float64, len(l.Queues))
 	n := len(l.Total)
@@ -120,8 +120,8 @@ func setDeserved(l *queue.Ledger, guaranteed map[*queue.Queue][]float64, tree bo
 	}
 }
 
-// recordContradictions records contradictions between the specs of queues and their parents. These are not errors, because the
-// narrower limit applies.
+// recordContradictions records contradictions between the specs of queues and their parents. These are not errors,
+// because the narrower limit applies.
 func recordContradictions(l *queue.Ledger, resources *model.Resources, tree bool) {
 	order := make([]int, resources.Len())
 	for i := range order {

@@ -43,8 +43,8 @@ func (p *part) amountsOnCard(c *card) amounts {
 	return amounts{1, (c.memory*p.percent + 99) / 100, p.cores}
 }
 
-// parseShapeRequest returns a shape's request for devices. It returns nil if the shape requests no device that this policy
-// handles.
+// parseShapeRequest returns a shape's request for devices. It returns nil if the shape requests no device that this
+// policy handles.
 func (p *Policy) parseShapeRequest(s *model.Shape) *ask {
 	a := &ask{}
 	var share part
@@ -92,8 +92,8 @@ func (a *ask) recordProblem(format string, args ...any) {
 	}
 }
 
-// parseVGPURequest returns a container's request for registered cards. A request without memory takes the whole memory of the
-// card.
+// parseVGPURequest returns a container's request for registered cards. A request without memory takes the whole memory
+// of the card.
 func parseVGPURequest(c *model.Container, a *ask) part {
 	number, _ := c.DeviceAmount(keys.VGPUNumber)
 	memory, _ := c.DeviceAmount(keys.VGPUMemory)
@@ -124,8 +124,8 @@ func parseShareRequest(c *model.Container) part {
 	return part{}
 }
 
-// mergeRequest merges the containers' requests for the GPU share device into one, because the annotation that stores the
-// cards applies to the whole pod. A request for whole cards replaces any request for memory.
+// mergeRequest merges the containers' requests for the GPU share device into one, because the annotation that stores
+// the cards applies to the whole pod. A request for whole cards replaces any request for memory.
 func (p *part) mergeRequest(g part) {
 	switch {
 	case g.cards == 0:

@@ -94,8 +94,8 @@ func (p *Policy) chooseCards(cards []card, a *ask, t *model.Task, later bool, po
 	return out
 }
 
-// orderCards returns the order in which cards are tried. Without a policy, it starts with the last card, like the device
-// plugins, except that it starts with the first card for the GPU share device.
+// orderCards returns the order in which cards are tried. Without a policy, it starts with the last card, like the
+// device plugins, except that it starts with the first card for the GPU share device.
 func (p *Policy) orderCards(cards []card, taken []amounts, policy string, tight bool) []int {
 	order := make([]int, len(cards))
 	for i := range order {
@@ -141,8 +141,8 @@ func (p *Policy) canServeRequest(c *card, taken, want amounts, a *ask, t *model.
 	return true
 }
 
-// meetsAvoidedPod reports whether a card is used by a pod with which the task must not share it. If later is true, pods that
-// are leaving are ignored.
+// meetsAvoidedPod reports whether a card is used by a pod with which the task must not share it. If later is true, pods
+// that are leaving are ignored.
 func (p *Policy) meetsAvoidedPod(c *card, a *ask, t *model.Task, later bool) bool {
 	if !a.apart && len(p.rules) == 0 {
 		return false
@@ -193,8 +193,8 @@ func (p *part) String() string {
 	return fmt.Sprintf("%d × %d%% of the memory", p.cards, p.percent)
 }
 
-// scoreCard returns the score of a card, from 0 to 100. For binpack it is the used percentage of its memory; for spread,
-// empty cards score 100.
+// scoreCard returns the score of a card, from 0 to 100. For binpack it is the used percentage of its memory; for
+// spread, empty cards score 100.
 func scoreCard(policy string, c *card, taken, want amounts) float64 {
 	switch {
 	case policy == binpack && c.memory > 0:

@@ -195,7 +195,8 @@ func (p *Policy) beginCycle(s *session.Session) {
 	}
 }
 
-// requestOfShape returns a shape's request for devices. It returns nil if the shape requests no device that this policy handles.
+// requestOfShape returns a shape's request for devices. It returns nil if the shape requests no device that this policy
+// handles.
 func (p *Policy) requestOfShape(s *model.Shape) *ask {
 	if len(s.Containers) == 0 {
 		return nil

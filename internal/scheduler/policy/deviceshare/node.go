@@ -121,7 +121,8 @@ func (p *Policy) grantFromAnnotations(a *ask, t *model.Task, node string) grant 
 	return g
 }
 
-// chargeCards charges a task's usage to the cards that it occupies. It reports whether any of these cards are on the node.
+// chargeCards charges a task's usage to the cards that it occupies. It reports whether any of these cards are on the
+// node.
 func (n *node) chargeCards(a *ask, t *model.Task, g grant, promised, leaving bool) (any bool) {
 	cards := n.requestedCards(a)
 	for _, pieces := range g {

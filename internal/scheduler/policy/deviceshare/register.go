@@ -53,9 +53,9 @@ type holder struct {
 	leaving  bool
 }
 
-// heldAmounts returns the amounts that count as used. If later is true, they are the future amounts, which exclude leaving
-// tasks and include promised ones. Otherwise, they are the maximum of the current and the future amounts, so that
-// promises can be kept.
+// heldAmounts returns the amounts that count as used. If later is true, they are the future amounts, which exclude
+// leaving tasks and include promised ones. Otherwise, they are the maximum of the current and the future amounts, so
+// that promises can be kept.
 func (c *card) heldAmounts(later bool) amounts {
 	future := c.used
 	future.add(c.leaving, -1)

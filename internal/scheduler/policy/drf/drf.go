@@ -77,8 +77,8 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// addWarnings adds warnings to queues whose weights are ignored. It does so in every cycle, even if no rule needs the tree,
-// because a warning that is not repeated disappears from the queue's status.
+// addWarnings adds warnings to queues whose weights are ignored. It does so in every cycle, even if no rule needs the
+// tree, because a warning that is not repeated disappears from the queue's status.
 func (p *Policy) addWarnings(s *session.Session) {
 	if p.warnings == nil || p.gen != s.Cluster.QueueSetGen {
 		p.warnings, p.gen = weightContradictions(s.Ledger.Queues), s.Cluster.QueueSetGen
@@ -171,8 +171,8 @@ func addRequest(amounts []float64, t *model.Task, sign float64) {
 	}
 }
 
-// grantEviction grants the eviction of tasks whose gang keeps at least the share that the taker would then have. It takes
-// into account what the victims' gangs have already lost.
+// grantEviction grants the eviction of tasks whose gang keeps at least the share that the taker would then have. It
+// takes into account what the victims' gangs have already lost.
 func (s *shares) grantEviction(ses *session.Session, a *framework.Attack) framework.Guard {
 	with := s.currentAmounts(a.Taker)
 	for _, t := range a.Asked {

@@ -85,8 +85,8 @@ func (t *tree) addTreeNode(parent *node, name string, weight float64) *node {
 	return n
 }
 
-// ensurePath returns the nodes on the path to a queue, and creates missing nodes. The weight of a group is the one given by
-// the first queue, by name, that mentions the group.
+// ensurePath returns the nodes on the path to a queue, and creates missing nodes. The weight of a group is the one
+// given by the first queue, by name, that mentions the group.
 func (t *tree) ensurePath(q *queue.Queue) []*node {
 	var path []*node
 	at := t.root

@@ -15,8 +15,8 @@ type step struct {
 	weight float64
 }
 
-// annotatedPath returns the path to a queue as given by its annotations, starting below the root. Without annotations, the path
-// consists of the queue itself.
+// annotatedPath returns the path to a queue as given by its annotations, starting below the root. Without annotations,
+// the path consists of the queue itself.
 func annotatedPath(q *queue.Queue) []step {
 	names := strings.Split(q.Annotations[keys.Hierarchy], "/")
 	weights := strings.Split(q.Annotations[keys.HierarchyWeights], "/")
@@ -38,8 +38,8 @@ func annotatedPath(q *queue.Queue) []step {
 	return steps
 }
 
-// weightContradictions returns warnings for queues that give a group a weight that is ignored, because another queue gives
-// the group a different weight.
+// weightContradictions returns warnings for queues that give a group a weight that is ignored, because another queue
+// gives the group a different weight.
 func weightContradictions(queues []*queue.Queue) map[*queue.Queue][]string {
 	found, said := map[*queue.Queue][]string{}, map[string]float64{}
 	for _, q := range queues {

@@ -138,8 +138,8 @@ func (k *stock) countGangPart(p *part, sign int) {
 	}
 }
 
-// recordRates adds the changed rates of dirty accounts to the decisions. Nothing is written between two changes, because
-// the usage follows from the rate.
+// recordRates adds the changed rates of dirty accounts to the decisions. Nothing is written between two changes,
+// because the usage follows from the rate.
 func (k *stock) recordRates(s *session.Session) {
 	if len(k.dirty) == 0 {
 		return
@@ -160,7 +160,8 @@ func (k *stock) recordRates(s *session.Session) {
 	}
 }
 
-// scheduleExpiry computes the time when an account without running pods may be deleted, and drops accounts without any usage.
+// scheduleExpiry computes the time when an account without running pods may be deleted, and drops accounts without any
+// usage.
 func (k *stock) scheduleExpiry(a model.Account, one *account, u model.Usage) {
 	switch {
 	case one.rate > 0:
@@ -178,7 +179,8 @@ func (k *stock) scheduleExpiry(a model.Account, one *account, u model.Usage) {
 	}
 }
 
-// usageRateOf returns the fraction of the cluster that an account uses: the largest fraction of any resource, but at most 1.
+// usageRateOf returns the fraction of the cluster that an account uses: the largest fraction of any resource, but at
+// most 1.
 func (k *stock) usageRateOf(one *account) float64 {
 	if one.parts == 0 {
 		return 0

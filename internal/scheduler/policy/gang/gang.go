@@ -76,8 +76,8 @@ func (p *Policy) Open(s *session.Session) {
 	p.releasePartial(s)
 }
 
-// compareNeediestFirst orders gangs that lost part of their minimum first, then gangs that hold no pods yet, then gangs that
-// only want more pods.
+// compareNeediestFirst orders gangs that lost part of their minimum first, then gangs that hold no pods yet, then gangs
+// that only want more pods.
 func compareNeediestFirst(a, b *framework.Job) int {
 	return cmp.Compare(satisfactionRank(a), satisfactionRank(b))
 }
@@ -130,8 +130,8 @@ func distinctGates(gated []*model.Task) []string {
 	return names
 }
 
-// findShortage returns the part of a gang's minimum for which too few pods exist. It counts the tasks in more as if they
-// could be placed like pending ones.
+// findShortage returns the part of a gang's minimum for which too few pods exist. It counts the tasks in more as if
+// they could be placed like pending ones.
 func findShortage(s *session.Session, j *framework.Job, more []*model.Task) explain.Verdict {
 	if role, missing := findShortRole(j, more); role != "" {
 		return explain.Verdict{Code: reason.NotEnoughPods, Role: role, RoleMin: j.MinTaskMember[role], RoleMissing: missing, Members: s.Members(j, 0)}

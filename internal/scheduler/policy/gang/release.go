@@ -96,8 +96,8 @@ func tasksOnNodes(j *framework.Job) (tasks []*model.Task) {
 	return tasks
 }
 
-// isPartlyBound reports whether only part of a gang was bound, the gang never reached its minimum, and the rest does not
-// fit. A gang with too few pods does not count: it waits for the missing pods.
+// isPartlyBound reports whether only part of a gang was bound, the gang never reached its minimum, and the rest does
+// not fit. A gang with too few pods does not count: it waits for the missing pods.
 func (p *Policy) isPartlyBound(s *session.Session, j *framework.Job) bool {
 	if !j.IsBroken() || j.ReadyTasks() > j.AllocatedTasks() || j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, mustKeepNode) {
 		return false
@@ -131,7 +131,8 @@ func (p *Policy) isPartlyBound(s *session.Session, j *framework.Job) bool {
 	return true
 }
 
-// isDueForRelease reports whether a gang has been broken for too long, counted from when its PodGroup was marked unschedulable.
+// isDueForRelease reports whether a gang has been broken for too long, counted from when its PodGroup was marked
+// unschedulable.
 func (p *Policy) isDueForRelease(s *session.Session, j *framework.Job) bool {
 	if !j.IsBroken() || j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, mustKeepNode) {
 		return false

@@ -159,7 +159,8 @@ func (f *filling) updatePlaced(t *model.Task, id model.NodeID, sign int64) {
 	}
 }
 
-// packingAfterRequest returns how full a domain would be with the request, from 0 to 1. It returns 0 if the request does not fit.
+// packingAfterRequest returns how full a domain would be with the request, from 0 to 1. It returns 0 if the request
+// does not fit.
 func (f *filling) packingAfterRequest(d *model.Domain, asked model.Request) float64 {
 	r := f.domainAmounts(d)
 	sum, weights := 0.0, 0.0
@@ -181,17 +182,17 @@ func (f *filling) packingAfterRequest(d *model.Domain, asked model.Request) floa
 	return sum / weights
 }
 
-// scoreDomains returns the points by the node's lowest HyperNode. They measure how full the HyperNodes around the node are,
-// with the highest weight for the lowest tier. A node that is in no HyperNode of a tier counts as being in a full
+// scoreDomains returns the points by the node's lowest HyperNode. They measure how full the HyperNodes around the node
+// are, with the highest weight for the lowest tier. A node that is in no HyperNode of a tier counts as being in a full
 // one, so that pods without a topology use it first.
 func (f *filling) scoreDomains(asked model.Request) []float64 {
 	f.scoreSubtree(f.tree.Root, asked, f.total)
 	return f.around
 }
 
-// computeTierWeights computes the weight of every tier: 1 for the lowest, multiplied by the fading for each step up. The sum
-// includes intermediate tiers that no HyperNode has. They are not visited one by one, because users may choose any
-// tier numbers.
+// computeTierWeights computes the weight of every tier: 1 for the lowest, multiplied by the fading for each step up.
+// The sum includes intermediate tiers that no HyperNode has. They are not visited one by one, because users may choose
+// any tier numbers.
 func (f *filling) computeTierWeights() {
 	f.around = make([]float64, len(f.tree.Domains))
 	f.tiers = map[int]float64{}
@@ -220,8 +221,8 @@ func geometricSum(q, n float64) float64 {
 	return (1 - math.Pow(q, n)) / (1 - q)
 }
 
-// scoreSubtree computes the points of a domain and of the domains below it. sum is the weighted sum so far: it includes the
-// domains above, and counts all others as full.
+// scoreSubtree computes the points of a domain and of the domains below it. sum is the weighted sum so far: it includes
+// the domains above, and counts all others as full.
 func (f *filling) scoreSubtree(d *model.Domain, asked model.Request, sum float64) {
 	if d != f.tree.Root {
 		sum -= f.tiers[d.Tier] * (1 - f.packingAfterRequest(d, asked))

@@ -101,8 +101,8 @@ func (p *Policy) appliesToTask(j *framework.Job, _ *model.Task) bool {
 	return p.strict || p.labelled > 0 || !p.rulesOfQueue(j.In).none
 }
 
-// rulesOfQueue returns a queue's rules. With enableHierarchy, a queue without rules inherits the rules of its nearest ancestor
-// that has any.
+// rulesOfQueue returns a queue's rules. With enableHierarchy, a queue without rules inherits the rules of its nearest
+// ancestor that has any.
 func (p *Policy) rulesOfQueue(q *queue.Queue) *rules {
 	if r, ok := p.rules[q]; ok {
 		return r

@@ -109,8 +109,8 @@ func requestedPolicy(s *model.Shape) string {
 	return ""
 }
 
-// loadNodeState computes the state of a node's CPUs. The free CPUs are those that the agent reports as free, minus the CPUs of
-// pods that the agent does not list yet.
+// loadNodeState computes the state of a node's CPUs. The free CPUs are those that the agent reports as free, minus the
+// CPUs of pods that the agent does not list yet.
 func (p *Policy) loadNodeState(id model.NodeID) *node {
 	nodes := &p.s.Cluster.Nodes
 	n := &node{

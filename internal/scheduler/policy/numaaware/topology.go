@@ -64,8 +64,9 @@ func (t *topology) numaMaskOf(set model.CPUSet) (mask uint64) {
 	return mask
 }
 
-// chooseLikeKubelet chooses n CPUs as the kubelet's static policy does: whole sockets first, then whole cores, then single
-// threads. It prefers CPUs of partly used sockets and cores. It returns false if there are fewer than n free CPUs.
+// chooseLikeKubelet chooses n CPUs as the kubelet's static policy does: whole sockets first, then whole cores, then
+// single threads. It prefers CPUs of partly used sockets and cores. It returns false if there are fewer than n free
+// CPUs.
 func (t *topology) chooseLikeKubelet(free model.CPUSet, n int) (model.CPUSet, bool) {
 	if free.Len() < n || n < 0 {
 		return model.CPUSet{}, false
@@ -92,8 +93,8 @@ func (t *topology) chooseLikeKubelet(free model.CPUSet, n int) (model.CPUSet, bo
 // core identifies a core or, with the number 0, a socket. The number of a core is unique only within its socket.
 type core struct{ socket, number int }
 
-// findIdleUnits returns the sockets or cores whose CPUs are all free. Cores come in the order of their sockets, the socket
-// with the fewest free CPUs first.
+// findIdleUnits returns the sockets or cores whose CPUs are all free. Cores come in the order of their sockets, the
+// socket with the fewest free CPUs first.
 func (t *topology) findIdleUnits(free model.CPUSet, key func(model.LogicalCPU) core) []model.CPUSet {
 	type unit struct {
 		key     core
@@ -130,8 +131,8 @@ func (t *topology) findIdleUnits(free model.CPUSet, key func(model.LogicalCPU) c
 	return out
 }
 
-// orderThreads returns single free CPUs in order of preference: first on sockets from which CPUs have already been taken,
-// then on the fullest sockets and cores.
+// orderThreads returns single free CPUs in order of preference: first on sockets from which CPUs have already been
+// taken, then on the fullest sockets and cores.
 func (t *topology) orderThreads(free, taken model.CPUSet) []int {
 	mine, sockets, cores := map[int]int{}, map[int]int{}, map[core]int{}
 	var left []model.LogicalCPU
@@ -205,8 +206,8 @@ func (t *topology) candidateMasks() (masks []uint64) {
 	return masks
 }
 
-// selectBestHint returns the hint that the kubelet's topology manager would select if only CPUs are aligned: a preferred hint
-// if possible, then the hint with the fewest NUMA nodes, then the one with the lowest indexes.
+// selectBestHint returns the hint that the kubelet's topology manager would select if only CPUs are aligned: a
+// preferred hint if possible, then the hint with the fewest NUMA nodes, then the one with the lowest indexes.
 func selectBestHint(hints []hint) (hint, bool) {
 	if len(hints) == 0 {
 		return hint{}, false

@@ -124,8 +124,8 @@ func (g *gate) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verdic
 	return framework.Reject, explain.Verdict{Code: reason.Overcommitted, Limit: &over[0], More: over[1:]}
 }
 
-// exceededLimits returns the limits, by resource name, that the gang would exceed. If it would exceed some limits even on an
-// unused cluster, over returns only these.
+// exceededLimits returns the limits, by resource name, that the gang would exceed. If it would exceed some limits even
+// on an unused cluster, over returns only these.
 func (g *gate) exceededLimits(j *framework.Job) []explain.Limit {
 	var exceeded, impossible []explain.Limit
 	yields := g.s.PreemptibleAmounts(j)

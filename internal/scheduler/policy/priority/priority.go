@@ -51,7 +51,8 @@ func (p *Policy) Open(s *session.Session) {
 	}
 }
 
-// grantHigherPriority grants the eviction of gangs with lower priority, and of tasks with lower priority in the gang itself.
+// grantHigherPriority grants the eviction of gangs with lower priority, and of tasks with lower priority in the gang
+// itself.
 func grantHigherPriority(a *framework.Attack) framework.Guard {
 	return framework.Guard{
 		Code: reason.NotLower, Static: true,
@@ -71,8 +72,8 @@ func grantHigherPriority(a *framework.Attack) framework.Guard {
 	}
 }
 
-// comparedPriorities returns the priorities of taker and victim that decide. Within a gang, they are the priorities of the
-// tasks.
+// comparedPriorities returns the priorities of taker and victim that decide. Within a gang, they are the priorities of
+// the tasks.
 func comparedPriorities(a *framework.Attack, v *model.Task) (taker, victim int32) {
 	if v.Gang == a.Taker.Gang {
 		return a.Tasks[0].Priority, v.Priority

@@ -65,8 +65,8 @@ func (r rules) hasNothing(a *framework.Attack) bool {
 	return some
 }
 
-// canSpareVictims reports whether the victims of a gang are beyond its minimum, and their queue keeps some of each resource
-// that they hold. The queue can then not take the resources back on the grounds that it has nothing.
+// canSpareVictims reports whether the victims of a gang are beyond its minimum, and their queue keeps some of each
+// resource that they hold. The queue can then not take the resources back on the grounds that it has nothing.
 func (r rules) canSpareVictims(q *queue.Queue, victims []*model.Task) bool {
 	surplus := r.s.Job(victims[0].Gang).Surplus()
 	lost := framework.SumRequests(victims)

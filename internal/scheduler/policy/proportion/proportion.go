@@ -97,8 +97,8 @@ type sharersKey struct {
 	division uint64
 }
 
-// capabilityVerdict returns a verdict that RealCapability is exceeded. If the limit comes from the cluster's size and not
-// from the queue's own capability, the verdict names the cluster.
+// capabilityVerdict returns a verdict that RealCapability is exceeded. If the limit comes from the cluster's size and
+// not from the queue's own capability, the verdict names the cluster.
 func (r rules) capabilityVerdict(q *queue.Queue, index int, asked model.Request, held float64) explain.Verdict {
 	v := r.limitVerdict(reason.OverCapability, q, index, asked, held, q.RealCapability[index])
 	if q.Capability[index] > q.RealCapability[index] {
@@ -141,8 +141,8 @@ func (r rules) checkOverused(q *queue.Queue) explain.Verdict {
 	return r.deservedVerdict(q, some, nil)
 }
 
-// checkAllocation returns a verdict if the queue may not hold the requested amount in addition, because its capability or
-// its share would be exceeded.
+// checkAllocation returns a verdict if the queue may not hold the requested amount in addition, because its capability
+// or its share would be exceeded.
 func (r rules) checkAllocation(q *queue.Queue, asked model.Request) explain.Verdict {
 	if !q.Open {
 		return explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
@@ -165,8 +165,8 @@ func (r rules) checkAllocation(q *queue.Queue, asked model.Request) explain.Verd
 	return explain.Verdict{}
 }
 
-// firstOverShare returns the first resource, by name, of which the queue would hold more than it deserves; -1 if there is
-// none. If the queue deserves everything that queues can use of a resource, and the nodes have more of it, the share
+// firstOverShare returns the first resource, by name, of which the queue would hold more than it deserves; -1 if there
+// is none. If the queue deserves everything that queues can use of a resource, and the nodes have more of it, the share
 // is not the limit: the verdicts about the nodes apply.
 func (r rules) firstOverShare(q *queue.Queue, asked model.Request) int {
 	first := firstExceeded(r.resources, q.Own.Allocated, asked, q.Deserved)
@@ -225,8 +225,8 @@ func firstExceeded(resources *model.Resources, held []float64, asked model.Reque
 	return best
 }
 
-// voteOnAdmission votes for admission if the gang's minimum fits into the queue, in addition to the amounts that are used
-// and reserved.
+// voteOnAdmission votes for admission if the gang's minimum fits into the queue, in addition to the amounts that are
+// used and reserved.
 func (r rules) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verdict) {
 	q := j.In
 	if !q.Open {
@@ -267,8 +267,8 @@ func (r rules) firstOverclaimed(q *queue.Queue, asked model.Request, lapsed []fl
 	return best
 }
 
-// admissionLimit returns the limit for admissions to a queue. If the cluster grows with the queue's pending gangs, only the
-// queue's own capability is the limit.
+// admissionLimit returns the limit for admissions to a queue. If the cluster grows with the queue's pending gangs, only
+// the queue's own capability is the limit.
 func admissionLimit(q *queue.Queue) []float64 {
 	if q.Grows() {
 		return q.Capability

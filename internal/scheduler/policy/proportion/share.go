@@ -138,9 +138,9 @@ func divideByWeight(total []float64, open []*queue.Queue) {
 	}
 }
 
-// capDeserved reduces the deserved amounts of the queues if they exceed total. This can happen because guarantees are added
-// to the divided amounts, so that other queues must give up some of theirs. The reduction follows the weights, and no
-// queue falls below its guarantee.
+// capDeserved reduces the deserved amounts of the queues if they exceed total. This can happen because guarantees are
+// added to the divided amounts, so that other queues must give up some of theirs. The reduction follows the weights,
+// and no queue falls below its guarantee.
 func capDeserved(open []*queue.Queue, i int, total float64) {
 	type bound struct{ least, most, weight float64 }
 	bounds := make([]bound, 0, len(open))

@@ -175,8 +175,8 @@ func (q *quotas) countAdmitted(j *framework.Job) {
 	}
 }
 
-// hasCachedTotal reports whether a total is already cached. A total that is computed later includes the gang because of its
-// phase.
+// hasCachedTotal reports whether a total is already cached. A total that is computed later includes the gang because of
+// its phase.
 func (q *quotas) hasCachedTotal(key limit) bool {
 	_, known := q.sums[key]
 	return known

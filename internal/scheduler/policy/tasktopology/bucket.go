@@ -72,8 +72,8 @@ func newPlan(g *model.Gang, w *wishes) *plan {
 
 func isBoundToNode(t *model.Task) bool { return t.Status.IsAllocated() && t.Node != model.NoNode }
 
-// sortedTasks returns the pods that run or wait: placed pods first, then by the configured order of tasks, the rank of the
-// task, index and name.
+// sortedTasks returns the pods that run or wait: placed pods first, then by the configured order of tasks, the rank of
+// the task, index and name.
 func (p *plan) sortedTasks(g *model.Gang) []*model.Task {
 	tasks := slices.DeleteFunc(slices.Clone(g.Tasks), func(t *model.Task) bool {
 		return !isBoundToNode(t) && t.Status != model.Pending && t.Status != model.Pipelined
@@ -100,8 +100,8 @@ func (p *plan) newBucket() *bucket {
 	return b
 }
 
-// bestBucket returns the bucket to which a pod has the best affinity; among equals, the one with the smallest request. If
-// all buckets repel the pod, it creates a new one.
+// bestBucket returns the bucket to which a pod has the best affinity; among equals, the one with the smallest request.
+// If all buckets repel the pod, it creates a new one.
 func (p *plan) bestBucket(t *model.Task) *bucket {
 	var best *bucket
 	most := 0
@@ -175,8 +175,8 @@ func (p *plan) countRepelled(t *model.Task, id model.NodeID) int {
 	return n
 }
 
-// countFitting returns the number of waiting pods of the bucket that fit on a node together, counting resources that are
-// being released as free.
+// countFitting returns the number of waiting pods of the bucket that fit on a node together, counting resources that
+// are being released as free.
 func (b *bucket) countFitting(s *session.Session, id model.NodeID) int {
 	left := s.View.Nodes.Row(s.View.Future, id)
 	if len(b.shapes) > 1 {
@@ -201,8 +201,8 @@ func (b *bucket) countFitting(s *session.Session, id model.NodeID) int {
 	return sum
 }
 
-// compareTasks compares two pods by the order in which they are placed: pods in buckets first, larger buckets first, and
-// by task within each bucket.
+// compareTasks compares two pods by the order in which they are placed: pods in buckets first, larger buckets first,
+// and by task within each bucket.
 func (p *plan) compareTasks(a, b *model.Task) int {
 	x, y := p.bucketOf[a], p.bucketOf[b]
 	switch {

@@ -82,9 +82,9 @@ func (m *manager) compareTasks(a, b *model.Task) int {
 	return p.compareTasks(a, b)
 }
 
-// scoreNodeForTask returns the score of a node for a task. It is the number of pods of the task's bucket that are on the node
-// or would fit on it, minus the number of pods there from which the task should be separated, relative to the size of
-// the largest bucket.
+// scoreNodeForTask returns the score of a node for a task. It is the number of pods of the task's bucket that are on
+// the node or would fit on it, minus the number of pods there from which the task should be separated, relative to the
+// size of the largest bucket.
 func (m *manager) scoreNodeForTask(j *framework.Job, t *model.Task, id model.NodeID) float64 {
 	p := m.planOfGang(j.Gang)
 	b := p.bucketOf[t]

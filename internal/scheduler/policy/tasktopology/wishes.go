@@ -111,8 +111,8 @@ func (w *wishes) avoidsTask(a, b string) bool {
 	return w.apart[[2]string{a, b}] || a == b && w.selfApart[a]
 }
 
-// rankTask orders tasks by how much their placement matters: first tasks whose pods repel each other and therefore start
-// buckets, then tasks that attract other tasks.
+// rankTask orders tasks by how much their placement matters: first tasks whose pods repel each other and therefore
+// start buckets, then tasks that attract other tasks.
 func (w *wishes) rankTask(task string) int {
 	switch {
 	case w.selfApart[task]:

@@ -32,8 +32,8 @@ func parsePeriod(text string, say func(string, ...any)) time.Duration {
 	return defaultPeriod
 }
 
-// evictOverstaying evicts preemptable pods from nodes whose zone has closed. It does so once per period, and evicts as many pods
-// of each gang as the gang's annotations allow.
+// evictOverstaying evicts preemptable pods from nodes whose zone has closed. It does so once per period, and evicts as
+// many pods of each gang as the gang's annotations allow.
 func (p *Policy) evictOverstaying(s *session.Session) {
 	last, ever := s.Cluster.Shuffled[p.Name()]
 	if ever && s.Now.Before(last.Add(p.period)) {
@@ -65,8 +65,8 @@ func (p *Policy) overstayingTasks(s *session.Session) []*model.Task {
 	return tasks
 }
 
-// annotationWarnings returns warnings about invalid annotations: the disruption limits of a gang, and the revocable zones of its
-// pods.
+// annotationWarnings returns warnings about invalid annotations: the disruption limits of a gang, and the revocable
+// zones of its pods.
 func annotationWarnings(j *framework.Job) (texts []string) {
 	for _, key := range [2]string{keys.JDBMaxUnavailable, keys.JDBMinAvailable} {
 		if text, given := j.Annotations[key]; given {
@@ -88,9 +88,10 @@ func annotationWarnings(j *framework.Job) (texts []string) {
 	return texts
 }
 
-// allowedLosses returns the number of tasks that a gang may lose at once according to its annotations. jdb-max-unavailable,
-// a number or a percentage, limits the tasks that are not running. If it is missing, jdb-min-available applies. If
-// both are missing, allowedLosses returns -1: the gang may lose its surplus or all its tasks.
+// allowedLosses returns the number of tasks that a gang may lose at once according to its annotations.
+// jdb-max-unavailable, a number or a percentage, limits the tasks that are not running. If it is missing,
+// jdb-min-available applies. If both are missing, allowedLosses returns -1: the gang may lose its surplus or all its
+// tasks.
 func allowedLosses(g *model.Gang) int {
 	running := g.Count[model.Running]
 	ended := g.Count[model.Succeeded] + g.Count[model.Failed]
@@ -113,8 +114,8 @@ func parseShare(text string, of int) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// grantGuestEviction grants the eviction of preemptable pods outside of lent nodes, for gangs that must not use lent nodes. The
-// victims can still run on lent nodes.
+// grantGuestEviction grants the eviction of preemptable pods outside of lent nodes, for gangs that must not use lent
+// nodes. The victims can still run on lent nodes.
 func (p *Policy) grantGuestEviction(a *framework.Attack) framework.Guard {
 	out := map[*model.Gang]int{}
 	stays := IsPreemptable(a.Taker.Gang) || slices.ContainsFunc(a.Tasks, func(t *model.Task) bool { return IsRevocable(t.Shape) })

@@ -35,15 +35,16 @@ func parseClock(text string) (clock, error) {
 	return clock{int(hour), int(minute)}, nil
 }
 
-// timeOnDay returns the time when the clock shows c, after days later than day. If daylight saving time skips that time, it
-// returns the time to which time.Date normalises it.
+// timeOnDay returns the time when the clock shows c, after days later than day. If daylight saving time skips that
+// time, it returns the time to which time.Date normalises it.
 func (c clock) timeOnDay(day time.Time, after int) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day()+after, c.hour, c.minute, 0, 0, day.Location())
 }
 
 func (c clock) isEarlierThan(d clock) bool { return c.hour*60+c.minute < d.hour*60+d.minute }
 
-// stateAndChange reports whether the zone is open, and when this changes next. now must be in the time zone of the zone's hours.
+// stateAndChange reports whether the zone is open, and when this changes next. now must be in the time zone of the
+// zone's hours.
 func (z zone) stateAndChange(now time.Time) (open bool, change time.Time) {
 	next := 0
 	if !z.from.isEarlierThan(z.to) {

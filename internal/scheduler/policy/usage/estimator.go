@@ -48,8 +48,8 @@ func parseAmount(a config.Arguments, key string, name corev1.ResourceName, def s
 	return model.Ceil(name, q)
 }
 
-// estimateLoad returns the estimated load of a task of a shape, in millicores and bytes. It is between zero and the larger one
-// of the task's request and limit.
+// estimateLoad returns the estimated load of a task of a shape, in millicores and bytes. It is between zero and the
+// larger one of the task's request and limit.
 func (e *estimator) estimateLoad(s *model.Shape, risky bool) (cpu, memory int64) {
 	requestCPU, requestMemory := s.Request.Get(model.CPU), s.Request.Get(model.Memory)
 	if requestCPU|requestMemory|s.LimitMilliCPU|s.LimitMemoryBytes == 0 {

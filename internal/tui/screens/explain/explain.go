@@ -126,8 +126,8 @@ func (e *Explain) requestData(ctx *screenapi.Context) []screenapi.Effect {
 	return e.read.RequestIfChanged(ctx, e.job)
 }
 
-// waitingJobs returns the pending and held jobs. The user's own jobs come first; otherwise, they are in the same order as
-// on the screen Jobs.
+// waitingJobs returns the pending and held jobs. The user's own jobs come first; otherwise, they are in the same order
+// as on the screen Jobs.
 func waitingJobs(ctx *screenapi.Context) []*snapshot.Job {
 	return snapshot.CachedValue(ctx.Snap, waitingOf{ctx.Namespace, ctx.User, ctx.Mine}, func() []*snapshot.Job { return collectWaiting(ctx) })
 }

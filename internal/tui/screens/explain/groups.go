@@ -45,13 +45,14 @@ func newGroupTable() widget.Table[group] {
 				return widget.FormatCount(int(g.count)), theme.Pending
 			}},
 			{Key: "reason", Title: "REASON", Width: 30, Flex: true, Cell: text(func(g group) string { return g.reason })},
-			{Key: "examples", Title: "EXAMPLES", Width: 18, From: 80, Cell: text(func(g group) string { return hostlist.Compress(g.nodes[:min(len(g.nodes), 4)]) })},
+			{Key: "examples", Title: "EXAMPLES", Width: 18, From: 80, Cell: text(func(g group) string { return hostlist.CompressNames(g.nodes[:min(len(g.nodes), 4)]) })},
 			{Key: "help", Title: "WOULD HELP", Width: 30, From: 100, Cell: text(func(g group) string { return g.hint })},
 		},
 	}
 }
 
-// groupsFromExplanation returns the groups of an explanation and the nodes that, judging by the snapshot, belong to them.
+// groupsFromExplanation returns the groups of an explanation and the nodes that, judging by the snapshot, belong to
+// them.
 func groupsFromExplanation(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.Explanation) []group {
 	if e == nil {
 		return nil
@@ -95,8 +96,8 @@ func groupsFromExplanation(snap *snapshot.Snapshot, job *snapshot.Job, e *schedu
 	return all
 }
 
-// firstRejection returns the first of the reported reasons for which, judging by the snapshot, a node rejects the job's pods.
-// It returns "" if there is no such reason.
+// firstRejection returns the first of the reported reasons for which, judging by the snapshot, a node rejects the job's
+// pods. It returns "" if there is no such reason.
 func firstRejection(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, detail string) {
 	switch {
 	case !node.Ready:

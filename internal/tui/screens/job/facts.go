@@ -61,7 +61,7 @@ func stateText(job *snapshot.Job) string {
 	if job.Group != nil && job.Group.Status.Phase != "" {
 		objects += ", PodGroup " + string(job.Group.Status.Phase)
 	}
-	return state.Code(job.State).Name() + " (" + objects + ")"
+	return state.Code(job.State).LongName() + " (" + objects + ")"
 }
 
 // shortReason returns a short form of the reason why the job waits or has ended.
@@ -76,7 +76,7 @@ func timeLimitText(job *snapshot.Job) string {
 	if job.Limit == 0 {
 		return "none"
 	}
-	return state.Clock(job.Limit)
+	return state.ShortClock(job.Limit)
 }
 
 // policiesText returns the job's reactions to events, for example "head TaskCompleted -> CompleteJob".
@@ -147,7 +147,7 @@ func drawTimeline(c canvas.Canvas, lines []line) {
 
 // briefFacts returns the same facts in a few lines, for small terminals.
 func briefFacts(ctx *screenapi.Context, job *snapshot.Job) []string {
-	first := fmt.Sprintf("%s %d/%d running", state.Code(job.State).Name(), job.Running, job.Replicas)
+	first := fmt.Sprintf("%s %d/%d running", state.Code(job.State).LongName(), job.Running, job.Replicas)
 	if job.Waiting > 0 {
 		first += fmt.Sprintf(", %d waiting", job.Waiting)
 	}

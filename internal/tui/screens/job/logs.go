@@ -46,8 +46,8 @@ var beforeAll, behindAll = spot{serial: -1}, spot{serial: 1 << 62}
 
 func spotOfLine(line screenapi.LogLine) spot { return spot{line.Serial, line.At} }
 
-// indexOfSpot returns the index of a spot among the shown lines. If the line was dropped or is hidden, it returns the index
-// of the last line before it.
+// indexOfSpot returns the index of a spot among the shown lines. If the line was dropped or is hidden, it returns the
+// index of the last line before it.
 func (l *logPane) indexOfSpot(s spot) int {
 	switch s {
 	case beforeAll:
@@ -92,8 +92,8 @@ func (l *logPane) selectLines(view *screenapi.LogView, keep func(pod string) boo
 	}
 }
 
-// sortByTime sorts lines by time, because the earlier lines of multiple pods arrive pod by pod. Lines without a time keep
-// their positions.
+// sortByTime sorts lines by time, because the earlier lines of multiple pods arrive pod by pod. Lines without a time
+// keep their positions.
 func sortByTime(lines []screenapi.LogLine) []screenapi.LogLine {
 	earlier := func(a, b screenapi.LogLine) int {
 		if a.At.IsZero() || b.At.IsZero() {
@@ -207,8 +207,8 @@ type label struct {
 	style canvas.Style
 }
 
-// assignPodLabels assigns labels to the pods of a job by their index, and then to other pods that have lines. A pod keeps its
-// label even after it is deleted.
+// assignPodLabels assigns labels to the pods of a job by their index, and then to other pods that have lines. A pod
+// keeps its label even after it is deleted.
 func (l *logPane) assignPodLabels(job *snapshot.Job) {
 	if l.labels == nil {
 		l.labels = map[string]label{}

@@ -11,14 +11,14 @@ func (j *Job) outputFile(ctx *screenapi.Context) string {
 	if j.job == nil {
 		return ""
 	}
-	rows := listrow.Rows(&listrow.Source{Job: j.job.Object, Group: j.job.Group, Now: ctx.Now}, false)
+	rows := listrow.RowsOf(&listrow.Source{Job: j.job.Object, Group: j.job.Group, Now: ctx.Now}, false)
 	if len(rows) == 0 {
 		return ""
 	}
 	if rows[0].IsArray() {
 		return rows[0].Asked.StdOut
 	}
-	return rows[0].File(rows[0].Asked.StdOut)
+	return rows[0].ExpandFile(rows[0].Asked.StdOut)
 }
 
 // noOutputReason returns the reason why there is no output file, or "".

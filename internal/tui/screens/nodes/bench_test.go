@@ -17,7 +17,7 @@ func BenchmarkFrames(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	snap, err := snapshot.SnapshotOf(tuitest.Now, tuitest.ManyNodesAndJobs(5000, 10000)...)
+	snap, err := snapshot.Of(tuitest.Now, tuitest.ManyNodesAndJobs(5000, 10000)...)
 	if err != nil {
 		b.Fatal(err)
 	}

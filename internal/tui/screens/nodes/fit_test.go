@@ -18,7 +18,7 @@ func TestFiveThousandNodesFitTheScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, inRack := range map[string]int{"racks of 40": 40, "racks of 8": 8, "no racks": 0} {
-		snap, err := snapshot.SnapshotOf(tuitest.Now, tuitest.ManyNodesAndJobs(5000, 0)...)
+		snap, err := snapshot.Of(tuitest.Now, tuitest.ManyNodesAndJobs(5000, 0)...)
 		if err != nil {
 			t.Fatal(err)
 		}

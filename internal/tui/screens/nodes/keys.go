@@ -190,10 +190,10 @@ func (n *Nodes) toggleCordon(ctx *screenapi.Context) []screenapi.Effect {
 	for i, row := range targets {
 		names[i] = row.Name
 	}
-	hostlist.Sort(names)
+	hostlist.SortNames(names)
 	question := fmt.Sprintf("%s node %s?", word, names[0])
 	if len(names) > 1 {
-		question = fmt.Sprintf("%s %d nodes: %s?", word, len(names), hostlist.Compress(names))
+		question = fmt.Sprintf("%s %d nodes: %s?", word, len(names), hostlist.CompressNames(names))
 	}
 	line := "New pods are allowed again."
 	if verb == screenapi.Cordon {
@@ -201,7 +201,7 @@ func (n *Nodes) toggleCordon(ctx *screenapi.Context) []screenapi.Effect {
 	}
 	actions := ctx.Actions
 	return []screenapi.Effect{screenapi.Ask{Question: question, Lines: []string{line}, Then: []screenapi.Effect{screenapi.Run{
-		Name: string(verb) + " " + hostlist.Compress(names),
+		Name: string(verb) + " " + hostlist.CompressNames(names),
 		Do: func(ctx context.Context) (string, error) {
 			var done []string
 			var problems []error
@@ -215,7 +215,7 @@ func (n *Nodes) toggleCordon(ctx *screenapi.Context) []screenapi.Effect {
 				done, said = append(done, name), one
 			}
 			if len(done) > 1 {
-				said = fmt.Sprintf("%d nodes %sed: %s", len(done), verb, hostlist.Compress(done))
+				said = fmt.Sprintf("%d nodes %sed: %s", len(done), verb, hostlist.CompressNames(done))
 			}
 			return said, joinProblems(problems)
 		},
@@ -247,7 +247,8 @@ func (n *Nodes) describeRemaining(targets []*node) string {
 	return fmt.Sprintf("%d pods of %s stay.", pods, countWithNoun(len(jobs), "job"))
 }
 
-// hasUnknownPods reports whether the pods of a node are unknown because they may not be listed or have not been read yet.
+// hasUnknownPods reports whether the pods of a node are unknown because they may not be listed or have not been read
+// yet.
 func hasUnknownPods(row *node) bool { return row.Unknown }
 
 // countJobPods returns the number of pods of jobs on the nodes, and the names of these jobs.

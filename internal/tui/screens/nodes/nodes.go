@@ -160,7 +160,7 @@ func (n *Nodes) measureColumns(ctx *screenapi.Context) {
 		for i, row := range n.all {
 			names[i] = row.Name
 		}
-		hostlist.Sort(names)
+		hostlist.SortNames(names)
 		n.place = make(map[string]int, len(names))
 		for i, name := range names {
 			n.place[name] = i
@@ -175,7 +175,8 @@ func (n *Nodes) hasUnplaced() bool {
 	return slices.ContainsFunc(n.all, func(row *node) bool { _, known := n.place[row.Name]; return !known })
 }
 
-// rankState returns the sort key of a state. Nodes on which a job is most likely to start come first, unusable ones last.
+// rankState returns the sort key of a state. Nodes on which a job is most likely to start come first, unusable ones
+// last.
 func rankState(state nodecapacity.State) int {
 	switch state {
 	case nodecapacity.StateIdle:

@@ -68,7 +68,8 @@ func (o *Overview) Draw(ctx *screenapi.Context, c canvas.Canvas) {
 	}
 }
 
-// drawBlockFrame draws the box or rule of a block and returns the inside. Without boxes, the nodes do not have a rule, either.
+// drawBlockFrame draws the box or rule of a block and returns the inside. Without boxes, the nodes do not have a rule,
+// either.
 func drawBlockFrame(ctx *screenapi.Context, c canvas.Canvas, b block, box bool) canvas.Canvas {
 	if box {
 		return widget.DrawTitledBox(c, ctx.Theme, b.title, b.note)

@@ -46,7 +46,8 @@ func KeyBindings() []screenapi.Binding {
 	)
 }
 
-// actionTargets returns the jobs that an action applies to: the marked jobs, or the one under the cursor if none is marked.
+// actionTargets returns the jobs that an action applies to: the marked jobs, or the one under the cursor if none is
+// marked.
 func actionTargets(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
 	o, ok := s.(*Overview)
 	if !ok {

@@ -29,7 +29,8 @@ func sumGPUs(list corev1.ResourceList) float64 {
 	return sum
 }
 
-// leftToCapability returns how much more a queue may use before it reaches its capability. ok is false if it has no capability.
+// leftToCapability returns how much more a queue may use before it reaches its capability. ok is false if it has no
+// capability.
 func leftToCapability(n queuerow.Numbers) (amount int64, ok bool) {
 	if n.Capability < 0 {
 		return 0, false

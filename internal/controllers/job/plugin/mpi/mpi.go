@@ -45,8 +45,8 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
 	pluginapi.OpenPortOfPod(pod, pod.Spec.InitContainers, PortName, p.port)
 }
 
-// setHostVariables sets the variable with the host list, unless the list is too long for an environment variable. In that
-// case, a file of the svc plugin provides the list.
+// setHostVariables sets the variable with the host list, unless the list is too long for an environment variable. In
+// that case, a file of the svc plugin provides the list.
 func (p *plugin) setHostVariables(pod *corev1.Pod, hosts string) {
 	if hosts == "" || len(hosts) > pluginapi.MaxEnvBytes {
 		return

@@ -45,7 +45,8 @@ type Object struct {
 	Foreign func(existing client.Object) (warning string)
 }
 
-// CreateOnce returns an Object that is created once and never changes. A user's object with the same name may replace it.
+// CreateOnce returns an Object that is created once and never changes. A user's object with the same name may replace
+// it.
 func CreateOnce(wanted client.Object) Object {
 	return Object{
 		Wanted: wanted,
@@ -104,8 +105,8 @@ func IsListable(job *batch.Job) bool {
 	return total <= maxListedBytes
 }
 
-// HostsOfTask returns the hosts of a task, one per index. If the template has a fixed host name, there is only one host.
-// The result is empty if the job is not listable.
+// HostsOfTask returns the hosts of a task, one per index. If the template has a fixed host name, there is only one
+// host. The result is empty if the job is not listable.
 func HostsOfTask(job *batch.Job, task int) []Host {
 	if !IsListable(job) {
 		return nil
@@ -174,8 +175,8 @@ func SetEnvVariable(c *corev1.Container, name, value string) {
 	c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
 }
 
-// OpenContainerPort adds a port to a container unless the container already lists it. The port gets no name if another port of
-// the container has the same name.
+// OpenContainerPort adds a port to a container unless the container already lists it. The port gets no name if another
+// port of the container has the same name.
 func OpenContainerPort(c *corev1.Container, name string, port int32) {
 	for i := range c.Ports {
 		if c.Ports[i].ContainerPort == port {
@@ -188,8 +189,8 @@ func OpenContainerPort(c *corev1.Container, name string, port int32) {
 	c.Ports = append(c.Ports, corev1.ContainerPort{Name: name, ContainerPort: port, Protocol: corev1.ProtocolTCP})
 }
 
-// OpenPortOfPod calls OpenContainerPort for the containers of a pod. If the pod uses the host network, only the first container
-// gets the port, because two containers cannot share it.
+// OpenPortOfPod calls OpenContainerPort for the containers of a pod. If the pod uses the host network, only the first
+// container gets the port, because two containers cannot share it.
 func OpenPortOfPod(pod *corev1.Pod, containers []corev1.Container, name string, port int32) {
 	for i := range containers {
 		OpenContainerPort(&containers[i], name, port)

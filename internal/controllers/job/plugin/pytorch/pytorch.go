@@ -61,8 +61,8 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	}
 }
 
-// worldSizeAndRank returns the number of processes and the rank of a pod. Masters come first, then workers. The rank of a pod in
-// another task is -1.
+// worldSizeAndRank returns the number of processes and the rank of a pod. Masters come first, then workers. The rank of
+// a pod in another task is -1.
 func (p *plugin) worldSizeAndRank(job *batch.Job, task int, index int32) (world, rank int32) {
 	master, worker := pluginapi.TaskIndex(job, p.master), pluginapi.TaskIndex(job, p.worker)
 	world, rank = job.Spec.Tasks[master].Replicas, -1

@@ -15,8 +15,8 @@ const maxConfigBytes = 900 << 10
 // hostBytes is the size of a host's entry without the host name, which occurs twice, and without the subdomain.
 const hostBytes = len("Host \n  HostName .\n  Port 65535\n")
 
-// clientConfigFor returns the ssh client configuration, with an entry for the short name of every host of the job. If this
-// would be too large for a Secret, the hosts of each task share an entry.
+// clientConfigFor returns the ssh client configuration, with an entry for the short name of every host of the job. If
+// this would be too large for a Secret, the hosts of each task share an entry.
 func (p *plugin) clientConfigFor(job *batch.Job) []byte {
 	var b strings.Builder
 	b.WriteString("StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n")

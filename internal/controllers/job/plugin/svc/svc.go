@@ -82,8 +82,9 @@ func (p *plugin) environmentVariables(job *batch.Job) []corev1.EnvVar {
 	return variables
 }
 
-// fitsInEnvironment reports for each task whether its hosts are available as an environment variable in addition to the file.
-// The list must be short enough for an environment variable, and the ConfigMap must have space for the second copy.
+// fitsInEnvironment reports for each task whether its hosts are available as an environment variable in addition to the
+// file. The list must be short enough for an environment variable, and the ConfigMap must have space for the second
+// copy.
 func fitsInEnvironment(job *batch.Job) []bool {
 	fits, size := make([]bool, len(job.Spec.Tasks)), int64(0)
 	for i := range job.Spec.Tasks {
@@ -178,9 +179,9 @@ func (p *plugin) newService(job *batch.Job) *corev1.Service {
 	}}
 }
 
-// publishesNotReady reports whether names can be resolved before the pods are ready. Frameworks whose pods connect to each
-// other at startup need this: a worker that becomes ready only after it has reached the master would otherwise wait
-// forever.
+// publishesNotReady reports whether names can be resolved before the pods are ready. Frameworks whose pods connect to
+// each other at startup need this: a worker that becomes ready only after it has reached the master would otherwise
+// wait forever.
 func (p *plugin) publishesNotReady(job *batch.Job) bool {
 	if p.notReadyGiven {
 		return p.publishNotReady
