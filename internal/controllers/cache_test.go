@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 func TestTheCacheKeepsOnlyWhatControllersLookAt(t *testing.T) {
@@ -20,12 +20,12 @@ func TestTheCacheKeepsOnlyWhatControllersLookAt(t *testing.T) {
 				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3}}}}},
 		}
 	}
-	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", UID: "u"}}
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", UID: "u"}}
 	tests := map[string]struct {
 		pod        *corev1.Pod
 		containers int
 	}{
-		"a job's pod without its spec":      {pod(*metav1.NewControllerRef(job, batch.GroupVersion.WithKind("Job"))), 0},
+		"a job's pod without its spec":      {pod(*metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job"))), 0},
 		"a plain pod with what it asks for": {pod(), 1},
 	}
 	for name, test := range tests {

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api"
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/watchjson"
 )
 
@@ -26,8 +26,8 @@ var busy = []struct {
 	version  schema.GroupVersion
 	resource string
 }{
-	{&batch.Job{}, batch.GroupVersion, "jobs"},
-	{&scheduling.PodGroup{}, scheduling.GroupVersion, "podgroups"},
+	{&batchv1alpha1.Job{}, batchv1alpha1.GroupVersion, "jobs"},
+	{&schedulingv1beta1.PodGroup{}, schedulingv1beta1.GroupVersion, "podgroups"},
 }
 
 // informers creates the informers of the controllers' cache.

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api"
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // metadataOnly is the media type that makes the API server return only the metadata of a written object. The caller
@@ -49,8 +49,8 @@ func newLean(c client.Client, config *rest.Config) (*lean, error) {
 		client      *rest.Interface
 	}{
 		{corev1.SchemeGroupVersion, "/api", runtime.ContentTypeProtobuf, &l.pods},
-		{scheduling.GroupVersion, "/apis", runtime.ContentTypeJSON, &l.groups},
-		{batch.GroupVersion, "/apis", runtime.ContentTypeJSON, &l.jobs},
+		{schedulingv1beta1.GroupVersion, "/apis", runtime.ContentTypeJSON, &l.groups},
+		{batchv1alpha1.GroupVersion, "/apis", runtime.ContentTypeJSON, &l.jobs},
 	} {
 		metav1.AddToGroupVersion(scheme, kind.version)
 		own := rest.CopyConfig(config)
@@ -80,7 +80,7 @@ func (l *lean) Create(ctx context.Context, o client.Object, options ...client.Cr
 			o.Status.Phase = corev1.PodPending // the API server sets this value
 		}
 		return nil
-	case *scheduling.PodGroup:
+	case *schedulingv1beta1.PodGroup:
 		return sendRequest(ctx, l.groups.Post().Resource("podgroups").Namespace(o.Namespace).Body(o), &o.ObjectMeta)
 	}
 	return l.Client.Create(ctx, o)
@@ -111,8 +111,8 @@ type statuses struct {
 // other fields.
 type statusOf struct {
 	metav1.TypeMeta `json:",inline"`
-	Metadata        reference       `json:"metadata"`
-	Status          batch.JobStatus `json:"status"`
+	Metadata        reference               `json:"metadata"`
+	Status          batchv1alpha1.JobStatus `json:"status"`
 }
 
 type reference struct {
@@ -124,12 +124,12 @@ type reference struct {
 
 // Update implements client.SubResourceWriter.
 func (s statuses) Update(ctx context.Context, o client.Object, options ...client.SubResourceUpdateOption) error {
-	job, ok := o.(*batch.Job)
+	job, ok := o.(*batchv1alpha1.Job)
 	if !ok || len(options) > 0 {
 		return s.SubResourceWriter.Update(ctx, o, options...)
 	}
 	body, err := json.Marshal(statusOf{
-		TypeMeta: metav1.TypeMeta{APIVersion: batch.GroupVersion.String(), Kind: "Job"},
+		TypeMeta: metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"},
 		Metadata: reference{job.Namespace, job.Name, job.UID, job.ResourceVersion},
 		Status:   job.Status,
 	})

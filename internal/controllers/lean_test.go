@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // heard is a received request.
@@ -66,8 +66,8 @@ func TestWhatIsWrittenForEveryPodIsSmall(t *testing.T) {
 	us := rest.DefaultKubernetesUserAgent()
 	meta := metav1.ObjectMeta{Namespace: "ns", Name: "o"}
 	now := metav1.ObjectMeta{Namespace: "ns", Name: "o", UID: "u", ResourceVersion: "8", Labels: map[string]string{"set": "by a webhook"}}
-	spec := batch.JobSpec{Queue: "q", Tasks: []batch.TaskSpec{{Name: "w"}}}
-	status := batch.JobStatus{State: batch.JobState{Phase: batch.Running}, Running: 3}
+	spec := batchv1alpha1.JobSpec{Queue: "q", Tasks: []batchv1alpha1.TaskSpec{{Name: "w"}}}
+	status := batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: batchv1alpha1.Running}, Running: 3}
 	create := func(c client.Client, o client.Object) error { return c.Create(t.Context(), o) }
 	for name, test := range map[string]struct {
 		object, want client.Object
@@ -77,9 +77,9 @@ func TestWhatIsWrittenForEveryPodIsSmall(t *testing.T) {
 		"a pod": {&corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{NodeName: "n"}},
 			&corev1.Pod{ObjectMeta: now, Spec: corev1.PodSpec{NodeName: "n"}, Status: corev1.PodStatus{Phase: corev1.PodPending}},
 			create, heard{"POST", "/api/v1/namespaces/ns/pods", asProtobuf, metadataOnly, us}},
-		"a PodGroup": {&scheduling.PodGroup{ObjectMeta: meta, Spec: scheduling.PodGroupSpec{MinMember: 2}}, &scheduling.PodGroup{ObjectMeta: now, Spec: scheduling.PodGroupSpec{MinMember: 2}},
+		"a PodGroup": {&schedulingv1beta1.PodGroup{ObjectMeta: meta, Spec: schedulingv1beta1.PodGroupSpec{MinMember: 2}}, &schedulingv1beta1.PodGroup{ObjectMeta: now, Spec: schedulingv1beta1.PodGroupSpec{MinMember: 2}},
 			create, heard{"POST", "/apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups", asJSON, metadataOnly, us}},
-		"a job's status": {&batch.Job{ObjectMeta: meta, Spec: spec, Status: status}, &batch.Job{ObjectMeta: now, Spec: spec, Status: status},
+		"a job's status": {&batchv1alpha1.Job{ObjectMeta: meta, Spec: spec, Status: status}, &batchv1alpha1.Job{ObjectMeta: now, Spec: spec, Status: status},
 			func(c client.Client, o client.Object) error { return c.Status().Update(t.Context(), o) },
 			heard{"PUT", "/apis/batch.volcano.sh/v1alpha1/namespaces/ns/jobs/o/status", asJSON, metadataOnly, us}},
 	} {
@@ -104,8 +104,8 @@ func TestWhatIsWrittenForEveryPodIsSmall(t *testing.T) {
 func TestAStatusIsSentWithoutTheSpec(t *testing.T) {
 	t.Parallel()
 	c, _, body := hear(t, nil)
-	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "o", UID: "u", ResourceVersion: "7", Annotations: map[string]string{"a": "b"}},
-		Spec: batch.JobSpec{Queue: "q"}, Status: batch.JobStatus{Running: 3}}
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "o", UID: "u", ResourceVersion: "7", Annotations: map[string]string{"a": "b"}},
+		Spec: batchv1alpha1.JobSpec{Queue: "q"}, Status: batchv1alpha1.JobStatus{Running: 3}}
 	if err := c.Status().Update(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestARefusalIsReadAsOne(t *testing.T) {
 		if err := c.Create(t.Context(), pod); !is(err) || pod.UID != "" {
 			t.Errorf("%s: %v", reason, err)
 		}
-		if err := c.Status().Update(t.Context(), &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "o"}}); !is(err) {
+		if err := c.Status().Update(t.Context(), &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "o"}}); !is(err) {
 			t.Errorf("%s: %v", reason, err)
 		}
 	}

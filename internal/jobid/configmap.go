@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
 
@@ -67,16 +67,16 @@ const page = 500
 func (c ConfigMap) Used(ctx context.Context) (int64, error) {
 	var highest int64
 	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(batch.GroupVersion.WithKind("JobList"))
+	list.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("JobList"))
 	for more := ""; ; {
 		err := c.API.List(ctx, list, client.HasLabels{keys.JobID}, client.Limit(page), client.Continue(more))
 		if err != nil {
 			return 0, fmt.Errorf("ids of jobs: %w", err)
 		}
 		for i := range list.Items {
-			job := &batch.Job{ObjectMeta: list.Items[i].ObjectMeta}
-			if first, ok := batch.JobID(job); ok {
-				highest = max(highest, first+int64(batch.IDsOf(job))-1)
+			job := &batchv1alpha1.Job{ObjectMeta: list.Items[i].ObjectMeta}
+			if first, ok := batchv1alpha1.JobID(job); ok {
+				highest = max(highest, first+int64(batchv1alpha1.IDsOf(job))-1)
 			}
 		}
 		if more = list.Continue; more == "" {

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
@@ -32,7 +32,7 @@ func (r resource) String() string { return strings.TrimSuffix(r.name+"."+r.group
 
 // resourcesInResponse returns the resources contained in the response to a query.
 func resourcesInResponse(q jobsummary.Query) []resource {
-	all := []resource{{batch.GroupName, "jobs"}, {scheduling.GroupName, "podgroups"}}
+	all := []resource{{batchv1alpha1.GroupName, "jobs"}, {schedulingv1beta1.GroupName, "podgroups"}}
 	if q.Pods {
 		all = append(all, resource{"", "pods"})
 	}

@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
@@ -64,7 +64,7 @@ type part struct {
 // returns when the cache is in use.
 func (s *Source) ServeFromCache(ctx context.Context, from cache.Cache, api client.Reader) error {
 	c := &caches{api: api, follower: newFollower(), written: map[types.UID]part{}}
-	for object, into := range map[client.Object]*toolscache.Indexer{&batch.Job{}: &c.jobs, &scheduling.PodGroup{}: &c.groups, &corev1.Pod{}: &c.pods} {
+	for object, into := range map[client.Object]*toolscache.Indexer{&batchv1alpha1.Job{}: &c.jobs, &schedulingv1beta1.PodGroup{}: &c.groups, &corev1.Pod{}: &c.pods} {
 		informer, err := from.GetInformer(ctx, object)
 		if err != nil {
 			return fmt.Errorf("cache of %T: %w", object, err)
@@ -137,7 +137,7 @@ func (c *caches) waitUntilCurrent(ctx context.Context, namespace string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	now := &metav1.PartialObjectMetadataList{}
-	now.SetGroupVersionKind(batch.GroupVersion.WithKind("JobList"))
+	now.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("JobList"))
 	if err := c.api.List(ctx, now, client.InNamespace(namespace), client.Limit(1)); err != nil {
 		return fmt.Errorf("counting the jobs: %w", err)
 	}
@@ -182,14 +182,14 @@ type writer struct {
 
 // encodeEntries encodes the entries of a query, without jobs that are in the list with the same version.
 func (w *writer) encodeEntries(q jobsummary.Query) ([]byte, error) {
-	jobs, err := objectsInNamespace[*batch.Job](w.jobs, q.Namespace)
+	jobs, err := objectsInNamespace[*batchv1alpha1.Job](w.jobs, q.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	jobs = slices.DeleteFunc(jobs, func(job *batch.Job) bool {
+	jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool {
 		return w.told[job.UID] == job.ResourceVersion || q.Arrays && job.Annotations[keys.Array] == ""
 	})
-	groups, err := objectsInNamespace[*scheduling.PodGroup](w.groups, q.Namespace)
+	groups, err := objectsInNamespace[*schedulingv1beta1.PodGroup](w.groups, q.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (w *writer) encodeEntries(q jobsummary.Query) ([]byte, error) {
 
 // stillExist reports whether all jobs in the list still exist.
 func (w *writer) stillExist(namespace string) bool {
-	jobs, err := objectsInNamespace[*batch.Job](w.jobs, namespace)
+	jobs, err := objectsInNamespace[*batchv1alpha1.Job](w.jobs, namespace)
 	there := 0
 	for _, job := range jobs {
 		if _, told := w.told[job.UID]; told {

@@ -18,7 +18,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
@@ -27,7 +27,7 @@ import (
 type world struct {
 	client.Reader
 	version int
-	there   map[types.NamespacedName]*batch.Job
+	there   map[types.NamespacedName]*batchv1alpha1.Job
 	caches  *caches
 	asked   func() // called when the number of jobs is requested from the API server
 	entries int    // number of entries in the last list
@@ -38,7 +38,7 @@ func newWorld() *world {
 	index := func() toolscache.Indexer {
 		return toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, toolscache.Indexers{toolscache.NamespaceIndex: toolscache.MetaNamespaceIndexFunc})
 	}
-	w := &world{version: 100, there: map[types.NamespacedName]*batch.Job{}, asked: func() {}}
+	w := &world{version: 100, there: map[types.NamespacedName]*batchv1alpha1.Job{}, asked: func() {}}
 	w.caches = &caches{api: w, jobs: index(), groups: index(), pods: index(), follower: newFollower(), written: map[types.UID]part{}}
 	return w
 }
@@ -71,7 +71,7 @@ func (w *world) List(_ context.Context, list client.ObjectList, options ...clien
 // write creates or updates a job. The cache receives the change when learn is called.
 func (w *world) write(namespace, name, queue string) (learn func()) {
 	w.version++
-	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(namespace + name), ResourceVersion: fmt.Sprint(w.version)}, Spec: batch.JobSpec{Queue: queue}}
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(namespace + name), ResourceVersion: fmt.Sprint(w.version)}, Spec: batchv1alpha1.JobSpec{Queue: queue}}
 	old := w.there[client.ObjectKeyFromObject(job)]
 	w.there[client.ObjectKeyFromObject(job)] = job
 	return func() {
@@ -219,7 +219,7 @@ func TestHowFarACacheHasCome(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFollower()
 			for i, version := range c.versions {
-				f.recordChange(&batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: fmt.Sprint(i), ResourceVersion: version}}, 1)
+				f.recordChange(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: fmt.Sprint(i), ResourceVersion: version}}, 1)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
@@ -229,7 +229,7 @@ func TestHowFarACacheHasCome(t *testing.T) {
 		})
 	}
 	f := newFollower()
-	gone := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp"}}
+	gone := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp"}}
 	f.recordChange(gone, 1)
 	f.recordChange(gone, -1)
 	if _, kept := f.jobs["nlp"]; kept {

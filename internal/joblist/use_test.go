@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 )
 
@@ -38,10 +38,10 @@ func (i informers) GetInformer(_ context.Context, of client.Object, _ ...cache.I
 // filled returns a cache that contains a job with this name, until ctx ends.
 func filled(ctx context.Context, job string) informers {
 	all := informers{by: map[string]toolscache.SharedIndexInformer{}}
-	for _, of := range []client.Object{&batch.Job{}, &scheduling.PodGroup{}, &corev1.Pod{}} {
+	for _, of := range []client.Object{&batchv1alpha1.Job{}, &schedulingv1beta1.PodGroup{}, &corev1.Pod{}} {
 		source := cachetesting.NewFakeControllerSource()
-		if _, ok := of.(*batch.Job); ok {
-			source.Add(&batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: job, UID: types.UID(job)}})
+		if _, ok := of.(*batchv1alpha1.Job); ok {
+			source.Add(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: job, UID: types.UID(job)}})
 		}
 		informer := toolscache.NewSharedIndexInformer(source, of, 0, toolscache.Indexers{toolscache.NamespaceIndex: toolscache.MetaNamespaceIndexFunc})
 		go informer.Run(ctx.Done())

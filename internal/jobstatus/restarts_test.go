@@ -3,7 +3,7 @@ package jobstatus
 import (
 	"testing"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // TestRestartsDoNotCountTheLastFailure covers all counts of a job with two runs: it restarts once.
@@ -19,7 +19,7 @@ func TestRestartsDoNotCountTheLastFailure(t *testing.T) {
 		{1, 1, 0, "0 of at most 0"},
 		{0, 3, 0, "2 of at most 2"}, // 0 means 3
 	} {
-		job := &batch.Job{Spec: batch.JobSpec{MaxRetry: c.maxRetry}}
+		job := &batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{MaxRetry: c.maxRetry}}
 		job.Status.RetryCount, job.Status.UserRestarts = c.retries, c.byUser
 		if got := RestartsText(job); got != c.want {
 			t.Errorf("maxRetry %d, retryCount %d, by a user %d: %q, want %q", c.maxRetry, c.retries, c.byUser, got, c.want)

@@ -3,22 +3,22 @@ package jobstatus
 import (
 	"strings"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
 // requested describes what a user did by a Command with an action.
-var requested = map[bus.Action]string{
-	bus.AbortJobAction: "suspended", bus.ResumeJobAction: "resumed", bus.RestartJobAction: "restarted",
-	bus.TerminateJobAction: "cancelled", bus.CompleteJobAction: "completed",
+var requested = map[busv1alpha1.Action]string{
+	busv1alpha1.AbortJobAction: "suspended", busv1alpha1.ResumeJobAction: "resumed", busv1alpha1.RestartJobAction: "restarted",
+	busv1alpha1.TerminateJobAction: "cancelled", busv1alpha1.CompleteJobAction: "completed",
 }
 
 // StateMessage returns the message of the job's state without the generated name of the Command by which a user
 // requested the state.
-func StateMessage(job *batch.Job) string {
+func StateMessage(job *batchv1alpha1.Job) string {
 	state := &job.Status.State
 	if name, isName := strings.CutPrefix(state.Message, "command "); isName && !strings.Contains(name, " ") {
-		if done := requested[bus.Action(state.Reason)]; done != "" {
+		if done := requested[busv1alpha1.Action(state.Reason)]; done != "" {
 			return done + " by a user"
 		}
 		return state.Message

@@ -3,7 +3,7 @@ package jobstatus
 import (
 	"testing"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // TestMessagesNameNoCommands shows what a user did, and keeps all other messages.
@@ -18,7 +18,7 @@ func TestMessagesNameNoCommands(t *testing.T) {
 		{"PodFailed", "command x", "command x"},
 		{"", "", ""},
 	} {
-		job := &batch.Job{}
+		job := &batchv1alpha1.Job{}
 		job.Status.State.Reason, job.Status.State.Message = c.reason, c.message
 		if got := StateMessage(job); got != c.want {
 			t.Errorf("%s: %q: %q, want %q", c.reason, c.message, got, c.want)

@@ -18,17 +18,17 @@ import (
 	restwatch "k8s.io/client-go/rest/watch"
 	"pgregory.net/rapid"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func scheme(t testing.TB) *runtime.Scheme {
 	t.Helper()
 	s := runtime.NewScheme()
-	if err := batch.AddToScheme(s); err != nil {
+	if err := batchv1alpha1.AddToScheme(s); err != nil {
 		t.Fatal(err)
 	}
-	metav1.AddToGroupVersion(s, batch.GroupVersion)
+	metav1.AddToGroupVersion(s, batchv1alpha1.GroupVersion)
 	return s
 }
 
@@ -46,7 +46,7 @@ func read(t testing.TB, c runtime.NegotiatedSerializer, stream io.Reader) (all [
 		t.Fatal("no JSON")
 	}
 	frames := info.StreamSerializer.Framer.NewFrameReader(io.NopCloser(stream))
-	d := restwatch.NewDecoder(streaming.NewDecoder(frames, info.StreamSerializer.Serializer), c.DecoderToVersion(info.Serializer, batch.GroupVersion))
+	d := restwatch.NewDecoder(streaming.NewDecoder(frames, info.StreamSerializer.Serializer), c.DecoderToVersion(info.Serializer, batchv1alpha1.GroupVersion))
 	for {
 		event, object, err := d.Decode()
 		if err != nil {
@@ -56,13 +56,13 @@ func read(t testing.TB, c runtime.NegotiatedSerializer, stream io.Reader) (all [
 	}
 }
 
-func job(name string) *batch.Job {
-	return &batch.Job{TypeMeta: metav1.TypeMeta{APIVersion: batch.GroupVersion.String(), Kind: "Job"},
+func job(name string) *batchv1alpha1.Job {
+	return &batchv1alpha1.Job{TypeMeta: metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"},
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", ResourceVersion: "7", Annotations: map[string]string{"quotes": `\"{[`, "other": `}]\\`},
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:a":{"k:{\"name\":\"x\"}":{}}}`)}}}},
-		Spec: batch.JobSpec{Queue: "q", Tasks: []batch.TaskSpec{{Name: "w", Replicas: 2,
+		Spec: batchv1alpha1.JobSpec{Queue: "q", Tasks: []batchv1alpha1.TaskSpec{{Name: "w", Replicas: 2,
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"sh", "-c", "echo \"hi\"\n"}}}}}}}},
-		Status: batch.JobStatus{State: batch.JobState{Phase: batch.Running}, Running: 2}}
+		Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: batchv1alpha1.Running}, Running: 2}}
 }
 
 // written returns an event as the API server encodes it: with the members of an object sorted by name.
@@ -96,7 +96,7 @@ func TestEventsAreReadAsClientGoReadsThem(t *testing.T) {
 	for name, stream := range map[string]string{
 		"two events":                          a + b,
 		"one that is deleted":                 a + written(t, "DELETED", job("a")),
-		"a bookmark":                          written(t, "BOOKMARK", &batch.Job{TypeMeta: job("").TypeMeta, ObjectMeta: metav1.ObjectMeta{ResourceVersion: "9"}}),
+		"a bookmark":                          written(t, "BOOKMARK", &batchv1alpha1.Job{TypeMeta: job("").TypeMeta, ObjectMeta: metav1.ObjectMeta{ResourceVersion: "9"}}),
 		"an error":                            a + written(t, "ERROR", status),
 		"an error as others write it":         `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","code":410}}`,
 		"no line ends":                        strings.TrimSpace(a) + strings.TrimSpace(b),

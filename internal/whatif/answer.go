@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
@@ -34,13 +34,13 @@ const (
 )
 
 // RejectedStatus returns the status of a plan that is not simulated at all.
-func (t *Thought) RejectedStatus(now time.Time) (status insight.PlanStatus, is bool) {
+func (t *Thought) RejectedStatus(now time.Time) (status insightv1alpha1.PlanStatus, is bool) {
 	at := metav1.NewTime(now)
-	return insight.PlanStatus{AnsweredAt: &at, Problem: t.problem, Hint: t.hint}, t.problem != ""
+	return insightv1alpha1.PlanStatus{AnsweredAt: &at, Problem: t.problem, Hint: t.hint}, t.problem != ""
 }
 
 // RunAllSlices runs all slices of the answer.
-func (t *Thought) RunAllSlices(now time.Time, e thinker, c *model.Cluster) insight.PlanStatus {
+func (t *Thought) RunAllSlices(now time.Time, e thinker, c *model.Cluster) insightv1alpha1.PlanStatus {
 	for {
 		if status, done := t.RunOneSlice(now, e, c); done {
 			return status
@@ -50,14 +50,14 @@ func (t *Thought) RunAllSlices(now time.Time, e thinker, c *model.Cluster) insig
 
 // RunOneSlice runs one slice of the answer and restores the model. done reports whether the answer is complete. The
 // model may change between two slices.
-func (t *Thought) RunOneSlice(now time.Time, e thinker, c *model.Cluster) (status insight.PlanStatus, done bool) {
+func (t *Thought) RunOneSlice(now time.Time, e thinker, c *model.Cluster) (status insightv1alpha1.PlanStatus, done bool) {
 	if status, is := t.RejectedStatus(now); is {
 		return status, true
 	}
 	if t.stage == warm && len(t.queues) == 0 {
 		t.stage = tryPending
 		e.WhatIf(now, c, scheduler.Hypothesis{})
-		return insight.PlanStatus{}, false
+		return insightv1alpha1.PlanStatus{}, false
 	}
 	t.avoidNameClashes(c)
 	if len(t.queues) > 0 { // both simulations must start from the same state
@@ -66,15 +66,15 @@ func (t *Thought) RunOneSlice(now time.Time, e thinker, c *model.Cluster) (statu
 	after := e.WhatIf(now, c, t.newHypothesis(c))
 	if t.stage != tryAdmitted && t.markAdmitted(&after) {
 		t.stage = tryAdmitted
-		return insight.PlanStatus{}, false
+		return insightv1alpha1.PlanStatus{}, false
 	}
 	return t.planStatus(now, &after, c), true
 }
 
 // planStatus returns the answer after the engine has decided.
-func (t *Thought) planStatus(now time.Time, after *decision.Decisions, c *model.Cluster) insight.PlanStatus {
+func (t *Thought) planStatus(now time.Time, after *decision.Decisions, c *model.Cluster) insightv1alpha1.PlanStatus {
 	at := metav1.NewTime(now)
-	status := insight.PlanStatus{AnsweredAt: &at}
+	status := insightv1alpha1.PlanStatus{AnsweredAt: &at}
 	for i := range t.items {
 		if it := &t.items[i]; it.job != nil {
 			t.setJobAnswer(it, after, c)
@@ -103,13 +103,13 @@ func (t *Thought) planStatus(now time.Time, after *decision.Decisions, c *model.
 	return status
 }
 
-func verdictRank(v insight.Verdict) int {
+func verdictRank(v insightv1alpha1.Verdict) int {
 	switch v {
-	case insight.VerdictStarts:
+	case insightv1alpha1.VerdictStarts:
 		return 1
-	case insight.VerdictWaits:
+	case insightv1alpha1.VerdictWaits:
 		return 2
-	case insight.VerdictNever:
+	case insightv1alpha1.VerdictNever:
 		return 3
 	}
 	return 0
@@ -160,7 +160,7 @@ func (t *Thought) newHypothesis(c *model.Cluster) scheduler.Hypothesis {
 		}
 		group := job.group
 		add(model.GangFrom(group), model.GangGone{Namespace: group.Namespace, Name: group.Name, UID: group.UID})
-		if group.Status.Phase == scheduling.PodGroupPending && !job.podsFirst {
+		if group.Status.Phase == schedulingv1beta1.PodGroupPending && !job.podsFirst {
 			continue // as in the real process, pods are created after their group is admitted
 		}
 		for _, pod := range job.pods {
@@ -178,8 +178,8 @@ func (t *Thought) markAdmitted(d *decision.Decisions) bool {
 		if job == nil {
 			continue
 		}
-		if p := scheduler.ProspectOf(d, job.group.UID); p.Status != nil && p.Status.Phase != scheduling.PodGroupPending {
-			job.group.Status.Phase, some = scheduling.PodGroupInqueue, true
+		if p := scheduler.ProspectOf(d, job.group.UID); p.Status != nil && p.Status.Phase != schedulingv1beta1.PodGroupPending {
+			job.group.Status.Phase, some = schedulingv1beta1.PodGroupInqueue, true
 		}
 	}
 	return some
@@ -209,17 +209,17 @@ func (t *Thought) setJobAnswer(it *item, d *decision.Decisions, c *model.Cluster
 	}
 	switch {
 	case p.Starts() && places.later == 0:
-		a.Verdict, a.Message, a.Explanation = insight.VerdictStarts, "would start now: "+places.describePlacements(a.Pods), nil
+		a.Verdict, a.Message, a.Explanation = insightv1alpha1.VerdictStarts, "would start now: "+places.describePlacements(a.Pods), nil
 	case p.Starts() || len(p.Evicts) > 0 || places.later > 0:
-		a.Verdict, a.Message = insight.VerdictStarts, "would start "+describeWhen(p.Evicts)+": "+places.describePlacements(a.Pods)
+		a.Verdict, a.Message = insightv1alpha1.VerdictStarts, "would start "+describeWhen(p.Evicts)+": "+places.describePlacements(a.Pods)
 	case a.Explanation != nil && a.Explanation.Never:
-		a.Verdict, a.Message = insight.VerdictNever, "can never start with its current request: "+a.Explanation.Message
+		a.Verdict, a.Message = insightv1alpha1.VerdictNever, "can never start with its current request: "+a.Explanation.Message
 	case a.Explanation != nil:
-		a.Verdict, a.Message = insight.VerdictWaits, "would wait: "+a.Explanation.Message
+		a.Verdict, a.Message = insightv1alpha1.VerdictWaits, "would wait: "+a.Explanation.Message
 	case it.job.podsFirst && a.Pods < a.MinMember:
-		a.Verdict, a.Message = insight.VerdictWaits, fmt.Sprintf("would wait: %d pods must start together, but the plan contains only %d", a.MinMember, a.Pods)
+		a.Verdict, a.Message = insightv1alpha1.VerdictWaits, fmt.Sprintf("would wait: %d pods must start together, but the plan contains only %d", a.MinMember, a.Pods)
 	default:
-		a.Verdict, a.Message = insight.VerdictWaits, "would wait; the scheduler has no explanation yet"
+		a.Verdict, a.Message = insightv1alpha1.VerdictWaits, "would wait; the scheduler has no explanation yet"
 	}
 }
 
@@ -235,7 +235,7 @@ func describeWhen(evicts []decision.Evict) string {
 }
 
 // setOtherAnswers sets which other gangs start, and which other pods are evicted, because of the plan.
-func (t *Thought) setOtherAnswers(status *insight.PlanStatus, before, after *decision.Decisions, c *model.Cluster) {
+func (t *Thought) setOtherAnswers(status *insightv1alpha1.PlanStatus, before, after *decision.Decisions, c *model.Cluster) {
 	ours, known := map[types.UID]bool{}, map[types.UID]bool{}
 	for i := range t.items {
 		if job := t.items[i].job; job != nil {
@@ -281,7 +281,7 @@ func (t *Thought) countAdmitted(before, after *decision.Decisions, c *model.Clus
 		}
 	}
 	for i := range before.Gangs {
-		if before.Gangs[i].Status.Phase == scheduling.PodGroupInqueue {
+		if before.Gangs[i].Status.Phase == schedulingv1beta1.PodGroupInqueue {
 			not[before.Gangs[i].Gang.UID] = true
 		}
 	}
@@ -289,7 +289,7 @@ func (t *Thought) countAdmitted(before, after *decision.Decisions, c *model.Clus
 	for i := range after.Gangs {
 		g := &after.Gangs[i]
 		was := c.Gangs[g.Gang.Namespace+"/"+g.Gang.Name]
-		if g.Status.Phase == scheduling.PodGroupInqueue && was != nil && was.Status.Phase != scheduling.PodGroupInqueue && !not[g.Gang.UID] {
+		if g.Status.Phase == schedulingv1beta1.PodGroupInqueue && was != nil && was.Status.Phase != schedulingv1beta1.PodGroupInqueue && !not[g.Gang.UID] {
 			in[was.Queue.Name]++
 		}
 	}
@@ -297,7 +297,7 @@ func (t *Thought) countAdmitted(before, after *decision.Decisions, c *model.Clus
 }
 
 // queueMessage describes the changes of a queue. It counts the starts and evictions of the whole plan.
-func queueMessage(it *item, status *insight.PlanStatus, admitted map[string]int) string {
+func queueMessage(it *item, status *insightv1alpha1.PlanStatus, admitted map[string]int) string {
 	what := "would be created"
 	switch {
 	case len(it.answer.Changes) > 0:

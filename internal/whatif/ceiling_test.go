@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
@@ -23,17 +23,17 @@ import (
 )
 
 // busy is a cluster with ten pods on each node and few free resources, in which gangs of ten wait.
-func busy(nodes, waiting int) (*model.Cluster, []*scheduling.Queue) {
+func busy(nodes, waiting int) (*model.Cluster, []*schedulingv1beta1.Queue) {
 	c := model.New()
-	queues := []*scheduling.Queue{make.Queue("root").Reclaimable(false).Obj(), make.Queue("a").Weight(1).Obj(), make.Queue("b").Weight(3).Obj()}
+	queues := []*schedulingv1beta1.Queue{make.Queue("root").Reclaimable(false).Obj(), make.Queue("a").Weight(1).Obj(), make.Queue("b").Weight(3).Obj()}
 	for _, q := range queues {
-		q.Status.State = scheduling.QueueStateOpen
+		q.Status.State = schedulingv1beta1.QueueStateOpen
 		c.Apply(model.QueueFrom(q))
 	}
 	for i := range nodes {
 		c.Apply(model.NodeFrom(make.Node(fmt.Sprintf("n%d", i)).CPU("11").Memory("64Gi").Obj()))
 		gang := fmt.Sprintf("runs%d", i)
-		c.Apply(model.GangFrom(make.Gang(gang).Min(1).Queue("a").Phase(scheduling.PodGroupRunning).Obj()))
+		c.Apply(model.GangFrom(make.Gang(gang).Min(1).Queue("a").Phase(schedulingv1beta1.PodGroupRunning).Obj()))
 		for k := range 10 {
 			pod := make.Pod(fmt.Sprintf("%s-%d", gang, k)).Gang(gang).CPU("1").Memory("1Gi").On(fmt.Sprintf("n%d", i)).Phase(corev1.PodRunning).Obj()
 			c.Apply(model.TaskFrom(pod, true))
@@ -41,7 +41,7 @@ func busy(nodes, waiting int) (*model.Cluster, []*scheduling.Queue) {
 	}
 	for i := range waiting {
 		gang := fmt.Sprintf("waits%d", i)
-		c.Apply(model.GangFrom(make.Gang(gang).Min(10).Queue("a").Phase(scheduling.PodGroupInqueue).Obj()))
+		c.Apply(model.GangFrom(make.Gang(gang).Min(10).Queue("a").Phase(schedulingv1beta1.PodGroupInqueue).Obj()))
 		for k := range 10 {
 			c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("%s-%d", gang, k)).Gang(gang).CPU("8").Memory("1Gi").Obj(), true))
 		}
@@ -49,20 +49,20 @@ func busy(nodes, waiting int) (*model.Cluster, []*scheduling.Queue) {
 	return c, queues
 }
 
-func thoughtOf(t testing.TB, queues []*scheduling.Queue, queue, cpu string, replicas int32) *Thought {
-	job := &batch.Job{TypeMeta: metav1.TypeMeta{APIVersion: batch.GroupVersion.String(), Kind: "Job"}, ObjectMeta: metav1.ObjectMeta{Name: "planned"}}
+func thoughtOf(t testing.TB, queues []*schedulingv1beta1.Queue, queue, cpu string, replicas int32) *Thought {
+	job := &batchv1alpha1.Job{TypeMeta: metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"}, ObjectMeta: metav1.ObjectMeta{Name: "planned"}}
 	job.Spec.Queue, job.Spec.MinAvailable = queue, replicas
-	task := batch.TaskSpec{Name: "main", Replicas: replicas}
+	task := batchv1alpha1.TaskSpec{Name: "main", Replicas: replicas}
 	task.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	task.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: "i", Resources: corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse("1Gi")},
 	}}}
-	job.Spec.Tasks = []batch.TaskSpec{task}
+	job.Spec.Tasks = []batchv1alpha1.TaskSpec{task}
 	raw, err := json.Marshal(job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &insight.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "uid"}, Spec: insight.PlanSpec{Objects: []runtime.RawExtension{{Raw: raw}}}}
+	p := &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "uid"}, Spec: insightv1alpha1.PlanSpec{Objects: []runtime.RawExtension{{Raw: raw}}}}
 	return PrepareThought(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch})
 }
 

@@ -8,11 +8,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // describeChanges describes, for users, the differences in a queue's spec that matter to the scheduler.
-func describeChanges(old, fresh *scheduling.Queue) []string {
+func describeChanges(old, fresh *schedulingv1beta1.Queue) []string {
 	var changes []string
 	tell := func(what, before, after string) {
 		if before != after {
@@ -53,6 +53,6 @@ func amountText(list corev1.ResourceList, name corev1.ResourceName) string {
 	return quantity.String()
 }
 
-func reclaimableText(q *scheduling.Queue) string {
+func reclaimableText(q *schedulingv1beta1.Queue) string {
 	return strconv.FormatBool(q.Spec.Reclaimable == nil || *q.Spec.Reclaimable)
 }

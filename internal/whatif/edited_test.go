@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/test/propertytest"
@@ -41,7 +41,7 @@ func (w *world) crowd() {
 }
 
 // edit draws a change of a queue.
-func (w *world) edit() *scheduling.Queue {
+func (w *world) edit() *schedulingv1beta1.Queue {
 	t := w.t
 	q := w.queues[1]
 	if rapid.IntRange(0, 3).Draw(t, "another") == 0 {
@@ -77,8 +77,8 @@ type moved struct {
 var admittedIn = regexp.MustCompile(`(\d+)(?: waiting jobs? would be admitted)? to queue ([^,]+),`)
 
 // replace replaces the queue of the same name by the changed one.
-func (w *world) replace(q *scheduling.Queue) {
-	at := slices.IndexFunc(w.queues, func(old *scheduling.Queue) bool { return old.Name == q.Name })
+func (w *world) replace(q *schedulingv1beta1.Queue) {
+	at := slices.IndexFunc(w.queues, func(old *schedulingv1beta1.Queue) bool { return old.Name == q.Name })
 	w.queues[at] = q
 	w.model.Apply(model.QueueFrom(q))
 }
@@ -101,7 +101,7 @@ func TestWhatAnEditOfAQueueSaysIsWhatHappens(t *testing.T) {
 		}
 		edited := w.edit()
 		status := w.prepare("edit", edited).RunAllSlices(w.now, thinker, w.model)
-		if status.Answers[0].Verdict != insight.VerdictStarts {
+		if status.Answers[0].Verdict != insightv1alpha1.VerdictStarts {
 			t.Fatalf("admission refuses it: %+v", status.Answers[0])
 		}
 		foretold := moved{Starts: map[string]int32{}, Admitted: map[string]int{}}
@@ -122,13 +122,13 @@ func TestWhatAnEditOfAQueueSaysIsWhatHappens(t *testing.T) {
 		came := moved{Starts: map[string]int32{}, Admitted: map[string]int{}}
 		pending := map[types.UID]string{} // and the queue of each
 		for _, g := range w.model.Gangs {
-			if g.Status.Phase == scheduling.PodGroupPending {
+			if g.Status.Phase == schedulingv1beta1.PodGroupPending {
 				pending[g.UID] = g.Queue.Name
 			}
 		}
 		d := w.engine.Cycle(w.now, w.model)
 		for _, g := range d.Gangs {
-			if queue, waited := pending[g.Gang.UID]; waited && g.Status.Phase == scheduling.PodGroupInqueue {
+			if queue, waited := pending[g.Gang.UID]; waited && g.Status.Phase == schedulingv1beta1.PodGroupInqueue {
 				came.Admitted[queue]++
 			}
 		}

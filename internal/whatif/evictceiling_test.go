@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
@@ -27,8 +27,8 @@ tiers:
 `
 
 // planOf returns a question about objects.
-func planOf(t testing.TB, queues []*scheduling.Queue, objects ...runtime.Object) *Thought {
-	p := &insight.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "uid"}}
+func planOf(t testing.TB, queues []*schedulingv1beta1.Queue, objects ...runtime.Object) *Thought {
+	p := &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "uid"}}
 	for _, object := range objects {
 		raw, err := json.Marshal(object)
 		if err != nil {
@@ -48,14 +48,14 @@ func TestEvictingAnswerCeiling(t *testing.T) {
 	for _, nodes := range []int{500, 2000, 5000} {
 		c, queues := busy(nodes, 0)
 		poor := make.Queue("b").Deserved("cpu", "1").Obj()
-		poor.Status.State = scheduling.QueueStateOpen
-		c.Apply(model.QueueFrom(poor), model.GangFrom(make.Gang("hungry").Min(50).Queue("b").Phase(scheduling.PodGroupInqueue).Obj()))
+		poor.Status.State = schedulingv1beta1.QueueStateOpen
+		c.Apply(model.QueueFrom(poor), model.GangFrom(make.Gang("hungry").Min(50).Queue("b").Phase(schedulingv1beta1.PodGroupInqueue).Obj()))
 		for k := range 50 {
 			c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("hungry-%d", k)).Gang("hungry").CPU("2").Memory("1Gi").Obj(), true))
 		}
 		queues[2] = poor
 		rich := poor.DeepCopy()
-		rich.TypeMeta = metav1.TypeMeta{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue"}
+		rich.TypeMeta = metav1.TypeMeta{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue"}
 		rich.Spec.Deserved["cpu"] = resource.MustParse("1000")
 		cfg, _, err := config.Parse([]byte(byCapacity))
 		if err != nil {

@@ -17,9 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
@@ -52,7 +52,7 @@ type world struct {
 	engine  *scheduler.Engine
 	model   *model.Cluster
 	now     time.Time
-	queues  []*scheduling.Queue
+	queues  []*schedulingv1beta1.Queue
 	classes []*schedulingv1.PriorityClass
 	pods    map[types.UID]*corev1.Pod
 	jobs    int
@@ -96,18 +96,18 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
-func (w *world) addQueue(q *scheduling.Queue) {
-	q.Status.State = scheduling.QueueStateOpen
+func (w *world) addQueue(q *schedulingv1beta1.Queue) {
+	q.Status.State = schedulingv1beta1.QueueStateOpen
 	w.queues = append(w.queues, q)
 	w.model.Apply(model.QueueFrom(q))
 }
 
 // draw draws a job.
-func (w *world) draw() *batch.Job {
+func (w *world) draw() *batchv1alpha1.Job {
 	t := w.t
 	w.jobs++
-	job := &batch.Job{
-		TypeMeta:   metav1.TypeMeta{APIVersion: batch.GroupVersion.String(), Kind: "Job"},
+	job := &batchv1alpha1.Job{
+		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: fmt.Sprintf("job%d", w.jobs)},
 	}
 	if rapid.IntRange(0, 9).Draw(t, "stray") > 0 {
@@ -117,7 +117,7 @@ func (w *world) draw() *batch.Job {
 	}
 	job.Spec.PriorityClassName = rapid.SampledFrom([]string{"", "low", "high"}).Draw(t, "class")
 	for i := range rapid.IntRange(1, 2).Draw(t, "tasks") {
-		task := batch.TaskSpec{Name: fmt.Sprintf("t%d", i), Replicas: int32(rapid.IntRange(1, 4).Draw(t, "replicas"))}
+		task := batchv1alpha1.TaskSpec{Name: fmt.Sprintf("t%d", i), Replicas: int32(rapid.IntRange(1, 4).Draw(t, "replicas"))}
 		container := corev1.Container{Name: "c", Image: "i"}
 		container.Resources.Requests = corev1.ResourceList{
 			"cpu": resource.MustParse(strconv.Itoa(rapid.IntRange(1, 5).Draw(t, "asks"))),
@@ -137,7 +137,7 @@ func (w *world) draw() *batch.Job {
 }
 
 func (w *world) prepare(uid string, objects ...runtime.Object) *Thought {
-	p := &insight.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "plan", UID: types.UID(uid)}}
+	p := &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "plan", UID: types.UID(uid)}}
 	for _, o := range objects {
 		raw, err := json.Marshal(o)
 		if err != nil {
@@ -150,13 +150,13 @@ func (w *world) prepare(uid string, objects ...runtime.Object) *Thought {
 
 // happened is the outcome for a job.
 type happened struct {
-	Placements []insight.Placement
+	Placements []insightv1alpha1.Placement
 	Evicted    []string
 }
 
 // submit submits a job as the controller would: first the PodGroup, then the pods when it is admitted, and runs
 // cycles until they are scheduled.
-func (w *world) submit(job *batch.Job) (h happened) {
+func (w *world) submit(job *batchv1alpha1.Job) (h happened) {
 	made := w.prepare("real-"+job.Name, job).items[0].job
 	if made == nil {
 		return h
@@ -186,7 +186,7 @@ func (w *world) submit(job *batch.Job) (h happened) {
 			return h
 		}
 		w.carryOut(&d)
-		if g := w.model.Gangs[made.group.Namespace+"/"+made.group.Name]; !in && g != nil && g.Status.Phase == scheduling.PodGroupInqueue {
+		if g := w.model.Gangs[made.group.Namespace+"/"+made.group.Name]; !in && g != nil && g.Status.Phase == schedulingv1beta1.PodGroupInqueue {
 			in = true
 			for _, pod := range made.pods {
 				w.pods[pod.UID] = pod
@@ -265,10 +265,10 @@ func TestWhatAPlanSaysIsWhatHappens(t *testing.T) {
 		if answer.VictimCount > 0 {
 			kind += " by evictions"
 		}
-		if (answer.Verdict == insight.VerdictStarts) != (len(came.Placements) > 0) {
+		if (answer.Verdict == insightv1alpha1.VerdictStarts) != (len(came.Placements) > 0) {
 			t.Fatalf("verdict %s, but %+v", answer.Verdict, came)
 		}
-		if answer.Verdict == insight.VerdictWaits && answer.Explanation == nil {
+		if answer.Verdict == insightv1alpha1.VerdictWaits && answer.Explanation == nil {
 			t.Fatalf("nobody says why it waits: %+v", answer)
 		}
 		seen[kind]++

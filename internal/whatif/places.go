@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
@@ -20,12 +20,12 @@ const maxNamed = 500
 // placements collects the nodes of the pods of one job.
 type placements struct {
 	tasks       map[types.UID]string
-	count       map[insight.Placement]int32
+	count       map[insightv1alpha1.Placement]int32
 	pods, later int32
 }
 
 func newPlacements(pods []*corev1.Pod) *placements {
-	p := &placements{tasks: map[types.UID]string{}, count: map[insight.Placement]int32{}}
+	p := &placements{tasks: map[types.UID]string{}, count: map[insightv1alpha1.Placement]int32{}}
 	for _, pod := range pods {
 		p.tasks[pod.UID] = pod.Labels[keys.TaskSpec]
 	}
@@ -38,7 +38,7 @@ func (p *placements) addPlacedPod(pod types.UID, node string, later bool) {
 	if !ours {
 		return
 	}
-	p.count[insight.Placement{Node: node, Task: task, Later: later}]++
+	p.count[insightv1alpha1.Placement{Node: node, Task: task, Later: later}]++
 	p.pods++
 	if later {
 		p.later++
@@ -46,13 +46,13 @@ func (p *placements) addPlacedPod(pod types.UID, node string, later bool) {
 }
 
 // sortedPlacements returns the placements sorted by node and task.
-func (p *placements) sortedPlacements() []insight.Placement {
-	list := make([]insight.Placement, 0, len(p.count))
+func (p *placements) sortedPlacements() []insightv1alpha1.Placement {
+	list := make([]insightv1alpha1.Placement, 0, len(p.count))
 	for place, n := range p.count {
 		place.Pods = n
 		list = append(list, place)
 	}
-	slices.SortFunc(list, func(a, b insight.Placement) int {
+	slices.SortFunc(list, func(a, b insightv1alpha1.Placement) int {
 		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Pods, b.Pods))
 	})
 	return list
@@ -68,14 +68,14 @@ func (p *placements) describePlacements(all int32) string {
 }
 
 // listVictims returns the evicted pods, in the order of the decision, up to maxNamed, and their total number.
-func listVictims(evicts []decision.Evict, c *model.Cluster) ([]insight.Victim, int32) {
-	var list []insight.Victim
+func listVictims(evicts []decision.Evict, c *model.Cluster) ([]insightv1alpha1.Victim, int32) {
+	var list []insightv1alpha1.Victim
 	for i := range evicts {
 		e := &evicts[i]
 		if len(list) == maxNamed {
 			break
 		}
-		v := insight.Victim{Namespace: e.Pod.Namespace, Pod: e.Pod.Name, Node: e.Node, Reason: e.Reason, Message: e.Message}
+		v := insightv1alpha1.Victim{Namespace: e.Pod.Namespace, Pod: e.Pod.Name, Node: e.Node, Reason: e.Reason, Message: e.Message}
 		if t := c.Task(e.Pod.UID); t != nil {
 			v.Job = t.Labels[keys.JobName]
 			if t.Gang != nil && t.Gang.Queue != nil {
@@ -91,8 +91,8 @@ func listVictims(evicts []decision.Evict, c *model.Cluster) ([]insight.Victim, i
 }
 
 // startingGang identifies an existing gang that would start.
-func startingGang(b *decision.Bind, c *model.Cluster) insight.StartingGang {
-	s := insight.StartingGang{Namespace: b.Gang.Namespace, Name: b.Gang.Name}
+func startingGang(b *decision.Bind, c *model.Cluster) insightv1alpha1.StartingGang {
+	s := insightv1alpha1.StartingGang{Namespace: b.Gang.Namespace, Name: b.Gang.Name}
 	if t := c.Task(b.Pod.UID); t != nil {
 		s.Name = cmp.Or(t.Labels[keys.JobName], s.Name)
 		if t.Gang != nil && t.Gang.Queue != nil {

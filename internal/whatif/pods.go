@@ -11,15 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/vc-batch/vc/api/check"
-	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	groupplan "github.com/vc-batch/vc/internal/controllers/podgroup/plan"
 )
 
 var (
 	podKind      = corev1.SchemeGroupVersion.WithKind("Pod")
-	podGroupKind = scheduling.GroupVersion.WithKind("PodGroup")
+	podGroupKind = schedulingv1beta1.GroupVersion.WithKind("PodGroup")
 )
 
 // addGroup validates a PodGroup. addPod adds its pods.
@@ -31,7 +31,7 @@ func (t *Thought) addGroup(q *Question, it *item, raw []byte, around *check.Arou
 		it.rejectObject(verdict.Errors...)
 		return
 	}
-	group, errs := check.Decode[scheduling.PodGroup](raw)
+	group, errs := check.Decode[schedulingv1beta1.PodGroup](raw)
 	if errs = append(errs, q.rejectOtherNamespace(group, "group")...); len(errs) > 0 {
 		it.rejectObject(errs...)
 		return
@@ -39,9 +39,9 @@ func (t *Thought) addGroup(q *Question, it *item, raw []byte, around *check.Arou
 	if group.Name == "" {
 		group.Name = group.GenerateName + "planned"
 	}
-	scheduling.DefaultPodGroup(group, "")
+	schedulingv1beta1.DefaultPodGroup(group, "")
 	group.Namespace, group.Generation, group.ResourceVersion = q.Plan.Namespace, 1, ""
-	group.Status = scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending}
+	group.Status = schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupPending}
 	it.answer.Queue = group.Spec.Queue
 	it.job = &offspring{group: group, podsFirst: true}
 	it.job.setServerFields(uid, q.creationTime(), q.Classes)
@@ -102,7 +102,7 @@ func (t *Thought) joinPodGroup(q *Question, it *item, pod *corev1.Pod, named str
 			continue
 		}
 		if other.job == nil {
-			it.answer.Verdict, it.answer.Message = insight.VerdictNever, fmt.Sprintf("its PodGroup %s would be rejected", named)
+			it.answer.Verdict, it.answer.Message = insightv1alpha1.VerdictNever, fmt.Sprintf("its PodGroup %s would be rejected", named)
 			return
 		}
 		other.job.pods = append(other.job.pods, pod)
@@ -123,7 +123,7 @@ func (it *item) setMemberAnswer() {
 	for _, place := range it.of.places {
 		if place.pod == it.pod.UID {
 			a.Starting = 1
-			a.Placements = []insight.Placement{{Node: place.node, Task: it.pod.Labels[keys.TaskSpec], Pods: 1, Later: place.later}}
+			a.Placements = []insightv1alpha1.Placement{{Node: place.node, Task: it.pod.Labels[keys.TaskSpec], Pods: 1, Later: place.later}}
 		}
 	}
 }

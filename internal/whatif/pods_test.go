@@ -9,16 +9,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/test/make"
 )
 
 var (
 	aPod      = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
-	aPodGroup = metav1.TypeMeta{APIVersion: scheduling.GroupVersion.String(), Kind: "PodGroup"}
+	aPodGroup = metav1.TypeMeta{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "PodGroup"}
 )
 
 // plainPod is a pod as a user writes it: without a status, and without a UID.
@@ -47,11 +47,11 @@ func gatedBy(name string) func(*corev1.Pod) {
 }
 
 // idle is a cluster with one empty node of 4 cpu and the queues default and b.
-func idle() (*model.Cluster, []*scheduling.Queue) {
+func idle() (*model.Cluster, []*schedulingv1beta1.Queue) {
 	c := model.New()
-	queues := []*scheduling.Queue{make.Queue("root").Reclaimable(false).Obj(), make.Queue("default").Weight(1).Obj(), make.Queue("b").Weight(1).Obj()}
+	queues := []*schedulingv1beta1.Queue{make.Queue("root").Reclaimable(false).Obj(), make.Queue("default").Weight(1).Obj(), make.Queue("b").Weight(1).Obj()}
 	for _, q := range queues {
-		q.Status.State = scheduling.QueueStateOpen
+		q.Status.State = schedulingv1beta1.QueueStateOpen
 		c.Apply(model.QueueFrom(q))
 	}
 	c.Apply(model.NodeFrom(make.Node("n").CPU("4").Memory("64Gi").Obj()))
@@ -65,18 +65,18 @@ func TestPlansOfPods(t *testing.T) {
 	})
 	for name, test := range map[string]struct {
 		pod     *corev1.Pod
-		verdict insight.Verdict
+		verdict insightv1alpha1.Verdict
 		queue   string
 		says    string
 	}{
-		"a pod that fits":                       {plainPod("p", "2"), insight.VerdictStarts, "default", "would start now: 1 of 1 pod on 1 node"},
-		"a pod that names its queue":            {plainPod("p", "2", inQueue("b")), insight.VerdictStarts, "b", "would start now"},
-		"a pod that no node can take":           {plainPod("p", "6"), insight.VerdictNever, "default", "can never start with its current request: "},
-		"a pod that only limits its use":        {limited, insight.VerdictNever, "default", "can never start with its current request: "},
-		"a pod with a scheduling gate":          {plainPod("p", "1", gatedBy("example.com/wait")), insight.VerdictWaits, "default", "scheduling gate example.com/wait"},
-		"a pod of another scheduler":            {plainPod("p", "1", func(pod *corev1.Pod) { pod.Spec.SchedulerName = "" }), insight.VerdictNever, "", `spec.schedulerName: Unsupported value: "default-scheduler"`},
-		"a pod of a group that is not planned":  {plainPod("p", "1", ofGroup("nowhere")), insight.VerdictNever, "", "nowhere; the PodGroup must be in the same plan"},
-		"a pod of another namespace than asked": {plainPod("p", "1", func(pod *corev1.Pod) { pod.Namespace = "cv" }), insight.VerdictNever, "", "the pod must be in the plan's namespace, default"},
+		"a pod that fits":                       {plainPod("p", "2"), insightv1alpha1.VerdictStarts, "default", "would start now: 1 of 1 pod on 1 node"},
+		"a pod that names its queue":            {plainPod("p", "2", inQueue("b")), insightv1alpha1.VerdictStarts, "b", "would start now"},
+		"a pod that no node can take":           {plainPod("p", "6"), insightv1alpha1.VerdictNever, "default", "can never start with its current request: "},
+		"a pod that only limits its use":        {limited, insightv1alpha1.VerdictNever, "default", "can never start with its current request: "},
+		"a pod with a scheduling gate":          {plainPod("p", "1", gatedBy("example.com/wait")), insightv1alpha1.VerdictWaits, "default", "scheduling gate example.com/wait"},
+		"a pod of another scheduler":            {plainPod("p", "1", func(pod *corev1.Pod) { pod.Spec.SchedulerName = "" }), insightv1alpha1.VerdictNever, "", `spec.schedulerName: Unsupported value: "default-scheduler"`},
+		"a pod of a group that is not planned":  {plainPod("p", "1", ofGroup("nowhere")), insightv1alpha1.VerdictNever, "", "nowhere; the PodGroup must be in the same plan"},
+		"a pod of another namespace than asked": {plainPod("p", "1", func(pod *corev1.Pod) { pod.Namespace = "cv" }), insightv1alpha1.VerdictNever, "", "the pod must be in the plan's namespace, default"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,20 +95,20 @@ func TestPlansOfPodGroups(t *testing.T) {
 	for name, test := range map[string]struct {
 		min      int
 		pods     []string // cpu of each
-		verdict  insight.Verdict
+		verdict  insightv1alpha1.Verdict
 		starting int32
 		says     string
 	}{
-		"all fit":                      {3, []string{"1", "1", "2"}, insight.VerdictStarts, 3, "would start now: 3 of 3 pods on 1 node"},
-		"more than the minimum":        {2, []string{"2", "2", "2"}, insight.VerdictStarts, 2, "would start now: 2 of 3 pods on 1 node"},
-		"they do not fit at once":      {3, []string{"2", "2", "2"}, insight.VerdictNever, 0, "can never start with its current request: "},
-		"fewer pods than it must have": {3, []string{"1"}, insight.VerdictWaits, 0, "would wait: 3 pods must start together, but the plan contains only 1"},
+		"all fit":                      {3, []string{"1", "1", "2"}, insightv1alpha1.VerdictStarts, 3, "would start now: 3 of 3 pods on 1 node"},
+		"more than the minimum":        {2, []string{"2", "2", "2"}, insightv1alpha1.VerdictStarts, 2, "would start now: 2 of 3 pods on 1 node"},
+		"they do not fit at once":      {3, []string{"2", "2", "2"}, insightv1alpha1.VerdictNever, 0, "can never start with its current request: "},
+		"fewer pods than it must have": {3, []string{"1"}, insightv1alpha1.VerdictWaits, 0, "would wait: 3 pods must start together, but the plan contains only 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, queues := idle()
 			group := make.Gang("g").Min(test.min).Queue("b").Obj()
-			group.UID, group.Status = "", scheduling.PodGroupStatus{}
+			group.UID, group.Status = "", schedulingv1beta1.PodGroupStatus{}
 			objects := []runtime.RawExtension{}
 			for i, cpu := range test.pods {
 				objects = append(objects, raw(t, aPod, plainPod("p"+string(rune('0'+i)), cpu, ofGroup("g"))))
@@ -138,15 +138,15 @@ func TestPlansOfPodGroups(t *testing.T) {
 func TestAPlannedPodGroupDoesNotTouchOneOfItsName(t *testing.T) {
 	t.Parallel()
 	c, queues := idle()
-	c.Apply(model.GangFrom(make.Gang("g").Min(1).Queue("b").Phase(scheduling.PodGroupRunning).Obj()),
+	c.Apply(model.GangFrom(make.Gang("g").Min(1).Queue("b").Phase(schedulingv1beta1.PodGroupRunning).Obj()),
 		model.TaskFrom(make.Pod("p").Gang("g").CPU("3").On("n").Phase(corev1.PodRunning).Obj(), true))
 	group := make.Gang("g").Min(1).Queue("b").Obj()
-	group.UID, group.Status = "", scheduling.PodGroupStatus{}
+	group.UID, group.Status = "", schedulingv1beta1.PodGroupStatus{}
 	status := answerTo(t, c, queues, raw(t, aPodGroup, group), raw(t, aPod, plainPod("p", "2", ofGroup("g"))))
-	if answer := status.Answers[0]; answer.Verdict != insight.VerdictWaits || answer.Pods != 1 {
+	if answer := status.Answers[0]; answer.Verdict != insightv1alpha1.VerdictWaits || answer.Pods != 1 {
 		t.Errorf("%s of %d pods: %s", answer.Verdict, answer.Pods, answer.Message)
 	}
-	if there := c.Gangs["default/g"]; there == nil || there.Status.Phase != scheduling.PodGroupRunning {
+	if there := c.Gangs["default/g"]; there == nil || there.Status.Phase != schedulingv1beta1.PodGroupRunning {
 		t.Errorf("the group that exists is %+v", there)
 	}
 }

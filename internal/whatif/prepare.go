@@ -16,10 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/check"
-	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
@@ -27,13 +27,13 @@ import (
 
 // Question is a Plan and the existing objects that its objects are validated against.
 type Question struct {
-	Plan *insight.Plan
+	Plan *insightv1alpha1.Plan
 	// Queues are the existing queues.
-	Queues []*scheduling.Queue
+	Queues []*schedulingv1beta1.Queue
 	// Claims holds the names of the volume claims in the Plan's namespace.
 	Claims map[string]bool
 	// Jobs are the existing jobs. They are needed only if a planned job depends on some.
-	Jobs []*batch.Job
+	Jobs []*batchv1alpha1.Job
 	// SchedulerNames are the scheduler names of pods that this scheduler places; the first is the default.
 	SchedulerNames []string
 	// Classes are the PriorityClasses.
@@ -45,7 +45,7 @@ type Question struct {
 type Thought struct {
 	now    time.Time
 	items  []item
-	queues []*scheduling.Queue // that would be changed or created
+	queues []*schedulingv1beta1.Queue // that would be changed or created
 	// problem is the reason why the question is not simulated at all; hint suggests a remedy.
 	problem, hint string
 
@@ -55,10 +55,10 @@ type Thought struct {
 
 // item is one object of the Plan: a job, a PodGroup, a pod or a queue.
 type item struct {
-	answer insight.Answer
-	job    *offspring        // nil if it is not a gang, or the gang would be rejected or held
-	queue  *scheduling.Queue // nil if it is not a queue, or the queue would be rejected
-	old    bool              // the queue already exists
+	answer insightv1alpha1.Answer
+	job    *offspring               // nil if it is not a gang, or the gang would be rejected or held
+	queue  *schedulingv1beta1.Queue // nil if it is not a queue, or the queue would be rejected
+	old    bool                     // the queue already exists
 	// of is the planned PodGroup that a pod names, and pod is that pod. Both are nil for all other objects.
 	of  *item
 	pod *corev1.Pod
@@ -76,7 +76,7 @@ type place struct {
 // offspring holds the objects of one gang: the objects that a controller would create for a job or a plain pod, or
 // a PodGroup and its pods.
 type offspring struct {
-	group  *scheduling.PodGroup
+	group  *schedulingv1beta1.PodGroup
 	pods   []*corev1.Pod
 	claims []*corev1.PersistentVolumeClaim
 	// podsFirst reports whether the pods exist before their group is admitted.
@@ -84,8 +84,8 @@ type offspring struct {
 }
 
 var (
-	jobKind   = batch.GroupVersion.WithKind("Job")
-	queueKind = scheduling.GroupVersion.WithKind("Queue")
+	jobKind   = batchv1alpha1.GroupVersion.WithKind("Job")
+	queueKind = schedulingv1beta1.GroupVersion.WithKind("Queue")
 )
 
 // PrepareThought validates the objects of a Plan and creates what the controller would create for them.
@@ -94,14 +94,14 @@ func PrepareThought(q *Question) *Thought {
 	if t.problem, t.hint = checkPodCount(plannedPods(q.Plan)); t.problem != "" {
 		return t
 	}
-	queues := map[string]*scheduling.Queue{}
+	queues := map[string]*schedulingv1beta1.Queue{}
 	for _, queue := range q.Queues {
 		queues[queue.Name] = queue
 	}
 	t.items = make([]item, len(q.Plan.Spec.Objects))
 	around := &check.Around{SchedulerNames: q.SchedulerNames, Jobs: jobSet(q.Jobs)}
 	for _, wanted := range plannedKinds {
-		around.Queues = scheduling.NewQueueLookup(slices.Collect(maps.Values(queues))...)
+		around.Queues = schedulingv1beta1.NewQueueLookup(slices.Collect(maps.Values(queues))...)
 		for i := range q.Plan.Spec.Objects {
 			raw := rawObjectBytes(&q.Plan.Spec.Objects[i])
 			kind, name := kindAndName(raw)
@@ -125,7 +125,7 @@ func PrepareThought(q *Question) *Thought {
 var plannedKinds = []schema.GroupVersionKind{queueKind, jobKind, podGroupKind, podKind}
 
 // addPlannedObject validates one object and creates what the controller would create for it.
-func (t *Thought) addPlannedObject(q *Question, it *item, kind schema.GroupVersionKind, raw []byte, queues map[string]*scheduling.Queue, around *check.Around, uid types.UID) {
+func (t *Thought) addPlannedObject(q *Question, it *item, kind schema.GroupVersionKind, raw []byte, queues map[string]*schedulingv1beta1.Queue, around *check.Around, uid types.UID) {
 	switch kind {
 	case queueKind:
 		t.addQueue(it, raw, queues, around)
@@ -163,24 +163,24 @@ func kindAndName(raw []byte) (schema.GroupVersionKind, string) {
 
 // rejectObject sets the answer that the object would be rejected.
 func (it *item) rejectObject(errs ...*field.Error) {
-	it.answer.Verdict = insight.VerdictNever
+	it.answer.Verdict = insightv1alpha1.VerdictNever
 	it.answer.Problems = nil
 	texts := make([]string, len(errs))
 	for i, e := range errs {
 		texts[i] = e.Error()
-		it.answer.Problems = append(it.answer.Problems, insight.Problem{Field: e.Field, Message: e.ErrorBody()})
+		it.answer.Problems = append(it.answer.Problems, insightv1alpha1.Problem{Field: e.Field, Message: e.ErrorBody()})
 	}
 	it.answer.Message = "would be rejected: " + strings.Join(texts, "; ")
 }
 
 // addQueue validates a new or changed queue. Parts of the status that it does not set stay unchanged.
-func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*scheduling.Queue, around *check.Around) {
-	queue, errs := check.Decode[scheduling.Queue](raw)
+func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*schedulingv1beta1.Queue, around *check.Around) {
+	queue, errs := check.Decode[schedulingv1beta1.Queue](raw)
 	if len(errs) > 0 {
 		it.rejectObject(errs...)
 		return
 	}
-	scheduling.DefaultQueue(queue)
+	schedulingv1beta1.DefaultQueue(queue)
 	old := queues[queue.Name]
 	var verdict check.Verdict
 	if old == nil {
@@ -207,21 +207,21 @@ func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*scheduling.Q
 		queue.Status.State = state
 	}
 	if queue.Status.State == "" {
-		queue.Status.State = scheduling.QueueStateOpen
+		queue.Status.State = schedulingv1beta1.QueueStateOpen
 	}
 	queues[queue.Name] = queue
 	t.queues = append(t.queues, queue)
-	it.queue, it.answer.Verdict = queue, insight.VerdictStarts
+	it.queue, it.answer.Verdict = queue, insightv1alpha1.VerdictStarts
 }
 
 // addJob validates a job and creates what the controller would create for it.
-func (q *Question) addJob(it *item, raw []byte, queues map[string]*scheduling.Queue, around *check.Around, uid types.UID) {
+func (q *Question) addJob(it *item, raw []byte, queues map[string]*schedulingv1beta1.Queue, around *check.Around, uid types.UID) {
 	verdict := check.Create(jobKind, raw, around)
 	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
 		it.rejectObject(verdict.Errors...)
 		return
 	}
-	job, errs := check.Decode[batch.Job](raw)
+	job, errs := check.Decode[batchv1alpha1.Job](raw)
 	if len(errs) > 0 {
 		it.rejectObject(errs...)
 		return
@@ -234,18 +234,18 @@ func (q *Question) addJob(it *item, raw []byte, queues map[string]*scheduling.Qu
 		job.Name = job.GenerateName + "planned"
 	}
 	job.Namespace, job.UID, job.Generation, job.ResourceVersion = q.Plan.Namespace, uid, 1, ""
-	job.CreationTimestamp, job.Status = q.creationTime(), batch.JobStatus{}
-	batch.DefaultJob(job, around.SchedulerNames[0])
+	job.CreationTimestamp, job.Status = q.creationTime(), batchv1alpha1.JobStatus{}
+	batchv1alpha1.DefaultJob(job, around.SchedulerNames[0])
 	it.answer.Queue = job.Spec.Queue
 	it.job, it.answer.Message = q.createOffspring(job, queues[job.Spec.Queue])
 	if it.job == nil {
-		it.answer.Verdict = insight.VerdictWaits
+		it.answer.Verdict = insightv1alpha1.VerdictWaits
 	}
 }
 
 // createOffspring returns what the job controller would create for a job, computing its plan before and after the
 // PodGroup is admitted. It returns nil and the reason if the controller would create nothing yet.
-func (q *Question) createOffspring(job *batch.Job, queue *scheduling.Queue) (*offspring, string) {
+func (q *Question) createOffspring(job *batchv1alpha1.Job, queue *schedulingv1beta1.Queue) (*offspring, string) {
 	in := plan.Input{Job: job, Queue: queue, Claims: q.Claims, Priorities: q.priorityValues(), Related: q.Jobs, Now: q.Now}
 	made := &offspring{}
 	first := plan.Compute(in)
@@ -266,7 +266,7 @@ func (q *Question) createOffspring(job *batch.Job, queue *scheduling.Queue) (*of
 		return nil, controllerMessage(&first)
 	}
 	admitted := made.group.DeepCopy()
-	admitted.Status.Phase = scheduling.PodGroupInqueue
+	admitted.Status.Phase = schedulingv1beta1.PodGroupInqueue
 	in.Job, in.PodGroup = job, admitted
 	second := plan.Compute(in)
 	set, err := plugin.For(second.Job)
@@ -288,12 +288,12 @@ func (q *Question) createOffspring(job *batch.Job, queue *scheduling.Queue) (*of
 }
 
 // jobSet looks up existing jobs.
-type jobSet []*batch.Job
+type jobSet []*batchv1alpha1.Job
 
 // Job implements batch.JobLookup.
-func (s jobSet) Job(r batch.JobReference) *batch.Job {
+func (s jobSet) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 	for _, job := range s {
-		id, _ := batch.JobID(job)
+		id, _ := batchv1alpha1.JobID(job)
 		if r.ID > 0 && id == r.ID || r.ID == 0 && job.Namespace == r.Namespace && job.Name == r.Name {
 			return job
 		}

@@ -12,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
@@ -24,21 +24,21 @@ import (
 
 // small is one node of 4 cpu. Queue a runs three jobs of one pod there. Queue b may have 1 cpu and holds back the
 // jobs waits and late.
-func small(t *testing.T) (*model.Cluster, []*scheduling.Queue) {
+func small(t *testing.T) (*model.Cluster, []*schedulingv1beta1.Queue) {
 	t.Helper()
 	c := model.New()
-	queues := []*scheduling.Queue{
+	queues := []*schedulingv1beta1.Queue{
 		make.Queue("root").Reclaimable(false).Obj(), make.Queue("a").Weight(1).Obj(), make.Queue("b").Weight(1).Capability("cpu", "1").Obj(),
 	}
 	for _, q := range queues {
-		q.Status.State = scheduling.QueueStateOpen
+		q.Status.State = schedulingv1beta1.QueueStateOpen
 		c.Apply(model.QueueFrom(q))
 	}
 	c.Apply(model.NodeFrom(make.Node("n").CPU("4").Memory("64Gi").Obj()))
 	add := func(name, queue, cpu string, running bool) {
-		gang, pod := make.Gang(name).Min(1).Queue(queue).Phase(scheduling.PodGroupInqueue), make.Pod(name+"-0").Gang(name).CPU(cpu).Label(keys.JobName, name)
+		gang, pod := make.Gang(name).Min(1).Queue(queue).Phase(schedulingv1beta1.PodGroupInqueue), make.Pod(name+"-0").Gang(name).CPU(cpu).Label(keys.JobName, name)
 		if running {
-			gang, pod = gang.Phase(scheduling.PodGroupRunning), pod.On("n").Phase(corev1.PodRunning)
+			gang, pod = gang.Phase(schedulingv1beta1.PodGroupRunning), pod.On("n").Phase(corev1.PodRunning)
 		}
 		c.Apply(model.GangFrom(gang.Obj()), model.TaskFrom(pod.Obj(), true))
 	}
@@ -83,39 +83,39 @@ func raw(t *testing.T, kind metav1.TypeMeta, object any, change ...string) runti
 	return runtime.RawExtension{Raw: text}
 }
 
-var aQueue = metav1.TypeMeta{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue"}
+var aQueue = metav1.TypeMeta{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue"}
 
 func TestPlansOfQueues(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		queue   string // the changed queue; "" for a new one
 		change  string
-		verdict insight.Verdict
+		verdict insightv1alpha1.Verdict
 		changes []string
 		starts  []string
 		evicts  int32
 		message string
 	}{
 		"a queue that may have more takes it back from the other": {
-			queue: "b", change: `{"spec": {"capability": {"cpu": "4"}, "weight": 3}}`, verdict: insight.VerdictStarts,
+			queue: "b", change: `{"spec": {"capability": {"cpu": "4"}, "weight": 3}}`, verdict: insightv1alpha1.VerdictStarts,
 			changes: []string{"weight 1 -> 3", "capability cpu 1 -> 4"}, evicts: 2,
 			message: "weight 1 -> 3, capability cpu 1 -> 4: 0 waiting jobs would start and 2 pods would be evicted immediately",
 		},
 		"a change that moves nobody": {
-			queue: "a", change: `{"spec": {"priority": 5}}`, verdict: insight.VerdictStarts, changes: []string{"priority 0 -> 5"},
+			queue: "a", change: `{"spec": {"priority": 5}}`, verdict: insightv1alpha1.VerdictStarts, changes: []string{"priority 0 -> 5"},
 			message: "priority 0 -> 5: no existing job would start and no pod would be evicted immediately",
 		},
 		"a closed queue": {
-			queue: "b", change: `{"status": {"state": "Closed"}}`, verdict: insight.VerdictStarts, changes: []string{"state Open -> Closed"},
+			queue: "b", change: `{"status": {"state": "Closed"}}`, verdict: insightv1alpha1.VerdictStarts, changes: []string{"state Open -> Closed"},
 			message: "state Open -> Closed: no existing job would start and no pod would be evicted immediately",
 		},
 		"a queue that has what it is to have": {
-			queue: "a", change: `{"spec": {"priority": 0}}`, verdict: insight.VerdictStarts,
+			queue: "a", change: `{"spec": {"priority": 0}}`, verdict: insightv1alpha1.VerdictStarts,
 			message: "unchanged: no existing job would start and no pod would be evicted immediately",
 		},
-		"a new queue": {change: `{"spec": {"weight": 2}}`, verdict: insight.VerdictStarts, message: "would be created: no existing job would start and no pod would be evicted immediately"},
+		"a new queue": {change: `{"spec": {"weight": 2}}`, verdict: insightv1alpha1.VerdictStarts, message: "would be created: no existing job would start and no pod would be evicted immediately"},
 		"a queue that admission refuses": {
-			change: `{"spec": {"parent": "nowhere"}}`, verdict: insight.VerdictNever,
+			change: `{"spec": {"parent": "nowhere"}}`, verdict: insightv1alpha1.VerdictNever,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestPlansOfQueues(t *testing.T) {
 
 func TestWhatIsLetInIsSaidByQueue(t *testing.T) {
 	t.Parallel()
-	edited := &item{old: true, answer: insight.Answer{Changes: []string{"weight 2 -> 1"}}}
+	edited := &item{old: true, answer: insightv1alpha1.Answer{Changes: []string{"weight 2 -> 1"}}}
 	for name, c := range map[string]struct {
 		starts   int
 		evicts   int32
@@ -160,7 +160,7 @@ func TestWhatIsLetInIsSaidByQueue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			status := &insight.PlanStatus{Starts: slices.Repeat([]insight.StartingGang{{Name: "other"}}, c.starts), VictimCount: c.evicts}
+			status := &insightv1alpha1.PlanStatus{Starts: slices.Repeat([]insightv1alpha1.StartingGang{{Name: "other"}}, c.starts), VictimCount: c.evicts}
 			if got := queueMessage(edited, status, c.admitted); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
@@ -169,7 +169,7 @@ func TestWhatIsLetInIsSaidByQueue(t *testing.T) {
 }
 
 // answerTo simulates a plan, and fails if the simulation leaves traces.
-func answerTo(t *testing.T, c *model.Cluster, queues []*scheduling.Queue, objects ...runtime.RawExtension) insight.PlanStatus {
+func answerTo(t *testing.T, c *model.Cluster, queues []*schedulingv1beta1.Queue, objects ...runtime.RawExtension) insightv1alpha1.PlanStatus {
 	t.Helper()
 	cfg, _, err := config.Parse([]byte(configurations["with preemption and reclaim"]))
 	if err != nil {
@@ -180,7 +180,7 @@ func answerTo(t *testing.T, c *model.Cluster, queues []*scheduling.Queue, object
 		t.Fatal(err)
 	}
 	before := traces(c)
-	p := &insight.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "plan"}, Spec: insight.PlanSpec{Objects: objects}}
+	p := &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "plan"}, Spec: insightv1alpha1.PlanSpec{Objects: objects}}
 	status := PrepareThought(&Question{Plan: p, Queues: queues, SchedulerNames: []string{"volcano"}, Now: make.Epoch}).RunAllSlices(make.Epoch, thinker, c)
 	if diff := cmp.Diff(before, traces(c)); diff != "" {
 		t.Errorf("a plan leaves traces (-before +after):\n%s", diff)
@@ -213,34 +213,34 @@ func traces(c *model.Cluster) map[string]string {
 
 func TestPlansOfJobs(t *testing.T) {
 	t.Parallel()
-	aJob := metav1.TypeMeta{APIVersion: batch.GroupVersion.String(), Kind: "Job"}
-	job := func(name, queue, cpu string) *batch.Job {
-		j := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	aJob := metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"}
+	job := func(name, queue, cpu string) *batchv1alpha1.Job {
+		j := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		j.Spec.Queue = queue
-		task := batch.TaskSpec{Name: "main", Replicas: 1}
+		task := batchv1alpha1.TaskSpec{Name: "main", Replicas: 1}
 		task.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 		task.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: "i", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": quantity(t, cpu)}}}}
-		j.Spec.Tasks = []batch.TaskSpec{task}
+		j.Spec.Tasks = []batchv1alpha1.TaskSpec{task}
 		return j
 	}
 	for name, c := range map[string]struct {
-		job     *batch.Job
+		job     *batchv1alpha1.Job
 		change  string
 		queue   string // planned with it
-		verdict insight.Verdict
+		verdict insightv1alpha1.Verdict
 		field   string
 		message string
 	}{
-		"for a queue that is planned with it":         {job: job("j", "fresh", "1"), queue: "fresh", verdict: insight.VerdictStarts},
-		"for a queue that does not exist":             {job: job("j", "fresh", "1"), verdict: insight.VerdictNever, field: "spec.queue"},
-		"that is held":                                {job: job("j", "a", "1"), change: `{"metadata": {"annotations": {"` + keys.Hold + `": "user"}}}`, verdict: insight.VerdictWaits, message: "it is held by its user"},
-		"that is to begin tomorrow":                   {job: job("j", "a", "1"), change: `{"metadata": {"annotations": {"` + keys.Begin + `": "2026-01-02T00:00:00Z"}}}`, verdict: insight.VerdictWaits, message: "it starts no earlier than 2026-01-02T00:00:00Z"},
-		"that asks for more than any node has":        {job: job("j", "a", "64"), verdict: insight.VerdictNever},
-		"that asks for nothing":                       {job: job("j", "a", "0"), verdict: insight.VerdictStarts},
-		"whose pods are named as pods that are there": {job: job("taken", "a", "0"), verdict: insight.VerdictStarts},
-		"of another namespace":                        {job: job("j", "a", "1"), change: `{"metadata": {"namespace": "elsewhere"}}`, verdict: insight.VerdictNever, field: "metadata.namespace"},
-		"without a task":                              {job: job("j", "a", "1"), change: `{"spec": {"tasks": []}}`, verdict: insight.VerdictNever, field: "spec.tasks"},
-		"that mounts a volume claim that does not exist": {job: job("j", "a", "1"), change: `{"spec": {"volumes": [{"mountPath": "/d", "volumeClaimName": "data"}]}}`, verdict: insight.VerdictWaits,
+		"for a queue that is planned with it":         {job: job("j", "fresh", "1"), queue: "fresh", verdict: insightv1alpha1.VerdictStarts},
+		"for a queue that does not exist":             {job: job("j", "fresh", "1"), verdict: insightv1alpha1.VerdictNever, field: "spec.queue"},
+		"that is held":                                {job: job("j", "a", "1"), change: `{"metadata": {"annotations": {"` + keys.Hold + `": "user"}}}`, verdict: insightv1alpha1.VerdictWaits, message: "it is held by its user"},
+		"that is to begin tomorrow":                   {job: job("j", "a", "1"), change: `{"metadata": {"annotations": {"` + keys.Begin + `": "2026-01-02T00:00:00Z"}}}`, verdict: insightv1alpha1.VerdictWaits, message: "it starts no earlier than 2026-01-02T00:00:00Z"},
+		"that asks for more than any node has":        {job: job("j", "a", "64"), verdict: insightv1alpha1.VerdictNever},
+		"that asks for nothing":                       {job: job("j", "a", "0"), verdict: insightv1alpha1.VerdictStarts},
+		"whose pods are named as pods that are there": {job: job("taken", "a", "0"), verdict: insightv1alpha1.VerdictStarts},
+		"of another namespace":                        {job: job("j", "a", "1"), change: `{"metadata": {"namespace": "elsewhere"}}`, verdict: insightv1alpha1.VerdictNever, field: "metadata.namespace"},
+		"without a task":                              {job: job("j", "a", "1"), change: `{"spec": {"tasks": []}}`, verdict: insightv1alpha1.VerdictNever, field: "spec.tasks"},
+		"that mounts a volume claim that does not exist": {job: job("j", "a", "1"), change: `{"spec": {"volumes": [{"mountPath": "/d", "volumeClaimName": "data"}]}}`, verdict: insightv1alpha1.VerdictWaits,
 			message: "pvc data is not found, the job will be in the Pending state until the PVC is created"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
@@ -17,13 +17,13 @@ func TestAPlanCountsQuotasThatNoPolicyNames(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		hard, used string
-		verdict    insight.Verdict
+		verdict    insightv1alpha1.Verdict
 		reason     string
 	}{
-		"the quota has room":           {hard: "2", used: "0", verdict: insight.VerdictStarts},
-		"the quota is in use":          {hard: "2", used: "1", verdict: insight.VerdictWaits, reason: "OverQuota"},
-		"the quota can never have it":  {hard: "1", used: "0", verdict: insight.VerdictNever, reason: "OverQuota"},
-		"the quota is for nothing yet": {hard: "0", used: "0", verdict: insight.VerdictNever, reason: "OverQuota"},
+		"the quota has room":           {hard: "2", used: "0", verdict: insightv1alpha1.VerdictStarts},
+		"the quota is in use":          {hard: "2", used: "1", verdict: insightv1alpha1.VerdictWaits, reason: "OverQuota"},
+		"the quota can never have it":  {hard: "1", used: "0", verdict: insightv1alpha1.VerdictNever, reason: "OverQuota"},
+		"the quota is for nothing yet": {hard: "0", used: "0", verdict: insightv1alpha1.VerdictNever, reason: "OverQuota"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 )
 
 // MaxPods is the maximum number of pods of the jobs of one plan. It bounds how long one slice of a simulation takes,
@@ -14,7 +14,7 @@ const MaxPods = 5000
 
 // plannedPods returns the number of pods that the job controller would create at once for the jobs of a plan.
 // Objects that cannot be decoded count as zero: they are rejected later, with a reason.
-func plannedPods(p *insight.Plan) int64 {
+func plannedPods(p *insightv1alpha1.Plan) int64 {
 	var sum int64
 	for i := range p.Spec.Objects {
 		raw := rawObjectBytes(&p.Spec.Objects[i])
@@ -26,7 +26,7 @@ func plannedPods(p *insight.Plan) int64 {
 		default:
 			continue
 		}
-		job := &batch.Job{}
+		job := &batchv1alpha1.Job{}
 		if json.Unmarshal(raw, job) == nil {
 			sum += podsAtOnce(job)
 		}
@@ -36,16 +36,16 @@ func plannedPods(p *insight.Plan) int64 {
 
 // podsAtOnce returns the number of pods of a job. For an array, it counts only the elements that may run at the same
 // time.
-func podsAtOnce(job *batch.Job) int64 {
+func podsAtOnce(job *batchv1alpha1.Job) int64 {
 	var sum int64
 	for i := range job.Spec.Tasks {
 		sum += max(int64(job.Spec.Tasks[i].Replicas), 0)
 	}
-	_, size, isArray := batch.ElementsOf(job)
+	_, size, isArray := batchv1alpha1.ElementsOf(job)
 	if !isArray {
 		return sum
 	}
-	if limit, err := batch.ArrayLimit(job); err == nil && limit > 0 {
+	if limit, err := batchv1alpha1.ArrayLimit(job); err == nil && limit > 0 {
 		return min(sum, int64(limit)*int64(size))
 	}
 	return sum

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/test/fakeapi"
 )
 
@@ -24,22 +24,22 @@ import (
 // scheduled time in the status, and whether there is a retry.
 func TestWhatTheAPIServerAnswers(t *testing.T) {
 	const due = "c-29751843" // three minutes past midnight, 27 July 2026
-	jobs := schema.GroupResource{Group: batch.GroupVersion.Group, Resource: "jobs"}
+	jobs := schema.GroupResource{Group: batchv1alpha1.GroupVersion.Group, Resource: "jobs"}
 	ending := apierrors.NewForbidden(jobs, due, errors.New("the namespace is being terminated"))
 	ending.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-	of := func(uid types.UID, phase batch.JobPhase) *batch.Job {
-		j := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: due, Namespace: "default", UID: "there"}}
+	of := func(uid types.UID, phase batchv1alpha1.JobPhase) *batchv1alpha1.Job {
+		j := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: due, Namespace: "default", UID: "there"}}
 		if uid != "" {
-			j.OwnerReferences = []metav1.OwnerReference{{APIVersion: batch.GroupVersion.String(), Kind: "CronJob", Name: "c", UID: uid, Controller: new(true)}}
+			j.OwnerReferences = []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "CronJob", Name: "c", UID: uid, Controller: new(true)}}
 		}
 		j.Status.State.Phase = phase
 		return j
 	}
-	old := of("cron", batch.Running)
+	old := of("cron", batchv1alpha1.Running)
 	old.Name, old.UID = "c-29751842", "old"
 	cases := map[string]struct {
-		policy         batch.ConcurrencyPolicy
-		cached, unseen *batch.Job // a job in the cache, and one that only the API server has
+		policy         batchv1alpha1.ConcurrencyPolicy
+		cached, unseen *batchv1alpha1.Job // a job in the cache, and one that only the API server has
 		create, delete error
 		events         []string
 		active         []string
@@ -47,26 +47,26 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 		again          bool
 	}{
 		"it is made": {events: []string{"Normal SuccessfulCreate Created job " + due}, active: []string{due}, scheduled: true},
-		"a job of others has the name": {unseen: of("", batch.Running), scheduled: true,
+		"a job of others has the name": {unseen: of("", batchv1alpha1.Running), scheduled: true,
 			events: []string{"Warning ForeignJob job " + due + " exists and does not belong to this CronJob: no job is created for this time; delete it or rename the CronJob"}},
-		"the job of a CronJob of the same name, which is gone, has the name": {unseen: of("another", batch.Running), scheduled: true,
+		"the job of a CronJob of the same name, which is gone, has the name": {unseen: of("another", batchv1alpha1.Running), scheduled: true,
 			events: []string{"Warning ForeignJob job " + due + " exists and does not belong to this CronJob: no job is created for this time; delete it or rename the CronJob"}},
-		"it was made before, and runs":    {unseen: of("cron", batch.Running), active: []string{due}, scheduled: true},
-		"it was made before, and is over": {unseen: of("cron", batch.Completed), scheduled: true},
+		"it was made before, and runs":    {unseen: of("cron", batchv1alpha1.Running), active: []string{due}, scheduled: true},
+		"it was made before, and is over": {unseen: of("cron", batchv1alpha1.Completed), scheduled: true},
 		"the namespace is being deleted":  {create: ending, scheduled: true, events: []string{"Warning NamespaceTerminating no job is created: the namespace is being deleted"}},
 		"the API server refuses it":       {create: errors.New("no"), again: true, events: []string{"Warning FailedCreate job " + due + ": no"}},
-		"another one is replaced": {policy: batch.ReplaceConcurrent, cached: old, active: []string{due}, scheduled: true, events: []string{
+		"another one is replaced": {policy: batchv1alpha1.ReplaceConcurrent, cached: old, active: []string{due}, scheduled: true, events: []string{
 			"Normal ReplaceConcurrent Job c-29751842 is replaced by the job of 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},
-		"another one cannot be deleted": {policy: batch.ReplaceConcurrent, cached: old, delete: errors.New("no"), again: true, events: []string{
+		"another one cannot be deleted": {policy: batchv1alpha1.ReplaceConcurrent, cached: old, delete: errors.New("no"), again: true, events: []string{
 			"Normal ReplaceConcurrent Job c-29751842 is replaced by the job of 2026-07-27T00:03:00Z", "Warning FailedDelete job c-29751842: no"}},
-		"another one is no longer what was seen": {policy: batch.ReplaceConcurrent, cached: old, delete: apierrors.NewConflict(jobs, "c-29751842", errors.New("uid")), active: []string{due}, scheduled: true,
+		"another one is no longer what was seen": {policy: batchv1alpha1.ReplaceConcurrent, cached: old, delete: apierrors.NewConflict(jobs, "c-29751842", errors.New("uid")), active: []string{due}, scheduled: true,
 			events: []string{"Normal ReplaceConcurrent Job c-29751842 is replaced by the job of 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(29751843*60, 0).UTC()
-			cron := &batch.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(now.Add(-time.Minute))},
-				Spec: batch.CronJobSpec{Schedule: "* * * * *", TimeZone: new("UTC"), ConcurrencyPolicy: c.policy}}
+			cron := &batchv1alpha1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(now.Add(-time.Minute))},
+				Spec: batchv1alpha1.CronJobSpec{Schedule: "* * * * *", TimeZone: new("UTC"), ConcurrencyPolicy: c.policy}}
 			api := fakeapi.New(scheme, func() time.Time { return now })
 			api.Put(cron)
 			if c.cached != nil {
@@ -91,7 +91,7 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 			if diff := cmp.Diff(c.events, events); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
-			var after batch.CronJob
+			var after batchv1alpha1.CronJob
 			if err := api.Get(t.Context(), client.ObjectKeyFromObject(cron), &after); err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
 
@@ -46,9 +46,9 @@ const (
 
 // Input holds everything that a plan depends on. Compute does not change it.
 type Input struct {
-	CronJob *batch.CronJob
+	CronJob *batchv1alpha1.CronJob
 	// Jobs holds the jobs whose controller is this CronJob, matched by UID.
-	Jobs []*batch.Job
+	Jobs []*batchv1alpha1.Job
 	Now  time.Time
 }
 
@@ -56,13 +56,13 @@ type Input struct {
 type Plan struct {
 	// Noticed is a status to write before any deletion, because it may depend on a job that is about to be deleted;
 	// nil if that is not necessary.
-	Noticed *batch.CronJobStatus
+	Noticed *batchv1alpha1.CronJobStatus
 	// Delete is carried out before Create: with concurrencyPolicy Replace, the old job is deleted first.
-	Delete []*batch.Job
+	Delete []*batchv1alpha1.Job
 	// Create is the job that is due, or nil.
-	Create *batch.Job
+	Create *batchv1alpha1.Job
 	// Status is the status to write after that; nil if it does not change.
-	Status *batch.CronJobStatus
+	Status *batchv1alpha1.CronJobStatus
 	Events []Event
 	// RequeueAfter is the delay after which to reconcile again if nothing changes before then; 0 means never.
 	RequeueAfter time.Duration
@@ -83,7 +83,7 @@ func Compute(in Input) Plan {
 		return p // the garbage collector deletes the CronJob's jobs
 	}
 	status := c.Status.DeepCopy()
-	jobs := slices.SortedFunc(slices.Values(in.Jobs), func(a, b *batch.Job) int {
+	jobs := slices.SortedFunc(slices.Values(in.Jobs), func(a, b *batchv1alpha1.Job) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	p.updateStatus(c, status, jobs)
@@ -101,12 +101,12 @@ func Compute(in Input) Plan {
 }
 
 // IsEndedPhase reports whether a job in this phase has ended and will not run again.
-func IsEndedPhase(phase batch.JobPhase) bool {
-	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
+func IsEndedPhase(phase batchv1alpha1.JobPhase) bool {
+	return phase == batchv1alpha1.Completed || phase == batchv1alpha1.Failed || phase == batchv1alpha1.Terminated
 }
 
 // updateStatus updates the status from the existing jobs.
-func (p *Plan) updateStatus(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job) {
+func (p *Plan) updateStatus(c *batchv1alpha1.CronJob, status *batchv1alpha1.CronJobStatus, jobs []*batchv1alpha1.Job) {
 	was := map[string]bool{}
 	for _, a := range c.Status.Active {
 		was[string(a.UID)] = true
@@ -120,7 +120,7 @@ func (p *Plan) updateStatus(c *batch.CronJob, status *batch.CronJobStatus, jobs 
 		case was[string(j.UID)]:
 			p.appendEvent(corev1.EventTypeNormal, sawCompletedJob, "Saw completed job: %s, status: %s", j.Name, phase)
 		}
-		if at := j.Status.State.LastTransitionTime; phase == batch.Completed && !at.IsZero() && (status.LastSuccessfulTime == nil || status.LastSuccessfulTime.Before(&at)) {
+		if at := j.Status.State.LastTransitionTime; phase == batchv1alpha1.Completed && !at.IsZero() && (status.LastSuccessfulTime == nil || status.LastSuccessfulTime.Before(&at)) {
 			status.LastSuccessfulTime = &at
 		}
 		if at := scheduledTime(j); !at.IsZero() && (status.LastScheduleTime == nil || status.LastScheduleTime.Time.Before(at)) {
@@ -129,15 +129,15 @@ func (p *Plan) updateStatus(c *batch.CronJob, status *batch.CronJobStatus, jobs 
 	}
 }
 
-func referenceTo(j *batch.Job) corev1.ObjectReference {
+func referenceTo(j *batchv1alpha1.Job) corev1.ObjectReference {
 	return corev1.ObjectReference{
-		APIVersion: batch.GroupVersion.String(), Kind: "Job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, ResourceVersion: "",
+		APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, ResourceVersion: "",
 	}
 }
 
 // scheduledTime returns the scheduled time for which a job was created; zero if the job's annotation is missing or
 // invalid.
-func scheduledTime(j *batch.Job) time.Time {
+func scheduledTime(j *batchv1alpha1.Job) time.Time {
 	at, err := time.Parse(time.RFC3339, j.Annotations[keys.CronJobScheduled])
 	if err != nil {
 		return time.Time{}
@@ -146,32 +146,34 @@ func scheduledTime(j *batch.Job) time.Time {
 }
 
 // pruneHistory deletes the oldest ended jobs that exceed the history limits.
-func (p *Plan) pruneHistory(c *batch.CronJob, jobs []*batch.Job) {
-	prune := func(limit *int32, fallback int, of func(batch.JobPhase) bool) {
+func (p *Plan) pruneHistory(c *batchv1alpha1.CronJob, jobs []*batchv1alpha1.Job) {
+	prune := func(limit *int32, fallback int, of func(batchv1alpha1.JobPhase) bool) {
 		keep := fallback
 		if limit != nil {
 			keep = int(*limit)
 		}
-		ended := slices.DeleteFunc(slices.Clone(jobs), func(j *batch.Job) bool {
+		ended := slices.DeleteFunc(slices.Clone(jobs), func(j *batchv1alpha1.Job) bool {
 			return !of(j.Status.State.Phase) || j.DeletionTimestamp != nil
 		})
 		p.Delete = append(p.Delete, ended[:max(0, len(ended)-keep)]...)
 	}
-	prune(c.Spec.SuccessfulJobsHistoryLimit, 3, func(phase batch.JobPhase) bool { return phase == batch.Completed })
-	prune(c.Spec.FailedJobsHistoryLimit, 1, func(phase batch.JobPhase) bool { return phase == batch.Failed || phase == batch.Terminated })
+	prune(c.Spec.SuccessfulJobsHistoryLimit, 3, func(phase batchv1alpha1.JobPhase) bool { return phase == batchv1alpha1.Completed })
+	prune(c.Spec.FailedJobsHistoryLimit, 1, func(phase batchv1alpha1.JobPhase) bool {
+		return phase == batchv1alpha1.Failed || phase == batchv1alpha1.Terminated
+	})
 }
 
 // createDueJob creates the job that is due, if any.
-func (p *Plan) createDueJob(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, now time.Time) {
+func (p *Plan) createDueJob(c *batchv1alpha1.CronJob, status *batchv1alpha1.CronJobStatus, jobs []*batchv1alpha1.Job, now time.Time) {
 	if c.Spec.Suspend != nil && *c.Spec.Suspend {
 		return
 	}
-	schedule, err := batch.ParseSchedule(c.Spec.Schedule)
+	schedule, err := batchv1alpha1.ParseSchedule(c.Spec.Schedule)
 	if err != nil {
 		p.appendEvent(corev1.EventTypeWarning, invalidSchedule, "%s: %v; correct spec.schedule", c.Spec.Schedule, err)
 		return
 	}
-	if batch.NamesZone(c.Spec.Schedule) {
+	if batchv1alpha1.NamesZone(c.Spec.Schedule) {
 		p.appendEvent(corev1.EventTypeWarning, zoneInSchedule, "%s: the time zone in it is followed, but no new CronJob may have one there; set spec.timeZone instead", c.Spec.Schedule)
 	}
 	zone := time.Local
@@ -207,7 +209,7 @@ func (p *Plan) createDueJob(c *batch.CronJob, status *batch.CronJobStatus, jobs 
 		p.appendEvent(corev1.EventTypeWarning, tooManyMissed, "too many missed start times (more than %d); only the latest, %s, is started", manyMissed, due.Format(time.RFC3339))
 	}
 	name := scheduledJobName(c, due)
-	if slices.ContainsFunc(jobs, func(j *batch.Job) bool { return j.Name == name }) {
+	if slices.ContainsFunc(jobs, func(j *batchv1alpha1.Job) bool { return j.Name == name }) {
 		// the same minute occurs twice because the clock was set back
 		status.LastScheduleTime = &metav1.Time{Time: due.Local()}
 		return
@@ -221,12 +223,12 @@ func (p *Plan) createDueJob(c *batch.CronJob, status *batch.CronJobStatus, jobs 
 
 // applyConcurrencyPolicy applies the concurrencyPolicy to the jobs that still run, and reports whether the new job may
 // start.
-func (p *Plan) applyConcurrencyPolicy(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, due time.Time) bool {
+func (p *Plan) applyConcurrencyPolicy(c *batchv1alpha1.CronJob, status *batchv1alpha1.CronJobStatus, jobs []*batchv1alpha1.Job, due time.Time) bool {
 	switch c.Spec.ConcurrencyPolicy {
-	case batch.ForbidConcurrent:
+	case batchv1alpha1.ForbidConcurrent:
 		p.appendEvent(corev1.EventTypeNormal, forbidConcurrent, "Job %s still runs and concurrencyPolicy is Forbid: the job of %s waits until it ends", status.Active[0].Name, due.Format(time.RFC3339))
 		return false
-	case batch.ReplaceConcurrent:
+	case batchv1alpha1.ReplaceConcurrent:
 		for _, j := range jobs {
 			if !IsEndedPhase(j.Status.State.Phase) && j.DeletionTimestamp == nil {
 				p.appendEvent(corev1.EventTypeNormal, replaceConcurrent, "Job %s is replaced by the job of %s", j.Name, due.Format(time.RFC3339))
@@ -263,11 +265,11 @@ func lastScheduledTime(schedule interface{ Next(time.Time) time.Time }, since, n
 	return last, count
 }
 
-func scheduledJobName(c *batch.CronJob, at time.Time) string {
+func scheduledJobName(c *batchv1alpha1.CronJob, at time.Time) string {
 	return c.Name + "-" + strconv.FormatInt(at.Unix()/60, 10)
 }
 
-func newJob(c *batch.CronJob, name string, at time.Time) *batch.Job {
+func newJob(c *batchv1alpha1.CronJob, name string, at time.Time) *batchv1alpha1.Job {
 	job := c.JobOf()
 	job.Name = name
 	job.Annotations = maps.Clone(job.Annotations)
@@ -275,6 +277,6 @@ func newJob(c *batch.CronJob, name string, at time.Time) *batch.Job {
 		job.Annotations = map[string]string{}
 	}
 	job.Annotations[keys.CronJobScheduled] = at.Format(time.RFC3339)
-	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c, batch.GroupVersion.WithKind("CronJob"))}
+	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c, batchv1alpha1.GroupVersion.WithKind("CronJob"))}
 	return job
 }

@@ -11,30 +11,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 var epoch = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 
 // world carries out plans with its own clock. Jobs run for a fixed time.
 type world struct {
-	cron  *batch.CronJob
-	jobs  []*batch.Job
+	cron  *batchv1alpha1.CronJob
+	jobs  []*batchv1alpha1.Job
 	now   time.Time
 	runs  time.Duration // run time of a job
-	ends  batch.JobPhase
+	ends  batchv1alpha1.JobPhase
 	log   []string
 	reset bool // set by a test: the status was lost
 }
 
-func newWorld(schedule string, change func(*batch.CronJobSpec)) *world {
-	c := &batch.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(epoch)}}
+func newWorld(schedule string, change func(*batchv1alpha1.CronJobSpec)) *world {
+	c := &batchv1alpha1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(epoch)}}
 	c.Spec.Schedule = schedule
 	c.Spec.TimeZone = new("UTC")
 	if change != nil {
 		change(&c.Spec)
 	}
-	return &world{cron: c, now: epoch, runs: time.Minute, ends: batch.Completed}
+	return &world{cron: c, now: epoch, runs: time.Minute, ends: batchv1alpha1.Completed}
 }
 
 func (w *world) say(format string, args ...any) {
@@ -56,10 +56,10 @@ func (w *world) look() time.Duration {
 	}
 	for _, gone := range p.Delete {
 		w.say("delete %s", w.short(gone))
-		w.jobs = slices.DeleteFunc(w.jobs, func(j *batch.Job) bool { return j.UID == gone.UID })
+		w.jobs = slices.DeleteFunc(w.jobs, func(j *batchv1alpha1.Job) bool { return j.UID == gone.UID })
 	}
 	if j := p.Create; j != nil {
-		if slices.ContainsFunc(w.jobs, func(o *batch.Job) bool { return o.Name == j.Name }) {
+		if slices.ContainsFunc(w.jobs, func(o *batchv1alpha1.Job) bool { return o.Name == j.Name }) {
 			w.say("error: %s is there", w.short(j))
 		}
 		j.UID, j.CreationTimestamp = types.UID(j.Name), metav1.NewTime(w.now)
@@ -76,7 +76,7 @@ func (w *world) look() time.Duration {
 }
 
 // short returns the time in the name of a job.
-func (w *world) short(j *batch.Job) string { return scheduledTime(j).UTC().Format("15:04") }
+func (w *world) short(j *batchv1alpha1.Job) string { return scheduledTime(j).UTC().Format("15:04") }
 
 // until reconciles at the times that plans request, and at a regular interval.
 func (w *world) until(end time.Time, besides time.Duration) {
@@ -94,26 +94,26 @@ func (w *world) until(end time.Time, besides time.Duration) {
 
 func TestThePoliciesOfConcurrency(t *testing.T) {
 	for name, c := range map[string]struct {
-		policy batch.ConcurrencyPolicy
+		policy batchv1alpha1.ConcurrencyPolicy
 		runs   time.Duration
 		want   []string
 	}{
-		"Allow lets a job begin while another runs": {batch.AllowConcurrent, 15 * time.Minute, []string{
+		"Allow lets a job begin while another runs": {batchv1alpha1.AllowConcurrent, 15 * time.Minute, []string{
 			"08:10:00 create 08:10", "08:20:00 create 08:20", "08:25:00 event SawCompletedJob", "08:30:00 create 08:30",
 		}},
-		"Forbid lets it wait for the end of the other": {batch.ForbidConcurrent, 15 * time.Minute, []string{
+		"Forbid lets it wait for the end of the other": {batchv1alpha1.ForbidConcurrent, 15 * time.Minute, []string{
 			"08:10:00 create 08:10", "08:20:00 event ForbidConcurrent", "08:25:00 event SawCompletedJob", "08:25:00 create 08:20", "08:30:00 event ForbidConcurrent",
 		}},
-		"Replace ends the other": {batch.ReplaceConcurrent, 15 * time.Minute, []string{
+		"Replace ends the other": {batchv1alpha1.ReplaceConcurrent, 15 * time.Minute, []string{
 			"08:10:00 create 08:10", "08:20:00 event ReplaceConcurrent", "08:20:00 delete 08:10", "08:20:00 create 08:20",
 			"08:30:00 event ReplaceConcurrent", "08:30:00 delete 08:20", "08:30:00 create 08:30",
 		}},
-		"short jobs never meet": {batch.ForbidConcurrent, 5 * time.Minute, []string{
+		"short jobs never meet": {batchv1alpha1.ForbidConcurrent, 5 * time.Minute, []string{
 			"08:10:00 create 08:10", "08:15:00 event SawCompletedJob", "08:20:00 create 08:20", "08:25:00 event SawCompletedJob", "08:30:00 create 08:30",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld("*/10 * * * *", func(s *batch.CronJobSpec) { s.ConcurrencyPolicy = c.policy })
+			w := newWorld("*/10 * * * *", func(s *batchv1alpha1.CronJobSpec) { s.ConcurrencyPolicy = c.policy })
 			w.runs = c.runs
 			w.until(epoch.Add(34*time.Minute), 5*time.Minute)
 			got := slices.Compact(w.log)
@@ -125,8 +125,8 @@ func TestThePoliciesOfConcurrency(t *testing.T) {
 }
 
 func TestHistoryIsKeptToItsLimits(t *testing.T) {
-	for _, ends := range []batch.JobPhase{batch.Completed, batch.Failed, batch.Terminated} {
-		w := newWorld("* * * * *", func(s *batch.CronJobSpec) {
+	for _, ends := range []batchv1alpha1.JobPhase{batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated} {
+		w := newWorld("* * * * *", func(s *batchv1alpha1.CronJobSpec) {
 			s.SuccessfulJobsHistoryLimit, s.FailedJobsHistoryLimit = new(int32(2)), new(int32(2))
 		})
 		w.ends, w.runs = ends, 10*time.Second
@@ -144,7 +144,7 @@ func TestHistoryIsKeptToItsLimits(t *testing.T) {
 }
 
 func TestASuspendedCronJobMakesNothingAndMakesUpForTheLastTimeOnly(t *testing.T) {
-	w := newWorld("*/10 * * * *", func(s *batch.CronJobSpec) { s.Suspend = new(true) })
+	w := newWorld("*/10 * * * *", func(s *batchv1alpha1.CronJobSpec) { s.Suspend = new(true) })
 	w.until(epoch.Add(45*time.Minute), time.Minute)
 	w.cron.Spec.Suspend = new(false)
 	w.until(epoch.Add(49*time.Minute), time.Minute)
@@ -154,7 +154,7 @@ func TestASuspendedCronJobMakesNothingAndMakesUpForTheLastTimeOnly(t *testing.T)
 }
 
 func TestAJobThatWouldBeTooLateIsNotMade(t *testing.T) {
-	w := newWorld("*/10 * * * *", func(s *batch.CronJobSpec) { s.StartingDeadlineSeconds = new(int64(60)) })
+	w := newWorld("*/10 * * * *", func(s *batchv1alpha1.CronJobSpec) { s.StartingDeadlineSeconds = new(int64(60)) })
 	w.now = epoch.Add(15 * time.Minute)
 	w.look()
 	if diff := cmp.Diff([]string{"08:15:00 event MissSchedule"}, w.log); diff != "" {
@@ -182,7 +182,7 @@ func TestManyMissedTimesAreToldAndTheLastIsMadeUpFor(t *testing.T) {
 }
 
 func TestMissedTimesThatNobodyWantsAnyMoreAreNotCounted(t *testing.T) {
-	w := newWorld("* * * * *", func(s *batch.CronJobSpec) { s.StartingDeadlineSeconds = new(int64(600)) })
+	w := newWorld("* * * * *", func(s *batchv1alpha1.CronJobSpec) { s.StartingDeadlineSeconds = new(int64(600)) })
 	w.now = epoch.Add(7*24*time.Hour + 30*time.Second)
 	w.look()
 	if diff := cmp.Diff([]string{"08:00:30 create 08:00"}, w.log); diff != "" {
@@ -207,7 +207,7 @@ func TestTimesAreThoseOfTheZone(t *testing.T) {
 			[]string{"10-24 02:30 CEST", "10-25 02:30 CEST", "10-25 02:30 CET", "10-26 02:30 CET"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(c.schedule, func(s *batch.CronJobSpec) {
+			w := newWorld(c.schedule, func(s *batchv1alpha1.CronJobSpec) {
 				s.TimeZone, s.SuccessfulJobsHistoryLimit = new("Europe/Berlin"), new(int32(100))
 			})
 			w.cron.CreationTimestamp, w.now = metav1.NewTime(c.from), c.from
@@ -224,7 +224,7 @@ func TestTimesAreThoseOfTheZone(t *testing.T) {
 }
 
 func TestAStatusThatWasLostIsReadFromTheJobs(t *testing.T) {
-	w := newWorld("*/10 * * * *", func(s *batch.CronJobSpec) { s.SuccessfulJobsHistoryLimit = new(int32(10)) })
+	w := newWorld("*/10 * * * *", func(s *batchv1alpha1.CronJobSpec) { s.SuccessfulJobsHistoryLimit = new(int32(10)) })
 	w.reset = true
 	w.until(epoch.Add(25*time.Minute), time.Minute)
 	var names []string
@@ -245,7 +245,7 @@ func TestABadScheduleIsToldAndNothingIsMade(t *testing.T) {
 	for _, c := range []struct{ schedule, zone, want string }{
 		{"61 * * * *", "UTC", "UnparseableSchedule"}, {"* * * * *", "Mars/Olympus", "InvalidTimeZone"}, {"TZ=", "UTC", "UnparseableSchedule"},
 	} {
-		w := newWorld(c.schedule, func(s *batch.CronJobSpec) { s.TimeZone = &c.zone })
+		w := newWorld(c.schedule, func(s *batchv1alpha1.CronJobSpec) { s.TimeZone = &c.zone })
 		w.now = epoch.Add(time.Hour)
 		w.look()
 		if diff := cmp.Diff([]string{"09:00:00 event " + c.want}, w.log); diff != "" {

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/eventdedup"
 	"github.com/vc-batch/vc/internal/controllers/index"
@@ -49,8 +49,8 @@ func New(o Options) *Reconciler {
 func Add(mgr manager.Manager, o Options) error {
 	options, observed := backoff.ControllerOptions(o.Reconcilers, New(o))
 	err := ctrl.NewControllerManagedBy(mgr).Named("cronjob-controller").
-		For(&batch.CronJob{}).
-		Owns(&batch.Job{}).
+		For(&batchv1alpha1.CronJob{}).
+		Owns(&batchv1alpha1.Job{}).
 		WithOptions(options).
 		Complete(observed)
 	if err != nil {
@@ -61,7 +61,7 @@ func Add(mgr manager.Manager, o Options) error {
 
 // Reconcile reads a CronJob, computes its plan and carries it out.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	cron := &batch.CronJob{}
+	cron := &batchv1alpha1.CronJob{}
 	if err := r.cache.Get(ctx, request.NamespacedName, cron); err != nil {
 		r.told.Forget(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -74,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	p := Compute(in)
 	if p.Create != nil {
 		// If the cache were outdated, a time could get a second job.
-		live := &batch.CronJob{}
+		live := &batchv1alpha1.CronJob{}
 		if err := r.api.Get(ctx, request.NamespacedName, live); err != nil {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
@@ -87,7 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return r.carryOutPlan(ctx, in.CronJob, &p)
 }
 
-func (r *Reconciler) carryOutPlan(ctx context.Context, cron *batch.CronJob, p *Plan) (reconcile.Result, error) {
+func (r *Reconciler) carryOutPlan(ctx context.Context, cron *batchv1alpha1.CronJob, p *Plan) (reconcile.Result, error) {
 	name := client.ObjectKeyFromObject(cron)
 	for _, e := range p.Events {
 		r.recordEvent(name, cron, e)
@@ -124,14 +124,14 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, cron *batch.CronJob, p *P
 }
 
 // createScheduledJob creates a job. It returns nil without an error if there is nothing to run.
-func (r *Reconciler) createScheduledJob(ctx context.Context, name types.NamespacedName, cron *batch.CronJob, job *batch.Job) (*batch.Job, error) {
+func (r *Reconciler) createScheduledJob(ctx context.Context, name types.NamespacedName, cron *batchv1alpha1.CronJob, job *batchv1alpha1.Job) (*batchv1alpha1.Job, error) {
 	err := r.api.Create(ctx, job)
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		r.recordEvent(name, cron, Event{corev1.EventTypeWarning, namespaceGoingAway, "no job is created: the namespace is being deleted"})
 		return nil, nil
 	case apierrors.IsAlreadyExists(err):
-		there := &batch.Job{}
+		there := &batchv1alpha1.Job{}
 		if err := r.api.Get(ctx, client.ObjectKeyFromObject(job), there); err != nil {
 			return nil, err
 		}
@@ -152,7 +152,7 @@ func (r *Reconciler) createScheduledJob(ctx context.Context, name types.Namespac
 }
 
 // deleteJob deletes the job and its pods. It fails if another job has the same name.
-func (r *Reconciler) deleteJob(ctx context.Context, job *batch.Job) error {
+func (r *Reconciler) deleteJob(ctx context.Context, job *batchv1alpha1.Job) error {
 	background, uid := metav1.DeletePropagationBackground, job.UID
 	err := r.api.Delete(ctx, job, &client.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}})
 	if apierrors.IsConflict(err) {
@@ -162,7 +162,7 @@ func (r *Reconciler) deleteJob(ctx context.Context, job *batch.Job) error {
 }
 
 // writeStatus writes the status if the CronJob has not changed since it was read; otherwise, it returns a conflict.
-func (r *Reconciler) writeStatus(ctx context.Context, cron *batch.CronJob, status *batch.CronJobStatus) error {
+func (r *Reconciler) writeStatus(ctx context.Context, cron *batchv1alpha1.CronJob, status *batchv1alpha1.CronJobStatus) error {
 	cron.Status = *status
 	if err := r.api.Status().Update(ctx, cron); err != nil {
 		return fmt.Errorf("status of cronjob %s: %w", cron.Name, err)
@@ -178,7 +178,7 @@ func retryOnConflict(err error) (reconcile.Result, error) {
 	return reconcile.Result{}, client.IgnoreNotFound(err)
 }
 
-func (r *Reconciler) recordEvent(name types.NamespacedName, cron *batch.CronJob, e Event) {
+func (r *Reconciler) recordEvent(name types.NamespacedName, cron *batchv1alpha1.CronJob, e Event) {
 	if r.told.New(name, e.Reason, e.Message) {
 		r.recorder.Event(cron, e.Type, e.Reason, e.Message)
 	}

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/test/fakeapi"
 	"github.com/vc-batch/vc/test/propertytest"
 )
@@ -36,7 +36,7 @@ var scheme = func() *runtime.Scheme {
 	return s
 }()
 
-func newSite(t *rapid.T, c *batch.CronJob) *site {
+func newSite(t *rapid.T, c *batchv1alpha1.CronJob) *site {
 	s := &site{t: t, seen: fakeapi.Store{}, now: epoch.Add(2 * time.Minute)}
 	s.api = fakeapi.New(scheme, func() time.Time { return s.now })
 	s.api.Guarded = true
@@ -79,7 +79,7 @@ func (s *site) reconcile(writes int, lostReply bool) {
 
 // end makes a random job end.
 func (s *site) end() {
-	var jobs batch.JobList
+	var jobs batchv1alpha1.JobList
 	if err := s.api.Objects.List(context.Background(), &jobs); err != nil {
 		s.t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func (s *site) end() {
 		if IsEndedPhase(j.Status.State.Phase) || rapid.Bool().Draw(s.t, "runs on") {
 			continue
 		}
-		j.Status.State = batch.JobState{Phase: rapid.SampledFrom([]batch.JobPhase{batch.Completed, batch.Failed, batch.Terminated}).Draw(s.t, "phase"),
+		j.Status.State = batchv1alpha1.JobState{Phase: rapid.SampledFrom([]batchv1alpha1.JobPhase{batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated}).Draw(s.t, "phase"),
 			LastTransitionTime: metav1.NewTime(s.now)}
 		s.api.Put(j)
 	}
@@ -99,10 +99,10 @@ func (s *site) end() {
 // time gets one.
 func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
 	propertytest.Check(t, 10_000, func(t *rapid.T) {
-		c := &batch.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(epoch)}}
-		c.Spec = batch.CronJobSpec{
+		c := &batchv1alpha1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(epoch)}}
+		c.Spec = batchv1alpha1.CronJobSpec{
 			Schedule: "*/2 * * * *", TimeZone: new("UTC"),
-			ConcurrencyPolicy:          rapid.SampledFrom([]batch.ConcurrencyPolicy{batch.AllowConcurrent, batch.ForbidConcurrent, batch.ReplaceConcurrent}).Draw(t, "policy"),
+			ConcurrencyPolicy:          rapid.SampledFrom([]batchv1alpha1.ConcurrencyPolicy{batchv1alpha1.AllowConcurrent, batchv1alpha1.ForbidConcurrent, batchv1alpha1.ReplaceConcurrent}).Draw(t, "policy"),
 			SuccessfulJobsHistoryLimit: new(int32(rapid.IntRange(0, 1).Draw(t, "successful"))), FailedJobsHistoryLimit: new(int32(rapid.IntRange(0, 1).Draw(t, "failed"))),
 		}
 		s := newSite(t, c)
@@ -130,7 +130,7 @@ func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
 				t.Fatalf("job %s was made %d times", name, n)
 			}
 		}
-		if c.Spec.ConcurrencyPolicy != batch.AllowConcurrent {
+		if c.Spec.ConcurrencyPolicy != batchv1alpha1.AllowConcurrent {
 			return
 		}
 		s.now = s.now.Truncate(2 * time.Minute).Add(2 * time.Minute)

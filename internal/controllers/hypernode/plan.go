@@ -13,20 +13,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vc-batch/vc/api/keys"
-	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
 // writes holds the changes that bring the HyperNodes of a source up to date, in the order of writing: inner
 // HyperNodes are written before outer ones. Obsolete HyperNodes are deleted last, outer ones before inner ones.
 type writes struct {
-	create, update []*topology1.HyperNode
-	remove         []*topology1.HyperNode
+	create, update []*topologyv1alpha1.HyperNode
+	remove         []*topologyv1alpha1.HyperNode
 }
 
 // planWrites compares the domains of a source with the existing HyperNodes. HyperNodes that belong to other sources or
 // were created by users only reserve their names.
-func planWrites(source string, domains []domain, there []topology1.HyperNode) writes {
-	mine, taken := map[string]*topology1.HyperNode{}, map[string]bool{}
+func planWrites(source string, domains []domain, there []topologyv1alpha1.HyperNode) writes {
+	mine, taken := map[string]*topologyv1alpha1.HyperNode{}, map[string]bool{}
 	for i := range there {
 		h := &there[i]
 		taken[h.Name] = true
@@ -60,7 +60,7 @@ func planWrites(source string, domains []domain, there []topology1.HyperNode) wr
 	for _, name := range slices.Sorted(maps.Keys(mine)) {
 		w.remove = append(w.remove, mine[name])
 	}
-	slices.SortStableFunc(w.remove, func(a, b *topology1.HyperNode) int { return cmp.Compare(b.Spec.Tier, a.Spec.Tier) })
+	slices.SortStableFunc(w.remove, func(a, b *topologyv1alpha1.HyperNode) int { return cmp.Compare(b.Spec.Tier, a.Spec.Tier) })
 	return w
 }
 
@@ -74,7 +74,7 @@ type place struct {
 // assignNames returns the names of the domains. A domain gets the name of the existing HyperNode with the same label.
 // Therefore, a domain that moves keeps its name, and so do HyperNodes that Volcano created. Without such a HyperNode,
 // the name is derived from the domain's identity.
-func assignNames(domains []domain, mine map[string]*topology1.HyperNode, taken map[string]bool) map[place]string {
+func assignNames(domains []domain, mine map[string]*topologyv1alpha1.HyperNode, taken map[string]bool) map[place]string {
 	names, given := map[place]string{}, map[string]bool{}
 	name := func(d *domain, n string) { names[place{d.kind, d.tier, d.id}], given[n] = n, true }
 	var rest []*domain
@@ -102,7 +102,7 @@ func (d *domain) namePrefix() string { return fmt.Sprintf("hypernode-%s-tier%d-"
 
 // existingName returns the name of the HyperNode that already represents this domain. It returns "" if none exists, or
 // if newName returns the same name.
-func (d *domain) existingName(mine map[string]*topology1.HyperNode, given map[string]bool) string {
+func (d *domain) existingName(mine map[string]*topologyv1alpha1.HyperNode, given map[string]bool) string {
 	if !d.sole {
 		return ""
 	}
@@ -136,30 +136,30 @@ func (d *domain) newName(salt int) string {
 	return d.namePrefix() + ("00000" + digits)[len(digits):]
 }
 
-func (d *domain) newHyperNode(source string, names map[place]string) *topology1.HyperNode {
-	h := &topology1.HyperNode{
+func (d *domain) newHyperNode(source string, names map[place]string) *topologyv1alpha1.HyperNode {
+	h := &topologyv1alpha1.HyperNode{
 		ObjectMeta: metav1.ObjectMeta{Name: names[place{d.kind, d.tier, d.id}], Labels: map[string]string{keys.TopologySource: source}},
-		Spec:       topology1.HyperNodeSpec{Tier: d.tier, TierName: d.tierName},
+		Spec:       topologyv1alpha1.HyperNodeSpec{Tier: d.tier, TierName: d.tierName},
 	}
 	if d.label != "" {
 		h.Labels[d.label] = d.value
 	}
 	for _, member := range d.members {
-		kind := topology1.MemberTypeNode
+		kind := topologyv1alpha1.MemberTypeNode
 		if d.tier > 1 {
-			kind, member = topology1.MemberTypeHyperNode, names[place{d.kind, d.tier - 1, member}]
+			kind, member = topologyv1alpha1.MemberTypeHyperNode, names[place{d.kind, d.tier - 1, member}]
 		}
-		h.Spec.Members = append(h.Spec.Members, topology1.MemberSpec{Type: kind,
-			Selector: topology1.MemberSelector{ExactMatch: &topology1.ExactMatch{Name: member}}})
+		h.Spec.Members = append(h.Spec.Members, topologyv1alpha1.MemberSpec{Type: kind,
+			Selector: topologyv1alpha1.MemberSelector{ExactMatch: &topologyv1alpha1.ExactMatch{Name: member}}})
 	}
-	slices.SortFunc(h.Spec.Members, func(a, b topology1.MemberSpec) int {
+	slices.SortFunc(h.Spec.Members, func(a, b topologyv1alpha1.MemberSpec) int {
 		return cmp.Compare(a.Selector.ExactMatch.Name, b.Selector.ExactMatch.Name)
 	})
 	return h
 }
 
 // hasWantedState reports whether an object has the wanted spec and labels, ignoring additional labels.
-func hasWantedState(old, want *topology1.HyperNode) bool {
+func hasWantedState(old, want *topologyv1alpha1.HyperNode) bool {
 	for key, value := range want.Labels {
 		if old.Labels[key] != value {
 			return false

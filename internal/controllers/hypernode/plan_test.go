@@ -11,15 +11,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/api/keys"
-	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // carriedOut returns the HyperNodes after all writes, or after the first n.
-func carriedOut(there []topology1.HyperNode, w writes, n int) []topology1.HyperNode {
+func carriedOut(there []topologyv1alpha1.HyperNode, w writes, n int) []topologyv1alpha1.HyperNode {
 	there = slices.Clone(there)
 	find := func(name string) int {
-		return slices.IndexFunc(there, func(h topology1.HyperNode) bool { return h.Name == name })
+		return slices.IndexFunc(there, func(h topologyv1alpha1.HyperNode) bool { return h.Name == name })
 	}
 	for _, h := range w.create[:min(n, len(w.create))] {
 		there = append(there, *h)
@@ -39,7 +39,7 @@ func carriedOut(there []topology1.HyperNode, w writes, n int) []topology1.HyperN
 func (w writes) total() int { return len(w.create) + len(w.update) + len(w.remove) }
 
 // drawn returns a line for each HyperNode, with the names of HyperNodes replaced by their values.
-func drawn(there []topology1.HyperNode) []string {
+func drawn(there []topologyv1alpha1.HyperNode) []string {
 	values := map[string]string{}
 	for i := range there {
 		values[there[i].Name] = there[i].Labels[there[i].Spec.TierName]
@@ -50,7 +50,7 @@ func drawn(there []topology1.HyperNode) []string {
 		var members []string
 		for _, m := range h.Spec.Members {
 			name := m.Selector.ExactMatch.Name
-			if m.Type == topology1.MemberTypeHyperNode {
+			if m.Type == topologyv1alpha1.MemberTypeHyperNode {
 				name = values[name]
 			}
 			members = append(members, name)
@@ -77,7 +77,7 @@ func TestWhatIsFoundIsMade(t *testing.T) {
 		if h.Labels[keys.TopologySource] != "label" || !strings.HasPrefix(h.Name, fmt.Sprintf("hypernode-eth-tier%d-", h.Spec.Tier)) || len(h.Name) != len("hypernode-eth-tier1-xxxxx") {
 			t.Errorf("hyperNode %s with labels %v", h.Name, h.Labels)
 		}
-		if errs := topology1.ValidateHyperNode(h); len(errs) > 0 {
+		if errs := topologyv1alpha1.ValidateHyperNode(h); len(errs) > 0 {
 			t.Error(errs.ToAggregate())
 		}
 	}
@@ -119,21 +119,21 @@ func TestHyperNodesOfOthersAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := planWrites(sourceLabel, found("a r1 - -"), nil)
 	name := w.create[0].Name
-	theirs := topology1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"rack": "r1"}}}
-	ufm := topology1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: "u", Labels: map[string]string{keys.TopologySource: sourceUFM}}}
-	w = planWrites(sourceLabel, found("a r1 - -"), []topology1.HyperNode{theirs, ufm})
+	theirs := topologyv1alpha1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"rack": "r1"}}}
+	ufm := topologyv1alpha1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: "u", Labels: map[string]string{keys.TopologySource: sourceUFM}}}
+	w = planWrites(sourceLabel, found("a r1 - -"), []topologyv1alpha1.HyperNode{theirs, ufm})
 	if w.total() != 1 || len(w.create) != 1 || w.create[0].Name == name {
 		t.Errorf("writes %+v", w)
 	}
-	if again := planWrites(sourceLabel, found("a r1 - -"), append([]topology1.HyperNode{theirs, ufm}, *w.create[0])); again.total() != 0 {
+	if again := planWrites(sourceLabel, found("a r1 - -"), append([]topologyv1alpha1.HyperNode{theirs, ufm}, *w.create[0])); again.total() != 0 {
 		t.Errorf("the same again is %d writes", again.total())
 	}
 }
 
 func TestHyperNodesThatVolcanoMadeKeepTheirNames(t *testing.T) {
 	t.Parallel()
-	volcano := topology1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: "hypernode-eth-tier1-x7k2p", Labels: map[string]string{keys.TopologySource: sourceLabel, "rack": "r1", "mine": "yes"}}}
-	w := planWrites(sourceLabel, found("a r1 w1 -"), []topology1.HyperNode{volcano})
+	volcano := topologyv1alpha1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: "hypernode-eth-tier1-x7k2p", Labels: map[string]string{keys.TopologySource: sourceLabel, "rack": "r1", "mine": "yes"}}}
+	w := planWrites(sourceLabel, found("a r1 w1 -"), []topologyv1alpha1.HyperNode{volcano})
 	if len(w.create) != 1 || len(w.update) != 1 || len(w.remove) != 0 || w.update[0].Name != volcano.Name || w.update[0].Labels["mine"] != "yes" {
 		t.Fatalf("writes %+v", w)
 	}
@@ -157,7 +157,7 @@ func TestACrashBetweenTwoWritesMakesNothingTwice(t *testing.T) {
 			}
 			return nodes
 		}
-		var there []topology1.HyperNode
+		var there []topologyv1alpha1.HyperNode
 		for range 3 {
 			nodes := labelled()
 			domains := domainsByLabels(hall, nodes)

@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/vc-batch/vc/api/keys"
-	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/eventdedup"
 )
@@ -107,8 +107,8 @@ func Add(mgr manager.Manager, o Options) error {
 		return fmt.Errorf("hypernode controller: %w", err)
 	}
 	// A status change does not affect the topology.
-	spec := predicate.NewTypedPredicateFuncs(func(h *topology1.HyperNode) bool { return h.Labels[keys.TopologySource] != "" })
-	if err := c.Watch(source.Kind(mgr.GetCache(), &topology1.HyperNode{}, enqueueDelayed[*topology1.HyperNode](), spec, ignoreStatusChanges())); err != nil {
+	spec := predicate.NewTypedPredicateFuncs(func(h *topologyv1alpha1.HyperNode) bool { return h.Labels[keys.TopologySource] != "" })
+	if err := c.Watch(source.Kind(mgr.GetCache(), &topologyv1alpha1.HyperNode{}, enqueueDelayed[*topologyv1alpha1.HyperNode](), spec, ignoreStatusChanges())); err != nil {
 		return fmt.Errorf("hypernode controller: %w", err)
 	}
 	return nil
@@ -137,8 +137,8 @@ func whenRelabeled() predicate.TypedPredicate[*metav1.PartialObjectMetadata] {
 	}}
 }
 
-func ignoreStatusChanges() predicate.TypedPredicate[*topology1.HyperNode] {
-	return predicate.TypedFuncs[*topology1.HyperNode]{UpdateFunc: func(e event.TypedUpdateEvent[*topology1.HyperNode]) bool {
+func ignoreStatusChanges() predicate.TypedPredicate[*topologyv1alpha1.HyperNode] {
+	return predicate.TypedFuncs[*topologyv1alpha1.HyperNode]{UpdateFunc: func(e event.TypedUpdateEvent[*topologyv1alpha1.HyperNode]) bool {
 		return e.ObjectOld.Generation != e.ObjectNew.Generation || !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels)
 	}}
 }
@@ -203,7 +203,7 @@ func (r *Reconciler) listNodeLabels(ctx context.Context) ([]node, error) {
 
 // updateHyperNodes brings the HyperNodes of a source up to date.
 func (r *Reconciler) updateHyperNodes(ctx context.Context, source string, domains []domain) error {
-	var there topology1.HyperNodeList
+	var there topologyv1alpha1.HyperNodeList
 	if err := r.Cache.List(ctx, &there, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("hyperNodes: %w", err)
 	}

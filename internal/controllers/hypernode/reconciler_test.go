@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
-	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
 // bench is a cluster with a controller.
@@ -67,7 +67,7 @@ func (b *bench) mustTurn() time.Duration {
 
 func (b *bench) hyperNodes() []string {
 	b.t.Helper()
-	var list topology1.HyperNodeList
+	var list topologyv1alpha1.HyperNodeList
 	if err := b.api.List(b.t.Context(), &list); err != nil {
 		b.t.Fatal(err)
 	}

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // Names of the indexes.
@@ -48,30 +48,30 @@ func All() []Index {
 			}
 			return nil
 		}},
-		{&bus.Command{}, CommandTarget, func(o client.Object) []string {
-			if target := o.(*bus.Command).TargetObject; target != nil {
+		{&busv1alpha1.Command{}, CommandTarget, func(o client.Object) []string {
+			if target := o.(*busv1alpha1.Command).TargetObject; target != nil {
 				return []string{TargetValue(target.Kind, target.Name)}
 			}
 			return nil
 		}},
-		{&batch.Job{}, JobName, func(o client.Object) []string { return referenceValues(o.(*batch.Job)) }},
-		{&batch.Job{}, JobTitle, func(o client.Object) []string { return []string{TitleValue(o.(*batch.Job))} }},
-		{&batch.Job{}, JobAwaits, func(o client.Object) []string { return awaitedValues(o.(*batch.Job)) }},
-		{&batch.Job{}, JobController, func(o client.Object) []string {
+		{&batchv1alpha1.Job{}, JobName, func(o client.Object) []string { return referenceValues(o.(*batchv1alpha1.Job)) }},
+		{&batchv1alpha1.Job{}, JobTitle, func(o client.Object) []string { return []string{TitleValue(o.(*batchv1alpha1.Job))} }},
+		{&batchv1alpha1.Job{}, JobAwaits, func(o client.Object) []string { return awaitedValues(o.(*batchv1alpha1.Job)) }},
+		{&batchv1alpha1.Job{}, JobController, func(o client.Object) []string {
 			if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
 				return []string{string(owner.UID)}
 			}
 			return nil
 		}},
-		{&batch.Job{}, JobTemplate, func(o client.Object) []string {
+		{&batchv1alpha1.Job{}, JobTemplate, func(o client.Object) []string {
 			if template := TemplateOfJob(o); template != "" {
 				return []string{template}
 			}
 			return nil
 		}},
-		{&scheduling.PodGroup{}, GroupQueue, func(o client.Object) []string { return []string{QueueOfPodGroup(o.(*scheduling.PodGroup))} }},
-		{&scheduling.Queue{}, QueueParent, func(o client.Object) []string {
-			q := o.(*scheduling.Queue)
+		{&schedulingv1beta1.PodGroup{}, GroupQueue, func(o client.Object) []string { return []string{QueueOfPodGroup(o.(*schedulingv1beta1.PodGroup))} }},
+		{&schedulingv1beta1.Queue{}, QueueParent, func(o client.Object) []string {
+			q := o.(*schedulingv1beta1.Queue)
 			switch {
 			case q.Name == keys.RootQueue:
 				return nil
@@ -84,14 +84,16 @@ func All() []Index {
 }
 
 // IsJobCommand reports whether a command is for a Job.
-func IsJobCommand(c *bus.Command) bool { return isCommandFor(c, batch.GroupVersion.WithKind("Job")) }
-
-// IsQueueCommand reports whether a command is for a Queue.
-func IsQueueCommand(c *bus.Command) bool {
-	return isCommandFor(c, scheduling.GroupVersion.WithKind("Queue"))
+func IsJobCommand(c *busv1alpha1.Command) bool {
+	return isCommandFor(c, batchv1alpha1.GroupVersion.WithKind("Job"))
 }
 
-func isCommandFor(c *bus.Command, kind schema.GroupVersionKind) bool {
+// IsQueueCommand reports whether a command is for a Queue.
+func IsQueueCommand(c *busv1alpha1.Command) bool {
+	return isCommandFor(c, schedulingv1beta1.GroupVersion.WithKind("Queue"))
+}
+
+func isCommandFor(c *busv1alpha1.Command, kind schema.GroupVersionKind) bool {
 	return c.TargetObject != nil && c.TargetObject.Kind == kind.Kind && c.TargetObject.APIVersion == kind.GroupVersion().String()
 }
 
@@ -99,7 +101,7 @@ func isCommandFor(c *bus.Command, kind schema.GroupVersionKind) bool {
 func TargetValue(kind, name string) string { return kind + "/" + name }
 
 // QueueOfPodGroup returns the queue of a PodGroup.
-func QueueOfPodGroup(group *scheduling.PodGroup) string {
+func QueueOfPodGroup(group *schedulingv1beta1.PodGroup) string {
 	if group.Spec.Queue == "" {
 		return keys.DefaultQueue
 	}

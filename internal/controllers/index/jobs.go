@@ -8,43 +8,45 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
 
 // ReferenceValue returns the index value for a reference to a job in a dependency. It ignores the array element.
-func ReferenceValue(r batch.JobReference) string {
+func ReferenceValue(r batchv1alpha1.JobReference) string {
 	r.HasElement = false
 	return r.String()
 }
 
 // TitleValue returns the index value that a user's jobs with the same title share. Only one of them may run at a time
 // if it has a singleton dependency. The value never equals that of a ReferenceValue.
-func TitleValue(job *batch.Job) string {
-	return strings.Join([]string{"title", job.Namespace, batch.UserOf(job), batch.Title(job)}, "\x00")
+func TitleValue(job *batchv1alpha1.Job) string {
+	return strings.Join([]string{"title", job.Namespace, batchv1alpha1.UserOf(job), batchv1alpha1.Title(job)}, "\x00")
 }
 
 // referenceValues returns the Reference values that identify a job.
-func referenceValues(job *batch.Job) []string {
-	names := []string{ReferenceValue(batch.JobReference{Namespace: job.Namespace, Name: job.Name})}
-	if id, ok := batch.JobID(job); ok {
-		names = append(names, ReferenceValue(batch.JobReference{ID: id}))
+func referenceValues(job *batchv1alpha1.Job) []string {
+	names := []string{ReferenceValue(batchv1alpha1.JobReference{Namespace: job.Namespace, Name: job.Name})}
+	if id, ok := batchv1alpha1.JobID(job); ok {
+		names = append(names, ReferenceValue(batchv1alpha1.JobReference{ID: id}))
 	}
 	return names
 }
 
 // AwaitedNamesOf returns the values of JobAwaits under which the jobs that wait for this job are found.
-func AwaitedNamesOf(job *batch.Job) []string { return append(referenceValues(job), TitleValue(job)) }
+func AwaitedNamesOf(job *batchv1alpha1.Job) []string {
+	return append(referenceValues(job), TitleValue(job))
+}
 
 // awaitedValues returns the values of JobAwaits for the dependencies of a job.
-func awaitedValues(job *batch.Job) []string {
-	d, err := batch.DependencyOf(job)
+func awaitedValues(job *batchv1alpha1.Job) []string {
+	d, err := batchv1alpha1.DependencyOf(job)
 	if err != nil {
 		return nil
 	}
 	var names []string
 	for _, term := range d.Terms {
-		if term.Kind == batch.Singleton {
+		if term.Kind == batchv1alpha1.Singleton {
 			names = append(names, TitleValue(job))
 		} else {
 			names = append(names, ReferenceValue(term.Job))
@@ -54,12 +56,12 @@ func awaitedValues(job *batch.Job) []string {
 }
 
 // JobsOwnedBy returns the jobs whose controller is owner.
-func JobsOwnedBy(ctx context.Context, cache client.Reader, owner client.Object) ([]*batch.Job, error) {
-	var list batch.JobList
+func JobsOwnedBy(ctx context.Context, cache client.Reader, owner client.Object) ([]*batchv1alpha1.Job, error) {
+	var list batchv1alpha1.JobList
 	if err := cache.List(ctx, &list, client.InNamespace(owner.GetNamespace()), client.MatchingFields{JobController: string(owner.GetUID())}); err != nil {
 		return nil, fmt.Errorf("jobs of %s: %w", owner.GetName(), err)
 	}
-	jobs := make([]*batch.Job, len(list.Items))
+	jobs := make([]*batchv1alpha1.Job, len(list.Items))
 	for i := range list.Items {
 		jobs[i] = &list.Items[i]
 	}

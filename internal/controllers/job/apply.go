@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 )
@@ -26,7 +26,7 @@ const statusInterval = 300 * time.Millisecond
 // application carries out one plan.
 type application struct {
 	*Reconciler
-	job     *batch.Job // the job as it was read, then as it was last written
+	job     *batchv1alpha1.Job // the job as it was read, then as it was last written
 	in      *plan.Input
 	plan    *plan.Plan
 	known   *recollection
@@ -62,25 +62,25 @@ func (a *application) performWrite(ctx context.Context, w plan.Write) error {
 	}
 	switch w := w.(type) {
 	case plan.WriteStatus:
-		return wrapFailure(string(batch.JobStatusError), a.writeStatus(ctx, w))
+		return wrapFailure(string(batchv1alpha1.JobStatusError), a.writeStatus(ctx, w))
 	case plan.NumberJob:
 		return wrapFailure(jobIDError, a.assignJobNumber(ctx, w))
 	case plan.NameClaims:
-		return wrapFailure(string(batch.PVCError), a.writeClaimNames(ctx, w))
+		return wrapFailure(string(batchv1alpha1.PVCError), a.writeClaimNames(ctx, w))
 	case plan.ForwardJob:
-		return wrapFailure(string(batch.JobStatusError), a.setForwarding(ctx))
+		return wrapFailure(string(batchv1alpha1.JobStatusError), a.setForwarding(ctx))
 	case plan.CreateClaim:
-		return wrapFailure(string(batch.PVCError), ignoreExists(a.api.Create(ctx, w.Claim)))
+		return wrapFailure(string(batchv1alpha1.PVCError), ignoreExists(a.api.Create(ctx, w.Claim)))
 	case plan.EnsureObjects:
-		return wrapFailure(string(batch.PluginError), a.ensureObjects(ctx, w))
+		return wrapFailure(string(batchv1alpha1.PluginError), a.ensureObjects(ctx, w))
 	case plan.RemoveObjects:
-		return wrapFailure(string(batch.PluginError), a.removeObjects(ctx))
+		return wrapFailure(string(batchv1alpha1.PluginError), a.removeObjects(ctx))
 	case plan.CreateGroup:
-		return wrapFailure(string(batch.PodGroupError), ignoreExists(a.api.Create(ctx, w.Group)))
+		return wrapFailure(string(batchv1alpha1.PodGroupError), ignoreExists(a.api.Create(ctx, w.Group)))
 	case plan.PatchGroup:
-		return wrapFailure(string(batch.PodGroupError), a.patchGroup(ctx, w))
+		return wrapFailure(string(batchv1alpha1.PodGroupError), a.patchGroup(ctx, w))
 	case plan.DeleteGroup:
-		return wrapFailure(string(batch.PodGroupError), a.deleteGroup(ctx, w.Group))
+		return wrapFailure(string(batchv1alpha1.PodGroupError), a.deleteGroup(ctx, w.Group))
 	case plan.MarkPods:
 		return wrapFailure(failedDelete, a.writers.runParallel(ctx, len(w.Pods), func(i int) error { return a.markPod(ctx, w.Pods[i]) }))
 	case plan.DeletePods:
@@ -88,7 +88,7 @@ func (a *application) performWrite(ctx context.Context, w plan.Write) error {
 	case plan.CreatePods:
 		return wrapFailure(failedCreate, a.createPods(ctx, w.Places))
 	case plan.DeleteCommand:
-		return wrapFailure(string(batch.CommandIssued), a.deleteObject(ctx, w.Command))
+		return wrapFailure(string(batchv1alpha1.CommandIssued), a.deleteObject(ctx, w.Command))
 	case plan.DeleteJob:
 		return a.deleteJob(ctx)
 	}
@@ -114,7 +114,7 @@ func (a *application) deleteObject(ctx context.Context, o client.Object) error {
 }
 
 // deleteGroup deletes a PodGroup and records that it was deleted.
-func (a *application) deleteGroup(ctx context.Context, group *scheduling.PodGroup) error {
+func (a *application) deleteGroup(ctx context.Context, group *schedulingv1beta1.PodGroup) error {
 	if err := a.deleteObject(ctx, group); err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (a *application) setForwarding(ctx context.Context) error {
 }
 
 // patchJob writes the changed fields, provided that the job has not changed since it was read.
-func (a *application) patchJob(ctx context.Context, update *batch.Job, what string) error {
+func (a *application) patchJob(ctx context.Context, update *batchv1alpha1.Job, what string) error {
 	patch := client.MergeFromWithOptions(a.job, client.MergeFromWithOptimisticLock{})
 	if err := a.api.Patch(ctx, update, patch); err != nil {
 		return a.ignoreIfDeleted(what, err)

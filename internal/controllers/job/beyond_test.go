@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/test/fakeapi"
 	"github.com/vc-batch/vc/test/propertytest"
@@ -46,7 +46,7 @@ type arrayWorld struct {
 	// looked is the length of the checked history; done are the elements that had ended according to the status at that
 	// point.
 	looked int
-	done   batch.Indices
+	done   batchv1alpha1.Indices
 }
 
 var target = types.NamespacedName{Namespace: "ns", Name: "before"}
@@ -60,10 +60,10 @@ func newArrayWorld(t *rapid.T) *arrayWorld {
 		keys.KeepFinished: strconv.FormatBool(rapid.Bool().Draw(t, "keeps")),
 	}
 	if rapid.IntRange(0, 3).Draw(t, "wide") == 0 {
-		job.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{PartitionSize: 2, TotalPartitions: 1}
+		job.Spec.Tasks[0].PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{PartitionSize: 2, TotalPartitions: 1}
 	}
 	if limit == 0 && rapid.IntRange(0, 3).Draw(t, "all at once") == 0 {
-		elements, size, _ := batch.ElementsOf(job)
+		elements, size, _ := batchv1alpha1.ElementsOf(job)
 		job.Spec.MinAvailable = int32(elements.Count()) * size
 	}
 	if rapid.Bool().Draw(t, "depends") {
@@ -75,20 +75,20 @@ func newArrayWorld(t *rapid.T) *arrayWorld {
 	w := &arrayWorld{world: newWorld(job), ids: &counter{failing: rapid.IntRange(0, 2).Draw(t, "numbers fail")}, limit: limit}
 	w.world.ids = w.ids
 	w.start()
-	w.api.Put(&batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: target.Namespace, Name: target.Name}, Status: batch.JobStatus{State: batch.JobState{Phase: batch.Pending}}})
+	w.api.Put(&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: target.Namespace, Name: target.Name}, Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: batchv1alpha1.Pending}}})
 	return w
 }
 
 // advance changes the phase of the job that is waited for.
-func (w *arrayWorld) advance(phase batch.JobPhase) {
-	there, ok := w.api.Objects[fakeapi.Key("Job", target)].(*batch.Job)
+func (w *arrayWorld) advance(phase batchv1alpha1.JobPhase) {
+	there, ok := w.api.Objects[fakeapi.Key("Job", target)].(*batchv1alpha1.Job)
 	if !ok || plan.IsEndedOrAborted(there.Status.State.Phase) {
 		return
 	}
 	other := there.DeepCopy()
 	at := metav1.NewTime(w.clock)
-	other.Status.State = batch.JobState{Phase: phase, LastTransitionTime: at}
-	other.Status.Conditions = append(other.Status.Conditions, batch.JobCondition{Status: phase, LastTransitionTime: &at})
+	other.Status.State = batchv1alpha1.JobState{Phase: phase, LastTransitionTime: at}
+	other.Status.Conditions = append(other.Status.Conditions, batchv1alpha1.JobCondition{Status: phase, LastTransitionTime: &at})
 	w.api.Put(other)
 	w.note("%s is %s", target.Name, phase)
 }
@@ -96,17 +96,17 @@ func (w *arrayWorld) advance(phase batch.JobPhase) {
 // mayStart reports whether the job is permitted to start now.
 func (w *arrayWorld) mayStart() bool {
 	job := w.truth()
-	var phase batch.JobPhase
-	if other, ok := w.api.Objects[fakeapi.Key("Job", target)].(*batch.Job); ok {
+	var phase batchv1alpha1.JobPhase
+	if other, ok := w.api.Objects[fakeapi.Key("Job", target)].(*batchv1alpha1.Job); ok {
 		phase = other.Status.State.Phase
 	}
 	switch job.Annotations[keys.Dependency] {
 	case "":
 		return job.Annotations[keys.Hold] == ""
 	case "afterok:before":
-		return job.Annotations[keys.Hold] == "" && phase == batch.Completed
+		return job.Annotations[keys.Hold] == "" && phase == batchv1alpha1.Completed
 	case "after:before":
-		return job.Annotations[keys.Hold] == "" && phase != batch.Pending
+		return job.Annotations[keys.Hold] == "" && phase != batchv1alpha1.Pending
 	}
 	return job.Annotations[keys.Hold] == "" && plan.IsEndedOrAborted(phase)
 }
@@ -127,9 +127,9 @@ func (w *arrayWorld) collect(name string) {
 }
 
 // recorded returns the elements that have ended.
-func recorded(states *batch.ArrayStatus) batch.Indices {
-	succeeded, _ := batch.ParseIndices(states.Succeeded)
-	failed, _ := batch.ParseIndices(states.Failed)
+func recorded(states *batchv1alpha1.ArrayStatus) batchv1alpha1.Indices {
+	succeeded, _ := batchv1alpha1.ParseIndices(states.Succeeded)
+	failed, _ := batchv1alpha1.ParseIndices(states.Failed)
 	return succeeded.Union(failed)
 }
 
@@ -150,7 +150,7 @@ func (w *arrayWorld) disturb(t *rapid.T, i int) error {
 		w.seeAll()
 		return w.reconcile(-1, false)
 	case 9:
-		w.schedule(scheduling.PodGroupInqueue)
+		w.schedule(schedulingv1beta1.PodGroupInqueue)
 	case 10, 11, 12:
 		w.kubelet(name, 0)
 	case 13:
@@ -162,7 +162,7 @@ func (w *arrayWorld) disturb(t *rapid.T, i int) error {
 	case 15:
 		w.collect(name)
 	case 16:
-		w.command(i, rapid.SampledFrom([]bus.Action{bus.AbortJobAction, bus.ResumeJobAction}).Draw(t, "action"))
+		w.command(i, rapid.SampledFrom([]busv1alpha1.Action{busv1alpha1.AbortJobAction, busv1alpha1.ResumeJobAction}).Draw(t, "action"))
 	case 17:
 		switch rapid.IntRange(0, 3).Draw(t, "annotation") {
 		case 0:
@@ -177,13 +177,13 @@ func (w *arrayWorld) disturb(t *rapid.T, i int) error {
 			}
 			w.annotate(keys.ArrayLimit, strconv.Itoa(limit))
 		default:
-			elements, _, _ := batch.ElementsOf(w.truth())
+			elements, _, _ := batchv1alpha1.ElementsOf(w.truth())
 			index, _ := elements.At(rapid.IntRange(0, elements.Count()-1).Draw(t, "cancelled"))
-			cancelled, _ := batch.ArrayCancelled(w.truth())
-			w.annotate(keys.ArrayCancelled, cancelled.Union(batch.Indices{{First: index, Last: index}}).String())
+			cancelled, _ := batchv1alpha1.ArrayCancelled(w.truth())
+			w.annotate(keys.ArrayCancelled, cancelled.Union(batchv1alpha1.Indices{{First: index, Last: index}}).String())
 		}
 	case 18:
-		w.advance(rapid.SampledFrom([]batch.JobPhase{batch.Running, batch.Completed, batch.Failed}).Draw(t, "phase"))
+		w.advance(rapid.SampledFrom([]batchv1alpha1.JobPhase{batchv1alpha1.Running, batchv1alpha1.Completed, batchv1alpha1.Failed}).Draw(t, "phase"))
 	case 20:
 		w.refuse(name)
 	case 21:
@@ -208,7 +208,7 @@ func (w *arrayWorld) checkArray() error {
 	for ; w.looked < len(w.api.History); w.looked++ {
 		c := w.api.History[w.looked]
 		if c.Kind == "Job" && c.Object != nil && c.Object.GetName() == w.job.Name {
-			if states := c.Object.(*batch.Job).Status.Array; states != nil {
+			if states := c.Object.(*batchv1alpha1.Job).Status.Array; states != nil {
 				w.done = recorded(states)
 			}
 		}
@@ -234,21 +234,21 @@ func (w *arrayWorld) checkEnd() error {
 	if !plan.IsEndedOrAborted(phase) || states == nil {
 		return fmt.Errorf("phase %s (%s), %+v", phase, job.Status.State.Message, states)
 	}
-	cancelled, _ := batch.ParseIndices(states.Cancelled)
-	elements, size, _ := batch.ElementsOf(job)
+	cancelled, _ := batchv1alpha1.ParseIndices(states.Cancelled)
+	elements, size, _ := batchv1alpha1.ElementsOf(job)
 	covered := recorded(states).Union(cancelled)
-	if phase != batch.Aborted && (covered.String() != elements.String() || covered.Count() != recorded(states).Count()+cancelled.Count()) {
+	if phase != batchv1alpha1.Aborted && (covered.String() != elements.String() || covered.Count() != recorded(states).Count()+cancelled.Count()) {
 		return fmt.Errorf("elements %s; %+v", elements, states)
 	}
-	succeeded, _ := batch.ParseIndices(states.Succeeded)
-	failed, _ := batch.ParseIndices(states.Failed)
+	succeeded, _ := batchv1alpha1.ParseIndices(states.Succeeded)
+	failed, _ := batchv1alpha1.ParseIndices(states.Failed)
 	if len(succeeded.Minus(elements)) > 0 || succeeded.Minus(failed).Count() != succeeded.Count() || states.Running != "" {
 		return fmt.Errorf("%+v", states)
 	}
 	if int(job.Status.Succeeded) < succeeded.Count()*int(size) || job.Status.RetryCount != 0 {
 		return fmt.Errorf("status %+v", job.Status)
 	}
-	if id, ok := batch.JobID(job); !ok || id > int64(w.ids.next) {
+	if id, ok := batchv1alpha1.JobID(job); !ok || id > int64(w.ids.next) {
 		return fmt.Errorf("number %q", job.Labels[keys.JobID])
 	}
 	for _, name := range w.podNames() {
@@ -278,7 +278,7 @@ func TestAnArrayComesToItsEndWhateverHappens(t *testing.T) {
 		}
 		w.ids.failing = 0
 		w.annotate(keys.Hold, "")
-		w.advance(batch.Completed)
+		w.advance(batchv1alpha1.Completed)
 		if err := w.calm(); err != nil {
 			t.Fatalf("calm: %v (%+v)", err, w.truth().Status)
 		}

@@ -10,14 +10,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
 // requestsForCommand maps a command to a reconcile request for its job.
 func requestsForCommand(_ context.Context, o client.Object) []reconcile.Request {
-	c := o.(*bus.Command)
+	c := o.(*busv1alpha1.Command)
 	if !index.IsJobCommand(c) {
 		return nil
 	}
@@ -26,23 +26,23 @@ func requestsForCommand(_ context.Context, o client.Object) []reconcile.Request 
 
 // cachedCommands returns the cached commands for all jobs with this name, including older jobs. Some of the commands
 // may already have been deleted.
-func (r *Reconciler) cachedCommands(ctx context.Context, name types.NamespacedName) ([]bus.Command, error) {
-	var cached bus.CommandList
+func (r *Reconciler) cachedCommands(ctx context.Context, name types.NamespacedName) ([]busv1alpha1.Command, error) {
+	var cached busv1alpha1.CommandList
 	err := r.cache.List(ctx, &cached, client.InNamespace(name.Namespace), client.MatchingFields{index.CommandTarget: index.TargetValue("Job", name.Name)})
 	if err != nil {
 		return nil, fmt.Errorf("commands for job %s: %w", name.Name, err)
 	}
-	return slices.DeleteFunc(cached.Items, func(c bus.Command) bool { return !index.IsJobCommand(&c) }), nil
+	return slices.DeleteFunc(cached.Items, func(c busv1alpha1.Command) bool { return !index.IsJobCommand(&c) }), nil
 }
 
 // readCommands returns the commands for the job, oldest first. It reads each cached command again from the API server,
 // because a command is deleted after it has been carried out and must not be carried out twice.
-func (r *Reconciler) readCommands(ctx context.Context, job *batch.Job) ([]*bus.Command, error) {
+func (r *Reconciler) readCommands(ctx context.Context, job *batchv1alpha1.Job) ([]*busv1alpha1.Command, error) {
 	cached, err := r.cachedCommands(ctx, client.ObjectKeyFromObject(job))
 	if err != nil {
 		return nil, err
 	}
-	var live []*bus.Command
+	var live []*busv1alpha1.Command
 	for i := range cached {
 		if !isMeantFor(&cached[i], job) {
 			if err := r.deleteStrayCommand(ctx, &cached[i]); err != nil {
@@ -50,7 +50,7 @@ func (r *Reconciler) readCommands(ctx context.Context, job *batch.Job) ([]*bus.C
 			}
 			continue
 		}
-		var c bus.Command
+		var c busv1alpha1.Command
 		err := r.api.Get(ctx, client.ObjectKeyFromObject(&cached[i]), &c)
 		if apierrors.IsNotFound(err) {
 			continue
@@ -62,12 +62,12 @@ func (r *Reconciler) readCommands(ctx context.Context, job *batch.Job) ([]*bus.C
 			live = append(live, &c)
 		}
 	}
-	slices.SortFunc(live, func(x, y *bus.Command) int { return index.CompareAge(x, y) })
+	slices.SortFunc(live, func(x, y *busv1alpha1.Command) int { return index.CompareAge(x, y) })
 	return live, nil
 }
 
 // isMeantFor reports whether a command is for this job and not for an older job of the same name.
-func isMeantFor(c *bus.Command, job *batch.Job) bool {
+func isMeantFor(c *busv1alpha1.Command, job *batchv1alpha1.Job) bool {
 	return c.TargetObject.UID == "" || c.TargetObject.UID == job.UID
 }
 
@@ -88,8 +88,8 @@ func (r *Reconciler) forgetCommands(ctx context.Context, name types.NamespacedNa
 
 // deleteStrayCommand deletes a command if its job does not exist, also according to the API server: the cache may not
 // show a new job yet.
-func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *bus.Command) error {
-	var job batch.Job
+func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *busv1alpha1.Command) error {
+	var job batchv1alpha1.Job
 	err := r.api.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: c.TargetObject.Name}, &job)
 	if client.IgnoreNotFound(err) != nil || err == nil && isMeantFor(c, &job) {
 		return err

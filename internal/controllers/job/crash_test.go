@@ -8,39 +8,39 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
 // lives lists typical lives of jobs as sequences of inputs.
 var lives = map[string]struct {
-	policy batch.LifecyclePolicy
-	change func(*batch.Job)
+	policy batchv1alpha1.LifecyclePolicy
+	change func(*batchv1alpha1.Job)
 	inputs []func(*world)
 }{
 	"it completes": {inputs: []func(*world){end("job-w-0", 0), end("job-w-1", 0), end("job-x-0", 0)}},
 	"it fails":     {inputs: []func(*world){end("job-w-0", 1), end("job-w-1", 1), end("job-x-0", 0)}},
-	"it is restarted until it fails": {policy: restartOn(bus.PodFailedEvent, bus.RestartJobAction),
+	"it is restarted until it fails": {policy: restartOn(busv1alpha1.PodFailedEvent, busv1alpha1.RestartJobAction),
 		inputs: []func(*world){end("job-w-0", 1), end("job-w-1", 1), end("job-x-0", 1)}},
-	"a pod is restarted":  {policy: restartOn(bus.PodFailedEvent, bus.RestartPodAction), inputs: []func(*world){end("job-w-0", 1), end("job-x-0", 1)}},
-	"a task is restarted": {policy: restartOn(bus.PodEvictedEvent, bus.RestartTaskAction), inputs: []func(*world){gone("job-w-0"), gone("job-w-1")}},
-	"a partition is restarted": {policy: restartOn(bus.PodEvictedEvent, bus.RestartPartitionAction), inputs: []func(*world){gone("job-w-1")},
-		change: func(j *batch.Job) {
-			j.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: 1}
+	"a pod is restarted":  {policy: restartOn(busv1alpha1.PodFailedEvent, busv1alpha1.RestartPodAction), inputs: []func(*world){end("job-w-0", 1), end("job-x-0", 1)}},
+	"a task is restarted": {policy: restartOn(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartTaskAction), inputs: []func(*world){gone("job-w-0"), gone("job-w-1")}},
+	"a partition is restarted": {policy: restartOn(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartPartitionAction), inputs: []func(*world){gone("job-w-1")},
+		change: func(j *batchv1alpha1.Job) {
+			j.Spec.Tasks[0].PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: 1}
 		}},
-	"a task completes it":         {policy: restartOn(bus.TaskCompletedEvent, bus.CompleteJobAction), inputs: []func(*world){end("job-x-0", 0)}},
-	"it is suspended and resumed": {inputs: []func(*world){asked(bus.AbortJobAction), asked(bus.ResumeJobAction), asked(bus.AbortJobAction)}},
-	"it is restarted by hand":     {inputs: []func(*world){asked(bus.RestartJobAction), asked(bus.TerminateJobAction)}},
+	"a task completes it":         {policy: restartOn(busv1alpha1.TaskCompletedEvent, busv1alpha1.CompleteJobAction), inputs: []func(*world){end("job-x-0", 0)}},
+	"it is suspended and resumed": {inputs: []func(*world){asked(busv1alpha1.AbortJobAction), asked(busv1alpha1.ResumeJobAction), asked(busv1alpha1.AbortJobAction)}},
+	"it is restarted by hand":     {inputs: []func(*world){asked(busv1alpha1.RestartJobAction), asked(busv1alpha1.TerminateJobAction)}},
 	"it is scaled":                {inputs: []func(*world){to(4), to(1), to(2)}},
-	"it is deleted in time": {inputs: []func(*world){asked(bus.CompleteJobAction)},
-		change: func(j *batch.Job) { at := int32(60); j.Spec.TTLSecondsAfterFinished = &at }},
-	"a task waits for another": {inputs: []func(*world){end("job-w-0", 0)}, change: func(j *batch.Job) { j.Spec.Tasks[1].DependsOn = &batch.DependsOn{Name: []string{"w"}} }},
+	"it is deleted in time": {inputs: []func(*world){asked(busv1alpha1.CompleteJobAction)},
+		change: func(j *batchv1alpha1.Job) { at := int32(60); j.Spec.TTLSecondsAfterFinished = &at }},
+	"a task waits for another": {inputs: []func(*world){end("job-w-0", 0)}, change: func(j *batchv1alpha1.Job) { j.Spec.Tasks[1].DependsOn = &batchv1alpha1.DependsOn{Name: []string{"w"}} }},
 }
 
 func end(pod string, code int32) func(*world) { return func(w *world) { w.finish(pod, code) } }
 func gone(pod string) func(*world)            { return func(w *world) { w.evict(pod) } }
 func to(replicas int32) func(*world)          { return func(w *world) { w.scale(0, replicas) } }
-func asked(action bus.Action) func(*world) {
+func asked(action busv1alpha1.Action) func(*world) {
 	return func(w *world) { w.command(len(w.api.History), action) }
 }
 
@@ -53,9 +53,9 @@ func lived(t *testing.T, name string, writes int, unheard bool) *world {
 	job.Spec.Tasks = append(job.Spec.Tasks, *job.Spec.Tasks[0].DeepCopy())
 	job.Spec.Tasks[1].Name, job.Spec.Tasks[1].Replicas = "x", 1
 	job.Spec.Plugins = map[string][]string{"svc": {}}
-	job.Spec.Volumes = []batch.VolumeSpec{{MountPath: "/data", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}}
+	job.Spec.Volumes = []batchv1alpha1.VolumeSpec{{MountPath: "/data", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}}
 	if life.policy.Action != "" {
-		job.Spec.Policies = []batch.LifecyclePolicy{life.policy}
+		job.Spec.Policies = []batchv1alpha1.LifecyclePolicy{life.policy}
 	}
 	if life.change != nil {
 		life.change(job)

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // TestALostPodDoesNotWaitForOnesThatFailed covers a gang with a failed pod, which is never complete again. A re-created
@@ -14,14 +14,14 @@ import (
 func TestALostPodDoesNotWaitForOnesThatFailed(t *testing.T) {
 	t.Parallel()
 	two := int32(2)
-	for name, change := range map[string]func(*batch.Job){
-		"all pods are needed":      func(*batch.Job) {},
-		"two successes are enough": func(j *batch.Job) { j.Spec.MinSuccess = &two },
-		"a task has a minimum":     func(j *batch.Job) { j.Spec.MinAvailable, j.Spec.Tasks[1].MinAvailable = 3, &two },
-		"its pods come in partitions": func(j *batch.Job) {
-			j.Spec.Tasks[1].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 3, PartitionSize: 1, MinPartitions: 3}
+	for name, change := range map[string]func(*batchv1alpha1.Job){
+		"all pods are needed":      func(*batchv1alpha1.Job) {},
+		"two successes are enough": func(j *batchv1alpha1.Job) { j.Spec.MinSuccess = &two },
+		"a task has a minimum":     func(j *batchv1alpha1.Job) { j.Spec.MinAvailable, j.Spec.Tasks[1].MinAvailable = 3, &two },
+		"its pods come in partitions": func(j *batchv1alpha1.Job) {
+			j.Spec.Tasks[1].PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: 3, PartitionSize: 1, MinPartitions: 3}
 		},
-		"the loss can be done without": func(j *batch.Job) { j.Spec.MinAvailable = 2 },
+		"the loss can be done without": func(j *batchv1alpha1.Job) { j.Spec.MinAvailable = 2 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,10 +35,10 @@ func TestALostPodDoesNotWaitForOnesThatFailed(t *testing.T) {
 }
 
 // endOfGangWithAFailure returns the final phase of a job of which one pod fails and, optionally, another is lost.
-func endOfGangWithAFailure(t *testing.T, change func(*batch.Job), lost bool) (batch.JobPhase, string) {
+func endOfGangWithAFailure(t *testing.T, change func(*batchv1alpha1.Job), lost bool) (batchv1alpha1.JobPhase, string) {
 	t.Helper()
 	job := simpleJob(1)
-	job.Spec.Tasks = append(job.Spec.Tasks, batch.TaskSpec{Name: "x", Replicas: 3, Template: job.Spec.Tasks[0].Template})
+	job.Spec.Tasks = append(job.Spec.Tasks, batchv1alpha1.TaskSpec{Name: "x", Replicas: 3, Template: job.Spec.Tasks[0].Template})
 	change(job)
 	w := begun(t, job)
 	w.kubelet("job-w-0", 3)

@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // clockSkew is the maximum difference between the clocks of the API server and of this process.
@@ -23,7 +23,7 @@ const clockSkew = 10 * time.Second
 const catchUp = 2 * time.Minute
 
 // mayBeOutdated reports whether the cached state of a job may be older than the writes of an earlier process.
-func (r *Reconciler) mayBeOutdated(job *batch.Job, now time.Time) bool {
+func (r *Reconciler) mayBeOutdated(job *batchv1alpha1.Job, now time.Time) bool {
 	return now.Sub(r.started) < catchUp && !job.CreationTimestamp.After(r.started.Add(clockSkew))
 }
 
@@ -40,7 +40,7 @@ func (b *beginning) isOlderThan(ctx context.Context, api client.Reader, resource
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.revision == 0 {
-		var one batch.JobList
+		var one batchv1alpha1.JobList
 		if err := api.List(ctx, &one, client.Limit(1)); err != nil {
 			return false, fmt.Errorf("revision of the API server: %w", err)
 		}
@@ -77,7 +77,7 @@ func (a *application) verifyCurrent(ctx context.Context) error {
 
 // compareWithServer reads the job from the API server and returns an error if the cached job is outdated.
 func (a *application) compareWithServer(ctx context.Context) error {
-	var job batch.Job
+	var job batchv1alpha1.Job
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(a.job), &job)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && (job.UID != a.job.UID || job.ResourceVersion != a.job.ResourceVersion):

@@ -7,9 +7,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
@@ -19,14 +19,14 @@ func TestANewProcessStopsNothingOfAJobThatWasResumedSince(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(2))
 	w.mustSettle(t)
-	w.command(1, bus.AbortJobAction)
+	w.command(1, busv1alpha1.AbortJobAction)
 	w.mustSettle(t)
-	w.command(2, bus.ResumeJobAction)
+	w.command(2, busv1alpha1.ResumeJobAction)
 	w.mustSettle(t)
 	w.restart(0)
 	w.seeAll()
 	for _, c := range slices.Backward(w.api.History) {
-		if job, ok := c.Object.(*batch.Job); ok && job.Status.State.Phase == batch.Aborted {
+		if job, ok := c.Object.(*batchv1alpha1.Job); ok && job.Status.State.Phase == batchv1alpha1.Aborted {
 			w.cached.Follow(c)
 			break
 		}
@@ -56,7 +56,7 @@ func TestAJobThatIsNewerThanAProcessIsNotReadOnceMore(t *testing.T) {
 				w.annotate("a", "b")
 			}
 			// gives the plan a write
-			w.api.Remove(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: plan.GroupName(w.truth())}})
+			w.api.Remove(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: plan.GroupName(w.truth())}})
 			w.api.Reads = nil
 			if writes := w.turn(t, watched...); len(writes) == 0 || slices.Contains(w.api.Reads, "get Job job") == newer {
 				t.Errorf("read %v, wrote %v", w.api.Reads, writes)

@@ -10,13 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // withPlugins returns a job named job with the plugins svc and ssh.
-func withPlugins() *batch.Job {
+func withPlugins() *batchv1alpha1.Job {
 	job := simpleJob(1)
-	job.Spec.Plugins = map[string][]string{batch.PluginService: {}, batch.PluginSSH: {}}
+	job.Spec.Plugins = map[string][]string{batchv1alpha1.PluginService: {}, batchv1alpha1.PluginSSH: {}}
 	return job
 }
 

@@ -5,7 +5,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
@@ -51,7 +51,7 @@ func TestAJobThatHasChangedIsNotWrittenOver(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(*application) error{
 		"names of claims": func(a *application) error {
-			return a.writeClaimNames(t.Context(), plan.NameClaims{Volumes: []batch.VolumeSpec{{MountPath: "/data", VolumeClaimName: "stale"}}})
+			return a.writeClaimNames(t.Context(), plan.NameClaims{Volumes: []batchv1alpha1.VolumeSpec{{MountPath: "/data", VolumeClaimName: "stale"}}})
 		},
 		"forwarding": func(a *application) error { return a.setForwarding(t.Context()) },
 		"status":     func(a *application) error { return a.writeStatus(t.Context(), plan.WriteStatus{}) },

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
@@ -27,7 +27,7 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 // ownerJobRequest returns the job that controls an object.
 func ownerJobRequest(o client.Object) (types.UID, reconcile.Request, bool) {
 	ref := metav1.GetControllerOfNoCopy(o)
-	if ref == nil || ref.Kind != "Job" || ref.APIVersion != batch.GroupVersion.String() {
+	if ref == nil || ref.Kind != "Job" || ref.APIVersion != batchv1alpha1.GroupVersion.String() {
 		return "", reconcile.Request{}, false
 	}
 	return ref.UID, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: ref.Name}}, true
@@ -100,7 +100,7 @@ func groupHandler() handler.EventHandler {
 	}
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {
-			if request, ok := jobOfPodGroup(e.Object); ok && !plan.IsGroupAdmitted(e.Object.(*scheduling.PodGroup)) {
+			if request, ok := jobOfPodGroup(e.Object); ok && !plan.IsGroupAdmitted(e.Object.(*schedulingv1beta1.PodGroup)) {
 				q.AddAfter(request, untilLetIn)
 				return
 			}
@@ -108,7 +108,7 @@ func groupHandler() handler.EventHandler {
 		},
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
 			priority := 0
-			if !plan.IsGroupAdmitted(e.ObjectOld.(*scheduling.PodGroup)) && plan.IsGroupAdmitted(e.ObjectNew.(*scheduling.PodGroup)) {
+			if !plan.IsGroupAdmitted(e.ObjectOld.(*schedulingv1beta1.PodGroup)) && plan.IsGroupAdmitted(e.ObjectNew.(*schedulingv1beta1.PodGroup)) {
 				priority = priorityLetIn
 			}
 			wake(e.ObjectNew, q, priority)

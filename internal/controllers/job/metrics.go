@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 var (
@@ -23,12 +23,12 @@ var (
 	registerMetrics = sync.OnceFunc(func() { metrics.Registry.MustRegister(completedJobs, failedJobs, creationLatency) })
 )
 
-func countPhaseEntry(job *batch.Job, phase batch.JobPhase) {
+func countPhaseEntry(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase) {
 	name := job.Namespace + "/" + job.Name
 	switch phase {
-	case batch.Completed:
+	case batchv1alpha1.Completed:
 		completedJobs.WithLabelValues(name, job.Spec.Queue).Inc()
-	case batch.Failed:
+	case batchv1alpha1.Failed:
 		failedJobs.WithLabelValues(name, job.Spec.Queue).Inc()
 	}
 }

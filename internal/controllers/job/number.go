@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
@@ -25,13 +25,13 @@ const unnumbered = time.Minute
 
 // hasTakenNumber reports whether an older job has the same number as this one. Numbers are assigned on admission, so
 // this can happen only if the number was copied while the webhook was not running.
-func (r *Reconciler) hasTakenNumber(ctx context.Context, job *batch.Job) (bool, error) {
-	id, ok := batch.JobID(job)
+func (r *Reconciler) hasTakenNumber(ctx context.Context, job *batchv1alpha1.Job) (bool, error) {
+	id, ok := batchv1alpha1.JobID(job)
 	if !ok {
 		return false, nil
 	}
-	var same batch.JobList
-	err := r.cache.List(ctx, &same, client.MatchingFields{index.JobName: index.ReferenceValue(batch.JobReference{ID: id})}, client.UnsafeDisableDeepCopy)
+	var same batchv1alpha1.JobList
+	err := r.cache.List(ctx, &same, client.MatchingFields{index.JobName: index.ReferenceValue(batchv1alpha1.JobReference{ID: id})}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return false, fmt.Errorf("jobs of number %d: %w", id, err)
 	}
@@ -44,7 +44,7 @@ func (r *Reconciler) hasTakenNumber(ctx context.Context, job *batch.Job) (bool, 
 }
 
 // isOlderJob reports whether a is older than b. Jobs that were created in the same second are ordered by UID.
-func isOlderJob(a, b *batch.Job) bool {
+func isOlderJob(a, b *batchv1alpha1.Job) bool {
 	if a.UID == b.UID {
 		return false
 	}
@@ -65,13 +65,13 @@ func (a *application) assignJobNumber(ctx context.Context, w plan.NumberJob) err
 		return nil //nolint:nilerr // it is told, and no reason not to run the job
 	}
 	update := a.job.DeepCopy()
-	if was, ok := batch.JobID(update); ok {
+	if was, ok := batchv1alpha1.JobID(update); ok {
 		if update.Annotations == nil {
 			update.Annotations = map[string]string{}
 		}
-		update.Annotations[keys.JobIDWas] = batch.FormatJobID(was)
+		update.Annotations[keys.JobIDWas] = batchv1alpha1.FormatJobID(was)
 	}
-	batch.SetJobID(update, id)
+	batchv1alpha1.SetJobID(update, id)
 	return a.patchJob(ctx, update, "number")
 }
 

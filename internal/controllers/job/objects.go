@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
@@ -68,7 +68,7 @@ func (a *application) handleForeign(o pluginapi.Object, there client.Object) err
 		return fmt.Errorf("%s, so it is not changed: delete it, or run the job under another name", what)
 	}
 	if warning := o.Foreign(there); warning != "" {
-		a.recordEvent(plan.Event{Type: corev1.EventTypeWarning, Reason: string(batch.PluginError), Message: what + ": " + warning + "; delete it, or run the job under another name"})
+		a.recordEvent(plan.Event{Type: corev1.EventTypeWarning, Reason: string(batchv1alpha1.PluginError), Message: what + ": " + warning + "; delete it, or run the job under another name"})
 	}
 	return nil
 }

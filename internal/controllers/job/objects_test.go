@@ -9,19 +9,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/test/fakeapi"
 )
 
 func TestAGroupOfTheNameThatOlderVersionsGaveIsUsed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(2))
-	w.api.Put(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupInqueue}})
+	w.api.Put(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Status: schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupInqueue}})
 	s := w.mustSettle(t).Status
-	if s.State.Phase != batch.Running || w.pod("job-w-0").Annotations[keys.GroupName] != "job" {
+	if s.State.Phase != batchv1alpha1.Running || w.pod("job-w-0").Annotations[keys.GroupName] != "job" {
 		t.Errorf("%s, the pods are of group %q", s.State.Phase, w.pod("job-w-0").Annotations[keys.GroupName])
 	}
 	for key := range w.api.Objects {
@@ -35,7 +35,7 @@ func TestAGroupOfSomebodyElseThatHasTheJobsNameIsLetBe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
 	yes := true
-	w.api.Put(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job",
+	w.api.Put(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job",
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "x", UID: "x", Controller: &yes}}}})
 	w.mustSettle(t)
 	w.finish("job-w-0", 0)
@@ -49,22 +49,22 @@ func TestAGroupOfSomebodyElseThatHasTheJobsNameIsLetBe(t *testing.T) {
 func TestCommandsThatAreNotForTheJob(t *testing.T) {
 	t.Parallel()
 	const older = "an older job of its name"
-	for name, alter := range map[string]func(*bus.Command){
-		"another job":         func(c *bus.Command) { c.TargetObject.Name = "other" },
-		older:                 func(c *bus.Command) { c.TargetObject.UID = "gone" },
-		"another kind":        func(c *bus.Command) { c.TargetObject.Kind = "Queue" },
-		"a Job of Kubernetes": func(c *bus.Command) { c.TargetObject.APIVersion = "batch/v1" },
-		"another namespace":   func(c *bus.Command) { c.Namespace = "elsewhere" },
-		"nobody":              func(c *bus.Command) { c.TargetObject = nil },
+	for name, alter := range map[string]func(*busv1alpha1.Command){
+		"another job":         func(c *busv1alpha1.Command) { c.TargetObject.Name = "other" },
+		older:                 func(c *busv1alpha1.Command) { c.TargetObject.UID = "gone" },
+		"another kind":        func(c *busv1alpha1.Command) { c.TargetObject.Kind = "Queue" },
+		"a Job of Kubernetes": func(c *busv1alpha1.Command) { c.TargetObject.APIVersion = "batch/v1" },
+		"another namespace":   func(c *busv1alpha1.Command) { c.Namespace = "elsewhere" },
+		"nobody":              func(c *busv1alpha1.Command) { c.TargetObject = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := begun(t, simpleJob(1))
-			c := &bus.Command{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Action: string(bus.AbortJobAction),
-				TargetObject: &metav1.OwnerReference{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: "job"}}
+			c := &busv1alpha1.Command{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Action: string(busv1alpha1.AbortJobAction),
+				TargetObject: &metav1.OwnerReference{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "job"}}
 			alter(c)
 			w.api.Put(c)
-			if phase := w.mustSettle(t).Status.State.Phase; phase != batch.Running {
+			if phase := w.mustSettle(t).Status.State.Phase; phase != batchv1alpha1.Running {
 				t.Errorf("the job is %s", phase)
 			}
 			deleted := slices.ContainsFunc(w.api.History, func(c fakeapi.Change) bool { return c.Kind == "Command" && c.Object == nil })
@@ -79,13 +79,13 @@ func TestACommandForAJobThatIsGoneIsNotKeptForTheNext(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(1))
 	w.api.Remove(w.truth())
-	w.command(1, bus.AbortJobAction)
+	w.command(1, busv1alpha1.AbortJobAction)
 	w.turn(t, watched...)
 	if left := w.api.Objects["Command ns/command-1"]; left != nil {
 		t.Error("the command is kept")
 	}
 	w.api.Put(simpleJob(1))
-	if phase := w.mustSettle(t).Status.State.Phase; phase != batch.Running {
+	if phase := w.mustSettle(t).Status.State.Phase; phase != batchv1alpha1.Running {
 		t.Errorf("the next job of the name is %s", phase)
 	}
 }
@@ -93,9 +93,9 @@ func TestACommandForAJobThatIsGoneIsNotKeptForTheNext(t *testing.T) {
 func TestACommandForAJobThatIsNewIsKeptForIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
-	w.command(1, bus.AbortJobAction)
+	w.command(1, busv1alpha1.AbortJobAction)
 	w.turn(t, "Command") // the cache does not contain the job yet
-	if phase := w.mustSettle(t).Status.State.Phase; phase != batch.Aborted {
+	if phase := w.mustSettle(t).Status.State.Phase; phase != batchv1alpha1.Aborted {
 		t.Errorf("the job is %s", phase)
 	}
 }
@@ -103,7 +103,7 @@ func TestACommandForAJobThatIsNewIsKeptForIt(t *testing.T) {
 func TestAJobOfAQueueThatExtendsToOtherClustersIsMarkedAndSoAreItsPods(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
-	w.api.Put(&scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: scheduling.QueueSpec{ExtendClusters: []scheduling.Cluster{{Name: "far"}}}})
+	w.api.Put(&schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: schedulingv1beta1.QueueSpec{ExtendClusters: []schedulingv1beta1.Cluster{{Name: "far"}}}})
 	job := w.mustSettle(t)
 	if pod := w.pod("job-w-0"); job.Annotations[keys.JobForwarding] != "true" || pod.Labels[keys.JobForwarding] != "true" || pod.Annotations[keys.JobForwarding] != "true" {
 		t.Errorf("job %v, pod %v %v", job.Annotations, pod.Labels, pod.Annotations)

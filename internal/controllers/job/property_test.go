@@ -12,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/test/propertytest"
 )
@@ -41,8 +41,8 @@ func disturb(t *rapid.T, w *world, i int) error {
 		w.seeAll()
 		return w.reconcile(-1, false)
 	case 10:
-		w.schedule(rapid.SampledFrom([]scheduling.PodGroupPhase{scheduling.PodGroupInqueue, scheduling.PodGroupRunning, scheduling.PodGroupInqueue,
-			scheduling.PodGroupUnknown}).Draw(t, "group phase"))
+		w.schedule(rapid.SampledFrom([]schedulingv1beta1.PodGroupPhase{schedulingv1beta1.PodGroupInqueue, schedulingv1beta1.PodGroupRunning, schedulingv1beta1.PodGroupInqueue,
+			schedulingv1beta1.PodGroupUnknown}).Draw(t, "group phase"))
 	case 11, 12, 13, 14:
 		w.kubelet(pod(), 0)
 	case 15:
@@ -50,8 +50,8 @@ func disturb(t *rapid.T, w *world, i int) error {
 	case 16:
 		w.evict(pod())
 	case 17:
-		w.command(i, rapid.SampledFrom([]bus.Action{bus.AbortJobAction, bus.ResumeJobAction, bus.RestartJobAction, bus.ResumeJobAction,
-			bus.CompleteJobAction, bus.TerminateJobAction, "Nonsense"}).Draw(t, "action"))
+		w.command(i, rapid.SampledFrom([]busv1alpha1.Action{busv1alpha1.AbortJobAction, busv1alpha1.ResumeJobAction, busv1alpha1.RestartJobAction, busv1alpha1.ResumeJobAction,
+			busv1alpha1.CompleteJobAction, busv1alpha1.TerminateJobAction, "Nonsense"}).Draw(t, "action"))
 	case 18:
 		if job := w.truth(); job != nil {
 			w.scale(rapid.IntRange(0, len(job.Spec.Tasks)-1).Draw(t, "task"), rapid.Int32Range(1, 3).Draw(t, "replicas"))
@@ -111,7 +111,7 @@ func (w *world) checkGone() error {
 		if c.Kind != "Job" || c.Object != nil {
 			continue
 		}
-		job := c.Old.(*batch.Job)
+		job := c.Old.(*batchv1alpha1.Job)
 		ttl, state := job.Spec.TTLSecondsAfterFinished, job.Status.State
 		if ttl == nil || !plan.IsEndedOrAborted(state.Phase) || w.clock.Before(state.LastTransitionTime.Add(time.Duration(*ttl)*time.Second)) {
 			return fmt.Errorf("the job was deleted while it was %+v, at %s", state, w.clock)
@@ -123,11 +123,11 @@ func (w *world) checkGone() error {
 
 // countable reports whether upsets counts everything that may restart the job. Delays and the completion of a task are
 // not counted.
-func countable(job *batch.Job) bool {
+func countable(job *batchv1alpha1.Job) bool {
 	for _, t := range job.Spec.Tasks {
 		for _, p := range append(t.Policies, job.Spec.Policies...) {
 			switch p.Event {
-			case bus.AnyEvent, bus.TaskCompletedEvent, bus.PodPendingEvent:
+			case busv1alpha1.AnyEvent, busv1alpha1.TaskCompletedEvent, busv1alpha1.PodPendingEvent:
 				return false
 			}
 		}

@@ -13,15 +13,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
 // readPlanInput collects the input of the plan for a job.
-func (r *Reconciler) readPlanInput(ctx context.Context, job *batch.Job, known *recollection, now time.Time) (plan.Input, error) {
+func (r *Reconciler) readPlanInput(ctx context.Context, job *batchv1alpha1.Job, known *recollection, now time.Time) (plan.Input, error) {
 	in := plan.Input{Job: job, Now: now, Priorities: map[string]int32{}, Trouble: known.trouble, Since: known.since, KeepEnded: r.keep}
 	var pods corev1.PodList
 	err := r.cache.List(ctx, &pods, client.InNamespace(job.Namespace), client.MatchingFields{index.PodController: string(job.UID)},
@@ -82,9 +82,9 @@ func (r *Reconciler) refreshPods(ctx context.Context, in *plan.Input) error {
 }
 
 // findPodGroup returns the PodGroup of the job, looking for its current name and for the name that older versions used.
-func (r *Reconciler) findPodGroup(ctx context.Context, job *batch.Job, known *recollection) (*scheduling.PodGroup, error) {
+func (r *Reconciler) findPodGroup(ctx context.Context, job *batchv1alpha1.Job, known *recollection) (*schedulingv1beta1.PodGroup, error) {
 	for _, name := range []string{plan.GroupName(job), job.Name} {
-		var group scheduling.PodGroup
+		var group schedulingv1beta1.PodGroup
 		err := r.cache.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: name}, &group, client.UnsafeDisableDeepCopy)
 		switch {
 		case apierrors.IsNotFound(err):
@@ -102,12 +102,12 @@ func (r *Reconciler) findPodGroup(ctx context.Context, job *batch.Job, known *re
 	return nil, nil
 }
 
-func (r *Reconciler) findJobQueue(ctx context.Context, job *batch.Job) (*scheduling.Queue, error) {
+func (r *Reconciler) findJobQueue(ctx context.Context, job *batchv1alpha1.Job) (*schedulingv1beta1.Queue, error) {
 	name := job.Spec.Queue
 	if name == "" {
 		name = keys.DefaultQueue
 	}
-	var queue scheduling.Queue
+	var queue schedulingv1beta1.Queue
 	err := r.cache.Get(ctx, types.NamespacedName{Name: name}, &queue, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -119,7 +119,7 @@ func (r *Reconciler) findJobQueue(ctx context.Context, job *batch.Job) (*schedul
 }
 
 // readPriorities reads the values of the tasks' PriorityClasses. A missing class has the value 0.
-func (r *Reconciler) readPriorities(ctx context.Context, job *batch.Job, values map[string]int32) error {
+func (r *Reconciler) readPriorities(ctx context.Context, job *batchv1alpha1.Job, values map[string]int32) error {
 	for i := range job.Spec.Tasks {
 		name := job.Spec.Tasks[i].Template.Spec.PriorityClassName
 		if _, read := values[name]; read || name == "" {
@@ -136,7 +136,7 @@ func (r *Reconciler) readPriorities(ctx context.Context, job *batch.Job, values 
 
 // findClaims reports which of the job's claims exist. It reads them from the API server without a watch, because only
 // starting jobs need them.
-func (r *Reconciler) findClaims(ctx context.Context, job *batch.Job) (map[string]bool, error) {
+func (r *Reconciler) findClaims(ctx context.Context, job *batchv1alpha1.Job) (map[string]bool, error) {
 	exist := map[string]bool{}
 	for _, name := range plan.ClaimNames(job) {
 		var claim corev1.PersistentVolumeClaim

@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/backpressure"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
@@ -87,11 +87,11 @@ func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
 	options, observed := backoff.ControllerOptions(o.Reconcilers, r)
 	err := ctrl.NewControllerManagedBy(mgr).Named("job-controller").
-		For(&batch.Job{}).
+		For(&batchv1alpha1.Job{}).
 		Watches(&corev1.Pod{}, r.podHandler()).
-		Watches(&scheduling.PodGroup{}, groupHandler()).
-		Watches(&batch.Job{}, r.dependentsHandler()).
-		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(requestsForCommand)).
+		Watches(&schedulingv1beta1.PodGroup{}, groupHandler()).
+		Watches(&batchv1alpha1.Job{}, r.dependentsHandler()).
+		Watches(&busv1alpha1.Command{}, handler.EnqueueRequestsFromMapFunc(requestsForCommand)).
 		WithOptions(options).
 		Complete(observed)
 	if err != nil {
@@ -102,7 +102,7 @@ func Add(mgr manager.Manager, o Options) error {
 
 // Reconcile reads a job, computes its plan and carries it out.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	job := &batch.Job{}
+	job := &batchv1alpha1.Job{}
 	// A deep copy is not necessary, because plans do not change the job.
 	if err := r.cache.Get(ctx, request.NamespacedName, job, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -221,7 +221,7 @@ func (r *Reconciler) sweepObjects(ctx context.Context, name types.NamespacedName
 	for i := range pods.Items {
 		left = append(left, &pods.Items[i])
 	}
-	var group scheduling.PodGroup
+	var group schedulingv1beta1.PodGroup
 	if r.cache.Get(ctx, types.NamespacedName{Namespace: name.Namespace, Name: name.Name + "-" + string(uid)}, &group) == nil {
 		left = append(left, &group)
 	}

@@ -16,16 +16,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/backpressure"
 	"github.com/vc-batch/vc/test/fakeapi"
 )
 
-func simpleJob(replicas int32, policies ...batch.LifecyclePolicy) *batch.Job {
-	return &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Spec: batch.JobSpec{
-		Queue: "default", Policies: policies, Tasks: []batch.TaskSpec{{Name: "w", Replicas: replicas,
+func simpleJob(replicas int32, policies ...batchv1alpha1.LifecyclePolicy) *batchv1alpha1.Job {
+	return &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Spec: batchv1alpha1.JobSpec{
+		Queue: "default", Policies: policies, Tasks: []batchv1alpha1.TaskSpec{{Name: "w", Replicas: replicas,
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}},
 	}}
 }
@@ -44,18 +44,18 @@ func (w *world) turn(t *testing.T, kinds ...string) []string {
 }
 
 // begun returns a world whose job has all its pods running, with up-to-date caches.
-func begun(t *testing.T, job *batch.Job) *world {
+func begun(t *testing.T, job *batchv1alpha1.Job) *world {
 	t.Helper()
 	w := newWorld(job)
 	w.turn(t, watched...)
-	w.schedule(scheduling.PodGroupInqueue)
+	w.schedule(schedulingv1beta1.PodGroupInqueue)
 	w.turn(t, watched...)
 	for _, name := range w.podNames() {
 		w.kubelet(name, 0)
 	}
 	w.turn(t, watched...)
 	w.turn(t, watched...)
-	if phase := w.truth().Status.State.Phase; phase != batch.Running {
+	if phase := w.truth().Status.State.Phase; phase != batchv1alpha1.Running {
 		t.Fatalf("phase %s:\n%s", phase, strings.Join(w.trace, "\n"))
 	}
 	return w
@@ -65,7 +65,7 @@ func TestOwnWritesAreKnownBeforeTheCacheShowsThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(2))
 	w.turn(t, watched...)
-	w.schedule(scheduling.PodGroupInqueue)
+	w.schedule(schedulingv1beta1.PodGroupInqueue)
 	if diff := cmp.Diff([]string{"create Pod job-w-0", "create Pod job-w-1"}, w.turn(t, "Job", "PodGroup")); diff != "" {
 		t.Errorf("first (-want +got):\n%s", diff)
 	}
@@ -76,7 +76,7 @@ func TestOwnWritesAreKnownBeforeTheCacheShowsThem(t *testing.T) {
 
 func TestAStoppedPodIsNotAnsweredTwice(t *testing.T) {
 	t.Parallel()
-	job, one := simpleJob(2, batch.LifecyclePolicy{Event: bus.PodFailedEvent, Action: bus.RestartPodAction}), int32(1)
+	job, one := simpleJob(2, batchv1alpha1.LifecyclePolicy{Event: busv1alpha1.PodFailedEvent, Action: busv1alpha1.RestartPodAction}), int32(1)
 	job.Spec.MinAvailable, job.Spec.Tasks[0].MinAvailable = 1, &one
 	w := begun(t, job)
 	w.kubelet("job-w-0", 1)
@@ -84,7 +84,7 @@ func TestAStoppedPodIsNotAnsweredTwice(t *testing.T) {
 	for range 4 {
 		w.turn(t, "Job", "PodGroup") // the cache still contains the failed pod
 	}
-	if phase := w.truth().Status.State.Phase; phase != batch.Running {
+	if phase := w.truth().Status.State.Phase; phase != batchv1alpha1.Running {
 		t.Errorf("phase %s: what was deleted need not be seen to be gone", phase)
 	}
 	for range 3 {
@@ -98,15 +98,15 @@ func TestAStoppedPodIsNotAnsweredTwice(t *testing.T) {
 func TestACommandIsCarriedOutOnceAlthoughTheCacheStillShowsIt(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(1))
-	w.command(1, bus.RestartJobAction)
+	w.command(1, busv1alpha1.RestartJobAction)
 	for range 5 {
 		w.turn(t, watched...)
 		w.kubelet("job-w-0", 0)
-		w.schedule(scheduling.PodGroupInqueue)
+		w.schedule(schedulingv1beta1.PodGroupInqueue)
 	}
-	w.cached[fakeapi.Key("Command", types.NamespacedName{Namespace: "ns", Name: "command-1"})] = &bus.Command{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "command-1"}, Action: string(bus.RestartJobAction),
-		TargetObject: &metav1.OwnerReference{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: "job"},
+	w.cached[fakeapi.Key("Command", types.NamespacedName{Namespace: "ns", Name: "command-1"})] = &busv1alpha1.Command{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "command-1"}, Action: string(busv1alpha1.RestartJobAction),
+		TargetObject: &metav1.OwnerReference{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "job"},
 	}
 	w.turn(t)
 	if n := w.truth().Status.UserRestarts; n != 1 {
@@ -116,7 +116,7 @@ func TestACommandIsCarriedOutOnceAlthoughTheCacheStillShowsIt(t *testing.T) {
 
 func TestAnEvictionWhileTheControllerWasAwayIsAnswered(t *testing.T) {
 	t.Parallel()
-	w := begun(t, simpleJob(2, batch.LifecyclePolicy{Event: bus.PodEvictedEvent, Action: bus.RestartJobAction}))
+	w := begun(t, simpleJob(2, batchv1alpha1.LifecyclePolicy{Event: busv1alpha1.PodEvictedEvent, Action: busv1alpha1.RestartJobAction}))
 	w.turn(t, watched...)
 	w.api.Remove(w.pod("job-w-1"))
 	w.cached = fakeapi.Store{} // a new process: it does not see the deletion, only that the pod is missing
@@ -128,7 +128,7 @@ func TestAnEvictionWhileTheControllerWasAwayIsAnswered(t *testing.T) {
 	}
 	w.start()
 	w.turn(t)
-	if s := w.truth().Status; s.State.Phase != batch.Restarting || s.RetryCount != 1 {
+	if s := w.truth().Status; s.State.Phase != batchv1alpha1.Restarting || s.RetryCount != 1 {
 		t.Errorf("phase %s, %d restarts", s.State.Phase, s.RetryCount)
 	}
 }
@@ -138,7 +138,7 @@ func TestAPodNameTakenByAnotherIsTold(t *testing.T) {
 	w := newWorld(simpleJob(1))
 	w.api.Put(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job-w-0"}})
 	w.turn(t, watched...)
-	w.schedule(scheduling.PodGroupInqueue)
+	w.schedule(schedulingv1beta1.PodGroupInqueue)
 	w.seeAll()
 	if err := w.reconcile(-1, false); err == nil || !strings.Contains(err.Error(), "does not belong to this job") {
 		t.Errorf("error %v", err)
@@ -168,7 +168,7 @@ func TestPluginObjectsLiveAsLongAsTheJobRuns(t *testing.T) {
 	if !strings.Contains(string(scaled.Data["config"]), "Host job-w-2\n") || string(scaled.Data["id_rsa"]) != string(secret.Data["id_rsa"]) {
 		t.Error("scaling up should add the host and keep the key")
 	}
-	w.command(1, bus.RestartJobAction)
+	w.command(1, busv1alpha1.RestartJobAction)
 	if err := w.calm(); err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestTheStatusIsNotWrittenForEveryPod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(3))
 	w.turn(t, watched...)
-	w.schedule(scheduling.PodGroupInqueue)
+	w.schedule(schedulingv1beta1.PodGroupInqueue)
 	w.turn(t, watched...)
 	writes := 0
 	for _, name := range w.podNames()[:2] {
@@ -226,7 +226,7 @@ func TestTroubleIsWrittenWherePeopleLook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
 	w.turn(t, watched...)
-	w.schedule(scheduling.PodGroupInqueue)
+	w.schedule(schedulingv1beta1.PodGroupInqueue)
 	quota := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "job-w-0", errors.New("exceeded quota"))
 	w.api.Refuse = map[string]error{"create Pod job-w-0": quota}
 	for range 2 * DefaultMaxRequeue {
@@ -236,7 +236,7 @@ func TestTroubleIsWrittenWherePeopleLook(t *testing.T) {
 		}
 	}
 	state := w.truth().Status.State
-	if state.Phase != batch.Pending || state.Reason != "FailedCreate" || !strings.Contains(state.Message, "exceeded quota") {
+	if state.Phase != batchv1alpha1.Pending || state.Reason != "FailedCreate" || !strings.Contains(state.Message, "exceeded quota") {
 		t.Errorf("state %+v", state)
 	}
 	w.api.Refuse = nil
@@ -270,7 +270,7 @@ func TestNoPodsAreMadeInANamespaceThatGoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
 	w.turn(t, watched...)
-	w.schedule(scheduling.PodGroupInqueue)
+	w.schedule(schedulingv1beta1.PodGroupInqueue)
 	going := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "job-w-0", errors.New("namespace ns is being terminated"))
 	going.ErrStatus.Details.Causes = append(going.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
 	w.api.Refuse = map[string]error{"create Pod job-w-0": going}
@@ -284,14 +284,14 @@ func TestAJobWhosePodsAreNeverAcceptedIsTerminated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
 	w.turn(t, watched...)
-	w.schedule(scheduling.PodGroupInqueue)
+	w.schedule(schedulingv1beta1.PodGroupInqueue)
 	w.api.Refuse = map[string]error{"create Pod job-w-0": apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "job-w-0", nil)}
 	for range DefaultMaxRequeue + 3 {
 		w.seeAll()
 		_ = w.reconcile(-1, false)
 	}
 	state := w.truth().Status.State
-	if state.Phase != batch.Terminated || !strings.HasPrefix(state.Message, "retry limit reached: ") || !strings.Contains(state.Message, "is invalid") {
+	if state.Phase != batchv1alpha1.Terminated || !strings.HasPrefix(state.Message, "retry limit reached: ") || !strings.Contains(state.Message, "is invalid") {
 		t.Errorf("state %+v", state)
 	}
 }
@@ -308,7 +308,7 @@ func TestAJobTakesOverTheNamesOfAnOlderOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	pod, now := w.pod("job-w-0"), w.truth()
-	if pod == nil || !metav1.IsControlledBy(pod, now) || now.Status.State.Phase != batch.Completed {
+	if pod == nil || !metav1.IsControlledBy(pod, now) || now.Status.State.Phase != batchv1alpha1.Completed {
 		t.Errorf("job %s, pod %v:\n%s", now.Status.State.Phase, pod, strings.Join(w.trace, "\n"))
 	}
 }
@@ -359,7 +359,7 @@ func TestTheEndOfAPodOfAJobThatIsBeingDeletedNeedsNoList(t *testing.T) {
 
 func TestAnAnsweredEvictionIsForgotten(t *testing.T) {
 	t.Parallel()
-	w := begun(t, simpleJob(2, batch.LifecyclePolicy{Event: bus.PodEvictedEvent, Action: bus.RestartTaskAction}))
+	w := begun(t, simpleJob(2, batchv1alpha1.LifecyclePolicy{Event: busv1alpha1.PodEvictedEvent, Action: busv1alpha1.RestartTaskAction}))
 	w.api.Remove(w.pod("job-w-1")) // deleted immediately, by force
 	for range 6 {
 		w.turn(t, watched...)
@@ -369,7 +369,7 @@ func TestAnAnsweredEvictionIsForgotten(t *testing.T) {
 			}
 		}
 	}
-	if s := w.truth().Status; s.RetryCount != 1 || s.State.Phase != batch.Running {
+	if s := w.truth().Status; s.RetryCount != 1 || s.State.Phase != batchv1alpha1.Running {
 		t.Errorf("%d restarts for one eviction, phase %s:\n%s", s.RetryCount, s.State.Phase, strings.Join(w.trace, "\n"))
 	}
 }
@@ -396,14 +396,14 @@ func TestUnderPressurePodsComeBeforeTheStatusOfTheJob(t *testing.T) {
 	if diff := cmp.Diff([]string{"create PodGroup job-" + string(w.truth().UID)}, w.turn(t, watched...)); diff != "" {
 		t.Errorf("first (-want +got):\n%s", diff)
 	}
-	w.schedule(scheduling.PodGroupInqueue)
+	w.schedule(schedulingv1beta1.PodGroupInqueue)
 	w.reconciler.pressure = pressed(w.clock)
 	if diff := cmp.Diff([]string{"create Pod job-w-0", "create Pod job-w-1"}, w.turn(t, watched...)); diff != "" {
 		t.Errorf("second (-want +got):\n%s", diff)
 	}
 	w.clock = w.clock.Add(time.Second) // without writes for a while there is no pressure
 	w.turn(t, watched...)
-	if s := w.truth().Status; s.State.Phase != batch.Pending || s.Pending != 2 {
+	if s := w.truth().Status; s.State.Phase != batchv1alpha1.Pending || s.Pending != 2 {
 		t.Errorf("phase %q with %d pending pods, want Pending with 2", s.State.Phase, s.Pending)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
@@ -26,7 +26,7 @@ const maxRelated = 500
 
 // relatedJobs returns the jobs for which a job waits, some of the jobs for which these wait, and the first job with the
 // same title. It returns nil if the job does not wait for other jobs.
-func (r *Reconciler) relatedJobs(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
+func (r *Reconciler) relatedJobs(ctx context.Context, job *batchv1alpha1.Job) ([]*batchv1alpha1.Job, error) {
 	if job.Annotations[keys.Dependency] == "" || !mayBeWaiting(job) {
 		return nil, nil
 	}
@@ -43,17 +43,17 @@ func (r *Reconciler) relatedJobs(ctx context.Context, job *batch.Job) ([]*batch.
 	return c.found, nil
 }
 
-func isPendingJob(job *batch.Job) bool {
-	return job.Status.State.Phase == "" || job.Status.State.Phase == batch.Pending
+func isPendingJob(job *batchv1alpha1.Job) bool {
+	return job.Status.State.Phase == "" || job.Status.State.Phase == batchv1alpha1.Pending
 }
 
 // mayBeWaiting reports whether other jobs can affect this job, because it has not started yet or because its array
 // elements depend on elements of another job.
-func mayBeWaiting(job *batch.Job) bool {
+func mayBeWaiting(job *batchv1alpha1.Job) bool {
 	if plan.IsEndedOrAborted(job.Status.State.Phase) {
 		return false
 	}
-	return isPendingJob(job) && !plan.HasEverStarted(job) || strings.Contains(job.Annotations[keys.Dependency], string(batch.AfterCorr))
+	return isPendingJob(job) && !plan.HasEverStarted(job) || strings.Contains(job.Annotations[keys.Dependency], string(batchv1alpha1.AfterCorr))
 }
 
 // collector gathers jobs without duplicates.
@@ -61,19 +61,19 @@ type collector struct {
 	r     *Reconciler
 	ctx   context.Context
 	seen  map[types.UID]bool
-	found []*batch.Job
+	found []*batchv1alpha1.Job
 	most  int // maximum number of jobs
 }
 
 // followDependencies adds the jobs for which a job waits.
-func (c *collector) followDependencies(job *batch.Job, first bool) error {
-	d, err := batch.DependencyOf(job)
+func (c *collector) followDependencies(job *batchv1alpha1.Job, first bool) error {
+	d, err := batchv1alpha1.DependencyOf(job)
 	if err != nil || !first && !isPendingJob(job) {
 		return nil //nolint:nilerr // what cannot be read is told by the plan of that job
 	}
 	for _, term := range d.Terms {
 		switch {
-		case term.Kind != batch.Singleton:
+		case term.Kind != batchv1alpha1.Singleton:
 			err = c.addReferenced(job, term.Job)
 		case first:
 			err = c.addJobAhead(job)
@@ -87,10 +87,10 @@ func (c *collector) followDependencies(job *batch.Job, first bool) error {
 
 // addReferenced adds the jobs that match a reference. It skips jobs in namespaces for whose jobs the referring job must
 // not wait; they are treated as if they did not exist.
-func (c *collector) addReferenced(by *batch.Job, reference batch.JobReference) error {
+func (c *collector) addReferenced(by *batchv1alpha1.Job, reference batchv1alpha1.JobReference) error {
 	jobs, err := c.listIndexedJobs(index.JobName, index.ReferenceValue(reference))
 	for _, job := range jobs {
-		if batch.MayAwait(by, job.Namespace) {
+		if batchv1alpha1.MayAwait(by, job.Namespace) {
 			c.addFoundJob(job)
 		}
 	}
@@ -98,7 +98,7 @@ func (c *collector) addReferenced(by *batch.Job, reference batch.JobReference) e
 }
 
 // addJobAhead adds the job with the same title for which the job must wait.
-func (c *collector) addJobAhead(job *batch.Job) error {
+func (c *collector) addJobAhead(job *batchv1alpha1.Job) error {
 	jobs, err := c.listIndexedJobs(index.JobTitle, index.TitleValue(job))
 	if other := plan.SingletonJobAhead(job, jobs); other != nil {
 		c.addFoundJob(other)
@@ -106,19 +106,19 @@ func (c *collector) addJobAhead(job *batch.Job) error {
 	return err
 }
 
-func (c *collector) addFoundJob(job *batch.Job) {
+func (c *collector) addFoundJob(job *batchv1alpha1.Job) {
 	if !c.seen[job.UID] && len(c.found) < c.most {
 		c.seen[job.UID] = true
 		c.found = append(c.found, job)
 	}
 }
 
-func (c *collector) listIndexedJobs(name, value string) ([]*batch.Job, error) {
-	var list batch.JobList
+func (c *collector) listIndexedJobs(name, value string) ([]*batchv1alpha1.Job, error) {
+	var list batchv1alpha1.JobList
 	if err := c.r.cache.List(c.ctx, &list, client.MatchingFields{name: value}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("jobs that are waited for: %w", err)
 	}
-	jobs := make([]*batch.Job, len(list.Items))
+	jobs := make([]*batchv1alpha1.Job, len(list.Items))
 	for i := range list.Items {
 		jobs[i] = &list.Items[i]
 	}
@@ -127,25 +127,25 @@ func (c *collector) listIndexedJobs(name, value string) ([]*batch.Job, error) {
 
 // isStillAwaited reports whether another job still depends on how this job ended. Until then, this job must not be
 // deleted when its time to live has passed.
-func (r *Reconciler) isStillAwaited(ctx context.Context, job *batch.Job) (bool, error) {
+func (r *Reconciler) isStillAwaited(ctx context.Context, job *batchv1alpha1.Job) (bool, error) {
 	if !plan.IsEndedOrAborted(job.Status.State.Phase) || job.Spec.TTLSecondsAfterFinished == nil {
 		return false, nil
 	}
 	waiting, err := r.jobsWaitingFor(ctx, job)
-	return slices.ContainsFunc(waiting, func(other *batch.Job) bool { return plan.DependsOnEnd(other, job) }), err
+	return slices.ContainsFunc(waiting, func(other *batchv1alpha1.Job) bool { return plan.DependsOnEnd(other, job) }), err
 }
 
 // jobsWaitingFor returns the jobs that wait for this job, referring to it by number, name or title.
-func (r *Reconciler) jobsWaitingFor(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
-	var waiting []*batch.Job
+func (r *Reconciler) jobsWaitingFor(ctx context.Context, job *batchv1alpha1.Job) ([]*batchv1alpha1.Job, error) {
+	var waiting []*batchv1alpha1.Job
 	for _, name := range index.AwaitedNamesOf(job) {
-		var jobs batch.JobList
+		var jobs batchv1alpha1.JobList
 		if err := r.cache.List(ctx, &jobs, client.MatchingFields{index.JobAwaits: name}, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("jobs that wait for job %s: %w", job.Name, err)
 		}
 		for i := range jobs.Items {
 			other := &jobs.Items[i]
-			if other.UID != job.UID && mayBeWaiting(other) && batch.MayAwait(other, job.Namespace) {
+			if other.UID != job.UID && mayBeWaiting(other) && batchv1alpha1.MayAwait(other, job.Namespace) {
 				waiting = append(waiting, other)
 			}
 		}
@@ -162,7 +162,7 @@ func (r *Reconciler) dependentsHandler() handler.EventHandler {
 	wake := func(o client.Object, q queue) {
 		ctx, cancel := context.WithTimeout(context.Background(), waitingTimeout)
 		defer cancel()
-		waiting, err := r.jobsWaitingFor(ctx, o.(*batch.Job))
+		waiting, err := r.jobsWaitingFor(ctx, o.(*batchv1alpha1.Job))
 		if err != nil {
 			return // cannot happen: the cache is filled before events arrive
 		}
@@ -173,7 +173,7 @@ func (r *Reconciler) dependentsHandler() handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { wake(e.Object, q) },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
-			old, job := e.ObjectOld.(*batch.Job), e.ObjectNew.(*batch.Job)
+			old, job := e.ObjectOld.(*batchv1alpha1.Job), e.ObjectNew.(*batchv1alpha1.Job)
 			if old.Status.State.Phase != job.Status.State.Phase || old.Labels[keys.JobID] != job.Labels[keys.JobID] || elementsChanged(old, job) {
 				wake(job, q)
 			}
@@ -183,7 +183,7 @@ func (r *Reconciler) dependentsHandler() handler.EventHandler {
 }
 
 // elementsChanged reports whether the set of ended array elements changed.
-func elementsChanged(old, job *batch.Job) bool {
+func elementsChanged(old, job *batchv1alpha1.Job) bool {
 	was, is := old.Status.Array, job.Status.Array
 	if was == nil || is == nil {
 		return is != nil

@@ -10,19 +10,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/test/fakeapi"
 )
 
 // neighbour returns a job with a number, created the given number of seconds after epoch.
-func neighbour(id int64, name string, phase batch.JobPhase, seconds int, annotations ...string) *batch.Job {
-	job := &batch.Job{
+func neighbour(id int64, name string, phase batchv1alpha1.JobPhase, seconds int, annotations ...string) *batchv1alpha1.Job {
+	job := &batchv1alpha1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second))},
-		Status:     batch.JobStatus{State: batch.JobState{Phase: phase, LastTransitionTime: metav1.NewTime(epoch)}},
+		Status:     batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: phase, LastTransitionTime: metav1.NewTime(epoch)}},
 	}
-	batch.SetJobID(job, id)
+	batchv1alpha1.SetJobID(job, id)
 	for i := 0; i+1 < len(annotations); i += 2 {
 		if job.Annotations == nil {
 			job.Annotations = map[string]string{}
@@ -33,10 +33,10 @@ func neighbour(id int64, name string, phase batch.JobPhase, seconds int, annotat
 }
 
 // among returns a reconciler whose cache contains these jobs.
-func among(jobs ...*batch.Job) *Reconciler {
+func among(jobs ...*batchv1alpha1.Job) *Reconciler {
 	store := fakeapi.Store{}
 	for _, job := range jobs {
-		job.GetObjectKind().SetGroupVersionKind(batch.GroupVersion.WithKind("Job"))
+		job.GetObjectKind().SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("Job"))
 		store[fakeapi.KeyOf(job)] = job
 	}
 	return New(Options{Cache: store, Writers: 1, Now: func() time.Time { return epoch }})
@@ -55,21 +55,21 @@ func TestADependencyOnManyJobs(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		asks   string
-		phase  func(i int) batch.JobPhase
+		phase  func(i int) batchv1alpha1.JobPhase
 		titled bool
 		says   string // "" if it may start
 	}{
-		"all have completed":                     {asks: numbers("afterok"), phase: func(int) batch.JobPhase { return batch.Completed }},
-		"all have ended but the last":            {asks: numbers("afterany"), phase: lastOf(many, batch.Completed, batch.Running), says: fmt.Sprintf("job %d (ns/j%04d) has ended", many, many)},
-		"all have completed but the last":        {asks: numbers("afterok"), phase: lastOf(many, batch.Completed, batch.Running), says: fmt.Sprintf("job %d (ns/j%04d) has completed", many, many)},
-		"one of a title that has many runs":      {asks: "singleton", titled: true, phase: lastOf(many, batch.Completed, batch.Running), says: fmt.Sprintf("job %d (ns/j%04d)", many, many)},
-		"many of a title wait, the oldest first": {asks: "singleton", titled: true, phase: func(int) batch.JobPhase { return batch.Pending }, says: "job 1 (ns/j0001)"},
-		"all of a title have ended":              {asks: "singleton", titled: true, phase: func(int) batch.JobPhase { return batch.Failed }},
+		"all have completed":                     {asks: numbers("afterok"), phase: func(int) batchv1alpha1.JobPhase { return batchv1alpha1.Completed }},
+		"all have ended but the last":            {asks: numbers("afterany"), phase: lastOf(many, batchv1alpha1.Completed, batchv1alpha1.Running), says: fmt.Sprintf("job %d (ns/j%04d) has ended", many, many)},
+		"all have completed but the last":        {asks: numbers("afterok"), phase: lastOf(many, batchv1alpha1.Completed, batchv1alpha1.Running), says: fmt.Sprintf("job %d (ns/j%04d) has completed", many, many)},
+		"one of a title that has many runs":      {asks: "singleton", titled: true, phase: lastOf(many, batchv1alpha1.Completed, batchv1alpha1.Running), says: fmt.Sprintf("job %d (ns/j%04d)", many, many)},
+		"many of a title wait, the oldest first": {asks: "singleton", titled: true, phase: func(int) batchv1alpha1.JobPhase { return batchv1alpha1.Pending }, says: "job 1 (ns/j0001)"},
+		"all of a title have ended":              {asks: "singleton", titled: true, phase: func(int) batchv1alpha1.JobPhase { return batchv1alpha1.Failed }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			waiting := neighbour(many+1, "waiting", batch.Pending, many+1, keys.Dependency, test.asks, keys.JobTitle, "t")
-			jobs := []*batch.Job{waiting}
+			waiting := neighbour(many+1, "waiting", batchv1alpha1.Pending, many+1, keys.Dependency, test.asks, keys.JobTitle, "t")
+			jobs := []*batchv1alpha1.Job{waiting}
 			for i := 1; i <= many; i++ {
 				job := neighbour(int64(i), fmt.Sprintf("j%04d", i), test.phase(i), i)
 				if test.titled {
@@ -96,8 +96,8 @@ func TestADependencyOnManyJobs(t *testing.T) {
 }
 
 // lastOf returns a function that gives one phase to all but the last of many jobs.
-func lastOf(many int, phase, last batch.JobPhase) func(int) batch.JobPhase {
-	return func(i int) batch.JobPhase {
+func lastOf(many int, phase, last batchv1alpha1.JobPhase) func(int) batchv1alpha1.JobPhase {
+	return func(i int) batchv1alpha1.JobPhase {
 		if i == many {
 			return last
 		}
@@ -112,10 +112,10 @@ func TestOfWhatOthersWaitForOnlySomeIsRead(t *testing.T) {
 	for i := range 2 * maxRelated {
 		fmt.Fprintf(text, ":far-%04d", i)
 	}
-	waiting := neighbour(1, "waiting", batch.Pending, 0, keys.Dependency, "afterok:near")
-	jobs := []*batch.Job{waiting, neighbour(2, "near", batch.Pending, 0, keys.Dependency, text.String())}
+	waiting := neighbour(1, "waiting", batchv1alpha1.Pending, 0, keys.Dependency, "afterok:near")
+	jobs := []*batchv1alpha1.Job{waiting, neighbour(2, "near", batchv1alpha1.Pending, 0, keys.Dependency, text.String())}
 	for i := range 2 * maxRelated {
-		jobs = append(jobs, neighbour(int64(3+i), fmt.Sprintf("far-%04d", i), batch.Pending, 0))
+		jobs = append(jobs, neighbour(int64(3+i), fmt.Sprintf("far-%04d", i), batchv1alpha1.Pending, 0))
 	}
 	related, err := among(jobs...).relatedJobs(t.Context(), waiting)
 	if err != nil || len(related) != 2+maxRelated {
@@ -125,7 +125,7 @@ func TestOfWhatOthersWaitForOnlySomeIsRead(t *testing.T) {
 
 func TestAJobIsKeptUntilThoseThatWaitHaveSeenItsEnd(t *testing.T) {
 	t.Parallel()
-	ended := neighbour(1, "ended", batch.Completed, 0, keys.JobTitle, "t")
+	ended := neighbour(1, "ended", batchv1alpha1.Completed, 0, keys.JobTitle, "t")
 	ended.Spec.TTLSecondsAfterFinished = new(int32(0))
 	for name, test := range map[string]struct {
 		asks   string
@@ -148,8 +148,8 @@ func TestAJobIsKeptUntilThoseThatWaitHaveSeenItsEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			waiting := neighbour(3, "waiting", batch.Pending, 1, keys.Dependency, test.asks, keys.Hold, keys.HoldUser, keys.JobTitle, "t")
-			waiting.Status.Gate = &batch.JobGate{Met: test.met, Failed: test.failed}
+			waiting := neighbour(3, "waiting", batchv1alpha1.Pending, 1, keys.Dependency, test.asks, keys.Hold, keys.HoldUser, keys.JobTitle, "t")
+			waiting.Status.Gate = &batchv1alpha1.JobGate{Met: test.met, Failed: test.failed}
 			got, err := among(ended.DeepCopy(), waiting).isStillAwaited(t.Context(), ended)
 			if err != nil || got != test.want {
 				t.Errorf("awaited: %v, %v", got, err)
@@ -160,7 +160,7 @@ func TestAJobIsKeptUntilThoseThatWaitHaveSeenItsEnd(t *testing.T) {
 
 func TestAJobWaitsInOtherNamespacesOnlyWhereAdmissionHasNotedIt(t *testing.T) {
 	t.Parallel()
-	cron := []metav1.OwnerReference{{APIVersion: batch.GroupVersion.String(), Kind: "CronJob", Name: "c", UID: "c", Controller: new(true)}}
+	cron := []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "CronJob", Name: "c", UID: "c", Controller: new(true)}}
 	for name, test := range map[string]struct {
 		dependency, note string
 		owners           []metav1.OwnerReference
@@ -175,7 +175,7 @@ func TestAJobWaitsInOtherNamespacesOnlyWhereAdmissionHasNotedIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			secret := neighbour(7, "secret", batch.Completed, 0)
+			secret := neighbour(7, "secret", batchv1alpha1.Completed, 0)
 			secret.Namespace = "other"
 			secret.Spec.TTLSecondsAfterFinished = new(int32(0))
 			job := neighbour(8, "job", "", 1, keys.Dependency, test.dependency, keys.DependencyNamespaces, test.note)
@@ -185,7 +185,7 @@ func TestAJobWaitsInOtherNamespacesOnlyWhereAdmissionHasNotedIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if sees := slices.ContainsFunc(found, func(j *batch.Job) bool { return j.Name == "secret" }); sees != test.sees {
+			if sees := slices.ContainsFunc(found, func(j *batchv1alpha1.Job) bool { return j.Name == "secret" }); sees != test.sees {
 				t.Errorf("it sees the other job: %v, want %v", sees, test.sees)
 			}
 			waiting, err := r.jobsWaitingFor(t.Context(), secret)

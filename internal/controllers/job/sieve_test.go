@@ -15,10 +15,10 @@ import (
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/test/fakeapi"
 	"github.com/vc-batch/vc/test/propertytest"
@@ -31,7 +31,7 @@ type input struct {
 }
 
 // drawInputs draws events in a job's life, with pods identified by their places.
-func drawInputs(t *rapid.T, job *batch.Job) []input {
+func drawInputs(t *rapid.T, job *batchv1alpha1.Job) []input {
 	pod := func() string {
 		task := &job.Spec.Tasks[rapid.IntRange(0, len(job.Spec.Tasks)-1).Draw(t, "of task")]
 		return fmt.Sprintf("%s-%s-%d", job.Name, task.Name, rapid.Int32Range(0, task.Replicas-1).Draw(t, "index"))
@@ -57,9 +57,9 @@ func drawInputs(t *rapid.T, job *batch.Job) []input {
 				inputs = append(inputs, input{fmt.Sprintf("task %d is scaled to %d", task, replicas), func(w *world) { w.scale(task, replicas) }})
 			}
 		case 8:
-			inputs = append(inputs, input{"the gang is broken", func(w *world) { w.schedule(scheduling.PodGroupUnknown) }})
+			inputs = append(inputs, input{"the gang is broken", func(w *world) { w.schedule(schedulingv1beta1.PodGroupUnknown) }})
 		case 9:
-			action := rapid.SampledFrom([]bus.Action{bus.AbortJobAction, bus.ResumeJobAction, bus.RestartJobAction, bus.CompleteJobAction, bus.TerminateJobAction, "Nonsense"}).Draw(t, "action")
+			action := rapid.SampledFrom([]busv1alpha1.Action{busv1alpha1.AbortJobAction, busv1alpha1.ResumeJobAction, busv1alpha1.RestartJobAction, busv1alpha1.CompleteJobAction, busv1alpha1.TerminateJobAction, "Nonsense"}).Draw(t, "action")
 			inputs = append(inputs, input{"command " + string(action), func(w *world) { w.command(i, action) }})
 		}
 	}
@@ -125,7 +125,7 @@ func (w *world) settleBy(act func() error) error {
 		if len(w.api.History) > before && round < 100 {
 			continue // the controller acts first, on everything that it can see
 		}
-		w.schedule(scheduling.PodGroupInqueue)
+		w.schedule(schedulingv1beta1.PodGroupInqueue)
 		for _, name := range w.podNames() {
 			if pod := w.pod(name); pod.DeletionTimestamp != nil || pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending {
 				w.kubelet(name, 0)
@@ -151,7 +151,7 @@ func (w *world) checkQuiet() error {
 		return nil
 	}
 	// such jobs record results of pods that are gone, or not created yet
-	records := job.Annotations[keys.Array] != "" || batch.KeepsFinished(job)
+	records := job.Annotations[keys.Array] != "" || batchv1alpha1.KeepsFinished(job)
 	if err := w.checkCounters(job); err != nil && !records {
 		return err
 	}
@@ -159,7 +159,7 @@ func (w *world) checkQuiet() error {
 	switch {
 	case plan.IsEndedOrAborted(phase):
 		return nil
-	case phase != batch.Pending && phase != batch.Running:
+	case phase != batchv1alpha1.Pending && phase != batchv1alpha1.Running:
 		return fmt.Errorf("phase %s, and nothing happens", phase)
 	case records:
 		return nil
@@ -184,13 +184,13 @@ func (w *world) checkQuiet() error {
 }
 
 // checkCounters compares the status with the pods.
-func (w *world) checkCounters(job *batch.Job) error {
+func (w *world) checkCounters(job *batchv1alpha1.Job) error {
 	want := map[string]map[corev1.PodPhase]int32{}
 	counted := map[corev1.PodPhase]int32{}
 	for _, name := range w.podNames() {
 		pod := w.pod(name)
 		task, index, _, _ := plan.ParsePodIdentity(pod)
-		if !slices.ContainsFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == task && index < t.Replicas }) {
+		if !slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return t.Name == task && index < t.Replicas }) {
 			continue // kept since before the job ended and was scaled down
 		}
 		if want[task] == nil {
@@ -253,7 +253,7 @@ func (w *world) snapshot() map[string]string {
 		case *corev1.Pod:
 			_, _, version, _ := plan.ParsePodIdentity(o)
 			shot[key] = fmt.Sprintf("%s, version %d, the %dth of its place", o.Status.Phase, version, w.madeOf(o.Name))
-		case *scheduling.PodGroup:
+		case *schedulingv1beta1.PodGroup:
 			shot["PodGroup"] = fmt.Sprintf("%s %d %v", o.Status.Phase, o.Spec.MinMember, o.Spec.MinTaskMember)
 		default:
 			shot[key] = "there"

@@ -9,17 +9,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // The tests in this file reproduce problems of other projects (docs/threads.md) that must not occur here, as lives of a
 // job in a separate world.
 
 // mustSettle settles the world or fails the test.
-func (w *world) mustSettle(t *testing.T) *batch.Job {
+func (w *world) mustSettle(t *testing.T) *batchv1alpha1.Job {
 	t.Helper()
 	if err := w.settle(); err != nil {
 		t.Fatalf("%v:\n%s", err, strings.Join(w.told(), "\n"))
@@ -27,40 +27,40 @@ func (w *world) mustSettle(t *testing.T) *batch.Job {
 	return w.truth()
 }
 
-func restartOn(event bus.Event, action bus.Action) batch.LifecyclePolicy {
-	return batch.LifecyclePolicy{Event: event, Action: action}
+func restartOn(event busv1alpha1.Event, action busv1alpha1.Action) batchv1alpha1.LifecyclePolicy {
+	return batchv1alpha1.LifecyclePolicy{Event: event, Action: action}
 }
 
 func TestSuspendingTenTimesDoesNotFailAJob(t *testing.T) {
 	t.Parallel()
-	w := newWorld(simpleJob(2, restartOn(bus.PodFailedEvent, bus.RestartJobAction)))
+	w := newWorld(simpleJob(2, restartOn(busv1alpha1.PodFailedEvent, busv1alpha1.RestartJobAction)))
 	w.mustSettle(t)
 	for i := range 10 {
-		w.command(2*i, bus.AbortJobAction)
-		if phase := w.mustSettle(t).Status.State.Phase; phase != batch.Aborted {
+		w.command(2*i, busv1alpha1.AbortJobAction)
+		if phase := w.mustSettle(t).Status.State.Phase; phase != batchv1alpha1.Aborted {
 			t.Fatalf("suspended for the %dth time: %s", i+1, phase)
 		}
-		w.command(2*i+1, bus.ResumeJobAction)
-		if phase := w.mustSettle(t).Status.State.Phase; phase != batch.Running {
+		w.command(2*i+1, busv1alpha1.ResumeJobAction)
+		if phase := w.mustSettle(t).Status.State.Phase; phase != batchv1alpha1.Running {
 			t.Fatalf("resumed for the %dth time: %s", i+1, phase)
 		}
 	}
 	w.finish("job-w-0", 1)
-	if s := w.mustSettle(t).Status; s.State.Phase != batch.Running || s.RetryCount != 1 || s.UserRestarts != 10 {
+	if s := w.mustSettle(t).Status; s.State.Phase != batchv1alpha1.Running || s.RetryCount != 1 || s.UserRestarts != 10 {
 		t.Errorf("%s, %d retries, %d restarts by hand: a failure after that is the first", s.State.Phase, s.RetryCount, s.UserRestarts)
 	}
 }
 
 func TestAPodThatIsPendingTooLongIsMadeAgainAloneAndTheGroupStays(t *testing.T) {
 	t.Parallel()
-	policy := restartOn(bus.PodPendingEvent, bus.RestartPodAction)
+	policy := restartOn(busv1alpha1.PodPendingEvent, busv1alpha1.RestartPodAction)
 	policy.Timeout = &metav1.Duration{Duration: time.Minute}
 	job := simpleJob(2, policy)
 	job.Spec.MaxRetry = 100
 	w := newWorld(job)
 	turn := func() {
 		w.turn(t, watched...)
-		w.schedule(scheduling.PodGroupInqueue)
+		w.schedule(schedulingv1beta1.PodGroupInqueue)
 		if pod := w.pod("job-w-0"); pod != nil && pod.Status.Phase == "" {
 			w.kubelet("job-w-0", 0)
 		}
@@ -97,14 +97,14 @@ func (w *world) group() string {
 
 func TestPendingPodsThatAreEvictedRestartAJobOnceEach(t *testing.T) {
 	t.Parallel()
-	w := newWorld(simpleJob(2, restartOn(bus.PodEvictedEvent, bus.RestartJobAction)))
+	w := newWorld(simpleJob(2, restartOn(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction)))
 	for range 3 {
 		w.turn(t, watched...)
-		w.schedule(scheduling.PodGroupInqueue)
+		w.schedule(schedulingv1beta1.PodGroupInqueue)
 	}
 	w.turn(t, watched...)
 	w.evict("job-w-1") // a pending pod is removed immediately
-	if s := w.mustSettle(t).Status; s.RetryCount != 1 || s.State.Phase != batch.Running {
+	if s := w.mustSettle(t).Status; s.RetryCount != 1 || s.State.Phase != batchv1alpha1.Running {
 		t.Errorf("%s after %d restarts for one eviction:\n%s", s.State.Phase, s.RetryCount, strings.Join(w.told(), "\n"))
 	}
 }
@@ -114,16 +114,16 @@ func TestAnEvictionDoesNotUndoASuspension(t *testing.T) {
 	for name, evictFirst := range map[string]bool{"the command comes first": false, "the eviction comes first": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(simpleJob(2, restartOn(bus.PodEvictedEvent, bus.RestartJobAction)))
+			w := newWorld(simpleJob(2, restartOn(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction)))
 			w.mustSettle(t)
 			if evictFirst {
 				w.evict("job-w-0")
 				w.turn(t, watched...)
 			}
-			w.command(1, bus.AbortJobAction)
+			w.command(1, busv1alpha1.AbortJobAction)
 			w.evict("job-w-0")
 			w.evict("job-w-1")
-			if s := w.mustSettle(t).Status; s.State.Phase != batch.Aborted || len(w.podNames()) > 0 {
+			if s := w.mustSettle(t).Status; s.State.Phase != batchv1alpha1.Aborted || len(w.podNames()) > 0 {
 				t.Errorf("%s with pods %v:\n%s", s.State.Phase, w.podNames(), strings.Join(w.told(), "\n"))
 			}
 		})
@@ -135,10 +135,10 @@ func TestASuspendedJobThatIsCancelledHasEnded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(2))
 	w.mustSettle(t)
-	w.command(1, bus.AbortJobAction)
+	w.command(1, busv1alpha1.AbortJobAction)
 	w.mustSettle(t)
-	w.command(2, bus.TerminateJobAction)
-	if s := w.mustSettle(t).Status; s.State.Phase != batch.Terminated || s.Failure != nil || len(w.podNames()) > 0 {
+	w.command(2, busv1alpha1.TerminateJobAction)
+	if s := w.mustSettle(t).Status; s.State.Phase != batchv1alpha1.Terminated || s.Failure != nil || len(w.podNames()) > 0 {
 		t.Errorf("%s, failure %v, with pods %v:\n%s", s.State.Phase, s.Failure, w.podNames(), strings.Join(w.told(), "\n"))
 	}
 }
@@ -150,9 +150,9 @@ func TestACancelledSlurmJobKeepsWhatItsDeletedPodsReported(t *testing.T) {
 	w := newWorld(job)
 	w.mustSettle(t)
 	w.message = "steps"
-	w.command(1, bus.TerminateJobAction)
+	w.command(1, busv1alpha1.TerminateJobAction)
 	s := w.mustSettle(t).Status
-	if s.State.Phase != batch.Terminated || len(w.podNames()) > 0 || len(s.Reports) != 2 || s.Reports[0].Message != "steps" || s.Reports[0].FinishTime == nil {
+	if s.State.Phase != batchv1alpha1.Terminated || len(w.podNames()) > 0 || len(s.Reports) != 2 || s.Reports[0].Message != "steps" || s.Reports[0].FinishTime == nil {
 		t.Errorf("%s with pods %v and reports %v", s.State.Phase, w.podNames(), s.Reports)
 	}
 	if known := w.reconciler.memory.findRecollection(w.truth().UID); known == nil || len(known.reports) > 0 {
@@ -162,21 +162,21 @@ func TestACancelledSlurmJobKeepsWhatItsDeletedPodsReported(t *testing.T) {
 
 func TestTheEndOfAnOldJobsPodsDoesNotEndTheNewOneOfItsName(t *testing.T) {
 	t.Parallel()
-	policy := restartOn(bus.PodEvictedEvent, bus.TerminateJobAction)
+	policy := restartOn(busv1alpha1.PodEvictedEvent, busv1alpha1.TerminateJobAction)
 	w := newWorld(simpleJob(2, policy))
 	w.mustSettle(t)
 	w.api.Remove(w.truth())
 	w.turn(t, watched...) // its pods are deleted
 	w.api.Put(simpleJob(2, policy))
 	s := w.mustSettle(t).Status
-	if s.State.Phase != batch.Running || s.Version != 0 || s.Running != 2 {
+	if s.State.Phase != batchv1alpha1.Running || s.Version != 0 || s.Running != 2 {
 		t.Errorf("%s, version %d, %d running:\n%s", s.State.Phase, s.Version, s.Running, strings.Join(w.told(), "\n"))
 	}
 }
 
 func TestAJobThatFailsForTheLastTimeLeavesNoPodRunning(t *testing.T) {
 	t.Parallel()
-	job := simpleJob(3, restartOn(bus.PodFailedEvent, bus.RestartPodAction))
+	job := simpleJob(3, restartOn(busv1alpha1.PodFailedEvent, busv1alpha1.RestartPodAction))
 	job.Spec.MaxRetry = 2
 	w := newWorld(job)
 	w.mustSettle(t)
@@ -184,7 +184,7 @@ func TestAJobThatFailsForTheLastTimeLeavesNoPodRunning(t *testing.T) {
 		w.finish("job-w-0", 1)
 		w.mustSettle(t)
 	}
-	if phase := w.truth().Status.State.Phase; phase != batch.Failed {
+	if phase := w.truth().Status.State.Phase; phase != batchv1alpha1.Failed {
 		t.Fatal(phase)
 	}
 	for _, name := range w.podNames() {
@@ -211,7 +211,7 @@ func TestTimesOfAStatusMoveOnlyWithThePhase(t *testing.T) {
 
 func TestNothingIsRememberedOfJobsThatAreGone(t *testing.T) {
 	t.Parallel()
-	named := func() *batch.Job {
+	named := func() *batchv1alpha1.Job {
 		job := simpleJob(1)
 		job.Name = "passing" // no other test uses its series
 		return job
@@ -239,15 +239,15 @@ func TestNothingIsRememberedOfJobsThatAreGone(t *testing.T) {
 
 func TestAPodThatItsNodeRefusesIsMadeAgainAndCostsTheJobNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(simpleJob(2, restartOn(bus.AnyEvent, bus.RestartJobAction)))
+	w := newWorld(simpleJob(2, restartOn(busv1alpha1.AnyEvent, busv1alpha1.RestartJobAction)))
 	for len(w.podNames()) == 0 {
 		w.turn(t, watched...)
-		w.schedule(scheduling.PodGroupInqueue)
+		w.schedule(schedulingv1beta1.PodGroupInqueue)
 	}
 	group, refused, kept := w.group(), w.pod("job-w-1").UID, w.pod("job-w-0").UID
 	w.refuse("job-w-1")
 	s := w.mustSettle(t).Status
-	if s.State.Phase != batch.Running || s.RetryCount != 0 || s.Version != 0 || s.RefusedPods != 1 {
+	if s.State.Phase != batchv1alpha1.Running || s.RetryCount != 0 || s.Version != 0 || s.RefusedPods != 1 {
 		t.Errorf("%s, %d retries, version %d, %d refused", s.State.Phase, s.RetryCount, s.Version, s.RefusedPods)
 	}
 	if w.group() != group || w.pod("job-w-0").UID != kept || w.pod("job-w-1").UID == refused {

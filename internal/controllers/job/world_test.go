@@ -21,10 +21,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/test/fakeapi"
@@ -98,11 +98,11 @@ func (w *world) wake(d time.Duration) {
 // epoch is the start time of worlds.
 var epoch = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func newWorld(job *batch.Job) *world {
+func newWorld(job *batchv1alpha1.Job) *world {
 	w := &world{cached: fakeapi.Store{}, position: map[string]int{}, life: -1, clock: epoch}
 	w.api = fakeapi.New(scheme, func() time.Time { return w.clock })
 	w.job = client.ObjectKeyFromObject(job)
-	w.api.Put(&scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	w.api.Put(&schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
 	w.api.Put(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: "there"}})
 	w.api.Put(job)
 	w.start()
@@ -243,8 +243,8 @@ func (w *world) note(format string, args ...any) {
 }
 
 // truth returns the job in the API.
-func (w *world) truth() *batch.Job {
-	var job batch.Job
+func (w *world) truth() *batchv1alpha1.Job {
+	var job batchv1alpha1.Job
 	if w.api.Objects.Get(context.Background(), w.job, &job) != nil {
 		return nil
 	}
@@ -345,28 +345,28 @@ func (w *world) evict(name string) {
 }
 
 // schedule admits the PodGroup.
-func (w *world) schedule(phase scheduling.PodGroupPhase) {
+func (w *world) schedule(phase schedulingv1beta1.PodGroupPhase) {
 	job := w.truth()
 	if job == nil {
 		return
 	}
 	key := fakeapi.Key("PodGroup", types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)})
-	if group, ok := w.api.Objects[key].(*scheduling.PodGroup); ok && group.Status.Phase != phase {
+	if group, ok := w.api.Objects[key].(*schedulingv1beta1.PodGroup); ok && group.Status.Phase != phase {
 		update := group.DeepCopy()
 		update.Status.Phase = phase
 		w.api.Put(update)
-		if phase == scheduling.PodGroupUnknown {
+		if phase == schedulingv1beta1.PodGroupUnknown {
 			w.upsets++
 		}
 		w.note("scheduler: group is %s", phase)
 	}
 }
 
-func (w *world) command(n int, action bus.Action) {
+func (w *world) command(n int, action busv1alpha1.Action) {
 	w.upsets++
-	w.api.Put(&bus.Command{
+	w.api.Put(&busv1alpha1.Command{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.job.Namespace, Name: fmt.Sprintf("command-%d", n)}, Action: string(action),
-		TargetObject: &metav1.OwnerReference{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: w.job.Name},
+		TargetObject: &metav1.OwnerReference{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: w.job.Name},
 	})
 	w.note("command %s", action)
 }
@@ -419,7 +419,7 @@ func (w *world) gangIsWhole() bool {
 	if job == nil || job.Annotations[keys.ArrayLimit] != "" {
 		return true
 	}
-	group, ok := w.api.Objects[fakeapi.Key("PodGroup", types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)})].(*scheduling.PodGroup)
+	group, ok := w.api.Objects[fakeapi.Key("PodGroup", types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)})].(*schedulingv1beta1.PodGroup)
 	if !ok {
 		return true
 	}
@@ -455,7 +455,7 @@ func (w *world) calm() error {
 		if err := w.reconcile(-1, false); err != nil {
 			return err
 		}
-		w.schedule(scheduling.PodGroupInqueue)
+		w.schedule(schedulingv1beta1.PodGroupInqueue)
 		w.clock = w.clock.Add(time.Second)
 		whole := w.gangIsWhole()
 		for _, name := range w.podNames() {

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/test/fakeapi"
 	"github.com/vc-batch/vc/test/propertytest"
 )
@@ -43,7 +43,7 @@ var scheme = func() *runtime.Scheme {
 	return s
 }()
 
-func newSite(t *rapid.T, f *flow.JobFlow) *site {
+func newSite(t *rapid.T, f *flowv1alpha1.JobFlow) *site {
 	s := &site{t: t, seen: fakeapi.Store{}, made: map[string]int{}}
 	s.api = fakeapi.New(scheme, func() time.Time { return epoch })
 	s.api.Guarded = true
@@ -69,24 +69,24 @@ func (s *site) mayBegin(name string) {
 	f := s.flow()
 	for i := range f.Spec.Flows {
 		step := &f.Spec.Flows[i]
-		if flow.JobName(f, step.Name) != name || step.DependsOn == nil {
+		if flowv1alpha1.JobName(f, step.Name) != name || step.DependsOn == nil {
 			continue
 		}
 		for _, target := range step.DependsOn.Targets {
-			job := &batch.Job{}
-			if err := s.api.Objects.Get(context.Background(), types.NamespacedName{Namespace: f.Namespace, Name: flow.JobName(f, target)}, job); err != nil || job.Status.State.Phase != batch.Completed {
+			job := &batchv1alpha1.Job{}
+			if err := s.api.Objects.Get(context.Background(), types.NamespacedName{Namespace: f.Namespace, Name: flowv1alpha1.JobName(f, target)}, job); err != nil || job.Status.State.Phase != batchv1alpha1.Completed {
 				s.t.Fatalf("job %s is made while %s is %q (%v)", name, target, job.Status.State.Phase, err)
 			}
 		}
 	}
 }
 
-func (s *site) flow() *flow.JobFlow {
-	return s.api.Objects[fakeapi.Key("JobFlow", types.NamespacedName{Namespace: "default", Name: "f"})].(*flow.JobFlow)
+func (s *site) flow() *flowv1alpha1.JobFlow {
+	return s.api.Objects[fakeapi.Key("JobFlow", types.NamespacedName{Namespace: "default", Name: "f"})].(*flowv1alpha1.JobFlow)
 }
 
-func (s *site) jobs() []batch.Job {
-	var jobs batch.JobList
+func (s *site) jobs() []batchv1alpha1.Job {
+	var jobs batchv1alpha1.JobList
 	if err := s.api.Objects.List(context.Background(), &jobs); err != nil {
 		s.t.Fatal(err)
 	}
@@ -130,30 +130,30 @@ func (s *site) reconcile(left int, lost bool) {
 }
 
 // advance changes the phase of some or all jobs; ends returns the final phase of a job.
-func (s *site) advance(all bool, ends func() batch.JobPhase) {
+func (s *site) advance(all bool, ends func() batchv1alpha1.JobPhase) {
 	for _, job := range s.jobs() {
 		if isEndedPhase(job.Status.State.Phase) || !all && rapid.Bool().Draw(s.t, "stays") {
 			continue
 		}
-		next := batch.Running
-		if all || job.Status.State.Phase == batch.Running {
+		next := batchv1alpha1.Running
+		if all || job.Status.State.Phase == batchv1alpha1.Running {
 			next = ends()
 		}
-		job.Status.State = batch.JobState{Phase: next, LastTransitionTime: metav1.NewTime(epoch)}
+		job.Status.State = batchv1alpha1.JobState{Phase: next, LastTransitionTime: metav1.NewTime(epoch)}
 		s.api.Put(&job)
 	}
 }
 
 // graph draws steps that depend on earlier ones.
-func graph(t *rapid.T) []flow.Flow {
+func graph(t *rapid.T) []flowv1alpha1.Flow {
 	names := []string{"a", "b", "c", "d"}[:rapid.IntRange(1, 4).Draw(t, "steps")]
-	steps := make([]flow.Flow, len(names))
+	steps := make([]flowv1alpha1.Flow, len(names))
 	for i, name := range names {
 		steps[i].Name = name
 		for _, target := range names[:i] {
 			if rapid.Bool().Draw(t, name+" waits for "+target) {
 				if steps[i].DependsOn == nil {
-					steps[i].DependsOn = &flow.DependsOn{}
+					steps[i].DependsOn = &flowv1alpha1.DependsOn{}
 				}
 				steps[i].DependsOn.Targets = append(steps[i].DependsOn.Targets, target)
 			}
@@ -171,17 +171,17 @@ func graph(t *rapid.T) []flow.Flow {
 func TestNoStepRunsTwiceOrTooEarlyWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	propertytest.Check(t, 10_000, func(t *rapid.T) {
-		f := &flow.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "default", UID: "flow"}}
+		f := &flowv1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "default", UID: "flow"}}
 		f.Spec.Flows = graph(t)
-		f.Spec.JobRetainPolicy = rapid.SampledFrom([]flow.RetainPolicy{flow.Retain, flow.Delete}).Draw(t, "retain")
+		f.Spec.JobRetainPolicy = rapid.SampledFrom([]flowv1alpha1.RetainPolicy{flowv1alpha1.Retain, flowv1alpha1.Delete}).Draw(t, "retain")
 		mayFail := rapid.Bool().Draw(t, "jobs may fail")
 		failed := false
-		ends := func() batch.JobPhase {
+		ends := func() batchv1alpha1.JobPhase {
 			if mayFail && rapid.IntRange(0, 3).Draw(t, "fails") == 0 {
 				failed = true
-				return rapid.SampledFrom([]batch.JobPhase{batch.Failed, batch.Terminated}).Draw(t, "how")
+				return rapid.SampledFrom([]batchv1alpha1.JobPhase{batchv1alpha1.Failed, batchv1alpha1.Terminated}).Draw(t, "how")
 			}
-			return batch.Completed
+			return batchv1alpha1.Completed
 		}
 		s := newSite(t, f)
 		for range rapid.IntRange(1, 30).Draw(t, "happenings") {
@@ -210,14 +210,14 @@ func TestNoStepRunsTwiceOrTooEarlyWhateverCrashes(t *testing.T) {
 		if err := s.api.Touched(); err != nil {
 			t.Error(err)
 		}
-		want := flow.Succeed
+		want := flowv1alpha1.Succeed
 		if failed {
-			want = flow.Failed
+			want = flowv1alpha1.Failed
 		}
 		if got := s.flow().Status.State.Phase; got != want {
 			t.Errorf("the flow is %s, want %s: %+v", got, want, s.flow().Status)
 		}
-		if n := len(s.jobs()); want == flow.Succeed && (n == 0) != (f.Spec.JobRetainPolicy == flow.Delete) {
+		if n := len(s.jobs()); want == flowv1alpha1.Succeed && (n == 0) != (f.Spec.JobRetainPolicy == flowv1alpha1.Delete) {
 			t.Errorf("%d jobs are there, jobRetainPolicy is %s", n, f.Spec.JobRetainPolicy)
 		}
 	})

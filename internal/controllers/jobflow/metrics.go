@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 )
 
 // The metrics have the same names as in Volcano.
@@ -21,12 +21,12 @@ var (
 )
 
 // countPhaseEntry increments the counter of a phase if the flow has just entered the phase.
-func countPhaseEntry(f *flow.JobFlow, phase flow.Phase) {
+func countPhaseEntry(f *flowv1alpha1.JobFlow, phase flowv1alpha1.Phase) {
 	switch {
 	case phase == f.Status.State.Phase:
-	case phase == flow.Succeed:
+	case phase == flowv1alpha1.Succeed:
 		succeededFlows.WithLabelValues(f.Namespace).Inc()
-	case phase == flow.Failed:
+	case phase == flowv1alpha1.Failed:
 		failedFlows.WithLabelValues(f.Namespace).Inc()
 	}
 }

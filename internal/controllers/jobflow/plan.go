@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 )
 
 // Event reasons.
@@ -35,13 +35,13 @@ const probeEvery = time.Second
 
 // Input holds everything that a plan depends on. Compute does not change it.
 type Input struct {
-	Flow *flow.JobFlow
+	Flow *flowv1alpha1.JobFlow
 	// Templates maps names to the existing templates to which the steps refer.
-	Templates map[string]*flow.JobTemplate
+	Templates map[string]*flowv1alpha1.JobTemplate
 	// Jobs maps names to the jobs whose controller is this flow, matched by UID.
-	Jobs map[string]*batch.Job
+	Jobs map[string]*batchv1alpha1.Job
 	// Gone maps names to the last observed states of deleted jobs of the flow.
-	Gone map[string]*batch.Job
+	Gone map[string]*batchv1alpha1.Job
 	// Held holds the results of the probes that the last plan requested.
 	Held map[Probe]bool
 	// Silent holds the probes to which running pods have not responded for a while.
@@ -61,10 +61,10 @@ type Probe struct {
 
 // Plan holds the writes, the events and the probes to run.
 type Plan struct {
-	Create []*batch.Job
-	Delete []*batch.Job
+	Create []*batchv1alpha1.Job
+	Delete []*batchv1alpha1.Job
 	// Status is the new status; nil if it does not change.
-	Status *flow.JobFlowStatus
+	Status *flowv1alpha1.JobFlowStatus
 	Events []Event
 	// Probes are the probes to run before the plan can be completed.
 	Probes []Probe
@@ -81,14 +81,14 @@ func (p *planner) appendEvent(kind, reason, format string, args ...any) {
 
 // Compute returns the plan for a flow.
 func Compute(in Input) Plan {
-	p := &planner{in: &in, steps: map[string]*flow.JobStatus{}, leaving: map[string]bool{}}
+	p := &planner{in: &in, steps: map[string]*flowv1alpha1.JobStatus{}, leaving: map[string]bool{}}
 	if in.Flow.DeletionTimestamp != nil {
 		return Plan{} // the garbage collector deletes its jobs
 	}
 	status := in.Flow.Status.DeepCopy()
 	p.retryFailed(status)
 	p.updateJobList(status)
-	failed := computeFlowPhase(p, in.Flow) == flow.Failed
+	failed := computeFlowPhase(p, in.Flow) == flowv1alpha1.Failed
 	p.recordLost(failed)
 	if !failed {
 		for i := range in.Flow.Spec.Flows {
@@ -96,7 +96,7 @@ func Compute(in Input) Plan {
 		}
 	}
 	p.summarizePhases(status)
-	if status.State.Phase == flow.Succeed && in.Flow.Spec.JobRetainPolicy == flow.Delete && in.Flow.Status.State.Phase == flow.Succeed {
+	if status.State.Phase == flowv1alpha1.Succeed && in.Flow.Spec.JobRetainPolicy == flowv1alpha1.Delete && in.Flow.Status.State.Phase == flowv1alpha1.Succeed {
 		p.deleteAllJobs() // only after the status contains their completion
 	}
 	if status.State.Phase != in.Flow.Status.State.Phase {
@@ -113,7 +113,7 @@ type planner struct {
 	Plan
 	in *Input
 	// steps maps the names of jobs to their current or last state.
-	steps map[string]*flow.JobStatus
+	steps map[string]*flowv1alpha1.JobStatus
 	// lost holds the jobs that were deleted before they ended.
 	lost []string
 	// retried is the time of a retry; jobs that failed before it run again. Zero means that there is no retry.
@@ -123,20 +123,20 @@ type planner struct {
 }
 
 // isEndedPhase reports whether a job in this phase has ended and will not run again.
-func isEndedPhase(phase batch.JobPhase) bool {
-	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
+func isEndedPhase(phase batchv1alpha1.JobPhase) bool {
+	return phase == batchv1alpha1.Completed || phase == batchv1alpha1.Failed || phase == batchv1alpha1.Terminated
 }
 
 // updateJobList updates the list of jobs.
-func (p *planner) updateJobList(status *flow.JobFlowStatus) {
-	known := map[string]*flow.JobStatus{}
+func (p *planner) updateJobList(status *flowv1alpha1.JobFlowStatus) {
+	known := map[string]*flowv1alpha1.JobStatus{}
 	for i := range status.JobStatusList {
 		known[status.JobStatusList[i].Name] = &status.JobStatusList[i]
 	}
-	var list []flow.JobStatus
+	var list []flowv1alpha1.JobStatus
 	for i := range p.in.Flow.Spec.Flows {
-		name := flow.JobName(p.in.Flow, p.in.Flow.Spec.Flows[i].Name)
-		var s flow.JobStatus
+		name := flowv1alpha1.JobName(p.in.Flow, p.in.Flow.Spec.Flows[i].Name)
+		var s flowv1alpha1.JobStatus
 		if old := known[name]; old != nil {
 			s = *old
 			delete(known, name)
@@ -186,10 +186,10 @@ func (p *planner) recordLost(failed bool) {
 }
 
 // updateJobState copies the state of a job.
-func (p *planner) updateJobState(s *flow.JobStatus, job *batch.Job) {
+func (p *planner) updateJobState(s *flowv1alpha1.JobStatus, job *batchv1alpha1.Job) {
 	phase := job.Status.State.Phase
 	if phase == "" {
-		phase = batch.Pending
+		phase = batchv1alpha1.Pending
 	}
 	now := metav1.NewTime(p.in.Now.Truncate(time.Second))
 	if h := s.RunningHistories; s.State != phase || !s.StartTimestamp.Equal(&job.CreationTimestamp) {
@@ -197,7 +197,7 @@ func (p *planner) updateJobState(s *flow.JobStatus, job *batch.Job) {
 			h = slices.Clone(h)
 			h[len(h)-1].EndTimestamp = now
 		}
-		s.RunningHistories = append(slices.Clone(h), flow.JobRunningHistory{StartTimestamp: now, State: phase})
+		s.RunningHistories = append(slices.Clone(h), flowv1alpha1.JobRunningHistory{StartTimestamp: now, State: phase})
 		if n := len(s.RunningHistories); n > maxHistories {
 			s.RunningHistories = s.RunningHistories[n-maxHistories:]
 		}
@@ -213,8 +213,8 @@ func (p *planner) updateJobState(s *flow.JobStatus, job *batch.Job) {
 const maxHistories = 50
 
 // startStepIfReady creates the job of a step if its dependencies are met.
-func (p *planner) startStepIfReady(step *flow.Flow) {
-	name := flow.JobName(p.in.Flow, step.Name)
+func (p *planner) startStepIfReady(step *flowv1alpha1.Flow) {
+	name := flowv1alpha1.JobName(p.in.Flow, step.Name)
 	if p.steps[name] != nil || p.leaving[name] || !p.dependenciesMet(step) {
 		return
 	}
@@ -223,7 +223,7 @@ func (p *planner) startStepIfReady(step *flow.Flow) {
 		p.appendEvent(corev1.EventTypeWarning, noTemplate, "step %s waits: there is no JobTemplate %s in namespace %s; create it", step.Name, step.Name, p.in.Flow.Namespace)
 		return
 	}
-	job, err := flow.StepJob(p.in.Flow, step, template)
+	job, err := flowv1alpha1.StepJob(p.in.Flow, step, template)
 	if err != nil {
 		p.appendEvent(corev1.EventTypeWarning, badPatch, "step %s: its patch does not apply to JobTemplate %s: %v", step.Name, step.Name, err)
 		return
@@ -232,15 +232,15 @@ func (p *planner) startStepIfReady(step *flow.Flow) {
 }
 
 // dependenciesMet reports whether all dependencies of a step are met.
-func (p *planner) dependenciesMet(step *flow.Flow) bool {
+func (p *planner) dependenciesMet(step *flowv1alpha1.Flow) bool {
 	if step.DependsOn == nil {
 		return true
 	}
 	all := true
 	for _, target := range step.DependsOn.Targets {
-		s := p.steps[flow.JobName(p.in.Flow, target)]
+		s := p.steps[flowv1alpha1.JobName(p.in.Flow, target)]
 		switch {
-		case s != nil && s.State == batch.Completed:
+		case s != nil && s.State == batchv1alpha1.Completed:
 		case s == nil || step.DependsOn.Probe == nil || isEndedPhase(s.State):
 			all = false
 		default:
@@ -252,7 +252,7 @@ func (p *planner) dependenciesMet(step *flow.Flow) bool {
 
 // isProbeValid reports whether the probe of a step can be evaluated: the jobs must have the tasks that the probe names.
 // Otherwise it records an event, because a step with an unknown task would wait forever.
-func (p *planner) isProbeValid(step *flow.Flow) bool {
+func (p *planner) isProbeValid(step *flowv1alpha1.Flow) bool {
 	probe := step.DependsOn.Probe
 	if probe == nil {
 		return true
@@ -270,7 +270,7 @@ func (p *planner) isProbeValid(step *flow.Flow) bool {
 	for _, task := range tasks {
 		known := false
 		for _, target := range step.DependsOn.Targets {
-			name := flow.JobName(p.in.Flow, target)
+			name := flowv1alpha1.JobName(p.in.Flow, target)
 			job := p.in.Jobs[name]
 			switch {
 			case job != nil:
@@ -288,7 +288,7 @@ func (p *planner) isProbeValid(step *flow.Flow) bool {
 }
 
 // passesProbe reports whether the tasks of a job pass a probe. It ignores tasks that the job does not have.
-func (p *planner) passesProbe(probe *flow.Probe, name string) bool {
+func (p *planner) passesProbe(probe *flowv1alpha1.Probe, name string) bool {
 	job := p.in.Jobs[name]
 	if job == nil {
 		return false
@@ -339,7 +339,7 @@ func (p *planner) explainSilence(probe Probe) string {
 	return text + "; correct the probe's port and path, or what the task serves"
 }
 
-func findTaskByName(job *batch.Job, name string) *batch.TaskSpec {
+func findTaskByName(job *batchv1alpha1.Job, name string) *batchv1alpha1.TaskSpec {
 	for i := range job.Spec.Tasks {
 		if job.Spec.Tasks[i].Name == name {
 			return &job.Spec.Tasks[i]
@@ -349,7 +349,7 @@ func findTaskByName(job *batch.Job, name string) *batch.TaskSpec {
 }
 
 // neededPods returns the minimum number of pods of a task.
-func neededPods(t *batch.TaskSpec) int32 {
+func neededPods(t *batchv1alpha1.TaskSpec) int32 {
 	if t.MinAvailable != nil {
 		return max(*t.MinAvailable, 1)
 	}
@@ -357,28 +357,28 @@ func neededPods(t *batch.TaskSpec) int32 {
 }
 
 // summarizePhases groups the jobs by phase and sets the phase of the flow.
-func (p *planner) summarizePhases(status *flow.JobFlowStatus) {
+func (p *planner) summarizePhases(status *flowv1alpha1.JobFlowStatus) {
 	status.PendingJobs, status.RunningJobs, status.FailedJobs = nil, nil, nil
 	status.CompletedJobs, status.TerminatedJobs, status.UnKnowJobs = nil, nil, nil
-	conditions := map[string]flow.Condition{}
+	conditions := map[string]flowv1alpha1.Condition{}
 	for _, s := range status.JobStatusList {
 		list := &status.UnKnowJobs
 		switch s.State {
-		case batch.Pending:
+		case batchv1alpha1.Pending:
 			list = &status.PendingJobs
-		case batch.Running:
+		case batchv1alpha1.Running:
 			list = &status.RunningJobs
-		case batch.Failed:
+		case batchv1alpha1.Failed:
 			list = &status.FailedJobs
-		case batch.Completed:
+		case batchv1alpha1.Completed:
 			list = &status.CompletedJobs
-		case batch.Terminated:
+		case batchv1alpha1.Terminated:
 			list = &status.TerminatedJobs
 		}
 		*list = append(*list, s.Name)
 		c := status.Conditions[s.Name]
 		if job := p.in.Jobs[s.Name]; job != nil {
-			c = flow.Condition{Phase: s.State, CreateTimestamp: job.CreationTimestamp, RunningDuration: job.Status.RunningDuration, TaskStatusCount: job.Status.TaskStatusCount}
+			c = flowv1alpha1.Condition{Phase: s.State, CreateTimestamp: job.CreationTimestamp, RunningDuration: job.Status.RunningDuration, TaskStatusCount: job.Status.TaskStatusCount}
 		}
 		c.Phase = s.State
 		conditions[s.Name] = c
@@ -391,31 +391,31 @@ func (p *planner) summarizePhases(status *flow.JobFlowStatus) {
 }
 
 // computeFlowPhase returns the phase of the flow as a whole.
-func computeFlowPhase(p *planner, f *flow.JobFlow) flow.Phase {
+func computeFlowPhase(p *planner, f *flowv1alpha1.JobFlow) flowv1alpha1.Phase {
 	completed, begun := 0, 0
 	for i := range f.Spec.Flows {
-		s := p.steps[flow.JobName(f, f.Spec.Flows[i].Name)]
+		s := p.steps[flowv1alpha1.JobName(f, f.Spec.Flows[i].Name)]
 		if s == nil {
 			continue
 		}
 		switch s.State {
-		case batch.Failed, batch.Terminated:
-			return flow.Failed
-		case batch.Completed:
+		case batchv1alpha1.Failed, batchv1alpha1.Terminated:
+			return flowv1alpha1.Failed
+		case batchv1alpha1.Completed:
 			completed++
 			begun++
-		case batch.Pending:
+		case batchv1alpha1.Pending:
 		default:
 			begun++
 		}
 	}
 	switch {
 	case completed == len(f.Spec.Flows) && completed > 0:
-		return flow.Succeed
+		return flowv1alpha1.Succeed
 	case begun > 0:
-		return flow.Running
+		return flowv1alpha1.Running
 	}
-	return flow.Pending
+	return flowv1alpha1.Pending
 }
 
 // deleteAllJobs deletes the jobs of a flow that succeeded.

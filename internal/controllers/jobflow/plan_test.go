@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
 
@@ -28,11 +28,11 @@ type world struct {
 	log   []string
 }
 
-func newWorld(t *testing.T, steps ...flow.Flow) *world {
-	f := &flow.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "default", UID: "flow"}}
+func newWorld(t *testing.T, steps ...flowv1alpha1.Flow) *world {
+	f := &flowv1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "default", UID: "flow"}}
 	f.Spec.Flows = steps
 	w := &world{t: t, holds: map[string]bool{}}
-	w.in = Input{Flow: f, Templates: map[string]*flow.JobTemplate{}, Jobs: map[string]*batch.Job{}, Gone: map[string]*batch.Job{}, Now: epoch}
+	w.in = Input{Flow: f, Templates: map[string]*flowv1alpha1.JobTemplate{}, Jobs: map[string]*batchv1alpha1.Job{}, Gone: map[string]*batchv1alpha1.Job{}, Now: epoch}
 	for _, s := range steps {
 		w.template(s.Name)
 	}
@@ -40,8 +40,8 @@ func newWorld(t *testing.T, steps ...flow.Flow) *world {
 }
 
 func (w *world) template(name string) {
-	template := &flow.JobTemplate{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
-	template.Spec = batch.JobSpec{Queue: "default", MinAvailable: 2, Tasks: []batch.TaskSpec{{Name: "server", Replicas: 2, Template: corev1.PodTemplateSpec{
+	template := &flowv1alpha1.JobTemplate{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+	template.Spec = batchv1alpha1.JobSpec{Queue: "default", MinAvailable: 2, Tasks: []batchv1alpha1.TaskSpec{{Name: "server", Replicas: 2, Template: corev1.PodTemplateSpec{
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}}},
 	}}}}
 	w.in.Templates[name] = template
@@ -82,13 +82,13 @@ func (w *world) look() Plan {
 }
 
 // is sets the phase of a job and of all its pods.
-func (w *world) is(name string, phase batch.JobPhase, pods corev1.PodPhase) {
+func (w *world) is(name string, phase batchv1alpha1.JobPhase, pods corev1.PodPhase) {
 	j := w.in.Jobs[name]
 	if j == nil {
 		w.t.Fatalf("there is no job %s: %v", name, w.log)
 	}
 	j.Status.State.Phase, j.Status.State.LastTransitionTime = phase, metav1.NewTime(w.in.Now)
-	j.Status.TaskStatusCount = map[string]batch.TaskState{"server": {Phase: map[corev1.PodPhase]int32{pods: 2}}}
+	j.Status.TaskStatusCount = map[string]batchv1alpha1.TaskState{"server": {Phase: map[corev1.PodPhase]int32{pods: 2}}}
 	w.look()
 	w.look()
 }
@@ -107,34 +107,34 @@ func (w *world) want(lines ...string) {
 	w.log = nil
 }
 
-func (w *world) phase(want flow.Phase) {
+func (w *world) phase(want flowv1alpha1.Phase) {
 	w.t.Helper()
 	if got := w.in.Flow.Status.State.Phase; got != want {
 		w.t.Errorf("the flow is %s, want %s", got, want)
 	}
 }
 
-func after(name string, targets ...string) flow.Flow {
-	return flow.Flow{Name: name, DependsOn: &flow.DependsOn{Targets: targets}}
+func after(name string, targets ...string) flowv1alpha1.Flow {
+	return flowv1alpha1.Flow{Name: name, DependsOn: &flowv1alpha1.DependsOn{Targets: targets}}
 }
 
 func TestStepsFollowEachOther(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"}, after("b", "a"), after("c", "a"), after("d", "b", "c"))
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, after("b", "a"), after("c", "a"), after("d", "b", "c"))
 	w.look()
 	w.want("make f-a")
-	w.phase(flow.Pending)
-	w.is("f-a", batch.Running, corev1.PodRunning)
+	w.phase(flowv1alpha1.Pending)
+	w.is("f-a", batchv1alpha1.Running, corev1.PodRunning)
 	w.want()
-	w.phase(flow.Running)
-	w.is("f-a", batch.Completed, corev1.PodSucceeded)
+	w.phase(flowv1alpha1.Running)
+	w.is("f-a", batchv1alpha1.Completed, corev1.PodSucceeded)
 	w.want("make f-b", "make f-c")
-	w.is("f-b", batch.Completed, corev1.PodSucceeded)
+	w.is("f-b", batchv1alpha1.Completed, corev1.PodSucceeded)
 	w.want()
-	w.phase(flow.Running)
-	w.is("f-c", batch.Completed, corev1.PodSucceeded)
+	w.phase(flowv1alpha1.Running)
+	w.is("f-c", batchv1alpha1.Completed, corev1.PodSucceeded)
 	w.want("make f-d")
-	w.is("f-d", batch.Completed, corev1.PodSucceeded)
-	w.phase(flow.Succeed)
+	w.is("f-d", batchv1alpha1.Completed, corev1.PodSucceeded)
+	w.phase(flowv1alpha1.Succeed)
 	s := w.in.Flow.Status
 	if diff := cmp.Diff([]string{"f-a", "f-b", "f-c", "f-d"}, s.CompletedJobs); diff != "" {
 		t.Error(diff)
@@ -146,23 +146,23 @@ func TestStepsFollowEachOther(t *testing.T) {
 
 func TestAProbeLetsAStepBeginBeforeItsTargetsEnd(t *testing.T) {
 	for name, c := range map[string]struct {
-		probe flow.Probe
+		probe flowv1alpha1.Probe
 		ready func(w *world)
 		asked []string
 	}{
-		"http": {flow.Probe{HTTPGetList: []flow.HTTPGet{{TaskName: "server", Path: "/ready", Port: 8080}}},
+		"http": {flowv1alpha1.Probe{HTTPGetList: []flowv1alpha1.HTTPGet{{TaskName: "server", Path: "/ready", Port: 8080}}},
 			func(w *world) { w.holds["f-a/server"] = true }, []string{"http f-a/server:8080/ready"}},
-		"tcp": {flow.Probe{TCPSocketList: []flow.TCPSocket{{TaskName: "server", Port: 22}}},
+		"tcp": {flowv1alpha1.Probe{TCPSocketList: []flowv1alpha1.TCPSocket{{TaskName: "server", Port: 22}}},
 			func(w *world) { w.holds["f-a/server"] = true }, []string{"tcp f-a/server:22"}},
-		"status": {flow.Probe{TaskStatusList: []flow.TaskStatus{{TaskName: "server", Phase: "Running"}}},
-			func(w *world) { w.is("f-a", batch.Running, corev1.PodRunning) }, nil},
-		"completed": {flow.Probe{TaskStatusList: []flow.TaskStatus{{TaskName: "server", Phase: "Running"}}},
-			func(w *world) { w.is("f-a", batch.Completed, corev1.PodSucceeded) }, nil},
+		"status": {flowv1alpha1.Probe{TaskStatusList: []flowv1alpha1.TaskStatus{{TaskName: "server", Phase: "Running"}}},
+			func(w *world) { w.is("f-a", batchv1alpha1.Running, corev1.PodRunning) }, nil},
+		"completed": {flowv1alpha1.Probe{TaskStatusList: []flowv1alpha1.TaskStatus{{TaskName: "server", Phase: "Running"}}},
+			func(w *world) { w.is("f-a", batchv1alpha1.Completed, corev1.PodSucceeded) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := after("b", "a")
 			b.DependsOn.Probe = &c.probe
-			w := newWorld(t, flow.Flow{Name: "a"}, b)
+			w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, b)
 			w.look()
 			w.look()
 			w.want("make f-a")
@@ -181,41 +181,41 @@ func TestAProbeLetsAStepBeginBeforeItsTargetsEnd(t *testing.T) {
 
 func TestAProbeOfATaskOfNobodyIsTold(t *testing.T) {
 	b := after("b", "a")
-	b.DependsOn.Probe = &flow.Probe{TaskStatusList: []flow.TaskStatus{{TaskName: "typo", Phase: "Running"}}}
-	w := newWorld(t, flow.Flow{Name: "a"}, b)
+	b.DependsOn.Probe = &flowv1alpha1.Probe{TaskStatusList: []flowv1alpha1.TaskStatus{{TaskName: "typo", Phase: "Running"}}}
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, b)
 	w.look()
 	w.look()
 	w.want("make f-a", "TaskNotFound: step b waits: no target has the task typo of its probe")
 }
 
 func TestAFlowFailsWithOneOfItsJobs(t *testing.T) {
-	for _, phase := range []batch.JobPhase{batch.Failed, batch.Terminated} {
-		w := newWorld(t, flow.Flow{Name: "a"}, flow.Flow{Name: "b"}, after("c", "b"))
+	for _, phase := range []batchv1alpha1.JobPhase{batchv1alpha1.Failed, batchv1alpha1.Terminated} {
+		w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, flowv1alpha1.Flow{Name: "b"}, after("c", "b"))
 		w.look()
 		w.is("f-a", phase, corev1.PodFailed)
-		w.phase(flow.Failed)
-		w.is("f-b", batch.Completed, corev1.PodSucceeded)
-		w.phase(flow.Failed)
+		w.phase(flowv1alpha1.Failed)
+		w.is("f-b", batchv1alpha1.Completed, corev1.PodSucceeded)
+		w.phase(flowv1alpha1.Failed)
 		w.want("make f-a", "make f-b") // no further step starts
 	}
 }
 
 func TestASuspendedJobDoesNotEndItsFlow(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	w.look()
-	w.is("f-a", batch.Aborted, "")
-	w.phase(flow.Running)
-	w.is("f-a", batch.Completed, corev1.PodSucceeded)
-	w.phase(flow.Succeed)
+	w.is("f-a", batchv1alpha1.Aborted, "")
+	w.phase(flowv1alpha1.Running)
+	w.is("f-a", batchv1alpha1.Completed, corev1.PodSucceeded)
+	w.phase(flowv1alpha1.Succeed)
 }
 
 func TestAStepThatHasEndedDoesNotRunAgainWhenItsJobIsGone(t *testing.T) {
 	for _, seen := range []bool{true, false} {
-		w := newWorld(t, flow.Flow{Name: "a"}, after("b", "a"))
+		w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, after("b", "a"))
 		w.look()
 		w.look()
 		job := w.in.Jobs["f-a"]
-		job.Status.State.Phase = batch.Completed
+		job.Status.State.Phase = batchv1alpha1.Completed
 		if seen {
 			w.look() // the status of the flow contains it
 		} else {
@@ -228,39 +228,39 @@ func TestAStepThatHasEndedDoesNotRunAgainWhenItsJobIsGone(t *testing.T) {
 }
 
 func TestAJobThatWasDeletedBeforeItEndedIsMadeAnew(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	w.look()
-	w.is("f-a", batch.Running, corev1.PodRunning)
+	w.is("f-a", batchv1alpha1.Running, corev1.PodRunning)
 	delete(w.in.Jobs, "f-a")
 	w.look()
 	w.want("make f-a", "JobGone: job f-a was deleted before it ended; it is created again", "make f-a")
 }
 
 func TestAFlowThatHasFailedMakesNoJobAnew(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"}, flow.Flow{Name: "b"})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, flowv1alpha1.Flow{Name: "b"})
 	w.look()
-	w.is("f-a", batch.Running, corev1.PodRunning)
-	w.is("f-b", batch.Failed, corev1.PodFailed)
+	w.is("f-a", batchv1alpha1.Running, corev1.PodRunning)
+	w.is("f-b", batchv1alpha1.Failed, corev1.PodFailed)
 	delete(w.in.Jobs, "f-a")
 	w.look()
 	w.want("make f-a", "make f-b", "JobGone: job f-a was deleted before it ended; the flow has failed, and no further jobs are created")
 }
 
 func TestJobsOfAFlowThatSucceededAreDeletedIfItSaysSo(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"}, flow.Flow{Name: "b"})
-	w.in.Flow.Spec.JobRetainPolicy = flow.Delete
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, flowv1alpha1.Flow{Name: "b"})
+	w.in.Flow.Spec.JobRetainPolicy = flowv1alpha1.Delete
 	w.look()
-	w.is("f-a", batch.Completed, corev1.PodSucceeded)
+	w.is("f-a", batchv1alpha1.Completed, corev1.PodSucceeded)
 	w.want("make f-a", "make f-b")
-	w.is("f-b", batch.Completed, corev1.PodSucceeded)
+	w.is("f-b", batchv1alpha1.Completed, corev1.PodSucceeded)
 	w.want("delete f-a", "delete f-b")
 	w.look()
-	w.phase(flow.Succeed)
+	w.phase(flowv1alpha1.Succeed)
 	w.want()
 }
 
 func TestAMissingTemplateIsToldAndComesLater(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	delete(w.in.Templates, "a")
 	w.look()
 	w.want("TemplateNotFound: step a waits: there is no JobTemplate a in namespace default; create it")
@@ -270,22 +270,22 @@ func TestAMissingTemplateIsToldAndComesLater(t *testing.T) {
 }
 
 func TestStepsMayBeAddedLater(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	w.look()
-	w.is("f-a", batch.Completed, corev1.PodSucceeded)
-	w.phase(flow.Succeed)
+	w.is("f-a", batchv1alpha1.Completed, corev1.PodSucceeded)
+	w.phase(flowv1alpha1.Succeed)
 	w.in.Flow.Spec.Flows = append(w.in.Flow.Spec.Flows, after("b", "a"))
 	w.template("b")
 	w.look()
 	w.want("make f-a", "make f-b")
 	w.look()
-	w.phase(flow.Running)
+	w.phase(flowv1alpha1.Running)
 }
 
 // TestAPatchThatDoesNotFitIsTold covers patches that admission did not reject, because the flow is older or the
 // template has changed since.
 func TestAPatchThatDoesNotFitIsTold(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a", Patch: &flow.Patch{JobSpec: batch.JobSpec{Tasks: []batch.TaskSpec{{Replicas: 3}}}}})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a", Patch: &flowv1alpha1.Patch{JobSpec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Replicas: 3}}}}})
 	w.look()
 	w.want("PatchFailed: step a: its patch does not apply to JobTemplate a: cannot merge: map: map[replicas:3] does not contain declared merge key: name")
 	w.in.Flow.Spec.Flows[0].Patch.JobSpec.Tasks[0].Name = "server"
@@ -294,9 +294,9 @@ func TestAPatchThatDoesNotFitIsTold(t *testing.T) {
 }
 
 func TestAPatchChangesTheTemplate(t *testing.T) {
-	a := flow.Flow{Name: "a", Patch: &flow.Patch{JobSpec: batch.JobSpec{
+	a := flowv1alpha1.Flow{Name: "a", Patch: &flowv1alpha1.Patch{JobSpec: batchv1alpha1.JobSpec{
 		Queue: "night", MinAvailable: 3,
-		Tasks: []batch.TaskSpec{
+		Tasks: []batchv1alpha1.TaskSpec{
 			{Name: "server", Replicas: 3, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{
 				{Name: "main", Image: "busybox:2"}, {Name: "side", Image: "log"},
 			}}}},
@@ -324,7 +324,7 @@ func TestAPatchChangesTheTemplate(t *testing.T) {
 }
 
 func TestJobsSayWhatTheyWereMadeFrom(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	w.look()
 	job := w.in.Jobs["f-a"]
 	for key, want := range map[string]string{keys.CreatedByJobFlow: "default.f", keys.CreatedByJobTemplate: "default.a"} {
@@ -338,12 +338,12 @@ func TestJobsSayWhatTheyWereMadeFrom(t *testing.T) {
 }
 
 func TestHistoriesTellWhatPhasesAJobWasIn(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	w.look()
-	w.is("f-a", batch.Running, corev1.PodRunning)
-	w.is("f-a", batch.Restarting, corev1.PodRunning)
-	w.is("f-a", batch.Completed, corev1.PodSucceeded)
-	var got []batch.JobPhase
+	w.is("f-a", batchv1alpha1.Running, corev1.PodRunning)
+	w.is("f-a", batchv1alpha1.Restarting, corev1.PodRunning)
+	w.is("f-a", batchv1alpha1.Completed, corev1.PodSucceeded)
+	var got []batchv1alpha1.JobPhase
 	s := w.in.Flow.Status.JobStatusList[0]
 	for i, h := range s.RunningHistories {
 		got = append(got, h.State)
@@ -351,7 +351,7 @@ func TestHistoriesTellWhatPhasesAJobWasIn(t *testing.T) {
 			t.Errorf("phase %s ends at %v", h.State, h.EndTimestamp)
 		}
 	}
-	if diff := cmp.Diff([]batch.JobPhase{batch.Running, batch.Restarting, batch.Completed}, got); diff != "" {
+	if diff := cmp.Diff([]batchv1alpha1.JobPhase{batchv1alpha1.Running, batchv1alpha1.Restarting, batchv1alpha1.Completed}, got); diff != "" {
 		t.Error(diff)
 	}
 	if s.EndTimestamp.IsZero() || s.StartTimestamp.IsZero() {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
@@ -46,7 +46,7 @@ func newProber(cache client.Reader) *prober {
 
 // runAllProbes runs the probes. A probe succeeds if all pods of the task exist, run and respond. It counts as
 // unanswered if it fails although all pods run.
-func (p *prober) runAllProbes(ctx context.Context, jobs map[string]*batch.Job, probes []Probe) (held map[Probe]bool, unanswered []Probe, err error) {
+func (p *prober) runAllProbes(ctx context.Context, jobs map[string]*batchv1alpha1.Job, probes []Probe) (held map[Probe]bool, unanswered []Probe, err error) {
 	held = map[Probe]bool{}
 	for _, probe := range probes {
 		addresses, err := p.podAddresses(ctx, jobs[probe.Job], probe.Task)
@@ -93,7 +93,7 @@ func (l *listener) countUnanswered(flow types.NamespacedName, unanswered []Probe
 }
 
 // podAddresses returns the IP addresses of the running pods of a task; nil if fewer pods run than the task needs.
-func (p *prober) podAddresses(ctx context.Context, job *batch.Job, name string) ([]string, error) {
+func (p *prober) podAddresses(ctx context.Context, job *batchv1alpha1.Job, name string) ([]string, error) {
 	if job == nil {
 		return nil, nil
 	}

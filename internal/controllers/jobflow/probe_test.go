@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
@@ -42,12 +42,12 @@ func TestProbesAskEveryPodOfATask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "f-a", Namespace: "default", UID: "job"}}
-	job.Spec.Tasks = []batch.TaskSpec{{Name: "server", Replicas: 2}}
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "f-a", Namespace: "default", UID: "job"}}
+	job.Spec.Tasks = []batchv1alpha1.TaskSpec{{Name: "server", Replicas: 2}}
 	pod := func(name string, phase corev1.PodPhase, ip string) *corev1.Pod {
 		return &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", Annotations: map[string]string{keys.TaskSpec: "server"},
-				OwnerReferences: []metav1.OwnerReference{{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: "f-a", UID: "job", Controller: new(true)}}},
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "f-a", UID: "job", Controller: new(true)}}},
 			Status: corev1.PodStatus{Phase: phase, PodIP: ip},
 		}
 	}
@@ -84,7 +84,7 @@ func TestProbesAskEveryPodOfATask(t *testing.T) {
 				b = b.WithObjects(p)
 			}
 			c.probe.Job, c.probe.Task = "f-a", "server"
-			held, _, err := newProber(b.Build()).runAllProbes(t.Context(), map[string]*batch.Job{"f-a": job}, []Probe{c.probe})
+			held, _, err := newProber(b.Build()).runAllProbes(t.Context(), map[string]*batchv1alpha1.Job{"f-a": job}, []Probe{c.probe})
 			if err != nil || held[c.probe] != c.want {
 				t.Errorf("holds: %v, %v; want %v", held[c.probe], err, c.want)
 			}
@@ -127,8 +127,8 @@ func TestAProbeThatIsNotAnsweredForAWhileIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := after("b", "a")
-			b.DependsOn.Probe = &flow.Probe{TCPSocketList: []flow.TCPSocket{{TaskName: "server", Port: 22}}}
-			w := newWorld(t, flow.Flow{Name: "a"}, b)
+			b.DependsOn.Probe = &flowv1alpha1.Probe{TCPSocketList: []flowv1alpha1.TCPSocket{{TaskName: "server", Port: 22}}}
+			w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, b)
 			w.in.Templates["a"].Spec.Plugins = c.plugins
 			w.look()
 			w.look()

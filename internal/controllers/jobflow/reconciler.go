@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/eventdedup"
 	"github.com/vc-batch/vc/internal/controllers/index"
@@ -58,9 +58,9 @@ func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
 	options, observed := backoff.ControllerOptions(o.Reconcilers, r)
 	err := ctrl.NewControllerManagedBy(mgr).Named("jobflow-controller").
-		For(&flow.JobFlow{}).
-		Watches(&batch.Job{}, r.jobHandler()).
-		Watches(&flow.JobTemplate{}, handler.EnqueueRequestsFromMapFunc(r.flowsUsing)).
+		For(&flowv1alpha1.JobFlow{}).
+		Watches(&batchv1alpha1.Job{}, r.jobHandler()).
+		Watches(&flowv1alpha1.JobTemplate{}, handler.EnqueueRequestsFromMapFunc(r.flowsUsing)).
 		WithOptions(options).
 		Complete(observed)
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *Reconciler) jobHandler() handler.EventHandler {
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { wake(e.Object, q) },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) { wake(e.ObjectNew, q) },
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
-			if job, ok := e.Object.(*batch.Job); ok {
+			if job, ok := e.Object.(*batchv1alpha1.Job); ok {
 				r.gone.storeDeleted(job)
 			}
 			wake(e.Object, q)
@@ -93,7 +93,7 @@ func (r *Reconciler) jobHandler() handler.EventHandler {
 
 // flowsUsing returns requests for the flows that refer to a template.
 func (r *Reconciler) flowsUsing(ctx context.Context, template client.Object) []reconcile.Request {
-	var flows flow.JobFlowList
+	var flows flowv1alpha1.JobFlowList
 	if err := r.cache.List(ctx, &flows, client.InNamespace(template.GetNamespace())); err != nil {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (r *Reconciler) flowsUsing(ctx context.Context, template client.Object) []r
 
 // Reconcile reads a flow, computes its plan, runs the requested probes, and carries out the plan.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	f := &flow.JobFlow{}
+	f := &flowv1alpha1.JobFlow{}
 	if err := r.cache.Get(ctx, request.NamespacedName, f); err != nil {
 		r.told.Forget(request.NamespacedName)
 		r.listener.countUnanswered(request.NamespacedName, nil)
@@ -120,7 +120,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	in := Input{Flow: f, Templates: map[string]*flow.JobTemplate{}, Jobs: map[string]*batch.Job{}, Gone: r.gone.deletedJobs(f), Now: r.now()}
+	in := Input{Flow: f, Templates: map[string]*flowv1alpha1.JobTemplate{}, Jobs: map[string]*batchv1alpha1.Job{}, Gone: r.gone.deletedJobs(f), Now: r.now()}
 	jobs, err := index.JobsOwnedBy(ctx, r.cache, f)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -129,7 +129,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		in.Jobs[job.Name] = job
 	}
 	for i := range f.Spec.Flows {
-		template := &flow.JobTemplate{}
+		template := &flowv1alpha1.JobTemplate{}
 		err := r.cache.Get(ctx, types.NamespacedName{Namespace: f.Namespace, Name: f.Spec.Flows[i].Name}, template)
 		if client.IgnoreNotFound(err) != nil {
 			return reconcile.Result{}, fmt.Errorf("jobtemplate %s: %w", f.Spec.Flows[i].Name, err)
@@ -150,7 +150,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return r.carryOutPlan(ctx, f, &p)
 }
 
-func (r *Reconciler) carryOutPlan(ctx context.Context, f *flow.JobFlow, p *Plan) (reconcile.Result, error) {
+func (r *Reconciler) carryOutPlan(ctx context.Context, f *flowv1alpha1.JobFlow, p *Plan) (reconcile.Result, error) {
 	for _, e := range p.Events {
 		r.recordEvent(f, e)
 	}
@@ -178,7 +178,7 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, f *flow.JobFlow, p *Plan)
 			return reconcile.Result{}, fmt.Errorf("jobflow %s: job %s: %w", f.Name, job.Name, err)
 		}
 		why := "the flow succeeded, and jobRetainPolicy is delete"
-		if job.Status.State.Phase != batch.Completed {
+		if job.Status.State.Phase != batchv1alpha1.Completed {
 			why = "its step runs again"
 		}
 		r.recordEvent(f, Event{corev1.EventTypeNormal, deleted, "Deleted job " + job.Name + ": " + why})
@@ -186,7 +186,7 @@ func (r *Reconciler) carryOutPlan(ctx context.Context, f *flow.JobFlow, p *Plan)
 	return reconcile.Result{RequeueAfter: p.RequeueAfter}, nil
 }
 
-func (r *Reconciler) createStepJob(ctx context.Context, f *flow.JobFlow, job *batch.Job) error {
+func (r *Reconciler) createStepJob(ctx context.Context, f *flowv1alpha1.JobFlow, job *batchv1alpha1.Job) error {
 	err := r.api.Create(ctx, job)
 	switch {
 	case err == nil:
@@ -198,7 +198,7 @@ func (r *Reconciler) createStepJob(ctx context.Context, f *flow.JobFlow, job *ba
 	case !apierrors.IsAlreadyExists(err):
 		return err
 	}
-	there := &batch.Job{}
+	there := &batchv1alpha1.Job{}
 	if err := r.api.Get(ctx, client.ObjectKeyFromObject(job), there); err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (r *Reconciler) createStepJob(ctx context.Context, f *flow.JobFlow, job *ba
 }
 
 // deleteStepJob deletes this job, identified by its UID, and its pods.
-func (r *Reconciler) deleteStepJob(ctx context.Context, job *batch.Job) error {
+func (r *Reconciler) deleteStepJob(ctx context.Context, job *batchv1alpha1.Job) error {
 	background, uid := metav1.DeletePropagationBackground, job.UID
 	err := r.api.Delete(ctx, job, &client.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}})
 	if apierrors.IsConflict(err) {
@@ -219,7 +219,7 @@ func (r *Reconciler) deleteStepJob(ctx context.Context, job *batch.Job) error {
 	return client.IgnoreNotFound(err)
 }
 
-func (r *Reconciler) recordEvent(f *flow.JobFlow, e Event) {
+func (r *Reconciler) recordEvent(f *flowv1alpha1.JobFlow, e Event) {
 	if r.told.New(client.ObjectKeyFromObject(f), e.Reason, e.Message) {
 		r.recorder.Event(f, e.Type, e.Reason, e.Message)
 	}
@@ -229,14 +229,14 @@ func (r *Reconciler) recordEvent(f *flow.JobFlow, e Event) {
 // flow is deleted.
 type graveyard struct {
 	mu    sync.Mutex
-	flows map[types.NamespacedName]map[string]*batch.Job // by job name; only owner and status fields
+	flows map[types.NamespacedName]map[string]*batchv1alpha1.Job // by job name; only owner and status fields
 }
 
 // buried is the maximum number of flows in a graveyard. If there are more, all entries are dropped, which is safe
 // because the status of a flow is authoritative.
 const buried = 10_000
 
-func (g *graveyard) storeDeleted(job *batch.Job) {
+func (g *graveyard) storeDeleted(job *batchv1alpha1.Job) {
 	owner := metav1.GetControllerOfNoCopy(job)
 	if owner == nil || owner.Kind != "JobFlow" || !isEndedPhase(job.Status.State.Phase) {
 		return
@@ -244,20 +244,20 @@ func (g *graveyard) storeDeleted(job *batch.Job) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.flows == nil || len(g.flows) > buried {
-		g.flows = map[types.NamespacedName]map[string]*batch.Job{}
+		g.flows = map[types.NamespacedName]map[string]*batchv1alpha1.Job{}
 	}
 	name := types.NamespacedName{Namespace: job.Namespace, Name: owner.Name}
 	if g.flows[name] == nil {
-		g.flows[name] = map[string]*batch.Job{}
+		g.flows[name] = map[string]*batchv1alpha1.Job{}
 	}
-	g.flows[name][job.Name] = &batch.Job{
+	g.flows[name][job.Name] = &batchv1alpha1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: job.Name, Namespace: job.Namespace, CreationTimestamp: job.CreationTimestamp, OwnerReferences: job.OwnerReferences},
-		Status:     batch.JobStatus{State: job.Status.State, RetryCount: job.Status.RetryCount, UserRestarts: job.Status.UserRestarts},
+		Status:     batchv1alpha1.JobStatus{State: job.Status.State, RetryCount: job.Status.RetryCount, UserRestarts: job.Status.UserRestarts},
 	}
 }
 
 // deletedJobs returns the deleted jobs of a flow whose end is not in the flow's status yet, and drops all others.
-func (g *graveyard) deletedJobs(f *flow.JobFlow) map[string]*batch.Job {
+func (g *graveyard) deletedJobs(f *flowv1alpha1.JobFlow) map[string]*batchv1alpha1.Job {
 	name := client.ObjectKeyFromObject(f)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -269,7 +269,7 @@ func (g *graveyard) deletedJobs(f *flow.JobFlow) map[string]*batch.Job {
 	if len(g.flows[name]) == 0 {
 		delete(g.flows, name)
 	}
-	of := map[string]*batch.Job{}
+	of := map[string]*batchv1alpha1.Job{}
 	for job, grave := range g.flows[name] {
 		if metav1.IsControlledBy(grave, f) {
 			of[job] = grave

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/test/fakeapi"
 )
@@ -26,8 +26,8 @@ import (
 // oneStep returns a flow of one step, its template, and its controller.
 func oneStep(t *testing.T, create error, objects ...client.Object) (*fakeapi.Server, func() ([]string, error)) {
 	t.Helper()
-	w := newWorld(t, flow.Flow{Name: "a"})
-	w.in.Flow.Spec.JobRetainPolicy = flow.Delete
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
+	w.in.Flow.Spec.JobRetainPolicy = flowv1alpha1.Delete
 	api := fakeapi.New(scheme, func() time.Time { return epoch })
 	for _, o := range append(objects, w.in.Flow, w.in.Templates["a"]) {
 		api.Put(o)
@@ -48,11 +48,11 @@ func oneStep(t *testing.T, create error, objects ...client.Object) (*fakeapi.Ser
 }
 
 func TestWhatTheAPIServerAnswersToAStep(t *testing.T) {
-	jobs := schema.GroupResource{Group: batch.GroupVersion.Group, Resource: "jobs"}
+	jobs := schema.GroupResource{Group: batchv1alpha1.GroupVersion.Group, Resource: "jobs"}
 	ending := apierrors.NewForbidden(jobs, "f-a", errors.New("the namespace is being terminated"))
 	ending.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	// A foreign job whose labels refer to the flow (#4090).
-	foreign := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "f-a", Namespace: "default", UID: "theirs", Labels: map[string]string{keys.CreatedByJobFlow: "default.f"}}}
+	foreign := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "f-a", Namespace: "default", UID: "theirs", Labels: map[string]string{keys.CreatedByJobFlow: "default.f"}}}
 	for name, c := range map[string]struct {
 		create  error
 		objects []client.Object
@@ -83,17 +83,17 @@ func TestWhatTheAPIServerAnswersToAStep(t *testing.T) {
 // jobs (#4090).
 func TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows(t *testing.T) {
 	labels := map[string]string{keys.CreatedByJobFlow: "default.f", keys.CreatedByJobTemplate: "default.a"}
-	foreign := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "default", UID: "theirs", Labels: labels}}
-	foreign.Status.State.Phase = batch.Failed
+	foreign := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "default", UID: "theirs", Labels: labels}}
+	foreign.Status.State.Phase = batchv1alpha1.Failed
 	api, look := oneStep(t, nil, foreign)
 	if _, err := look(); err != nil {
 		t.Fatal(err)
 	}
-	var job batch.Job
+	var job batchv1alpha1.Job
 	if err := api.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "f-a"}, &job); err != nil {
 		t.Fatal(err)
 	}
-	job.Status.State.Phase = batch.Completed
+	job.Status.State.Phase = batchv1alpha1.Completed
 	if err := api.Status().Update(t.Context(), &job); err != nil {
 		t.Fatal(err)
 	}
@@ -102,12 +102,12 @@ func TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var f flow.JobFlow
-	var left batch.JobList
+	var f flowv1alpha1.JobFlow
+	var left batchv1alpha1.JobList
 	if err := errors.Join(api.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "f"}, &f), api.List(t.Context(), &left)); err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Status.JobStatusList) != 1 || f.Status.State.Phase != flow.Succeed {
+	if len(f.Status.JobStatusList) != 1 || f.Status.State.Phase != flowv1alpha1.Succeed {
 		t.Errorf("the flow is %s of %v", f.Status.State.Phase, f.Status.JobStatusList)
 	}
 	if len(left.Items) != 1 || left.Items[0].Name != "mine" {
@@ -117,14 +117,14 @@ func TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows(t *testing.T) {
 
 func TestEndsOfFlowsAreCountedUnderVolcanosNames(t *testing.T) {
 	registerMetrics()
-	f := &flow.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "counted"}}
+	f := &flowv1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "counted"}}
 	for range 2 {
-		countPhaseEntry(f, flow.Succeed)
+		countPhaseEntry(f, flowv1alpha1.Succeed)
 	}
-	countPhaseEntry(f, flow.Failed)
-	countPhaseEntry(f, flow.Running)
-	f.Status.State.Phase = flow.Failed
-	countPhaseEntry(f, flow.Failed) // the phase was the same before
+	countPhaseEntry(f, flowv1alpha1.Failed)
+	countPhaseEntry(f, flowv1alpha1.Running)
+	f.Status.State.Phase = flowv1alpha1.Failed
+	countPhaseEntry(f, flowv1alpha1.Failed) // the phase was the same before
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -145,28 +145,28 @@ func TestEndsOfFlowsAreCountedUnderVolcanosNames(t *testing.T) {
 }
 
 func TestJobsThatAreGoneAreRememberedNoLongerThanNeeded(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	f := w.in.Flow
 	name := types.NamespacedName{Namespace: f.Namespace, Name: f.Name}
-	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "f-a", Namespace: f.Namespace,
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, flow.GroupVersion.WithKind("JobFlow"))}}}
-	job.Spec.Tasks = []batch.TaskSpec{{Name: "w"}}
-	job.Status.State.Phase = batch.Completed
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "f-a", Namespace: f.Namespace,
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, flowv1alpha1.GroupVersion.WithKind("JobFlow"))}}}
+	job.Spec.Tasks = []batchv1alpha1.TaskSpec{{Name: "w"}}
+	job.Status.State.Phase = batchv1alpha1.Completed
 	api := fakeapi.New(scheme, func() time.Time { return epoch })
 	r := New(Options{Cache: api.Objects, API: api, Recorder: record.NewFakeRecorder(20), Now: func() time.Time { return epoch }})
 	r.gone.storeDeleted(job)
 	of := r.gone.deletedJobs(f)
-	if of["f-a"] == nil || of["f-a"].Status.State.Phase != batch.Completed || len(of["f-a"].Spec.Tasks) > 0 {
+	if of["f-a"] == nil || of["f-a"].Status.State.Phase != batchv1alpha1.Completed || len(of["f-a"].Spec.Tasks) > 0 {
 		t.Errorf("remembered: %+v", of["f-a"])
 	}
 	another := f.DeepCopy()
 	another.UID = "another"
-	another.Status.JobStatusList = []flow.JobStatus{{Name: "f-a", State: batch.Completed}}
+	another.Status.JobStatusList = []flowv1alpha1.JobStatus{{Name: "f-a", State: batchv1alpha1.Completed}}
 	if of := r.gone.deletedJobs(another); len(of) > 0 || len(r.gone.deletedJobs(f)) == 0 {
 		t.Error("a flow of the same name that came later has its jobs, or takes them away")
 	}
 	told := f.DeepCopy()
-	told.Status.JobStatusList = []flow.JobStatus{{Name: "f-a", State: batch.Completed}}
+	told.Status.JobStatusList = []flowv1alpha1.JobStatus{{Name: "f-a", State: batchv1alpha1.Completed}}
 	if of := r.gone.deletedJobs(told); len(of) > 0 || len(r.gone.flows) > 0 {
 		t.Errorf("after the status says it: %v", r.gone.flows)
 	}

@@ -6,15 +6,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
 
 // retryFailed removes the failed steps from the status and deletes their jobs. A step that has no job and no recorded
 // end starts when its dependencies are met. A job that fails after the time in the annotation is not retried, so the
 // annotation may remain on the flow.
-func (p *planner) retryFailed(status *flow.JobFlowStatus) {
+func (p *planner) retryFailed(status *flowv1alpha1.JobFlowStatus) {
 	text := p.in.Flow.Annotations[keys.RetryFailed]
 	if text == "" {
 		return
@@ -25,7 +25,7 @@ func (p *planner) retryFailed(status *flow.JobFlowStatus) {
 		return
 	}
 	p.retried = until
-	status.JobStatusList = slices.DeleteFunc(slices.Clone(status.JobStatusList), func(s flow.JobStatus) bool {
+	status.JobStatusList = slices.DeleteFunc(slices.Clone(status.JobStatusList), func(s flowv1alpha1.JobStatus) bool {
 		again := p.failedBefore(s.State, s.EndTimestamp.Time)
 		if again {
 			p.appendEvent(corev1.EventTypeNormal, stepRetried, "job %s ended as %s; its step runs again", s.Name, s.State)
@@ -33,7 +33,7 @@ func (p *planner) retryFailed(status *flow.JobFlowStatus) {
 		return again
 	})
 	for i := range p.in.Flow.Spec.Flows {
-		job := p.in.Jobs[flow.JobName(p.in.Flow, p.in.Flow.Spec.Flows[i].Name)]
+		job := p.in.Jobs[flowv1alpha1.JobName(p.in.Flow, p.in.Flow.Spec.Flows[i].Name)]
 		if job == nil || !p.willRunAgain(job) {
 			continue
 		}
@@ -45,15 +45,15 @@ func (p *planner) retryFailed(status *flow.JobFlowStatus) {
 }
 
 // willRunAgain reports whether the step of a job runs again, because the job failed before the retry.
-func (p *planner) willRunAgain(job *batch.Job) bool {
+func (p *planner) willRunAgain(job *batchv1alpha1.Job) bool {
 	return p.failedBefore(job.Status.State.Phase, job.Status.State.LastTransitionTime.Time)
 }
 
 // failedBefore reports whether a job with this phase and end time failed before the time in the annotation.
-func (p *planner) failedBefore(phase batch.JobPhase, end time.Time) bool {
+func (p *planner) failedBefore(phase batchv1alpha1.JobPhase, end time.Time) bool {
 	if p.retried.IsZero() || end.IsZero() {
 		return false
 	}
-	isFailed := phase == batch.Failed || phase == batch.Terminated
+	isFailed := phase == batchv1alpha1.Failed || phase == batchv1alpha1.Terminated
 	return isFailed && !end.After(p.retried)
 }

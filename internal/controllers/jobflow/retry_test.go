@@ -6,8 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
 
@@ -17,24 +17,24 @@ func (w *world) retry() {
 }
 
 func TestAFailedStepRunsAgainAndTheFlowGoesOn(t *testing.T) {
-	for _, phase := range []batch.JobPhase{batch.Failed, batch.Terminated} {
-		w := newWorld(t, flow.Flow{Name: "a"}, after("b", "a"), after("c", "b"))
+	for _, phase := range []batchv1alpha1.JobPhase{batchv1alpha1.Failed, batchv1alpha1.Terminated} {
+		w := newWorld(t, flowv1alpha1.Flow{Name: "a"}, after("b", "a"), after("c", "b"))
 		w.look()
-		w.is("f-a", batch.Completed, corev1.PodSucceeded)
+		w.is("f-a", batchv1alpha1.Completed, corev1.PodSucceeded)
 		w.is("f-b", phase, corev1.PodFailed)
-		w.phase(flow.Failed)
+		w.phase(flowv1alpha1.Failed)
 		w.want("make f-a", "make f-b")
 		w.retry()
 		failed := w.in.Jobs["f-b"]
 		w.look()
 		w.in.Gone["f-b"] = failed // the controller remembers how it ended
 		w.look()
-		w.phase(flow.Running)
+		w.phase(flowv1alpha1.Running)
 		w.want("StepRetried: job f-b ended as "+string(phase)+"; its step runs again", "delete f-b", "make f-b")
-		w.is("f-b", batch.Completed, corev1.PodSucceeded)
+		w.is("f-b", batchv1alpha1.Completed, corev1.PodSucceeded)
 		w.want("make f-c")
-		w.is("f-c", batch.Completed, corev1.PodSucceeded)
-		w.phase(flow.Succeed)
+		w.is("f-c", batchv1alpha1.Completed, corev1.PodSucceeded)
+		w.phase(flowv1alpha1.Succeed)
 		if p := w.look(); p.Status != nil || len(p.Events)+len(p.Delete) > 0 {
 			t.Errorf("a flow that is over is changed again: %+v", p)
 		}
@@ -42,21 +42,21 @@ func TestAFailedStepRunsAgainAndTheFlowGoesOn(t *testing.T) {
 }
 
 func TestAStepThatFailsAgainIsNotRetriedByItself(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	w.look()
-	w.is("f-a", batch.Failed, corev1.PodFailed)
+	w.is("f-a", batchv1alpha1.Failed, corev1.PodFailed)
 	w.retry()
 	w.look()
 	w.look()
-	w.is("f-a", batch.Failed, corev1.PodFailed)
-	w.phase(flow.Failed)
+	w.is("f-a", batchv1alpha1.Failed, corev1.PodFailed)
+	w.phase(flowv1alpha1.Failed)
 	w.want("make f-a", "StepRetried: job f-a ended as Failed; its step runs again", "delete f-a", "make f-a")
 }
 
 func TestARetriedJobThatIsGoneIsMadeAtOnce(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	w.look()
-	w.is("f-a", batch.Failed, corev1.PodFailed)
+	w.is("f-a", batchv1alpha1.Failed, corev1.PodFailed)
 	w.in.Gone["f-a"] = w.in.Jobs["f-a"]
 	delete(w.in.Jobs, "f-a")
 	w.look()
@@ -67,9 +67,9 @@ func TestARetriedJobThatIsGoneIsMadeAtOnce(t *testing.T) {
 }
 
 func TestARetriedStepWaitsUntilItsJobIsGone(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	w.look()
-	w.is("f-a", batch.Failed, corev1.PodFailed)
+	w.is("f-a", batchv1alpha1.Failed, corev1.PodFailed)
 	w.retry()
 	for range 3 { // the job has a finalizer, or the controller sees it late
 		p := Compute(w.in)
@@ -83,11 +83,11 @@ func TestARetriedStepWaitsUntilItsJobIsGone(t *testing.T) {
 }
 
 func TestARetryAtNoTimeIsIgnoredWithAReason(t *testing.T) {
-	w := newWorld(t, flow.Flow{Name: "a"})
+	w := newWorld(t, flowv1alpha1.Flow{Name: "a"})
 	w.look()
-	w.is("f-a", batch.Failed, corev1.PodFailed)
+	w.is("f-a", batchv1alpha1.Failed, corev1.PodFailed)
 	w.in.Flow.Annotations = map[string]string{keys.RetryFailed: "now"}
 	w.look()
-	w.phase(flow.Failed)
+	w.phase(flowv1alpha1.Failed)
 	w.want("make f-a", `InvalidRetry: annotation vc-batch.dev/retry-failed is ignored: "now" is not a time such as 2026-11-21T22:18:00Z; `+"`vcctl jobflow retry f` writes it")
 }

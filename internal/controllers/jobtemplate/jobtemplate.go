@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
@@ -47,8 +47,8 @@ func Add(mgr manager.Manager, o Options) error {
 	}}
 	options, observed := backoff.ControllerOptions(1, New(o))
 	err := ctrl.NewControllerManagedBy(mgr).Named("jobtemplate-controller").
-		For(&flow.JobTemplate{}).
-		Watches(&batch.Job{}, handler.EnqueueRequestsFromMapFunc(requestForTemplate), builder.WithPredicates(comesOrGoes)).
+		For(&flowv1alpha1.JobTemplate{}).
+		Watches(&batchv1alpha1.Job{}, handler.EnqueueRequestsFromMapFunc(requestForTemplate), builder.WithPredicates(comesOrGoes)).
 		WithOptions(options).
 		Complete(observed)
 	if err != nil {
@@ -69,11 +69,11 @@ func requestForTemplate(_ context.Context, job client.Object) []reconcile.Reques
 
 // Reconcile updates the list of jobs in a template's status.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	template := &flow.JobTemplate{}
+	template := &flowv1alpha1.JobTemplate{}
 	if err := r.cache.Get(ctx, request.NamespacedName, template); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	var jobs batch.JobList
+	var jobs batchv1alpha1.JobList
 	if err := r.cache.List(ctx, &jobs, client.InNamespace(template.Namespace), client.MatchingFields{index.JobTemplate: template.Namespace + "." + template.Name}); err != nil {
 		return reconcile.Result{}, fmt.Errorf("jobs of jobtemplate %s: %w", template.Name, err)
 	}

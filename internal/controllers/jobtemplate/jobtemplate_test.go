@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
@@ -28,7 +28,7 @@ func store(t *testing.T, objects ...client.Object) client.WithWatch {
 	if err := api.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&flow.JobTemplate{}).WithObjects(objects...)
+	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&flowv1alpha1.JobTemplate{}).WithObjects(objects...)
 	for _, i := range index.All() {
 		if i.Name == index.JobTemplate {
 			b = b.WithIndex(i.Object, i.Name, i.Values)
@@ -37,13 +37,13 @@ func store(t *testing.T, objects ...client.Object) client.WithWatch {
 	return b.Build()
 }
 
-func template(name string) *flow.JobTemplate {
-	return &flow.JobTemplate{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+func template(name string) *flowv1alpha1.JobTemplate {
+	return &flowv1alpha1.JobTemplate{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
 }
 
 // job returns a job that names its template by label, by annotation, or by both.
-func job(namespace, name, label, annotation string) *batch.Job {
-	j := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{}, Annotations: map[string]string{}}}
+func job(namespace, name, label, annotation string) *batchv1alpha1.Job {
+	j := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{}, Annotations: map[string]string{}}}
 	if label != "" {
 		j.Labels[keys.CreatedByJobTemplate] = label
 	}
@@ -64,7 +64,7 @@ func listed(t *testing.T, c client.Client, name string, woken ...client.Object) 
 			}
 		}
 	}
-	var after flow.JobTemplate
+	var after flowv1alpha1.JobTemplate
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, &after); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 func testPod(change func(*corev1.Pod)) *corev1.Pod {
@@ -40,13 +40,13 @@ func TestAPlainPodGetsAGroupOfItsOwn(t *testing.T) {
 		t.Errorf("group %s of %v", group.Name, group.OwnerReferences)
 	}
 	one, two := resource.MustParse("1"), resource.MustParse("2")
-	want := scheduling.PodGroupSpec{MinMember: 1, Queue: "default", PriorityClassName: "high", MinResources: &corev1.ResourceList{
+	want := schedulingv1beta1.PodGroupSpec{MinMember: 1, Queue: "default", PriorityClassName: "high", MinResources: &corev1.ResourceList{
 		"cpu": two, "requests.cpu": two, "pods": one, "count/pods": one,
 	}}
 	if diff := cmp.Diff(want, group.Spec); diff != "" {
 		t.Errorf("spec (-want +got):\n%s", diff)
 	}
-	if group.Status.Phase != scheduling.PodGroupPending {
+	if group.Status.Phase != schedulingv1beta1.PodGroupPending {
 		t.Errorf("phase %s", group.Status.Phase)
 	}
 }
@@ -72,19 +72,19 @@ func TestAnnotationsOfThePodSpeakForTheGroup(t *testing.T) {
 	tier := 2
 	tests := map[string]struct {
 		annotations map[string]string
-		want        func(*scheduling.PodGroup) any
+		want        func(*schedulingv1beta1.PodGroup) any
 		is          any
 	}{
-		"the queue":      {map[string]string{keys.PodQueueName: "q"}, func(g *scheduling.PodGroup) any { return g.Spec.Queue }, "q"},
-		"may be evicted": {map[string]string{keys.Preemptable: "true"}, func(g *scheduling.PodGroup) any { return g.Annotations[keys.Preemptable] }, "true"},
+		"the queue":      {map[string]string{keys.PodQueueName: "q"}, func(g *schedulingv1beta1.PodGroup) any { return g.Spec.Queue }, "q"},
+		"may be evicted": {map[string]string{keys.Preemptable: "true"}, func(g *schedulingv1beta1.PodGroup) any { return g.Annotations[keys.Preemptable] }, "true"},
 		"one of two budgets": {map[string]string{keys.JDBMinAvailable: "1", keys.JDBMaxUnavailable: "2"},
-			func(g *scheduling.PodGroup) any { return g.Annotations[keys.TakenOver] }, keys.JDBMinAvailable},
-		"a tier alone is hard": {map[string]string{keys.NetworkTopologyTier: "2"}, func(g *scheduling.PodGroup) any { return g.Spec.NetworkTopology },
-			&scheduling.NetworkTopologySpec{Mode: "hard", HighestTierAllowed: &tier}},
-		"soft in any case": {map[string]string{keys.NetworkTopologyMode: "Soft"}, func(g *scheduling.PodGroup) any { return g.Spec.NetworkTopology },
-			&scheduling.NetworkTopologySpec{Mode: "soft"}},
+			func(g *schedulingv1beta1.PodGroup) any { return g.Annotations[keys.TakenOver] }, keys.JDBMinAvailable},
+		"a tier alone is hard": {map[string]string{keys.NetworkTopologyTier: "2"}, func(g *schedulingv1beta1.PodGroup) any { return g.Spec.NetworkTopology },
+			&schedulingv1beta1.NetworkTopologySpec{Mode: "hard", HighestTierAllowed: &tier}},
+		"soft in any case": {map[string]string{keys.NetworkTopologyMode: "Soft"}, func(g *schedulingv1beta1.PodGroup) any { return g.Spec.NetworkTopology },
+			&schedulingv1beta1.NetworkTopologySpec{Mode: "soft"}},
 		"nonsense is hard": {map[string]string{keys.NetworkTopologyMode: "rubber", keys.NetworkTopologyTier: "x"},
-			func(g *scheduling.PodGroup) any { return g.Spec.NetworkTopology }, &scheduling.NetworkTopologySpec{Mode: "hard"}},
+			func(g *schedulingv1beta1.PodGroup) any { return g.Spec.NetworkTopology }, &schedulingv1beta1.NetworkTopologySpec{Mode: "hard"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func FuzzAnnotations(f *testing.F) {
 		if topology == nil {
 			t.Fatal("a mode was given, and there is no topology")
 		}
-		if topology.Mode != scheduling.HardNetworkTopologyMode && topology.Mode != scheduling.SoftNetworkTopologyMode {
+		if topology.Mode != schedulingv1beta1.HardNetworkTopologyMode && topology.Mode != schedulingv1beta1.SoftNetworkTopologyMode {
 			t.Errorf("mode %q becomes %q", mode, topology.Mode)
 		}
 		if n := topology.HighestTierAllowed; n != nil && (*n < 0 || *n > math.MaxInt32) {

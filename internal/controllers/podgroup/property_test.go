@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -69,7 +69,7 @@ func (w *world) step(choose func(int) int) {
 	case what == 6: // delete a pod, or a group on behalf of a user
 		if all := w.keys(w.api); len(all) > 0 {
 			switch o := w.api[all[choose(len(all))]].(type) {
-			case *corev1.Pod, *scheduling.PodGroup:
+			case *corev1.Pod, *schedulingv1beta1.PodGroup:
 				w.remove(keyOf(o))
 				w.collect()
 			}
@@ -130,7 +130,7 @@ func (w *world) check() {
 		}
 	}
 	for _, key := range w.keys(w.api) {
-		if group, ok := w.api[key].(*scheduling.PodGroup); ok && !groups[group.Name] {
+		if group, ok := w.api[key].(*schedulingv1beta1.PodGroup); ok && !groups[group.Name] {
 			w.t.Errorf("group %s is nobody's", group.Name)
 		}
 	}
@@ -140,7 +140,7 @@ func (w *world) check() {
 func (w *world) checkPod(pod *corev1.Pod, groups map[string]bool) {
 	name := pod.Annotations[keys.GroupName]
 	groups[name] = true
-	group, ok := w.api[keyOf(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}})].(*scheduling.PodGroup)
+	group, ok := w.api[keyOf(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}})].(*schedulingv1beta1.PodGroup)
 	if name != nameOf(pod) || !ok {
 		w.t.Errorf("pod %s is in group %q, which is there: %v", pod.Name, name, ok)
 		return

@@ -19,7 +19,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // Options configures the controllers.
@@ -83,7 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 // ensureGroup creates the PodGroup of a pod. If refresh is true, it also updates an existing PodGroup.
 func (r *Reconciler) ensureGroup(ctx context.Context, pod *corev1.Pod, refresh bool) error {
-	var there scheduling.PodGroup
+	var there schedulingv1beta1.PodGroup
 	err := r.cache.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: nameOf(pod)}, &there)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("podgroup %s: %w", nameOf(pod), err)
@@ -111,7 +111,7 @@ func (r *Reconciler) ensureGroup(ctx context.Context, pod *corev1.Pod, refresh b
 
 // createGroup creates the PodGroup of a pod. If this fails, it records an event on the pod, which would otherwise wait
 // without an explanation.
-func (r *Reconciler) createGroup(ctx context.Context, pod *corev1.Pod, wanted *scheduling.PodGroup) error {
+func (r *Reconciler) createGroup(ctx context.Context, pod *corev1.Pod, wanted *schedulingv1beta1.PodGroup) error {
 	err := r.api.Create(ctx, wanted)
 	if err == nil || apierrors.IsAlreadyExists(err) {
 		return nil

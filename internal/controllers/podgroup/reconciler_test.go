@@ -23,7 +23,7 @@ import (
 
 	"github.com/vc-batch/vc/api"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
@@ -42,9 +42,9 @@ func newFake(t *testing.T, objects ...client.Object) client.Client {
 	return b.Build()
 }
 
-func groupsIn(t *testing.T, c client.Client) []scheduling.PodGroup {
+func groupsIn(t *testing.T, c client.Client) []schedulingv1beta1.PodGroup {
 	t.Helper()
-	var list scheduling.PodGroupList
+	var list schedulingv1beta1.PodGroupList
 	if err := c.List(context.Background(), &list); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestTheGroupOfAWorkloadFollowsIt(t *testing.T) {
 	c := newFake(t, pod, set)
 	r := New(Options{Cache: c, API: c, Schedulers: []string{"volcano"}})
 	w := r.replicaSetWorkload()
-	turn := func() []scheduling.PodGroup {
+	turn := func() []schedulingv1beta1.PodGroup {
 		if _, err := w.Reconcile(context.Background(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(set)}); err != nil {
 			t.Fatal(err)
 		}

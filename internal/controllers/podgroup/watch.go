@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
@@ -30,7 +30,7 @@ func Add(mgr manager.Manager, o Options) error {
 	options, observed := backoff.ControllerOptions(o.Reconcilers, r)
 	if err := ctrl.NewControllerManagedBy(mgr).Named("pg-controller").WithOptions(options).
 		For(&corev1.Pod{}, builder.WithPredicates(r.ungroupedPodEvents())).
-		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(r.requestsForPods), builder.WithPredicates(onlyDeletions())).
+		Watches(&schedulingv1beta1.PodGroup{}, handler.EnqueueRequestsFromMapFunc(r.requestsForPods), builder.WithPredicates(onlyDeletions())).
 		Complete(observed); err != nil {
 		return fmt.Errorf("podgroup controller: %w", err)
 	}
@@ -44,7 +44,7 @@ func addWorkload[T client.Object](mgr manager.Manager, reconcilers int, w worklo
 	options, observed := backoff.ControllerOptions(reconcilers, w)
 	if err := ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(options).
 		For(w.empty(), builder.WithPredicates(ignoreDeletions())).
-		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(requestForWorkload(kind)), builder.WithPredicates(workloadGroupEvents(kind))).
+		Watches(&schedulingv1beta1.PodGroup{}, handler.EnqueueRequestsFromMapFunc(requestForWorkload(kind)), builder.WithPredicates(workloadGroupEvents(kind))).
 		Complete(observed); err != nil {
 		return fmt.Errorf("podgroup controller of %ss: %w", strings.ToLower(kind), err)
 	}
@@ -79,8 +79,8 @@ func workloadGroupEvents(kind string) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return workloadName(e.Object, kind) != "" },
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, isGroup := e.ObjectOld.(*scheduling.PodGroup)
-			now, stillGroup := e.ObjectNew.(*scheduling.PodGroup)
+			before, isGroup := e.ObjectOld.(*schedulingv1beta1.PodGroup)
+			now, stillGroup := e.ObjectNew.(*schedulingv1beta1.PodGroup)
 			return isGroup && stillGroup && workloadName(now, kind) != "" && differ(before, now)
 		},
 		DeleteFunc:  func(event.DeleteEvent) bool { return false },

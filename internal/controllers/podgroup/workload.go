@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
@@ -77,7 +77,7 @@ func (w workload[T]) newestLivePods(ctx context.Context, set T) ([]corev1.Pod, e
 // deleteGroup deletes the PodGroup of a workload that was scaled to zero, if it exists, as soon as it is no longer in
 // use.
 func (w workload[T]) deleteGroup(ctx context.Context, set T, inUse bool) (reconcile.Result, error) {
-	var group scheduling.PodGroup
+	var group schedulingv1beta1.PodGroup
 	err := w.cache.Get(ctx, types.NamespacedName{Namespace: set.GetNamespace(), Name: nameFor(set.GetUID())}, &group)
 	if err != nil || group.DeletionTimestamp != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // TestTheGroupOfAStatefulSetIsMadeOfItsOwnPods uses two StatefulSets with the same name and labels in two namespaces,
@@ -36,7 +36,7 @@ func TestTheGroupOfAStatefulSetIsMadeOfItsOwnPods(t *testing.T) {
 	mine := set("ns")
 	c := newFake(t, mine, elsewhere, pod)
 	w := New(Options{Cache: c, API: c, Schedulers: []string{"volcano"}}).statefulSetWorkload()
-	turn := func(set *appsv1.StatefulSet) []scheduling.PodGroup {
+	turn := func(set *appsv1.StatefulSet) []schedulingv1beta1.PodGroup {
 		if _, err := w.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(set)}); err != nil {
 			t.Fatal(err)
 		}

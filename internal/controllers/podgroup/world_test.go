@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // world simulates an API server with pods, ReplicaSets and PodGroups, a cache that lags behind per object, the
@@ -129,7 +129,7 @@ func (w *world) event(before, now client.Object) {
 		if now != nil {
 			w.sets[request.String()] = request
 		}
-	case *scheduling.PodGroup:
+	case *schedulingv1beta1.PodGroup:
 		if now == nil {
 			for _, one := range w.r.requestsForPods(context.Background(), before) {
 				w.pods[one.String()] = one
@@ -250,8 +250,8 @@ func (r reader) Get(_ context.Context, key client.ObjectKey, into client.Object,
 		found.(*corev1.Pod).DeepCopyInto(into)
 	case *appsv1.ReplicaSet:
 		found.(*appsv1.ReplicaSet).DeepCopyInto(into)
-	case *scheduling.PodGroup:
-		found.(*scheduling.PodGroup).DeepCopyInto(into)
+	case *schedulingv1beta1.PodGroup:
+		found.(*schedulingv1beta1.PodGroup).DeepCopyInto(into)
 	default:
 		return fmt.Errorf("%T is not there", into)
 	}
@@ -327,8 +327,8 @@ func (a writer) Patch(_ context.Context, o client.Object, patch client.Patch, _ 
 			}
 			there.Annotations[keys.GroupName] = nameOf(there)
 			a.w.put(there)
-		case *scheduling.PodGroup:
-			update := o.(*scheduling.PodGroup)
+		case *schedulingv1beta1.PodGroup:
+			update := o.(*schedulingv1beta1.PodGroup)
 			there.Spec, there.Annotations, there.Labels = update.Spec, update.Annotations, update.Labels
 			a.w.put(there)
 		}

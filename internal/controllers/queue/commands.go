@@ -12,15 +12,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
 // requestsForCommand maps a command to a request for its queue. A command that is neither for a queue nor for a Job is
 // mapped to a request for the command itself, which has a namespace.
 func requestsForCommand(_ context.Context, o client.Object) []reconcile.Request {
-	c := o.(*bus.Command)
+	c := o.(*busv1alpha1.Command)
 	switch {
 	case index.IsQueueCommand(c):
 		return []reconcile.Request{requestForQueue(c.TargetObject.Name)}
@@ -32,11 +32,13 @@ func requestsForCommand(_ context.Context, o client.Object) []reconcile.Request 
 
 // isMisdirected reports whether no controller carries out a command. The schema rejects such commands, but older
 // ones, and commands for another version of a kind, would otherwise never be deleted.
-func isMisdirected(c *bus.Command) bool { return !index.IsQueueCommand(c) && !index.IsJobCommand(c) }
+func isMisdirected(c *busv1alpha1.Command) bool {
+	return !index.IsQueueCommand(c) && !index.IsJobCommand(c)
+}
 
 // dropMisdirected deletes a command that no controller carries out.
 func (r *Reconciler) dropMisdirected(ctx context.Context, key client.ObjectKey) error {
-	var c bus.Command
+	var c busv1alpha1.Command
 	if err := r.api.Get(ctx, key, &c); err != nil {
 		return client.IgnoreNotFound(err)
 	}
@@ -53,12 +55,12 @@ func (r *Reconciler) dropMisdirected(ctx context.Context, key client.ObjectKey) 
 
 // oldestCommand returns the oldest command for a queue, or nil. It reads from the API server instead of the cache, so
 // that no command is carried out twice. more is true if there may be other commands.
-func (r *Reconciler) oldestCommand(ctx context.Context, q *scheduling.Queue) (oldest *bus.Command, more bool, err error) {
-	var cached bus.CommandList
+func (r *Reconciler) oldestCommand(ctx context.Context, q *schedulingv1beta1.Queue) (oldest *busv1alpha1.Command, more bool, err error) {
+	var cached busv1alpha1.CommandList
 	if err := r.cache.List(ctx, &cached, client.MatchingFields{index.CommandTarget: index.TargetValue("Queue", q.Name)}); err != nil {
 		return nil, false, fmt.Errorf("commands for queue %s: %w", q.Name, err)
 	}
-	slices.SortFunc(cached.Items, func(x, y bus.Command) int { return index.CompareAge(&x, &y) })
+	slices.SortFunc(cached.Items, func(x, y busv1alpha1.Command) int { return index.CompareAge(&x, &y) })
 	for i := range cached.Items {
 		if !index.IsQueueCommand(&cached.Items[i]) {
 			continue
@@ -69,7 +71,7 @@ func (r *Reconciler) oldestCommand(ctx context.Context, q *scheduling.Queue) (ol
 			}
 			continue
 		}
-		var c bus.Command
+		var c busv1alpha1.Command
 		err := r.api.Get(ctx, client.ObjectKeyFromObject(&cached.Items[i]), &c)
 		if apierrors.IsNotFound(err) || err == nil && c.DeletionTimestamp != nil {
 			continue
@@ -85,7 +87,7 @@ func (r *Reconciler) oldestCommand(ctx context.Context, q *scheduling.Queue) (ol
 // forgetCommands deletes the commands for a queue that does not exist, so that they do not affect a later queue with
 // the same name.
 func (r *Reconciler) forgetCommands(ctx context.Context, queue string) error {
-	var left bus.CommandList
+	var left busv1alpha1.CommandList
 	if err := r.cache.List(ctx, &left, client.MatchingFields{index.CommandTarget: index.TargetValue("Queue", queue)}); err != nil {
 		return fmt.Errorf("commands for queue %s: %w", queue, err)
 	}
@@ -102,8 +104,8 @@ func (r *Reconciler) forgetCommands(ctx context.Context, queue string) error {
 
 // deleteStrayCommand deletes a command if its queue does not exist, also according to the API server: the cache may not
 // show a new queue yet.
-func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *bus.Command) error {
-	var q scheduling.Queue
+func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *busv1alpha1.Command) error {
+	var q schedulingv1beta1.Queue
 	err := r.api.Get(ctx, types.NamespacedName{Name: c.TargetObject.Name}, &q)
 	if client.IgnoreNotFound(err) != nil || err == nil && isMeantFor(c, &q) {
 		return err
@@ -112,7 +114,7 @@ func (r *Reconciler) deleteStrayCommand(ctx context.Context, c *bus.Command) err
 }
 
 // deleteCommand deletes this command, identified by its UID.
-func (r *Reconciler) deleteCommand(ctx context.Context, c *bus.Command) error {
+func (r *Reconciler) deleteCommand(ctx context.Context, c *busv1alpha1.Command) error {
 	uid := c.UID
 	err := r.api.Delete(ctx, c, client.Preconditions{UID: &uid})
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
@@ -122,21 +124,21 @@ func (r *Reconciler) deleteCommand(ctx context.Context, c *bus.Command) error {
 }
 
 // isMeantFor reports whether a command is for this queue and not for an older queue of the same name.
-func isMeantFor(c *bus.Command, q *scheduling.Queue) bool {
+func isMeantFor(c *busv1alpha1.Command, q *schedulingv1beta1.Queue) bool {
 	return c.TargetObject.UID == "" || c.TargetObject.UID == q.UID
 }
 
 // recordResult records the result of a command as an event.
-func (r *Reconciler) recordResult(q *scheduling.Queue, c *bus.Command, p *plan) {
+func (r *Reconciler) recordResult(q *schedulingv1beta1.Queue, c *busv1alpha1.Command, p *plan) {
 	switch {
 	case p.refusal != "":
 		r.recorder.Event(q, corev1.EventTypeWarning, c.Action, p.refusal)
-	case c.Action == string(bus.OpenQueueAction):
+	case c.Action == string(busv1alpha1.OpenQueueAction):
 		r.recorder.Event(q, corev1.EventTypeNormal, c.Action, "Open queue succeed")
-	case c.Action == string(bus.CloseQueueAction):
+	case c.Action == string(busv1alpha1.CloseQueueAction):
 		r.recorder.Event(q, corev1.EventTypeNormal, c.Action, "Close queue succeed")
 	default:
 		r.recorder.Eventf(q, corev1.EventTypeWarning, "CommandIssued", "Command %s ignored: action %q is not supported for a queue; supported: %s, %s",
-			c.Name, c.Action, bus.OpenQueueAction, bus.CloseQueueAction)
+			c.Name, c.Action, busv1alpha1.OpenQueueAction, busv1alpha1.CloseQueueAction)
 	}
 }

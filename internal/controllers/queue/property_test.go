@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/test/fakeapi"
 	"github.com/vc-batch/vc/test/propertytest"
 )
@@ -29,10 +29,10 @@ func disturb(t *rapid.T, w *world) error {
 		w.seeAll()
 		return w.reconcile(name, -1, false)
 	case 9, 10:
-		w.group(name, rapid.IntRange(0, 2).Draw(t, "group"), rapid.SampledFrom([]scheduling.PodGroupPhase{"", scheduling.PodGroupInqueue,
-			scheduling.PodGroupRunning, scheduling.PodGroupCompleted, scheduling.PodGroupUnknown}).Draw(t, "phase"))
+		w.group(name, rapid.IntRange(0, 2).Draw(t, "group"), rapid.SampledFrom([]schedulingv1beta1.PodGroupPhase{"", schedulingv1beta1.PodGroupInqueue,
+			schedulingv1beta1.PodGroupRunning, schedulingv1beta1.PodGroupCompleted, schedulingv1beta1.PodGroupUnknown}).Draw(t, "phase"))
 	case 11, 12, 13:
-		w.command(name, rapid.SampledFrom([]bus.Action{bus.OpenQueueAction, bus.CloseQueueAction}).Draw(t, "action"))
+		w.command(name, rapid.SampledFrom([]busv1alpha1.Action{busv1alpha1.OpenQueueAction, busv1alpha1.CloseQueueAction}).Draw(t, "action"))
 	case 14:
 		w.remake(name)
 	case 15:
@@ -75,7 +75,7 @@ func TestACrashAfterAnyWriteIsMadeUpFor(t *testing.T) {
 		for _, lostReply := range []bool{false, true} {
 			for _, dying := range queueNames {
 				w := newWorld()
-				for _, action := range []bus.Action{bus.CloseQueueAction, bus.OpenQueueAction} {
+				for _, action := range []busv1alpha1.Action{busv1alpha1.CloseQueueAction, busv1alpha1.OpenQueueAction} {
 					began := w.calm()
 					w.command("a", action)
 					w.seeAll()

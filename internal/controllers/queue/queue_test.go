@@ -17,15 +17,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/vc-batch/vc/api"
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-func testQueue(name string, state scheduling.QueueState, annotations ...string) *scheduling.Queue {
-	q := &scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}, Spec: scheduling.QueueSpec{Parent: "root"}}
+func testQueue(name string, state schedulingv1beta1.QueueState, annotations ...string) *schedulingv1beta1.Queue {
+	q := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}, Spec: schedulingv1beta1.QueueSpec{Parent: "root"}}
 	q.Status.State = state
 	if name == keys.RootQueue {
 		q.Spec.Parent = ""
@@ -37,7 +37,7 @@ func testQueue(name string, state scheduling.QueueState, annotations ...string) 
 }
 
 // wishing returns a queue with an annotation for its desired state.
-func wishing(name string, state scheduling.QueueState, wish string) *scheduling.Queue {
+func wishing(name string, state schedulingv1beta1.QueueState, wish string) *schedulingv1beta1.Queue {
 	q := testQueue(name, state)
 	q.Annotations[keys.QueueState] = wish
 	return q
@@ -45,17 +45,17 @@ func wishing(name string, state scheduling.QueueState, wish string) *scheduling.
 
 func TestEveryRowOfTheStateTable(t *testing.T) {
 	t.Parallel()
-	const open, closing, closed, unknown = scheduling.QueueStateOpen, scheduling.QueueStateClosing, scheduling.QueueStateClosed, scheduling.QueueStateUnknown
+	const open, closing, closed, unknown = schedulingv1beta1.QueueStateOpen, schedulingv1beta1.QueueStateClosing, schedulingv1beta1.QueueStateClosed, schedulingv1beta1.QueueStateUnknown
 	rows := []struct {
-		state           scheduling.QueueState
-		action          bus.Action
-		empty, occupied scheduling.QueueState
+		state           schedulingv1beta1.QueueState
+		action          busv1alpha1.Action
+		empty, occupied schedulingv1beta1.QueueState
 	}{
 		{"", "", open, open}, {open, "", open, open}, {closing, "", closed, closing}, {closed, "", closed, closed}, {unknown, "", unknown, unknown},
-		{"", bus.OpenQueueAction, open, open}, {open, bus.OpenQueueAction, open, open}, {closing, bus.OpenQueueAction, open, open},
-		{closed, bus.OpenQueueAction, open, open}, {unknown, bus.OpenQueueAction, open, open},
-		{"", bus.CloseQueueAction, closed, closing}, {open, bus.CloseQueueAction, closed, closing}, {closing, bus.CloseQueueAction, closed, closing},
-		{closed, bus.CloseQueueAction, closed, closed}, {unknown, bus.CloseQueueAction, closed, closing},
+		{"", busv1alpha1.OpenQueueAction, open, open}, {open, busv1alpha1.OpenQueueAction, open, open}, {closing, busv1alpha1.OpenQueueAction, open, open},
+		{closed, busv1alpha1.OpenQueueAction, open, open}, {unknown, busv1alpha1.OpenQueueAction, open, open},
+		{"", busv1alpha1.CloseQueueAction, closed, closing}, {open, busv1alpha1.CloseQueueAction, closed, closing}, {closing, busv1alpha1.CloseQueueAction, closed, closing},
+		{closed, busv1alpha1.CloseQueueAction, closed, closed}, {unknown, busv1alpha1.CloseQueueAction, closed, closing},
 		{open, "Nonsense", open, open},
 	}
 	for _, row := range rows {
@@ -74,23 +74,23 @@ func TestEveryRowOfTheStateTable(t *testing.T) {
 func TestAQueueFollowsItsParent(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		queue, parent *scheduling.Queue
-		asked         bus.Action
-		state         scheduling.QueueState
+		queue, parent *schedulingv1beta1.Queue
+		asked         busv1alpha1.Action
+		state         schedulingv1beta1.QueueState
 		annotation    string
 	}{
 		"closed with it": {testQueue("q", "Open"), testQueue("p", "Closing"), "", "Closed", "true"},
 		"opened with it": {testQueue("q", "Closed", "true"), testQueue("p", "Open"), "", "Open", "false"},
 		"not opened when it was closed for itself": {testQueue("q", "Closed"), testQueue("p", "Open"), "", "Closed", ""},
-		"closed for itself from now on":            {testQueue("q", "Closed", "true"), testQueue("p", "Closed"), bus.CloseQueueAction, "Closed", "false"},
-		"not opened under a closed one":            {testQueue("q", "Closed"), testQueue("p", "Closed"), bus.OpenQueueAction, "Closed", ""},
-		"opened under root whatever its state":     {testQueue("q", "Closed"), testQueue("root", "Closed"), bus.OpenQueueAction, "Open", ""},
-		"root is never closed":                     {testQueue("root", "Open"), nil, bus.CloseQueueAction, "Open", ""},
+		"closed for itself from now on":            {testQueue("q", "Closed", "true"), testQueue("p", "Closed"), busv1alpha1.CloseQueueAction, "Closed", "false"},
+		"not opened under a closed one":            {testQueue("q", "Closed"), testQueue("p", "Closed"), busv1alpha1.OpenQueueAction, "Closed", ""},
+		"opened under root whatever its state":     {testQueue("q", "Closed"), testQueue("root", "Closed"), busv1alpha1.OpenQueueAction, "Open", ""},
+		"root is never closed":                     {testQueue("root", "Open"), nil, busv1alpha1.CloseQueueAction, "Open", ""},
 		"closed as its annotation says":            {wishing("q", "Open", "Closed"), testQueue("p", "Open"), "", "Closed", ""},
 		"opened as its annotation says":            {wishing("q", "Closed", "Open"), testQueue("p", "Open"), "", "Open", ""},
 		"not opened by it under a closed parent":   {wishing("q", "Closed", "Open"), testQueue("p", "Closed"), "", "Closed", ""},
-		"a command does not outweigh it":           {wishing("q", "Closed", "Closed"), testQueue("p", "Open"), bus.OpenQueueAction, "Closed", ""},
-		"nor the other way round":                  {wishing("q", "Open", "Open"), testQueue("p", "Open"), bus.CloseQueueAction, "Open", ""},
+		"a command does not outweigh it":           {wishing("q", "Closed", "Closed"), testQueue("p", "Open"), busv1alpha1.OpenQueueAction, "Closed", ""},
+		"nor the other way round":                  {wishing("q", "Open", "Open"), testQueue("p", "Open"), busv1alpha1.CloseQueueAction, "Open", ""},
 		"nonsense in it is nothing":                {wishing("q", "Open", "Ajar"), testQueue("p", "Open"), "", "Open", ""},
 		"root is not closed by it":                 {wishing("root", "Open", "Closed"), nil, "", "Open", ""},
 		"what a crash left of having been opened":  {testQueue("q", "Open", "true"), testQueue("p", "Open"), "", "Open", "false"},
@@ -120,7 +120,7 @@ var testScheme = sync.OnceValue(func() *runtime.Scheme {
 
 // newFake returns a builder for an API, or a cache, with the controllers' indexes.
 func newFake(scheme *runtime.Scheme) *fake.ClientBuilder {
-	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&scheduling.Queue{})
+	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&schedulingv1beta1.Queue{})
 	for _, i := range index.All() {
 		b = b.WithIndex(i.Object, i.Name, i.Values)
 	}
@@ -135,12 +135,12 @@ func setup(t *testing.T, objects ...client.Object) (*Reconciler, client.Client, 
 	return New(Options{Cache: c, API: c, Recorder: recorder}), c, recorder
 }
 
-func reconcileQueue(t *testing.T, r *Reconciler, c client.Client, name string) *scheduling.Queue {
+func reconcileQueue(t *testing.T, r *Reconciler, c client.Client, name string) *schedulingv1beta1.Queue {
 	t.Helper()
 	if _, err := r.Reconcile(context.Background(), requestForQueue(name)); err != nil {
 		t.Fatal(err)
 	}
-	var q scheduling.Queue
+	var q schedulingv1beta1.Queue
 	if err := c.Get(context.Background(), client.ObjectKey{Name: name}, &q); err != nil {
 		t.Fatal(err)
 	}
@@ -149,9 +149,9 @@ func reconcileQueue(t *testing.T, r *Reconciler, c client.Client, name string) *
 
 func TestANewQueueIsOpenBelowRoot(t *testing.T) {
 	t.Parallel()
-	r, c, _ := setup(t, &scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "q"}})
+	r, c, _ := setup(t, &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "q"}})
 	q := reconcileQueue(t, r, c, "q")
-	if q.Spec.Parent != "root" || q.Status.State != scheduling.QueueStateOpen {
+	if q.Spec.Parent != "root" || q.Status.State != schedulingv1beta1.QueueStateOpen {
 		t.Errorf("parent %q, state %q", q.Spec.Parent, q.Status.State)
 	}
 }
@@ -159,10 +159,10 @@ func TestANewQueueIsOpenBelowRoot(t *testing.T) {
 func TestTheCountsAreThoseOfTheGroups(t *testing.T) {
 	t.Parallel()
 	objects := []client.Object{testQueue("default", "Open")}
-	for name, phase := range map[string]scheduling.PodGroupPhase{"a": "", "b": "Pending", "c": "Inqueue", "d": "Running", "e": "Unknown", "f": "Completed"} {
-		objects = append(objects, &scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns"}, Status: scheduling.PodGroupStatus{Phase: phase}})
+	for name, phase := range map[string]schedulingv1beta1.PodGroupPhase{"a": "", "b": "Pending", "c": "Inqueue", "d": "Running", "e": "Unknown", "f": "Completed"} {
+		objects = append(objects, &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns"}, Status: schedulingv1beta1.PodGroupStatus{Phase: phase}})
 	}
-	objects = append(objects, &scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "ns"}, Spec: scheduling.PodGroupSpec{Queue: "other"}})
+	objects = append(objects, &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "ns"}, Spec: schedulingv1beta1.PodGroupSpec{Queue: "other"}})
 	r, c, _ := setup(t, objects...)
 	s := reconcileQueue(t, r, c, "default").Status
 	if diff := cmp.Diff([]int32{2, 1, 1, 1, 1}, []int32{s.Pending, s.Inqueue, s.Running, s.Unknown, s.Completed}); diff != "" {
@@ -172,13 +172,13 @@ func TestTheCountsAreThoseOfTheGroups(t *testing.T) {
 
 func TestACommandClosesAQueueOnce(t *testing.T) {
 	t.Parallel()
-	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.CloseQueueAction),
-		TargetObject: &metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue", Name: "q"}}
-	group := &scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: "g", Namespace: "ns"}, Spec: scheduling.PodGroupSpec{Queue: "q"}}
+	command := &busv1alpha1.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(busv1alpha1.CloseQueueAction),
+		TargetObject: &metav1.OwnerReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: "q"}}
+	group := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: "g", Namespace: "ns"}, Spec: schedulingv1beta1.PodGroupSpec{Queue: "q"}}
 	child := testQueue("child", "Open")
 	child.Spec.Parent = "q"
 	r, c, recorder := setup(t, testQueue("q", "Open"), child, command, group)
-	if q := reconcileQueue(t, r, c, "q"); q.Status.State != scheduling.QueueStateClosing {
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != schedulingv1beta1.QueueStateClosing {
 		t.Errorf("state %s with a group in it", q.Status.State)
 	}
 	if event := <-recorder.Events; event != "Normal CloseQueue Close queue succeed" {
@@ -190,10 +190,10 @@ func TestACommandClosesAQueueOnce(t *testing.T) {
 	if err := c.Delete(context.Background(), group); err != nil {
 		t.Fatal(err)
 	}
-	if q := reconcileQueue(t, r, c, "q"); q.Status.State != scheduling.QueueStateClosed {
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != schedulingv1beta1.QueueStateClosed {
 		t.Errorf("state %s without groups", q.Status.State)
 	}
-	if q := reconcileQueue(t, r, c, "child"); q.Status.State != scheduling.QueueStateClosed || q.Annotations[keys.ClosedByParent] != "true" {
+	if q := reconcileQueue(t, r, c, "child"); q.Status.State != schedulingv1beta1.QueueStateClosed || q.Annotations[keys.ClosedByParent] != "true" {
 		t.Errorf("the child is %s, annotations %v", q.Status.State, q.Annotations)
 	}
 }
@@ -201,11 +201,11 @@ func TestACommandClosesAQueueOnce(t *testing.T) {
 // lateCache returns an old state of a queue.
 type lateCache struct {
 	client.Reader
-	queue *scheduling.Queue
+	queue *schedulingv1beta1.Queue
 }
 
 func (l lateCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
-	if q, ok := o.(*scheduling.Queue); ok && key.Name == l.queue.Name {
+	if q, ok := o.(*schedulingv1beta1.Queue); ok && key.Name == l.queue.Name {
 		l.queue.DeepCopyInto(q)
 		return nil
 	}
@@ -216,40 +216,40 @@ func TestALateCacheClosesNoQueueThatWasJustOpened(t *testing.T) {
 	t.Parallel()
 	r, c, _ := setup(t, testQueue("q", "Open"))
 	r.cache = lateCache{Reader: c, queue: testQueue("q", "Closing")}
-	if q := reconcileQueue(t, r, c, "q"); q.Status.State != scheduling.QueueStateOpen {
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != schedulingv1beta1.QueueStateOpen {
 		t.Errorf("state %s", q.Status.State)
 	}
 }
 
 func TestACommandIsFollowedThoughTheCacheIsLate(t *testing.T) {
 	t.Parallel()
-	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.OpenQueueAction),
-		TargetObject: &metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue", Name: "q"}}
+	command := &busv1alpha1.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(busv1alpha1.OpenQueueAction),
+		TargetObject: &metav1.OwnerReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: "q"}}
 	r, c, _ := setup(t, testQueue("q", "Closed"), command)
 	r.cache = lateCache{Reader: c, queue: testQueue("q", "Open")}
-	if q := reconcileQueue(t, r, c, "q"); q.Status.State != scheduling.QueueStateOpen {
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != schedulingv1beta1.QueueStateOpen {
 		t.Errorf("state %s", q.Status.State)
 	}
 }
 
 func TestACommandForAnEarlierQueueOfTheSameNameIsNotFollowed(t *testing.T) {
 	t.Parallel()
-	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.CloseQueueAction),
-		TargetObject: &metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue", Name: "q", UID: "earlier"}}
+	command := &busv1alpha1.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(busv1alpha1.CloseQueueAction),
+		TargetObject: &metav1.OwnerReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: "q", UID: "earlier"}}
 	r, c, _ := setup(t, testQueue("q", "Open"), command)
-	if q := reconcileQueue(t, r, c, "q"); q.Status.State != scheduling.QueueStateOpen {
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != schedulingv1beta1.QueueStateOpen {
 		t.Errorf("state %s", q.Status.State)
 	}
 }
 
 func TestARefusedCommandSaysWhy(t *testing.T) {
 	t.Parallel()
-	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.OpenQueueAction),
-		TargetObject: &metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue", Name: "child"}}
+	command := &busv1alpha1.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(busv1alpha1.OpenQueueAction),
+		TargetObject: &metav1.OwnerReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: "child"}}
 	child := testQueue("child", "Closed", "true")
 	child.Spec.Parent = "p"
 	r, c, recorder := setup(t, testQueue("p", "Closed"), child, command)
-	if q := reconcileQueue(t, r, c, "child"); q.Status.State != scheduling.QueueStateClosed {
+	if q := reconcileQueue(t, r, c, "child"); q.Status.State != schedulingv1beta1.QueueStateClosed {
 		t.Errorf("state %s", q.Status.State)
 	}
 	if event := <-recorder.Events; !strings.Contains(event, "its parent p is Closed") {
@@ -263,7 +263,7 @@ func TestCountsAreWrittenTwiceASecondAtMost(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	r.now = func() time.Time { return now }
 	add := func(name string) {
-		if err := c.Create(context.Background(), &scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns"}}); err != nil {
+		if err := c.Create(context.Background(), &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -289,8 +289,8 @@ func TestCountsAreWrittenTwiceASecondAtMost(t *testing.T) {
 
 func TestAQueueMadeAgainKnowsItsGroups(t *testing.T) {
 	t.Parallel()
-	group := &scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: "g", Namespace: "ns"}, Spec: scheduling.PodGroupSpec{Queue: "q"}}
-	group.Status.Phase = scheduling.PodGroupRunning
+	group := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: "g", Namespace: "ns"}, Spec: schedulingv1beta1.PodGroupSpec{Queue: "q"}}
+	group.Status.Phase = schedulingv1beta1.PodGroupRunning
 	r, c, _ := setup(t, testQueue("q", "Open"), group)
 	reconcileQueue(t, r, c, "q")
 	if err := c.Delete(context.Background(), testQueue("q", "")); err != nil {
@@ -302,15 +302,15 @@ func TestAQueueMadeAgainKnowsItsGroups(t *testing.T) {
 	if err := c.Create(context.Background(), wishing("q", "", "Closed")); err != nil {
 		t.Fatal(err)
 	}
-	if q := reconcileQueue(t, r, c, "q"); q.Status.State != scheduling.QueueStateClosing || q.Status.Running != 1 {
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != schedulingv1beta1.QueueStateClosing || q.Status.Running != 1 {
 		t.Errorf("status %+v, want Closing with one that runs", q.Status)
 	}
 }
 
 func TestACommandForAQueueThatIsGoneIsNotKeptForTheNext(t *testing.T) {
 	t.Parallel()
-	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.CloseQueueAction),
-		TargetObject: &metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue", Name: "q"}}
+	command := &busv1alpha1.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(busv1alpha1.CloseQueueAction),
+		TargetObject: &metav1.OwnerReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: "q"}}
 	r, c, _ := setup(t, command)
 	if _, err := r.Reconcile(context.Background(), requestForQueue("q")); err != nil {
 		t.Fatal(err)
@@ -326,21 +326,21 @@ func TestACommandThatNoControllerCarriesOutIsDeleted(t *testing.T) {
 		target  *metav1.OwnerReference
 		deleted bool
 	}{
-		"of another kind":               {&metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "queue", Name: "q"}, true},
+		"of another kind":               {&metav1.OwnerReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "queue", Name: "q"}, true},
 		"of another version of a kind":  {&metav1.OwnerReference{APIVersion: "batch.volcano.sh/v9", Kind: "Job", Name: "j"}, true},
 		"without a target":              {nil, true},
-		"for a job, which its own does": {&metav1.OwnerReference{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: "j"}, false},
+		"for a job, which its own does": {&metav1.OwnerReference{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "j"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.CloseQueueAction), TargetObject: c.target}
+			command := &busv1alpha1.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(busv1alpha1.CloseQueueAction), TargetObject: c.target}
 			r, api, _ := setup(t, command)
 			for _, request := range requestsForCommand(t.Context(), command) {
 				if _, err := r.Reconcile(t.Context(), request); err != nil {
 					t.Fatal(err)
 				}
 			}
-			err := api.Get(t.Context(), client.ObjectKeyFromObject(command), &bus.Command{})
+			err := api.Get(t.Context(), client.ObjectKeyFromObject(command), &busv1alpha1.Command{})
 			if deleted := apierrors.IsNotFound(err); deleted != c.deleted {
 				t.Errorf("deleted %v, want %v: %v", deleted, c.deleted, err)
 			}

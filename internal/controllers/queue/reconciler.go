@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
@@ -58,10 +58,10 @@ func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
 	options, observed := backoff.ControllerOptions(1, r)
 	err := ctrl.NewControllerManagedBy(mgr).Named("queue-controller").
-		For(&scheduling.Queue{}).
-		Watches(&scheduling.Queue{}, handler.EnqueueRequestsFromMapFunc(r.requestsForChildren)).
-		Watches(&scheduling.PodGroup{}, groupHandler()).
-		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(requestsForCommand)).
+		For(&schedulingv1beta1.Queue{}).
+		Watches(&schedulingv1beta1.Queue{}, handler.EnqueueRequestsFromMapFunc(r.requestsForChildren)).
+		Watches(&schedulingv1beta1.PodGroup{}, groupHandler()).
+		Watches(&busv1alpha1.Command{}, handler.EnqueueRequestsFromMapFunc(requestsForCommand)).
 		WithOptions(options).
 		Complete(observed)
 	if err != nil {
@@ -76,7 +76,7 @@ func requestForQueue(name string) reconcile.Request {
 
 // requestsForChildren maps a queue to requests for its children, which are opened and closed together with it.
 func (r *Reconciler) requestsForChildren(ctx context.Context, o client.Object) []reconcile.Request {
-	var list scheduling.QueueList
+	var list schedulingv1beta1.QueueList
 	if err := r.cache.List(ctx, &list, client.MatchingFields{index.QueueParent: o.GetName()}); err != nil {
 		return nil
 	}
@@ -91,13 +91,13 @@ func (r *Reconciler) requestsForChildren(ctx context.Context, o client.Object) [
 func groupHandler() handler.EventHandler {
 	type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(o client.Object, q workQueue) {
-		q.AddAfter(requestForQueue(index.QueueOfPodGroup(o.(*scheduling.PodGroup))), coalesce)
+		q.AddAfter(requestForQueue(index.QueueOfPodGroup(o.(*schedulingv1beta1.PodGroup))), coalesce)
 	}
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q workQueue) { wake(e.Object, q) },
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q workQueue) { wake(e.Object, q) },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q workQueue) {
-			old, group := e.ObjectOld.(*scheduling.PodGroup), e.ObjectNew.(*scheduling.PodGroup)
+			old, group := e.ObjectOld.(*schedulingv1beta1.PodGroup), e.ObjectNew.(*schedulingv1beta1.PodGroup)
 			if old.Status.Phase != group.Status.Phase || old.Spec.Queue != group.Spec.Queue {
 				wake(old, q)
 				wake(group, q)
@@ -112,7 +112,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if req.Namespace != "" {
 		return reconcile.Result{}, r.dropMisdirected(ctx, req.NamespacedName)
 	}
-	var q scheduling.Queue
+	var q schedulingv1beta1.Queue
 	if err := r.cache.Get(ctx, req.NamespacedName, &q); err != nil {
 		if apierrors.IsNotFound(err) {
 			deleteQueueMetrics(req.Name)
@@ -129,9 +129,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	var asked bus.Action
+	var asked busv1alpha1.Action
 	if command != nil {
-		asked = bus.Action(command.Action)
+		asked = busv1alpha1.Action(command.Action)
 	}
 	p := computePlan(&q, parent, countGroups(held), asked)
 	exact := command != nil || p.state != q.Status.State
@@ -171,7 +171,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 
 // writeDelay returns how long to postpone a plan that changes only counters, because counters were written recently.
 // Each write of a queue causes a watch event, which would lead to the next write while gangs move through their phases.
-func (r *Reconciler) writeDelay(q *scheduling.Queue, p *plan) time.Duration {
+func (r *Reconciler) writeDelay(q *schedulingv1beta1.Queue, p *plan) time.Duration {
 	s := &q.Status
 	if p.parent != "" || p.closedByParent != "" || p.counts == (counts{s.Pending, s.Inqueue, s.Running, s.Unknown, s.Completed}) {
 		return 0
@@ -185,8 +185,8 @@ func (r *Reconciler) writeDelay(q *scheduling.Queue, p *plan) time.Duration {
 }
 
 // parentAndGroups returns the parent of a queue and the PodGroups in it.
-func (r *Reconciler) parentAndGroups(ctx context.Context, q *scheduling.Queue) (*scheduling.Queue, []scheduling.PodGroup, error) {
-	var held scheduling.PodGroupList
+func (r *Reconciler) parentAndGroups(ctx context.Context, q *schedulingv1beta1.Queue) (*schedulingv1beta1.Queue, []schedulingv1beta1.PodGroup, error) {
+	var held schedulingv1beta1.PodGroupList
 	if err := r.cache.List(ctx, &held, client.MatchingFields{index.GroupQueue: q.Name}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, nil, fmt.Errorf("podgroups of queue %s: %w", q.Name, err)
 	}
@@ -197,7 +197,7 @@ func (r *Reconciler) parentAndGroups(ctx context.Context, q *scheduling.Queue) (
 	if q.Name == keys.RootQueue {
 		return nil, held.Items, nil
 	}
-	var parent scheduling.Queue
+	var parent schedulingv1beta1.Queue
 	err := r.cache.Get(ctx, types.NamespacedName{Name: name}, &parent)
 	if apierrors.IsNotFound(err) {
 		return nil, held.Items, nil
@@ -210,7 +210,7 @@ func (r *Reconciler) parentAndGroups(ctx context.Context, q *scheduling.Queue) (
 
 // writeQueuePlan writes the changes of a plan. If exactly is true, it overwrites only the version of q that was read,
 // and otherwise returns a conflict. The state is written first, because from then on the command counts as carried out.
-func (r *Reconciler) writeQueuePlan(ctx context.Context, q *scheduling.Queue, p *plan, exactly bool) error {
+func (r *Reconciler) writeQueuePlan(ctx context.Context, q *schedulingv1beta1.Queue, p *plan, exactly bool) error {
 	status := map[string]any{}
 	if q.Status.State != p.state {
 		status["state"] = p.state
@@ -231,7 +231,7 @@ func (r *Reconciler) writeQueuePlan(ctx context.Context, q *scheduling.Queue, p 
 		// Even after a crash in between, the queue must be opened together with its parent. Therefore, the annotation
 		// is set before the queue is closed, and removed after it was opened.
 		annotation := map[string]any{"annotations": map[string]string{keys.ClosedByParent: p.closedByParent}}
-		if p.state == scheduling.QueueStateOpen {
+		if p.state == schedulingv1beta1.QueueStateOpen {
 			after["metadata"] = annotation
 		} else {
 			before["metadata"] = annotation
@@ -255,7 +255,7 @@ func (r *Reconciler) writeQueuePlan(ctx context.Context, q *scheduling.Queue, p 
 	return r.patchQueue(ctx, q, after, false)
 }
 
-func (r *Reconciler) patchQueue(ctx context.Context, q *scheduling.Queue, content map[string]any, status bool) error {
+func (r *Reconciler) patchQueue(ctx context.Context, q *schedulingv1beta1.Queue, content map[string]any, status bool) error {
 	if len(content) == 0 {
 		return nil
 	}
@@ -263,7 +263,7 @@ func (r *Reconciler) patchQueue(ctx context.Context, q *scheduling.Queue, conten
 	if err != nil {
 		return err
 	}
-	target := &scheduling.Queue{}
+	target := &schedulingv1beta1.Queue{}
 	target.Name = q.Name
 	patch := client.RawPatch(types.MergePatchType, data)
 	if status {

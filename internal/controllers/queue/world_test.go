@@ -12,9 +12,9 @@ import (
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/test/fakeapi"
 )
@@ -29,13 +29,13 @@ type world struct {
 	trace      []string
 	made       int
 	// lastCommand is the action of the last command, for queues that never had a desired state in their annotation.
-	lastCommand map[string]bus.Action
+	lastCommand map[string]busv1alpha1.Action
 }
 
 var queueNames = []string{"a", "b", "c"}
 
 func newWorld() *world {
-	w := &world{clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), seen: fakeapi.Store{}, lastCommand: map[string]bus.Action{}}
+	w := &world{clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), seen: fakeapi.Store{}, lastCommand: map[string]busv1alpha1.Action{}}
 	w.api = fakeapi.New(testScheme(), func() time.Time { return w.clock })
 	w.api.Guarded = true
 	for _, name := range append([]string{keys.RootQueue}, queueNames...) {
@@ -57,7 +57,7 @@ func (w *world) note(format string, args ...any) {
 }
 
 func (w *world) create(name string) {
-	q := &scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	q := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if name == "b" {
 		q.Spec.Parent = "a"
 	}
@@ -67,8 +67,8 @@ func (w *world) create(name string) {
 }
 
 // queue returns a queue, or nil.
-func (w *world) queue(name string) *scheduling.Queue {
-	var q scheduling.Queue
+func (w *world) queue(name string) *schedulingv1beta1.Queue {
+	var q schedulingv1beta1.Queue
 	if w.api.Objects.Get(context.Background(), client.ObjectKey{Name: name}, &q) != nil {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (w *world) remake(name string) {
 	w.create(name)
 }
 
-func (w *world) command(name string, action bus.Action) {
+func (w *world) command(name string, action busv1alpha1.Action) {
 	q := w.queue(name)
 	if q == nil {
 		return
@@ -95,9 +95,9 @@ func (w *world) command(name string, action bus.Action) {
 		w.lastCommand[name] = action
 	}
 	w.note("command %d to %s: %s", w.made, name, action)
-	w.api.Put(&bus.Command{
+	w.api.Put(&busv1alpha1.Command{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprintf("command-%03d", w.made)}, Action: string(action),
-		TargetObject: &metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue", Name: name, UID: q.UID},
+		TargetObject: &metav1.OwnerReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: name, UID: q.UID},
 	})
 }
 
@@ -120,14 +120,14 @@ func (w *world) wish(name, state string) {
 }
 
 // group creates, changes or deletes a PodGroup of a queue.
-func (w *world) group(queue string, n int, phase scheduling.PodGroupPhase) {
+func (w *world) group(queue string, n int, phase schedulingv1beta1.PodGroupPhase) {
 	name := fmt.Sprintf("%s-group-%d", queue, n)
-	var g scheduling.PodGroup
+	var g schedulingv1beta1.PodGroup
 	there := w.api.Objects.Get(context.Background(), client.ObjectKey{Namespace: "ns", Name: name}, &g) == nil
 	w.note("group %s: %s", name, phase)
 	switch {
 	case !there:
-		w.api.Put(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Spec: scheduling.PodGroupSpec{Queue: queue}})
+		w.api.Put(&schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Spec: schedulingv1beta1.PodGroupSpec{Queue: queue}})
 	case phase == "":
 		w.api.Remove(&g)
 	default:
@@ -187,7 +187,7 @@ func (w *world) calm() error {
 
 // check checks the conditions that must hold at rest.
 func (w *world) check() error {
-	var commands bus.CommandList
+	var commands busv1alpha1.CommandList
 	if err := w.api.Objects.List(context.Background(), &commands); err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (w *world) check() error {
 		if q == nil {
 			continue
 		}
-		var held scheduling.PodGroupList
+		var held schedulingv1beta1.PodGroupList
 		if err := w.api.Objects.List(context.Background(), &held, client.MatchingFields{index.GroupQueue: name}); err != nil {
 			return err
 		}
@@ -210,16 +210,16 @@ func (w *world) check() error {
 	return w.api.Touched()
 }
 
-func (w *world) checkQueue(q, parent *scheduling.Queue, c counts) error {
+func (w *world) checkQueue(q, parent *schedulingv1beta1.Queue, c counts) error {
 	s := q.Status
 	byParent := q.Annotations[keys.ClosedByParent] == "true"
 	last, asked := w.lastCommand[q.Name]
 	switch {
 	case c != counts{s.Pending, s.Inqueue, s.Running, s.Unknown, s.Completed}:
 		return fmt.Errorf("in truth %+v", c)
-	case s.State != scheduling.QueueStateOpen && !isClosedOrClosing(q):
+	case s.State != schedulingv1beta1.QueueStateOpen && !isClosedOrClosing(q):
 		return errors.New("it has no such state")
-	case s.State == scheduling.QueueStateClosing && c.totalGroups() == 0:
+	case s.State == schedulingv1beta1.QueueStateClosing && c.totalGroups() == 0:
 		return errors.New("it is empty")
 	case mustStayClosed(parent) && !isClosedOrClosing(q):
 		return errors.New("its parent is closed")
@@ -227,9 +227,9 @@ func (w *world) checkQueue(q, parent *scheduling.Queue, c counts) error {
 		return errors.New("its parent is not closed")
 	case !asked && parent != nil && !mustStayClosed(parent) && isClosedOrClosing(q):
 		return errors.New("nobody asked for that")
-	case q.Wish() == scheduling.QueueStateClosed && !isClosedOrClosing(q), q.Wish() == scheduling.QueueStateOpen && !mustStayClosed(parent) && isClosedOrClosing(q):
+	case q.Wish() == schedulingv1beta1.QueueStateClosed && !isClosedOrClosing(q), q.Wish() == schedulingv1beta1.QueueStateOpen && !mustStayClosed(parent) && isClosedOrClosing(q):
 		return errors.New("its wish is not followed")
-	case q.Name != "b" && last == bus.CloseQueueAction && !isClosedOrClosing(q), q.Name != "b" && last == bus.OpenQueueAction && isClosedOrClosing(q):
+	case q.Name != "b" && last == busv1alpha1.CloseQueueAction && !isClosedOrClosing(q), q.Name != "b" && last == busv1alpha1.OpenQueueAction && isClosedOrClosing(q):
 		return fmt.Errorf("the last command was %s", last)
 	}
 	return nil

@@ -17,10 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/joblist/jobsummary"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
@@ -47,16 +47,16 @@ func custom() rapid.MakeConfig {
 	moment := rapid.Map(rapid.IntRange(-5000, 5000), func(n int) metav1.Time { return metav1.NewTime(now.Add(time.Duration(n) * time.Second).Local()) })
 	return rapid.MakeConfig{
 		Types: map[reflect.Type]*rapid.Generator[any]{
-			reflect.TypeFor[metav1.Time]():                      moment.AsAny(),
-			reflect.TypeFor[metav1.Duration]():                  rapid.Just(metav1.Duration{}).AsAny(),
-			reflect.TypeFor[resource.Quantity]():                rapid.Map(rapid.SampledFrom([]string{"1", "1500m", "4Gi", "8", "0"}), resource.MustParse).AsAny(),
-			reflect.TypeFor[batch.JobPhase]():                   rapid.SampledFrom([]batch.JobPhase{"", batch.Pending, batch.Running, batch.Aborted, batch.Aborting, batch.Restarting, batch.Completing, batch.Terminating, batch.Completed, batch.Terminated, batch.Failed}).AsAny(),
-			reflect.TypeFor[scheduling.PodGroupPhase]():         rapid.SampledFrom([]scheduling.PodGroupPhase{"", "Pending", "Inqueue", "Running", "Unknown"}).AsAny(),
-			reflect.TypeFor[corev1.PodPhase]():                  rapid.SampledFrom([]corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed}).AsAny(),
-			reflect.TypeFor[corev1.ResourceName]():              rapid.SampledFrom([]corev1.ResourceName{"cpu", "memory", "nvidia.com/gpu", "x.y/z"}).AsAny(),
-			reflect.TypeFor[scheduling.PodGroupConditionType](): rapid.SampledFrom([]scheduling.PodGroupConditionType{scheduling.PodGroupUnschedulableType, scheduling.PodGroupScheduledType}).AsAny(),
-			reflect.TypeFor[corev1.ConditionStatus]():           rapid.SampledFrom([]corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse}).AsAny(),
-			reflect.TypeFor[corev1.PodConditionType]():          rapid.SampledFrom([]corev1.PodConditionType{corev1.DisruptionTarget, corev1.PodScheduled}).AsAny(),
+			reflect.TypeFor[metav1.Time]():                             moment.AsAny(),
+			reflect.TypeFor[metav1.Duration]():                         rapid.Just(metav1.Duration{}).AsAny(),
+			reflect.TypeFor[resource.Quantity]():                       rapid.Map(rapid.SampledFrom([]string{"1", "1500m", "4Gi", "8", "0"}), resource.MustParse).AsAny(),
+			reflect.TypeFor[batchv1alpha1.JobPhase]():                  rapid.SampledFrom([]batchv1alpha1.JobPhase{"", batchv1alpha1.Pending, batchv1alpha1.Running, batchv1alpha1.Aborted, batchv1alpha1.Aborting, batchv1alpha1.Restarting, batchv1alpha1.Completing, batchv1alpha1.Terminating, batchv1alpha1.Completed, batchv1alpha1.Terminated, batchv1alpha1.Failed}).AsAny(),
+			reflect.TypeFor[schedulingv1beta1.PodGroupPhase]():         rapid.SampledFrom([]schedulingv1beta1.PodGroupPhase{"", "Pending", "Inqueue", "Running", "Unknown"}).AsAny(),
+			reflect.TypeFor[corev1.PodPhase]():                         rapid.SampledFrom([]corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed}).AsAny(),
+			reflect.TypeFor[corev1.ResourceName]():                     rapid.SampledFrom([]corev1.ResourceName{"cpu", "memory", "nvidia.com/gpu", "x.y/z"}).AsAny(),
+			reflect.TypeFor[schedulingv1beta1.PodGroupConditionType](): rapid.SampledFrom([]schedulingv1beta1.PodGroupConditionType{schedulingv1beta1.PodGroupUnschedulableType, schedulingv1beta1.PodGroupScheduledType}).AsAny(),
+			reflect.TypeFor[corev1.ConditionStatus]():                  rapid.SampledFrom([]corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse}).AsAny(),
+			reflect.TypeFor[corev1.PodConditionType]():                 rapid.SampledFrom([]corev1.PodConditionType{corev1.DisruptionTarget, corev1.PodScheduled}).AsAny(),
 		},
 		Kinds: map[reflect.Kind]*rapid.Generator[any]{reflect.String: word, reflect.Int32: rapid.Int32Range(0, 5).AsAny(), reflect.Int64: rapid.Int64Range(0, 5000).AsAny()},
 	}
@@ -71,8 +71,8 @@ func reasons() []string {
 }
 
 var (
-	anyStatus    = rapid.MakeCustom[batch.JobStatus](custom())
-	anyGroup     = rapid.MakeCustom[scheduling.PodGroupStatus](custom())
+	anyStatus    = rapid.MakeCustom[batchv1alpha1.JobStatus](custom())
+	anyGroup     = rapid.MakeCustom[schedulingv1beta1.PodGroupStatus](custom())
 	anyPod       = rapid.MakeCustom[corev1.PodStatus](podStatus())
 	anyResources = rapid.MakeCustom[corev1.ResourceRequirements](custom())
 	anyWord      = rapid.SampledFrom(words)
@@ -91,16 +91,16 @@ func podStatus() rapid.MakeConfig {
 }
 
 // draw draws a cluster of a few arbitrary jobs.
-func draw(t *rapid.T) (jobs []*batch.Job, groups []*scheduling.PodGroup, pods []*corev1.Pod) {
+func draw(t *rapid.T) (jobs []*batchv1alpha1.Job, groups []*schedulingv1beta1.PodGroup, pods []*corev1.Pod) {
 	for i := range rapid.IntRange(1, 3).Draw(t, "jobs") {
-		job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: rapid.SampledFrom([]string{"nlp", "bio"}).Draw(t, "namespace"), Name: fmt.Sprint("job-", i), UID: types.UID(fmt.Sprint("uid-", i)),
+		job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: rapid.SampledFrom([]string{"nlp", "bio"}).Draw(t, "namespace"), Name: fmt.Sprint("job-", i), UID: types.UID(fmt.Sprint("uid-", i)),
 			CreationTimestamp: metav1.NewTime(now.Add(-time.Hour).Local()), Labels: map[string]string{"team": "nlp"}, Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: "{}"}}}
 		for _, key := range []string{keys.JobID, keys.User} {
 			if rapid.Bool().Draw(t, key) {
 				job.Labels[key] = anyWord.Draw(t, key)
 			}
 		}
-		for _, key := range append([]string{keys.Slurm, keys.User, keys.JobTitle, keys.Array, keys.CancelledBy}, batch.JudgedAnnotations...) {
+		for _, key := range append([]string{keys.Slurm, keys.User, keys.JobTitle, keys.Array, keys.CancelledBy}, batchv1alpha1.JudgedAnnotations...) {
 			if rapid.IntRange(0, 3).Draw(t, key) == 0 {
 				job.Annotations[key] = anyWord.Draw(t, key)
 			}
@@ -109,7 +109,7 @@ func draw(t *rapid.T) (jobs []*batch.Job, groups []*scheduling.PodGroup, pods []
 		job.Status = anyStatus.Draw(t, "status")
 		jobs = append(jobs, job)
 		if rapid.Bool().Draw(t, "has a PodGroup") {
-			groups = append(groups, &scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, OwnerReferences: []metav1.OwnerReference{{UID: job.UID}}}, Status: anyGroup.Draw(t, "group")})
+			groups = append(groups, &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, OwnerReferences: []metav1.OwnerReference{{UID: job.UID}}}, Status: anyGroup.Draw(t, "group")})
 		}
 		for n := range rapid.IntRange(0, 3).Draw(t, "pods") {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: fmt.Sprint(job.Name, "-head-", n), Labels: map[string]string{keys.JobName: job.Name}}}
@@ -126,15 +126,15 @@ func draw(t *rapid.T) (jobs []*batch.Job, groups []*scheduling.PodGroup, pods []
 	return jobs, groups, pods
 }
 
-func drawSpec(t *rapid.T) batch.JobSpec {
-	spec := batch.JobSpec{Queue: anyWord.Draw(t, "queue"), PriorityClassName: anyWord.Draw(t, "class"), MinAvailable: rapid.Int32Range(0, 3).Draw(t, "minimum")}
+func drawSpec(t *rapid.T) batchv1alpha1.JobSpec {
+	spec := batchv1alpha1.JobSpec{Queue: anyWord.Draw(t, "queue"), PriorityClassName: anyWord.Draw(t, "class"), MinAvailable: rapid.Int32Range(0, 3).Draw(t, "minimum")}
 	for range rapid.IntRange(1, 2).Draw(t, "tasks") {
-		task := batch.TaskSpec{Name: anyWord.Draw(t, "task"), Replicas: rapid.Int32Range(0, 9).Draw(t, "replicas")}
+		task := batchv1alpha1.TaskSpec{Name: anyWord.Draw(t, "task"), Replicas: rapid.Int32Range(0, 9).Draw(t, "replicas")}
 		if rapid.Bool().Draw(t, "has a minimum") {
 			task.MinAvailable = new(rapid.Int32Range(0, 3).Draw(t, "minimum"))
 		}
 		if rapid.Bool().Draw(t, "is partitioned") {
-			task.PartitionPolicy = &batch.PartitionPolicySpec{PartitionSize: rapid.Int32Range(0, 3).Draw(t, "partition")}
+			task.PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{PartitionSize: rapid.Int32Range(0, 3).Draw(t, "partition")}
 		}
 		pod := &task.Template.Spec
 		if rapid.Bool().Draw(t, "has a limit") {
@@ -275,11 +275,11 @@ func TestADaemonThatDoesNotTellWhatWasSaidIsKnown(t *testing.T) {
 		"one that has begun":               {[]*corev1.Pod{{Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{ended}, ContainerStatuses: []corev1.ContainerStatus{runs}}}}, true},
 		"one of two whose other half runs": {[]*corev1.Pod{{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{runs, ended}}}, {}}, true},
 	} {
-		parts, err := jobsummary.EncodeParts(jobsummary.Entry{Job: &batch.Job{}, Pods: c.pods})
+		parts, err := jobsummary.EncodeParts(jobsummary.Entry{Job: &batchv1alpha1.Job{}, Pods: c.pods})
 		if err != nil {
 			t.Fatal(err)
 		}
-		job, err := jobsummary.EncodeJobFields(&batch.Job{})
+		job, err := jobsummary.EncodeJobFields(&batchv1alpha1.Job{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,7 +305,7 @@ func TestADaemonThatDoesNotTellWhatWasSaidIsKnown(t *testing.T) {
 
 func TestAListThatWasCutOffIsAnErrorAndNoShorterList(t *testing.T) {
 	t.Parallel()
-	entry := jobsummary.Entry{Job: &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train", Annotations: map[string]string{keys.User: "mei"}}}}
+	entry := jobsummary.Entry{Job: &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train", Annotations: map[string]string{keys.User: "mei"}}}}
 	parts, err := jobsummary.EncodeParts(entry)
 	if err != nil {
 		t.Fatal(err)
@@ -341,8 +341,8 @@ func TestWhatJobsHaveInCommonIsNotChangedByOneOfThem(t *testing.T) {
 	var entries []jobsummary.Entry
 	for i := range 3 {
 		at := metav1.NewTime(time.Unix(now.Unix()-int64(i)*60, 0))
-		job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i)}, Status: batch.JobStatus{Conditions: []batch.JobCondition{{Status: batch.Running, LastTransitionTime: &at}}}}
-		group := &scheduling.PodGroup{Status: scheduling.PodGroupStatus{Explanation: &scheduling.Explanation{Reason: "TooLarge", EstimatedStart: &at, Queue: &scheduling.ExplainedQueue{Name: "q", Position: int32(i)}}}}
+		job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i)}, Status: batchv1alpha1.JobStatus{Conditions: []batchv1alpha1.JobCondition{{Status: batchv1alpha1.Running, LastTransitionTime: &at}}}}
+		group := &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{Explanation: &schedulingv1beta1.Explanation{Reason: "TooLarge", EstimatedStart: &at, Queue: &schedulingv1beta1.ExplainedQueue{Name: "q", Position: int32(i)}}}}
 		entries = append(entries, jobsummary.Entry{Job: job, Group: group})
 	}
 	for i, got := range across(t, entries) {
@@ -356,7 +356,7 @@ func TestWhatJobsHaveInCommonIsNotChangedByOneOfThem(t *testing.T) {
 // TestWhatNoListTellsStaysBehind verifies that fields which lists do not show are not sent.
 func TestWhatNoListTellsStaysBehind(t *testing.T) {
 	t.Parallel()
-	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"team": "nlp"}, Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: "{}", keys.User: "mei"}}}
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"team": "nlp"}, Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: "{}", keys.User: "mei"}}}
 	ended := func(message string) *corev1.Pod {
 		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: message}}}}}}
 	}
@@ -379,10 +379,10 @@ func TestPodsAreJoinedToTheirJobs(t *testing.T) {
 		}
 		return p
 	}
-	job := func(namespace, name string) *batch.Job {
-		return &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(namespace + name)}}
+	job := func(namespace, name string) *batchv1alpha1.Job {
+		return &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(namespace + name)}}
 	}
-	jobs := []*batch.Job{job("nlp", "a"), job("bio", "a"), job("nlp", "")}
+	jobs := []*batchv1alpha1.Job{job("nlp", "a"), job("bio", "a"), job("nlp", "")}
 	pods := []*corev1.Pod{pod("nlp", "a-2", "a", corev1.PodRunning), pod("nlp", "a-1", "a", corev1.PodPending), pod("nlp", "a-0", "a", corev1.PodFailed), pod("bio", "other", "a", corev1.PodRunning),
 		pod("nlp", "nobody's", "", corev1.PodRunning)}
 	for _, c := range []struct {
@@ -408,7 +408,7 @@ func TestPodsAreJoinedToTheirJobs(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	parts, err := jobsummary.EncodeParts(jobsummary.Entry{Job: &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{keys.JobID: "1"}}}, Group: &scheduling.PodGroup{}, Pods: []*corev1.Pod{{}}})
+	parts, err := jobsummary.EncodeParts(jobsummary.Entry{Job: &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{keys.JobID: "1"}}}, Group: &schedulingv1beta1.PodGroup{}, Pods: []*corev1.Pod{{}}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -419,10 +419,10 @@ func FuzzRead(f *testing.F) {
 func BenchmarkRead(b *testing.B) {
 	var entries []jobsummary.Entry
 	for i := range 10_000 {
-		job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: fmt.Sprint("prepare-", i), UID: types.UID(fmt.Sprint("uid-", i)), CreationTimestamp: metav1.NewTime(now),
+		job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: fmt.Sprint("prepare-", i), UID: types.UID(fmt.Sprint("uid-", i)), CreationTimestamp: metav1.NewTime(now),
 			Labels: map[string]string{keys.JobID: fmt.Sprint(i)}, Annotations: map[string]string{keys.User: "mei", keys.JobTitle: "prepare", keys.Slurm: words[len(words)-1]}}}
-		job.Spec.Tasks = []batch.TaskSpec{{Name: "head", Replicas: 1}}
-		entries = append(entries, jobsummary.Entry{Job: job, Group: &scheduling.PodGroup{Status: scheduling.PodGroupStatus{Explanation: &scheduling.Explanation{Reason: "TooLarge", Queue: &scheduling.ExplainedQueue{Position: int32(i)}}}}})
+		job.Spec.Tasks = []batchv1alpha1.TaskSpec{{Name: "head", Replicas: 1}}
+		entries = append(entries, jobsummary.Entry{Job: job, Group: &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{Explanation: &schedulingv1beta1.Explanation{Reason: "TooLarge", Queue: &schedulingv1beta1.ExplainedQueue{Position: int32(i)}}}}})
 	}
 	for b.Loop() {
 		across(b, entries)

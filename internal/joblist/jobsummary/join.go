@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // Query selects the objects to list.
@@ -23,8 +23,8 @@ type Query struct {
 }
 
 // JoinEntries returns an entry for each job with its PodGroup and its pods, sorted by name.
-func JoinEntries(q Query, jobs []*batch.Job, groups []*scheduling.PodGroup, pods []*corev1.Pod) []Entry {
-	byOwner := make(map[types.UID]*scheduling.PodGroup, len(groups))
+func JoinEntries(q Query, jobs []*batchv1alpha1.Job, groups []*schedulingv1beta1.PodGroup, pods []*corev1.Pod) []Entry {
+	byOwner := make(map[types.UID]*schedulingv1beta1.PodGroup, len(groups))
 	for _, group := range groups {
 		for i := range group.OwnerReferences {
 			byOwner[group.OwnerReferences[i].UID] = group

@@ -15,15 +15,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // Entry is a job with its PodGroup and pods.
 type Entry struct {
-	Job *batch.Job
+	Job *batchv1alpha1.Job
 	// Group is the PodGroup of the job, or nil.
-	Group *scheduling.PodGroup
+	Group *schedulingv1beta1.PodGroup
 	Pods  []*corev1.Pod
 	// Mute reports that containers have ended but their termination messages are missing, because the daemon is too old
 	// to send them.
@@ -39,16 +39,16 @@ type Reader struct {
 	entries int64
 	buffer  []byte
 
-	specs    map[string]*batch.JobSpec
-	statuses map[string]*batch.JobStatus
-	groups   map[string]*scheduling.PodGroupStatus
+	specs    map[string]*batchv1alpha1.JobSpec
+	statuses map[string]*batchv1alpha1.JobStatus
+	groups   map[string]*schedulingv1beta1.PodGroupStatus
 	words    map[string]string
 }
 
 // NewReader returns a Reader at the beginning of a stream.
 func NewReader(from io.Reader) *Reader {
-	return &Reader{from: bufio.NewReaderSize(from, 256<<10), specs: map[string]*batch.JobSpec{}, statuses: map[string]*batch.JobStatus{},
-		groups: map[string]*scheduling.PodGroupStatus{}, words: map[string]string{}}
+	return &Reader{from: bufio.NewReaderSize(from, 256<<10), specs: map[string]*batchv1alpha1.JobSpec{}, statuses: map[string]*batchv1alpha1.JobStatus{},
+		groups: map[string]*schedulingv1beta1.PodGroupStatus{}, words: map[string]string{}}
 }
 
 // Next returns the next entry, or io.EOF after the last one. It returns another error if the stream is truncated or
@@ -68,7 +68,7 @@ func (r *Reader) Next() (*Entry, error) {
 	if _, err := io.ReadFull(r.from, message); err != nil {
 		return nil, truncatedError(err)
 	}
-	d := &decoder{Reader: r, entry: &Entry{Job: &batch.Job{}}, end: -1}
+	d := &decoder{Reader: r, entry: &Entry{Job: &batchv1alpha1.Job{}}, end: -1}
 	if err := d.decodeMessage(message); err != nil {
 		return nil, fmt.Errorf("list of jobs: %w", err)
 	}
@@ -148,11 +148,13 @@ func (d *decoder) decodeBytes(number protowire.Number, value []byte) error {
 	case fieldAnnotation:
 		d.decodePair(&job.Annotations, value)
 	case fieldSpec:
-		return useDecoded(d.specs, value, func(spec *batch.JobSpec) { job.Spec = *spec })
+		return useDecoded(d.specs, value, func(spec *batchv1alpha1.JobSpec) { job.Spec = *spec })
 	case fieldStatus:
-		return useDecoded(d.statuses, value, func(status *batch.JobStatus) { d.copyStatus(status) })
+		return useDecoded(d.statuses, value, func(status *batchv1alpha1.JobStatus) { d.copyStatus(status) })
 	case fieldGroup:
-		return useDecoded(d.groups, value, func(status *scheduling.PodGroupStatus) { d.entry.Group = &scheduling.PodGroup{Status: *status} })
+		return useDecoded(d.groups, value, func(status *schedulingv1beta1.PodGroupStatus) {
+			d.entry.Group = &schedulingv1beta1.PodGroup{Status: *status}
+		})
 	case fieldPod:
 		pod := &corev1.Pod{}
 		if err := pod.Unmarshal(value); err != nil {
@@ -237,9 +239,9 @@ func (d *decoder) decodePair(into *map[string]string, text []byte) {
 }
 
 // copyStatus copies a status, with conditions of its own because their times follow.
-func (d *decoder) copyStatus(status *batch.JobStatus) {
+func (d *decoder) copyStatus(status *batchv1alpha1.JobStatus) {
 	d.entry.Job.Status = *status
-	d.entry.Job.Status.Conditions = append([]batch.JobCondition(nil), status.Conditions...)
+	d.entry.Job.Status.Conditions = append([]batchv1alpha1.JobCondition(nil), status.Conditions...)
 }
 
 func (d *decoder) decodeNumber(number protowire.Number, value int64) {
@@ -271,7 +273,7 @@ func (d *decoder) setForecast(number protowire.Number, value int64) {
 	if number == fieldEstimate {
 		e.EstimatedStart = new(metav1.NewTime(time.Unix(value, 0)))
 	} else {
-		queue := scheduling.ExplainedQueue{}
+		queue := schedulingv1beta1.ExplainedQueue{}
 		if e.Queue != nil {
 			queue = *e.Queue
 		}

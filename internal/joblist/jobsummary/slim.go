@@ -6,16 +6,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // reduceSpec returns a spec without the fields that lists do not show, such as commands, volumes and policies.
-func reduceSpec(spec *batch.JobSpec) *batch.JobSpec {
+func reduceSpec(spec *batchv1alpha1.JobSpec) *batchv1alpha1.JobSpec {
 	slim := *spec
 	slim.Volumes, slim.Policies, slim.Plugins = nil, nil, nil
-	slim.Tasks = make([]batch.TaskSpec, len(spec.Tasks))
+	slim.Tasks = make([]batchv1alpha1.TaskSpec, len(spec.Tasks))
 	for i := range spec.Tasks {
 		task := spec.Tasks[i]
 		task.Policies, task.DependsOn = nil, nil
@@ -38,11 +38,11 @@ func reducePodSpec(spec *corev1.PodSpec) corev1.PodSpec {
 }
 
 // reduceStatus returns a status without its times, which are sent separately, and without the counters of tasks.
-func reduceStatus(status *batch.JobStatus) *batch.JobStatus {
+func reduceStatus(status *batchv1alpha1.JobStatus) *batchv1alpha1.JobStatus {
 	slim := *status
 	slim.TaskStatusCount, slim.ControlledResources, slim.RunningDuration = nil, nil, nil
 	slim.State.LastTransitionTime = metav1.Time{}
-	slim.Conditions = make([]batch.JobCondition, len(status.Conditions))
+	slim.Conditions = make([]batchv1alpha1.JobCondition, len(status.Conditions))
 	for i, c := range status.Conditions {
 		slim.Conditions[i].Status = c.Status
 	}
@@ -51,10 +51,10 @@ func reduceStatus(status *batch.JobStatus) *batch.JobStatus {
 
 // reduceGroupStatus returns the status of a PodGroup without texts and times, and without the queue position, which is
 // sent separately.
-func reduceGroupStatus(status *scheduling.PodGroupStatus) *scheduling.PodGroupStatus {
-	slim := &scheduling.PodGroupStatus{Phase: status.Phase}
+func reduceGroupStatus(status *schedulingv1beta1.PodGroupStatus) *schedulingv1beta1.PodGroupStatus {
+	slim := &schedulingv1beta1.PodGroupStatus{Phase: status.Phase}
 	for _, c := range status.Conditions {
-		slim.Conditions = append(slim.Conditions, scheduling.PodGroupCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
+		slim.Conditions = append(slim.Conditions, schedulingv1beta1.PodGroupCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
 	}
 	if status.Explanation == nil {
 		return slim
@@ -63,7 +63,7 @@ func reduceGroupStatus(status *scheduling.PodGroupStatus) *scheduling.PodGroupSt
 	e.Message, e.Hint, e.Helps, e.Estimate, e.Spared = "", "", nil, "", nil
 	e.Since, e.LastAttempt, e.EstimatedStart, e.Attempts = nil, nil, nil, 0
 	if e.Queue != nil {
-		e.Queue = &scheduling.ExplainedQueue{Name: e.Queue.Name}
+		e.Queue = &schedulingv1beta1.ExplainedQueue{Name: e.Queue.Name}
 	}
 	slim.Explanation = &e
 	return slim

@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // ContentType is the media type of a stream. Clients must accept it.
@@ -40,7 +40,7 @@ const (
 )
 
 // EncodeJobFields encodes the fields of an entry that come from a Job.
-func EncodeJobFields(job *batch.Job) ([]byte, error) {
+func EncodeJobFields(job *batchv1alpha1.Job) ([]byte, error) {
 	b := appendText(nil, fieldNamespace, job.Namespace)
 	b = appendText(b, fieldName, job.Name)
 	b = appendText(b, fieldUID, string(job.UID))
@@ -63,7 +63,7 @@ func EncodeJobFields(job *batch.Job) ([]byte, error) {
 }
 
 // EncodeGroupFields encodes the fields of an entry that come from a PodGroup.
-func EncodeGroupFields(group *scheduling.PodGroup) ([]byte, error) {
+func EncodeGroupFields(group *schedulingv1beta1.PodGroup) ([]byte, error) {
 	b, err := appendJSON(nil, fieldGroup, reduceGroupStatus(&group.Status))
 	if err != nil {
 		return nil, fmt.Errorf("podgroup %s/%s: %w", group.Namespace, group.Name, err)

@@ -9,9 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/test/propertytest"
 )
@@ -19,23 +19,23 @@ import (
 // drawArray returns an array in any phase; the elements that its status lists as running have pods in any state.
 func drawArray(t *rapid.T) *Source {
 	const size = 12
-	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "sweep", Labels: map[string]string{keys.JobID: "42"}, Annotations: map[string]string{keys.Array: "0-11"}},
-		Spec: batch.JobSpec{Tasks: []batch.TaskSpec{{Name: "head", Replicas: size}}}}
-	job.Status.State.Phase = rapid.SampledFrom([]batch.JobPhase{batch.Pending, batch.Running, batch.Aborted, batch.Completing, batch.Terminated}).Draw(t, "phase")
-	sets := make([]batch.Indices, 5) // pending, running, succeeded, failed, cancelled
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "sweep", Labels: map[string]string{keys.JobID: "42"}, Annotations: map[string]string{keys.Array: "0-11"}},
+		Spec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{Name: "head", Replicas: size}}}}
+	job.Status.State.Phase = rapid.SampledFrom([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Running, batchv1alpha1.Aborted, batchv1alpha1.Completing, batchv1alpha1.Terminated}).Draw(t, "phase")
+	sets := make([]batchv1alpha1.Indices, 5) // pending, running, succeeded, failed, cancelled
 	s := &Source{Job: job, PodsRead: rapid.Bool().Draw(t, "pods are read")}
 	for i := range int32(size) {
 		where := rapid.IntRange(0, 4).Draw(t, "set")
-		sets[where] = append(sets[where], batch.Run{First: i, Last: i})
+		sets[where] = append(sets[where], batchv1alpha1.Run{First: i, Last: i})
 		if where != 1 {
 			continue
 		}
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{keys.ArrayIndex: batch.FormatJobID(int64(i))}}}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{keys.ArrayIndex: batchv1alpha1.FormatJobID(int64(i))}}}
 		pod.Spec.NodeName = rapid.SampledFrom([]string{"", "n1"}).Draw(t, "node")
 		pod.Status.Phase = rapid.SampledFrom([]corev1.PodPhase{corev1.PodPending, corev1.PodRunning}).Draw(t, "pod")
 		s.Pods = append(s.Pods, pod)
 	}
-	job.Status.Array = &batch.ArrayStatus{Running: sets[1].Union(nil).String(), Succeeded: sets[2].Union(nil).String(), Failed: sets[3].Union(nil).String(), Cancelled: sets[4].Union(nil).String()}
+	job.Status.Array = &batchv1alpha1.ArrayStatus{Running: sets[1].Union(nil).String(), Succeeded: sets[2].Union(nil).String(), Failed: sets[3].Union(nil).String(), Cancelled: sets[4].Union(nil).String()}
 	return s
 }
 
@@ -86,8 +86,8 @@ func TestEveryElementIsInOneRow(t *testing.T) {
 func TestRowsThatNobodyGaveAPlaceComeLast(t *testing.T) {
 	t.Parallel()
 	at := func(place int32) *Row {
-		return &Row{Source: &Source{Job: &batch.Job{}, Group: &scheduling.PodGroup{Status: scheduling.PodGroupStatus{
-			Explanation: &scheduling.Explanation{Queue: &scheduling.ExplainedQueue{Position: place}}}}}}
+		return &Row{Source: &Source{Job: &batchv1alpha1.Job{}, Group: &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{
+			Explanation: &schedulingv1beta1.Explanation{Queue: &schedulingv1beta1.ExplainedQueue{Position: place}}}}}}
 	}
 	rows := []*Row{at(0), at(2), at(0), at(1)}
 	slices.SortStableFunc(rows, CompareByPlace)
@@ -100,13 +100,13 @@ func TestRowsThatNobodyGaveAPlaceComeLast(t *testing.T) {
 
 func TestNamesOfFiles(t *testing.T) {
 	t.Parallel()
-	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "sweep-x", Labels: map[string]string{keys.JobID: "42"}, Annotations: map[string]string{keys.User: "mei", keys.JobTitle: "sweep"}}}
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "sweep-x", Labels: map[string]string{keys.JobID: "42"}, Annotations: map[string]string{keys.User: "mei", keys.JobTitle: "sweep"}}}
 	plain := &Row{Source: &Source{Job: job}}
-	element := &Row{Source: &Source{Job: job}, Elements: batch.Indices{{First: 7, Last: 7}}, Position: 3, Sum: &state.Pods{Nodes: []string{"n1"}}}
-	two := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "wide-x", Annotations: map[string]string{keys.Array: "4,5,6,7"}}, Spec: batch.JobSpec{Tasks: []batch.TaskSpec{{
-		Name: "head", Replicas: 8, PartitionPolicy: &batch.PartitionPolicySpec{TotalPartitions: 4, PartitionSize: 2}}}}}
-	wide := &Row{Source: &Source{Job: two}, Elements: batch.Indices{{First: 7, Last: 7}}, Position: 3}
-	folded := &Row{Source: &Source{Job: job}, Elements: batch.Indices{{First: 7, Last: 9}}, Folded: true}
+	element := &Row{Source: &Source{Job: job}, Elements: batchv1alpha1.Indices{{First: 7, Last: 7}}, Position: 3, Sum: &state.Pods{Nodes: []string{"n1"}}}
+	two := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "wide-x", Annotations: map[string]string{keys.Array: "4,5,6,7"}}, Spec: batchv1alpha1.JobSpec{Tasks: []batchv1alpha1.TaskSpec{{
+		Name: "head", Replicas: 8, PartitionPolicy: &batchv1alpha1.PartitionPolicySpec{TotalPartitions: 4, PartitionSize: 2}}}}}
+	wide := &Row{Source: &Source{Job: two}, Elements: batchv1alpha1.Indices{{First: 7, Last: 7}}, Position: 3}
+	folded := &Row{Source: &Source{Job: job}, Elements: batchv1alpha1.Indices{{First: 7, Last: 9}}, Folded: true}
 	for name, c := range map[string]struct {
 		row           *Row
 		pattern, want string

@@ -3,30 +3,30 @@ package listrow
 import (
 	"cmp"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 )
 
 // MatchReference reports whether a reference refers to a job, and returns the elements that it refers to; nil stands
 // for the whole job. The number of an element is the number of the array plus the position of the element. The number
 // of the array itself stands for the whole array.
-func MatchReference(ref optionvalue.Job, job *batch.Job) (elements batch.Indices, ok bool) {
+func MatchReference(ref optionvalue.Job, job *batchv1alpha1.Job) (elements batchv1alpha1.Indices, ok bool) {
 	if ref.ID == 0 {
 		return ref.Elements, ref.Name == job.Name
 	}
-	id, numbered := batch.JobID(job)
+	id, numbered := batchv1alpha1.JobID(job)
 	if !numbered {
 		return nil, false
 	}
 	if id == ref.ID {
 		return ref.Elements, true
 	}
-	all, _, isArray := batch.ElementsOf(job)
+	all, _, isArray := batchv1alpha1.ElementsOf(job)
 	if !isArray || ref.ID < id || ref.ID >= id+int64(all.Count()) || len(ref.Elements) > 0 {
 		return nil, false
 	}
 	element, found := all.At(int(ref.ID - id))
-	return batch.Indices{{First: element, Last: element}}, found
+	return batchv1alpha1.Indices{{First: element, Last: element}}, found
 }
 
 // MatchesReference reports whether a reference refers to a row or to one of its elements.
@@ -44,7 +44,7 @@ func (r *Row) NarrowElements(refs []optionvalue.Job) {
 	if !r.Folded || len(refs) == 0 {
 		return
 	}
-	var wanted batch.Indices
+	var wanted batchv1alpha1.Indices
 	for _, ref := range refs {
 		elements, ok := MatchReference(ref, r.Job)
 		if ok && elements == nil {
@@ -54,7 +54,7 @@ func (r *Row) NarrowElements(refs []optionvalue.Job) {
 	}
 	left := r.Elements.Minus(r.Elements.Minus(wanted))
 	if first, ok := left.At(0); ok {
-		all, _, _ := batch.ElementsOf(r.Job)
+		all, _, _ := batchv1alpha1.ElementsOf(r.Job)
 		r.Elements, r.Position = left, all.Position(first)
 	}
 }
@@ -70,7 +70,7 @@ func CompareByPlace(a, b *Row) int {
 
 // CompareByNumber compares rows by number and element. Rows without a number are compared by name.
 func CompareByNumber(a, b *Row) int {
-	numberA, _ := batch.JobID(a.Job)
-	numberB, _ := batch.JobID(b.Job)
+	numberA, _ := batchv1alpha1.JobID(a.Job)
+	numberB, _ := batchv1alpha1.JobID(b.Job)
 	return cmp.Or(cmp.Compare(numberA, numberB), cmp.Compare(a.Position, b.Position), cmp.Compare(a.Job.Namespace, b.Job.Namespace), cmp.Compare(a.Job.Name, b.Job.Name))
 }

@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
 
@@ -17,20 +17,20 @@ const headTask = "head"
 
 // recordedNodes returns the nodes of the row's pods that are stored in the job's status. It returns nil unless the row
 // has ended, because its pods are not deleted before that.
-func (r *Row) recordedNodes() map[batch.PodPlace]string {
+func (r *Row) recordedNodes() map[batchv1alpha1.PodPlace]string {
 	if !r.State.Code.HasEnded() || len(r.Job.Status.Nodes) == 0 {
 		return nil
 	}
-	pods := batch.NodesOfPods(r.Job.Status.Nodes)
-	_, size, _ := batch.ElementsOf(r.Job)
+	pods := batchv1alpha1.NodesOfPods(r.Job.Status.Nodes)
+	_, size, _ := batchv1alpha1.ElementsOf(r.Job)
 	if r.IsArray() && size > 0 {
-		maps.DeleteFunc(pods, func(p batch.PodPlace, _ string) bool { return int(p.Index/size) != r.Position })
+		maps.DeleteFunc(pods, func(p batchv1alpha1.PodPlace, _ string) bool { return int(p.Index/size) != r.Position })
 	}
 	return pods
 }
 
 // podNameAt returns the name of the pod at a place.
-func (r *Row) podNameAt(p batch.PodPlace) string {
+func (r *Row) podNameAt(p batchv1alpha1.PodPlace) string {
 	return fmt.Sprintf("%s-%s-%d", r.Job.Name, p.Task, p.Index)
 }
 
@@ -81,7 +81,7 @@ func (r *Row) BatchHost() string {
 	if head := r.HeadPod(); head != nil && head.Spec.NodeName != "" {
 		return head.Spec.NodeName
 	}
-	var first batch.PodPlace
+	var first batchv1alpha1.PodPlace
 	host := ""
 	for place, node := range r.recordedNodes() {
 		earlier := host == "" || cmp.Or(compareHead(place.Task, first.Task), cmp.Compare(place.Index, first.Index)) < 0

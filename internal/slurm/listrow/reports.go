@@ -1,7 +1,7 @@
 package listrow
 
 import (
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
@@ -14,11 +14,11 @@ func (r *Row) RecordedReport() (report launchconfig.Report, ok bool) {
 	return launchconfig.Report{}, false
 }
 
-func (r *Row) findPodReport() *batch.PodReport {
+func (r *Row) findPodReport() *batchv1alpha1.PodReport {
 	if !r.State.Code.HasEnded() || r.HeadPod() != nil {
 		return nil
 	}
-	_, size, _ := batch.ElementsOf(r.Job)
+	_, size, _ := batchv1alpha1.ElementsOf(r.Job)
 	for i := range r.Job.Status.Reports {
 		kept := &r.Job.Status.Reports[i]
 		if _, isLauncher := launchconfig.ParseReport(kept.Message); !isLauncher {

@@ -8,19 +8,19 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/submission"
 )
 
 // Source holds the data about a job.
 type Source struct {
-	Job *batch.Job
+	Job *batchv1alpha1.Job
 	// Group is the job's PodGroup, and Queue its queue. They are nil if they do not exist or were not read.
-	Group        *scheduling.PodGroup
-	Queue        *scheduling.Queue
+	Group        *schedulingv1beta1.PodGroup
+	Queue        *schedulingv1beta1.Queue
 	QueueMissing bool
 	// Priority is the value of the job's priority class.
 	Priority int64
@@ -37,7 +37,7 @@ type Row struct {
 	*Source
 	Asked submission.Options
 	// Elements lists the elements of the row; nil if the job is not an array.
-	Elements batch.Indices
+	Elements batchv1alpha1.Indices
 	// Folded is true if the row represents all pending elements of an array. They are printed in brackets, even if
 	// there is only one.
 	Folded bool
@@ -93,7 +93,7 @@ func (r *Row) setExitFromState() {
 }
 
 func (s *Source) elementRows(options submission.Options, facts state.Facts, parts []state.Part, each bool) []Row {
-	all, _, _ := batch.ElementsOf(s.Job)
+	all, _, _ := batchv1alpha1.ElementsOf(s.Job)
 	pods := podsByElement(s.Pods)
 	known := state.ElementTimes(s.Job)
 	whole := state.TimesOf(facts)
@@ -108,7 +108,7 @@ func (s *Source) elementRows(options submission.Options, facts state.Facts, part
 		}
 		for element := range part.Elements.All() {
 			one := row
-			one.Elements = batch.Indices{{First: element, Last: element}}
+			one.Elements = batchv1alpha1.Indices{{First: element, Last: element}}
 			one.Position = all.Position(element)
 			one.setElementState(pods[element], known, whole)
 			if one.State.Code.IsIdle() && !each {
@@ -125,7 +125,7 @@ func (s *Source) elementRows(options submission.Options, facts state.Facts, part
 
 // foldIdleRows merges pending or suspended rows into one row per state. Elements that have pods without nodes are
 // closest to their start, so the merged row has their reason.
-func foldIdleRows(idle []Row, all batch.Indices) []Row {
+func foldIdleRows(idle []Row, all batchv1alpha1.Indices) []Row {
 	var rows []Row
 	for _, one := range idle {
 		at := slices.IndexFunc(rows, func(r Row) bool { return r.State.Code == one.State.Code })
@@ -208,8 +208,8 @@ func podsByElement(pods []*corev1.Pod) map[int32][]*corev1.Pod {
 
 // NumberOrName returns the number of the job, or its name if the cluster does not assign numbers.
 func (s *Source) NumberOrName() string {
-	if id, ok := batch.JobID(s.Job); ok {
-		return batch.FormatJobID(id)
+	if id, ok := batchv1alpha1.JobID(s.Job); ok {
+		return batchv1alpha1.FormatJobID(id)
 	}
 	return s.Job.Name
 }
@@ -244,7 +244,7 @@ func (r *Row) ElementText(bits int) string {
 	if bits > 0 && len(text) > bits {
 		text = text[:strings.LastIndexByte(text[:bits], ',')+1] + "..."
 	}
-	if limit, err := batch.ArrayLimit(r.Job); err == nil && limit > 0 {
+	if limit, err := batchv1alpha1.ArrayLimit(r.Job); err == nil && limit > 0 {
 		text += "%" + strconv.Itoa(int(limit))
 	}
 	return "[" + text + "]"
@@ -252,9 +252,9 @@ func (r *Row) ElementText(bits int) string {
 
 // RawID returns the row's own number: for an element, the number of the job plus the position of the element.
 func (r *Row) RawID() string {
-	id, ok := batch.JobID(r.Job)
+	id, ok := batchv1alpha1.JobID(r.Job)
 	if !ok {
 		return r.Job.Name
 	}
-	return batch.FormatJobID(id + int64(r.Position))
+	return batchv1alpha1.FormatJobID(id + int64(r.Position))
 }

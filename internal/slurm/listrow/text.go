@@ -11,7 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
@@ -23,7 +23,7 @@ import (
 const Nobody = "nobody"
 
 // JobTitle returns the name that the user has given to the job.
-func (s *Source) JobTitle() string { return batch.Title(s.Job) }
+func (s *Source) JobTitle() string { return batchv1alpha1.Title(s.Job) }
 
 // UserName returns the user of the job.
 func (s *Source) UserName() string { return cmp.Or(jobstatus.SubmittingUser(s.Job), Nobody) }
@@ -77,7 +77,7 @@ func (r *Row) NodeListOrReason() string {
 
 // NodeCount returns the number of pods that the row has or had. For a pending row, it is the minimum number.
 func (r *Row) NodeCount() int {
-	if _, size, ok := batch.ElementsOf(r.Job); ok && r.IsArray() {
+	if _, size, ok := batchv1alpha1.ElementsOf(r.Job); ok && r.IsArray() {
 		return int(size)
 	}
 	if r.State.Code.BaseCode() == state.Pending || r.State.Code == state.Suspended {
@@ -286,7 +286,7 @@ func (r *Row) estimateStart() time.Time {
 			return e.EstimatedStart.Time
 		}
 	}
-	if begin, err := batch.BeginOf(r.Job); err == nil && begin.After(r.Now) {
+	if begin, err := batchv1alpha1.BeginOf(r.Job); err == nil && begin.After(r.Now) {
 		return begin
 	}
 	return time.Time{}
@@ -303,16 +303,16 @@ func (r *Row) QueuePlace() int {
 // OpenDependency returns the conditions that are not met yet or will never be met. It is empty if all conditions are
 // met.
 func (r *Row) OpenDependency() string {
-	if phase := r.Job.Status.State.Phase; phase != "" && !batch.AtGate(r.Job) {
+	if phase := r.Job.Status.State.Phase; phase != "" && !batchv1alpha1.AtGate(r.Job) {
 		return "" // the dependency was met
 	}
-	d, err := batch.DependencyOf(r.Job)
+	d, err := batchv1alpha1.DependencyOf(r.Job)
 	if err != nil {
 		return r.Job.Annotations[keys.Dependency]
 	}
 	gate := r.Job.Status.Gate
 	if gate == nil {
-		gate = &batch.JobGate{}
+		gate = &batchv1alpha1.JobGate{}
 	}
 	var left []string
 	for _, term := range d.Terms {
@@ -349,7 +349,7 @@ func (r *Row) headPodName() string {
 	index := 0
 	if r.IsArray() {
 		index = r.Position
-		if _, size, ok := batch.ElementsOf(r.Job); ok {
+		if _, size, ok := batchv1alpha1.ElementsOf(r.Job); ok {
 			index *= int(size)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
@@ -134,7 +134,7 @@ func jobLine(r *listrow.Row) string {
 	text := "JobId=" + r.RawID()
 	if r.IsArray() {
 		text += fmt.Sprintf(" ArrayJobId=%s ArrayTaskId=%s", r.NumberOrName(), strings.Trim(r.ElementText(-1), "[]"))
-		if throttle, err := batch.ArrayLimit(r.Job); err == nil && throttle > 0 {
+		if throttle, err := batchv1alpha1.ArrayLimit(r.Job); err == nil && throttle > 0 {
 			text += " ArrayTaskThrottle=" + strconv.Itoa(int(throttle))
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/nodecapacity"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
@@ -54,7 +54,7 @@ type Partition struct {
 	// MaxNodes is the maximum number of nodes per job; 0 means no limit.
 	MaxNodes int64
 	Nodes    []*Node
-	Queue    *scheduling.Queue
+	Queue    *schedulingv1beta1.Queue
 }
 
 // states maps states to their long names.
@@ -177,8 +177,8 @@ func newNode(node *corev1.Node, held *nodecapacity.Amounts, busy bool, now time.
 
 // PartitionsOf returns the partitions in the site's profile and a partition for each other queue that accepts jobs,
 // sorted by name.
-func PartitionsOf(queues []*scheduling.Queue, nodes []*Node, site *profile.Profile) []*Partition {
-	takesJobs := map[string]*scheduling.Queue{}
+func PartitionsOf(queues []*schedulingv1beta1.Queue, nodes []*Node, site *profile.Profile) []*Partition {
+	takesJobs := map[string]*schedulingv1beta1.Queue{}
 	for _, q := range queues {
 		takesJobs[q.Name] = q
 	}
@@ -188,7 +188,7 @@ func PartitionsOf(queues []*scheduling.Queue, nodes []*Node, site *profile.Profi
 	}
 	standard := cmp.Or(site.DefaultPartition, keys.DefaultQueue)
 	var partitions []*Partition
-	add := func(name string, q *scheduling.Queue, own profile.Partition) {
+	add := func(name string, q *schedulingv1beta1.Queue, own profile.Partition) {
 		p := &Partition{Name: name, Default: name == standard, Avail: availableText(q), Queue: q,
 			MaxTime: formatLimit(cmp.Or(own.MaxTime, site.MaxTime), "infinite"), DefaultTime: formatLimit(cmp.Or(own.DefaultTime, site.DefaultTime), "n/a"), MaxNodes: own.MaxNodes}
 		for _, n := range nodes {
@@ -232,20 +232,22 @@ func formatLimit(text, none string) string {
 	return state.ShortClock(limit.ToDuration())
 }
 
-func availableText(q *scheduling.Queue) string {
+func availableText(q *schedulingv1beta1.Queue) string {
 	switch q.Status.State {
-	case scheduling.QueueStateClosing:
+	case schedulingv1beta1.QueueStateClosing:
 		return "drain"
-	case scheduling.QueueStateClosed:
+	case schedulingv1beta1.QueueStateClosed:
 		return "inact"
-	case scheduling.QueueStateUnknown:
+	case schedulingv1beta1.QueueStateUnknown:
 		return "down"
 	}
 	return "up"
 }
 
 // servesNode reports whether jobs of a queue may run on a node, considering the queue's node groups.
-func servesNode(q *scheduling.Queue, n *Node) bool { return q.AdmitsGroup(n.Labels[keys.NodeGroup]) }
+func servesNode(q *schedulingv1beta1.Queue, n *Node) bool {
+	return q.AdmitsGroup(n.Labels[keys.NodeGroup])
+}
 
 // SumAllocatable returns the sum of the nodes' allocatable resources.
 func SumAllocatable(nodes []*Node) nodecapacity.Amounts {

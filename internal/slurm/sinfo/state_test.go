@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
 
@@ -17,7 +17,7 @@ func TestAPartitionHasNoNodesThatJobsMayNotUse(t *testing.T) {
 		return &Node{Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kind": kind}}}}
 	}
 	nodes := []*Node{node("a", "process"), node("b", "simulated"), node("c", "spare")}
-	queues := []*scheduling.Queue{{ObjectMeta: metav1.ObjectMeta{Name: "default"}}}
+	queues := []*schedulingv1beta1.Queue{{ObjectMeta: metav1.ObjectMeta{Name: "default"}}}
 	for selector, want := range map[string]int{"": 3, "process": 1, "process,spare": 2} {
 		site := &profile.Profile{}
 		if selector != "" {

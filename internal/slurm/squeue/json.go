@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
@@ -137,10 +137,10 @@ func (j *Job) setArray(r *listrow.Row) {
 	if !r.IsArray() {
 		return
 	}
-	if id, ok := batch.JobID(r.Job); ok {
+	if id, ok := batchv1alpha1.JobID(r.Job); ok {
 		j.ArrayJobID = setNumber(id)
 	}
-	if limit, err := batch.ArrayLimit(r.Job); err == nil {
+	if limit, err := batchv1alpha1.ArrayLimit(r.Job); err == nil {
 		j.ArrayMaxTasks = setNumber(int64(limit))
 	}
 	if r.Folded {

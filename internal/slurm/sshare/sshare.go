@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
 )
 
@@ -45,8 +45,8 @@ func (l *Line) FairShare() float64 {
 
 // LinesOf returns the lines for a tree of queues. A queue without a parent is a child of root. A queue whose parent
 // does not exist is omitted.
-func LinesOf(queues []*scheduling.Queue, cluster string) []*Line {
-	lookup := scheduling.NewQueueLookup(queues...)
+func LinesOf(queues []*schedulingv1beta1.Queue, cluster string) []*Line {
+	lookup := schedulingv1beta1.NewQueueLookup(queues...)
 	total := 0.0
 	for _, q := range queues {
 		if q.ParentName() == "root" {

@@ -8,13 +8,13 @@ import (
 	"maps"
 	"slices"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
 )
 
 // Part is a set of elements of an array in the same state.
 type Part struct {
-	Elements batch.Indices
+	Elements batchv1alpha1.Indices
 	State    State
 	// Exit is how each of the elements ended; Known is false if this was not recorded.
 	Exit  Exit
@@ -27,15 +27,15 @@ type Part struct {
 // ElementParts returns the parts of an array: first pending elements, then running ones, then ended ones. ok is false
 // if the job is not an array.
 func ElementParts(f Facts) (parts []Part, ok bool) {
-	all, _, ok := batch.ElementsOf(f.Job)
+	all, _, ok := batchv1alpha1.ElementsOf(f.Job)
 	if !ok {
 		return nil, false
 	}
 	s := f.Job.Status.Array
 	if s == nil {
-		s = &batch.ArrayStatus{}
+		s = &batchv1alpha1.ArrayStatus{}
 	}
-	add := func(set batch.Indices, state State, exit Exit, known bool) {
+	add := func(set batchv1alpha1.Indices, state State, exit Exit, known bool) {
 		if len(set) > 0 {
 			parts = append(parts, Part{Elements: set, State: state, Exit: exit, Known: known})
 		}
@@ -85,15 +85,15 @@ func elementExit(end Code, code int32) Exit {
 }
 
 // parseIndices parses a set of indices that the controller wrote. An invalid set is treated as empty.
-func parseIndices(text string) batch.Indices {
-	set, err := batch.ParseIndices(text)
+func parseIndices(text string) batchv1alpha1.Indices {
+	set, err := batchv1alpha1.ParseIndices(text)
 	if err != nil {
 		return nil
 	}
 	return set
 }
 
-func waitingIndices(all batch.Indices, s *batch.ArrayStatus) batch.Indices {
+func waitingIndices(all batchv1alpha1.Indices, s *batchv1alpha1.ArrayStatus) batchv1alpha1.Indices {
 	for _, text := range []string{s.Running, s.Succeeded, s.Failed, s.Cancelled} {
 		all = all.Minus(parseIndices(text))
 	}
@@ -101,11 +101,11 @@ func waitingIndices(all batch.Indices, s *batch.ArrayStatus) batch.Indices {
 }
 
 // waitingState returns the state of elements that have not started. If the array has ended, they never will start.
-func waitingState(f Facts, s *batch.ArrayStatus) State {
+func waitingState(f Facts, s *batchv1alpha1.ArrayStatus) State {
 	switch phase := phaseOf(f.Job); phase {
-	case batch.Completed, batch.Failed, batch.Terminated, batch.Completing, batch.Terminating:
+	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated, batchv1alpha1.Completing, batchv1alpha1.Terminating:
 		return State{Cancelled, None}
-	case batch.Aborted, batch.Aborting:
+	case batchv1alpha1.Aborted, batchv1alpha1.Aborting:
 		if CancelledBy(f.Job) != "" {
 			return State{Cancelled, None}
 		}
@@ -147,7 +147,7 @@ func runningState(f Facts) State {
 
 // ElementTimes returns the start and end times of the ended elements of an array. It returns nil until the job itself
 // has ended.
-func ElementTimes(job *batch.Job) map[int32]Times {
+func ElementTimes(job *batchv1alpha1.Job) map[int32]Times {
 	s := job.Status.Array
 	if s == nil || s.Times == "" {
 		return nil

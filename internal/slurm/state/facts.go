@@ -7,21 +7,21 @@ import (
 	"strings"
 	"time"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/jobstatus"
 )
 
 // Facts holds the data about a job.
 type Facts struct {
-	Job *batch.Job
+	Job *batchv1alpha1.Job
 	// Group is the job's PodGroup; nil if it does not exist or was not read.
-	Group *scheduling.PodGroup
+	Group *schedulingv1beta1.PodGroup
 	// Queue is the job's queue; nil if it was not read.
-	Queue *scheduling.Queue
+	Queue *schedulingv1beta1.Queue
 	// QueueMissing is true if the queue does not exist.
 	QueueMissing bool
 	// Pods summarizes the job's pods; nil if they were not read.
@@ -46,27 +46,29 @@ func Of(f Facts) State {
 	return State{Code: code, Reason: currentReason(f, code)}
 }
 
-func phaseOf(job *batch.Job) batch.JobPhase { return cmp.Or(job.Status.State.Phase, batch.Pending) }
+func phaseOf(job *batchv1alpha1.Job) batchv1alpha1.JobPhase {
+	return cmp.Or(job.Status.State.Phase, batchv1alpha1.Pending)
+}
 
 func currentCode(f Facts) Code {
 	switch phaseOf(f.Job) {
-	case batch.Pending:
+	case batchv1alpha1.Pending:
 		if isBound(f) {
 			return Configuring
 		}
 		return Pending
-	case batch.Running:
+	case batchv1alpha1.Running:
 		if f.Pods != nil && f.Pods.Live > 0 && f.Pods.Started == 0 && f.Pods.Bound > 0 && f.Pods.Ended == 0 {
 			return Configuring
 		}
 		return Running
-	case batch.Restarting:
+	case batchv1alpha1.Restarting:
 		return Requeued
-	case batch.Completing, batch.Terminating, batch.Aborting:
+	case batchv1alpha1.Completing, batchv1alpha1.Terminating, batchv1alpha1.Aborting:
 		return Completing
-	case batch.Completed:
+	case batchv1alpha1.Completed:
 		return Completed
-	case batch.Aborted:
+	case batchv1alpha1.Aborted:
 		if CancelledBy(f.Job) != "" {
 			return Cancelled
 		}
@@ -80,7 +82,7 @@ func isBound(f Facts) bool {
 	if f.Pods != nil && f.Pods.Live > 0 {
 		return f.Pods.Bound > 0 && int32(f.Pods.Bound+f.Pods.Ended) >= jobstatus.MinimumPods(f.Job)
 	}
-	return f.Group != nil && f.Group.Status.Phase == scheduling.PodGroupRunning
+	return f.Group != nil && f.Group.Status.Phase == schedulingv1beta1.PodGroupRunning
 }
 
 // finalCode returns the final state of a job that ended without completing. The job's own reason takes precedence; if a
@@ -114,25 +116,25 @@ func finalCode(f Facts) Code {
 const commanded = "command "
 
 // wasCancelled reports whether a user ended the job.
-func wasCancelled(job *batch.Job) bool {
+func wasCancelled(job *batchv1alpha1.Job) bool {
 	s := &job.Status.State
-	return CancelledBy(job) != "" || s.Reason == string(bus.TerminateJobAction) && (strings.HasPrefix(s.Message, commanded) || strings.Contains(s.Message, "("+commanded) && strings.HasSuffix(s.Message, ")"))
+	return CancelledBy(job) != "" || s.Reason == string(busv1alpha1.TerminateJobAction) && (strings.HasPrefix(s.Message, commanded) || strings.Contains(s.Message, "("+commanded) && strings.HasSuffix(s.Message, ")"))
 }
 
 // wasNeverReleased reports whether the job was ended because its dependency could never be met. Such a job has the
 // option that requests this, and has never run.
-func wasNeverReleased(job *batch.Job) bool {
-	ran := slices.ContainsFunc(job.Status.Conditions, func(c batch.JobCondition) bool { return c.Status == batch.Running })
+func wasNeverReleased(job *batchv1alpha1.Job) bool {
+	ran := slices.ContainsFunc(job.Status.Conditions, func(c batchv1alpha1.JobCondition) bool { return c.Status == batchv1alpha1.Running })
 	s := &job.Status
-	return job.Annotations[keys.KillOnInvalidDependency] == "true" && s.State.Reason == string(bus.TerminateJobAction) && !ran && s.Succeeded+s.Failed == 0
+	return job.Annotations[keys.KillOnInvalidDependency] == "true" && s.State.Reason == string(busv1alpha1.TerminateJobAction) && !ran && s.Succeeded+s.Failed == 0
 }
 
 // CancelledBy returns the user who cancelled the job; "" if that was not recorded.
-func CancelledBy(job *batch.Job) string { return job.Annotations[keys.CancelledBy] }
+func CancelledBy(job *batchv1alpha1.Job) string { return job.Annotations[keys.CancelledBy] }
 
 // ElementCancelledBy returns the user who cancelled an array element or the whole array; "" if that was not recorded.
-func ElementCancelledBy(job *batch.Job, element int32) string {
-	by := batch.ArrayCancelledBy(job)
+func ElementCancelledBy(job *batchv1alpha1.Job, element int32) string {
+	by := batchv1alpha1.ArrayCancelledBy(job)
 	for _, user := range slices.Sorted(maps.Keys(by)) {
 		if by[user].Has(element) {
 			return user

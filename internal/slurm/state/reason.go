@@ -5,10 +5,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // Slurm's words for the reasons that the state of a queue, a pod or the nodes gives, from the table of reasons.
@@ -81,7 +81,7 @@ func gateReason(f Facts) string {
 	case held != "":
 		return slurmReason(reason.JobHeldUser)
 	}
-	if begin, err := batch.BeginOf(f.Job); err == nil && begin.After(f.Now) {
+	if begin, err := batchv1alpha1.BeginOf(f.Job); err == nil && begin.After(f.Now) {
 		return slurmReason(reason.BeginTime)
 	}
 	if f.Job.Annotations[keys.Dependency] != "" {
@@ -97,7 +97,7 @@ func queueReason(f Facts) string {
 		return partitionDown
 	case f.Queue == nil:
 		return ""
-	case f.Queue.Status.State == scheduling.QueueStateUnknown:
+	case f.Queue.Status.State == schedulingv1beta1.QueueStateUnknown:
 		return partitionDown
 	case !f.Queue.IsOpen():
 		return partitionInactive
@@ -106,11 +106,11 @@ func queueReason(f Facts) string {
 }
 
 // schedulerReason returns the scheduler's reason for a gang.
-func schedulerReason(group *scheduling.PodGroup) string {
+func schedulerReason(group *schedulingv1beta1.PodGroup) string {
 	e := group.Status.Explanation
 	if e == nil || e.Reason == "" {
 		for _, c := range group.Status.Conditions {
-			if c.Type == scheduling.PodGroupUnschedulableType && c.Status == corev1.ConditionTrue {
+			if c.Type == schedulingv1beta1.PodGroupUnschedulableType && c.Status == corev1.ConditionTrue {
 				return resources
 			}
 		}
@@ -128,7 +128,7 @@ func schedulerReason(group *scheduling.PodGroup) string {
 
 // nodesReason distinguishes a lack of free resources from nodes that would be too small even if all their resources
 // were free.
-func nodesReason(e *scheduling.Explanation) string {
+func nodesReason(e *schedulingv1beta1.Explanation) string {
 	var hopeless, absent int32
 	for _, n := range e.Nodes {
 		switch code := reason.Code(n.Reason); {
@@ -149,7 +149,7 @@ func nodesReason(e *scheduling.Explanation) string {
 }
 
 // exceededResource returns the resource for which a limit of a queue or namespace is exceeded.
-func exceededResource(e *scheduling.Explanation) string {
+func exceededResource(e *schedulingv1beta1.Explanation) string {
 	for _, s := range e.Short {
 		if s.Scope == "queue" || s.Scope == "quota" {
 			return string(s.Resource)

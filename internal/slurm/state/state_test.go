@@ -8,25 +8,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // job returns a job with four pods that has run for an hour and entered its phase a minute ago.
-func job(phase batch.JobPhase, change ...func(*batch.Job)) *batch.Job {
+func job(phase batchv1alpha1.JobPhase, change ...func(*batchv1alpha1.Job)) *batchv1alpha1.Job {
 	at := metav1.NewTime(noon.Add(-time.Minute))
 	began := metav1.NewTime(noon.Add(-time.Hour))
-	j := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "train", CreationTimestamp: metav1.NewTime(noon.Add(-2 * time.Hour)), Annotations: map[string]string{}}}
+	j := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "train", CreationTimestamp: metav1.NewTime(noon.Add(-2 * time.Hour)), Annotations: map[string]string{}}}
 	j.Spec.MinAvailable = 4
-	j.Spec.Tasks = []batch.TaskSpec{{Name: "head", Replicas: 4}}
-	j.Status.State = batch.JobState{Phase: phase, LastTransitionTime: at}
-	if phase != batch.Pending && phase != "" {
-		j.Status.Conditions = []batch.JobCondition{{Status: batch.Running, LastTransitionTime: &began}}
+	j.Spec.Tasks = []batchv1alpha1.TaskSpec{{Name: "head", Replicas: 4}}
+	j.Status.State = batchv1alpha1.JobState{Phase: phase, LastTransitionTime: at}
+	if phase != batchv1alpha1.Pending && phase != "" {
+		j.Status.Conditions = []batchv1alpha1.JobCondition{{Status: batchv1alpha1.Running, LastTransitionTime: &began}}
 	}
 	for _, c := range change {
 		c(j)
@@ -34,20 +34,20 @@ func job(phase batch.JobPhase, change ...func(*batch.Job)) *batch.Job {
 	return j
 }
 
-func because(code reason.Code, message string) func(*batch.Job) {
-	return func(j *batch.Job) { j.Status.State.Reason, j.Status.State.Message = string(code), message }
+func because(code reason.Code, message string) func(*batchv1alpha1.Job) {
+	return func(j *batchv1alpha1.Job) { j.Status.State.Reason, j.Status.State.Message = string(code), message }
 }
 
-func annotated(key, value string) func(*batch.Job) {
-	return func(j *batch.Job) { j.Annotations[key] = value }
+func annotated(key, value string) func(*batchv1alpha1.Job) {
+	return func(j *batchv1alpha1.Job) { j.Annotations[key] = value }
 }
 
-func group(phase scheduling.PodGroupPhase, e *scheduling.Explanation) *scheduling.PodGroup {
-	return &scheduling.PodGroup{Status: scheduling.PodGroupStatus{Phase: phase, Explanation: e}}
+func group(phase schedulingv1beta1.PodGroupPhase, e *schedulingv1beta1.Explanation) *schedulingv1beta1.PodGroup {
+	return &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{Phase: phase, Explanation: e}}
 }
 
-func queue(state scheduling.QueueState) *scheduling.Queue {
-	return &scheduling.Queue{Status: scheduling.QueueStatus{State: state}}
+func queue(state schedulingv1beta1.QueueState) *schedulingv1beta1.Queue {
+	return &schedulingv1beta1.Queue{Status: schedulingv1beta1.QueueStatus{State: state}}
 }
 
 func TestEveryStateOfAJobHasSlurmsCode(t *testing.T) {
@@ -57,39 +57,39 @@ func TestEveryStateOfAJobHasSlurmsCode(t *testing.T) {
 		want  State
 	}{
 		"nobody has seen it yet":                   {Facts{Job: job("")}, State{Pending, None}},
-		"its group waits to be let in":             {Facts{Job: job(batch.Pending), Group: group(scheduling.PodGroupPending, nil)}, State{Pending, None}},
-		"it is let in and its pods have no nodes":  {Facts{Job: job(batch.Pending), Group: group(scheduling.PodGroupInqueue, nil)}, State{Pending, None}},
-		"its pods have nodes and start":            {Facts{Job: job(batch.Pending), Group: group(scheduling.PodGroupRunning, nil)}, State{Configuring, "Prolog"}},
-		"its pods have nodes, said by them":        {Facts{Job: job(batch.Pending), Pods: &Pods{Live: 4, Bound: 4}}, State{Configuring, "Prolog"}},
-		"too few of its pods have nodes":           {Facts{Job: job(batch.Pending), Pods: &Pods{Live: 4, Bound: 3}}, State{Pending, None}},
-		"an image cannot be pulled":                {Facts{Job: job(batch.Pending), Pods: &Pods{Live: 4, Bound: 4, CannotStart: true}}, State{Configuring, "JobLaunchFailure"}},
-		"it runs":                                  {Facts{Job: job(batch.Running)}, State{Running, None}},
-		"it is started again":                      {Facts{Job: job(batch.Restarting)}, State{Requeued, None}},
-		"its pods end well":                        {Facts{Job: job(batch.Completing)}, State{Completing, None}},
-		"its pods are stopped":                     {Facts{Job: job(batch.Terminating)}, State{Completing, None}},
-		"its pods are released":                    {Facts{Job: job(batch.Aborting)}, State{Completing, None}},
-		"it has completed":                         {Facts{Job: job(batch.Completed)}, State{Completed, None}},
-		"it is suspended":                          {Facts{Job: job(batch.Aborted)}, State{Suspended, "PodsReleased"}},
-		"it was suspended and then cancelled":      {Facts{Job: job(batch.Aborted, annotated(keys.CancelledBy, "mei"))}, State{Cancelled, None}},
-		"it was cancelled by scancel":              {Facts{Job: job(batch.Terminated, annotated(keys.CancelledBy, "mei"))}, State{Cancelled, None}},
-		"it was cancelled by vcctl":                {Facts{Job: job(batch.Terminated, because("TerminateJob", "cancelled by hand (command cancel-x)"))}, State{Cancelled, None}},
-		"it was cancelled by a Command":            {Facts{Job: job(batch.Terminated, because("TerminateJob", "command cancel-x"))}, State{Cancelled, None}},
-		"what it waited for could never be":        {Facts{Job: job(batch.Terminated, annotated(keys.KillOnInvalidDependency, "true"), because("TerminateJob", "job 7 no longer exists"), func(j *batch.Job) { j.Status.Conditions = nil })}, State{Cancelled, None}},
-		"a policy ended it":                        {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod train-head-0 failed with exit code 3"))}, State{Failed, "NonZeroExitCode"}},
-		"it was over its time limit":               {Facts{Job: job(batch.Failed, because(reason.DeadlineExceeded, "head-0 was over"))}, State{Timeout, "TimeLimit"}},
-		"a policy ended it, its pod was over time": {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed")), Pods: &Pods{End: Timeout}}, State{Timeout, "TimeLimit"}},
-		"it used too much memory":                  {Facts{Job: job(batch.Failed, because(reason.OOMKilled, ""))}, State{OutOfMemory, "OutOfMemory"}},
-		"its node stopped":                         {Facts{Job: job(batch.Failed, because(reason.NodeStopped, ""))}, State{NodeFail, "NodeDown"}},
-		"it was preempted":                         {Facts{Job: job(batch.Failed), Pods: &Pods{End: Preempted}}, State{Preempted, "Preempted"}},
-		"it could not start":                       {Facts{Job: job(batch.Failed, because(reason.StartError, ""))}, State{BootFail, "JobLaunchFailure"}},
-		"its script failed":                        {Facts{Job: job(batch.Failed, because(reason.PodFailed, "head-0 exited with code 3"))}, State{Failed, "NonZeroExitCode"}},
-		"a policy ended it, the limit was kept":    {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.DeadlineExceeded, 0))}, State{Timeout, "TimeLimit"}},
-		"a policy ended it, memory was kept":       {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.OOMKilled, 137))}, State{OutOfMemory, "OutOfMemory"}},
-		"a policy ended it, eviction was kept":     {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.Evicted, 0))}, State{NodeFail, "NodeDown"}},
-		"a policy ended it, preemption was kept":   {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.Preempted, 0))}, State{Preempted, "Preempted"}},
-		"a policy ended it, its exit was kept":     {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.PodFailed, 3))}, State{Failed, "NonZeroExitCode"}},
-		"its script cancelled it":                  {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.PodFailed, launchconfig.ExitCancelled))}, State{Cancelled, None}},
-		"it was restarted too often":               {Facts{Job: job(batch.Failed, because("RestartJob", ""))}, State{Failed, "NonZeroExitCode"}},
+		"its group waits to be let in":             {Facts{Job: job(batchv1alpha1.Pending), Group: group(schedulingv1beta1.PodGroupPending, nil)}, State{Pending, None}},
+		"it is let in and its pods have no nodes":  {Facts{Job: job(batchv1alpha1.Pending), Group: group(schedulingv1beta1.PodGroupInqueue, nil)}, State{Pending, None}},
+		"its pods have nodes and start":            {Facts{Job: job(batchv1alpha1.Pending), Group: group(schedulingv1beta1.PodGroupRunning, nil)}, State{Configuring, "Prolog"}},
+		"its pods have nodes, said by them":        {Facts{Job: job(batchv1alpha1.Pending), Pods: &Pods{Live: 4, Bound: 4}}, State{Configuring, "Prolog"}},
+		"too few of its pods have nodes":           {Facts{Job: job(batchv1alpha1.Pending), Pods: &Pods{Live: 4, Bound: 3}}, State{Pending, None}},
+		"an image cannot be pulled":                {Facts{Job: job(batchv1alpha1.Pending), Pods: &Pods{Live: 4, Bound: 4, CannotStart: true}}, State{Configuring, "JobLaunchFailure"}},
+		"it runs":                                  {Facts{Job: job(batchv1alpha1.Running)}, State{Running, None}},
+		"it is started again":                      {Facts{Job: job(batchv1alpha1.Restarting)}, State{Requeued, None}},
+		"its pods end well":                        {Facts{Job: job(batchv1alpha1.Completing)}, State{Completing, None}},
+		"its pods are stopped":                     {Facts{Job: job(batchv1alpha1.Terminating)}, State{Completing, None}},
+		"its pods are released":                    {Facts{Job: job(batchv1alpha1.Aborting)}, State{Completing, None}},
+		"it has completed":                         {Facts{Job: job(batchv1alpha1.Completed)}, State{Completed, None}},
+		"it is suspended":                          {Facts{Job: job(batchv1alpha1.Aborted)}, State{Suspended, "PodsReleased"}},
+		"it was suspended and then cancelled":      {Facts{Job: job(batchv1alpha1.Aborted, annotated(keys.CancelledBy, "mei"))}, State{Cancelled, None}},
+		"it was cancelled by scancel":              {Facts{Job: job(batchv1alpha1.Terminated, annotated(keys.CancelledBy, "mei"))}, State{Cancelled, None}},
+		"it was cancelled by vcctl":                {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "cancelled by hand (command cancel-x)"))}, State{Cancelled, None}},
+		"it was cancelled by a Command":            {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "command cancel-x"))}, State{Cancelled, None}},
+		"what it waited for could never be":        {Facts{Job: job(batchv1alpha1.Terminated, annotated(keys.KillOnInvalidDependency, "true"), because("TerminateJob", "job 7 no longer exists"), func(j *batchv1alpha1.Job) { j.Status.Conditions = nil })}, State{Cancelled, None}},
+		"a policy ended it":                        {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "pod train-head-0 failed with exit code 3"))}, State{Failed, "NonZeroExitCode"}},
+		"it was over its time limit":               {Facts{Job: job(batchv1alpha1.Failed, because(reason.DeadlineExceeded, "head-0 was over"))}, State{Timeout, "TimeLimit"}},
+		"a policy ended it, its pod was over time": {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "pod failed")), Pods: &Pods{End: Timeout}}, State{Timeout, "TimeLimit"}},
+		"it used too much memory":                  {Facts{Job: job(batchv1alpha1.Failed, because(reason.OOMKilled, ""))}, State{OutOfMemory, "OutOfMemory"}},
+		"its node stopped":                         {Facts{Job: job(batchv1alpha1.Failed, because(reason.NodeStopped, ""))}, State{NodeFail, "NodeDown"}},
+		"it was preempted":                         {Facts{Job: job(batchv1alpha1.Failed), Pods: &Pods{End: Preempted}}, State{Preempted, "Preempted"}},
+		"it could not start":                       {Facts{Job: job(batchv1alpha1.Failed, because(reason.StartError, ""))}, State{BootFail, "JobLaunchFailure"}},
+		"its script failed":                        {Facts{Job: job(batchv1alpha1.Failed, because(reason.PodFailed, "head-0 exited with code 3"))}, State{Failed, "NonZeroExitCode"}},
+		"a policy ended it, the limit was kept":    {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.DeadlineExceeded, 0))}, State{Timeout, "TimeLimit"}},
+		"a policy ended it, memory was kept":       {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.OOMKilled, 137))}, State{OutOfMemory, "OutOfMemory"}},
+		"a policy ended it, eviction was kept":     {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.Evicted, 0))}, State{NodeFail, "NodeDown"}},
+		"a policy ended it, preemption was kept":   {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.Preempted, 0))}, State{Preempted, "Preempted"}},
+		"a policy ended it, its exit was kept":     {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.PodFailed, 3))}, State{Failed, "NonZeroExitCode"}},
+		"its script cancelled it":                  {Facts{Job: job(batchv1alpha1.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.PodFailed, launchconfig.ExitCancelled))}, State{Cancelled, None}},
+		"it was restarted too often":               {Facts{Job: job(batchv1alpha1.Failed, because("RestartJob", ""))}, State{Failed, "NonZeroExitCode"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,39 +103,39 @@ func TestEveryStateOfAJobHasSlurmsCode(t *testing.T) {
 
 func TestEveryPendingReasonOfTheTable(t *testing.T) {
 	t.Parallel()
-	explained := func(e scheduling.Explanation) Facts {
-		return Facts{Job: job(batch.Pending), Group: group(scheduling.PodGroupPending, &e)}
+	explained := func(e schedulingv1beta1.Explanation) Facts {
+		return Facts{Job: job(batchv1alpha1.Pending), Group: group(schedulingv1beta1.PodGroupPending, &e)}
 	}
-	nodes := func(total int32, tally ...scheduling.ExplainedNodes) scheduling.Explanation {
-		return scheduling.Explanation{Reason: string(reason.GangDoesNotFit), NodeCount: total, Nodes: tally}
+	nodes := func(total int32, tally ...schedulingv1beta1.ExplainedNodes) schedulingv1beta1.Explanation {
+		return schedulingv1beta1.Explanation{Reason: string(reason.GangDoesNotFit), NodeCount: total, Nodes: tally}
 	}
-	tally := func(code reason.Code, n int32) scheduling.ExplainedNodes {
-		return scheduling.ExplainedNodes{Reason: string(code), Count: n}
+	tally := func(code reason.Code, n int32) schedulingv1beta1.ExplainedNodes {
+		return schedulingv1beta1.ExplainedNodes{Reason: string(code), Count: n}
 	}
 	short := func(code reason.Code, resource, scope string) Facts {
-		return explained(scheduling.Explanation{Reason: string(code), Short: []scheduling.Shortage{{Resource: corev1.ResourceName(resource), Scope: scope}}})
+		return explained(schedulingv1beta1.Explanation{Reason: string(code), Short: []schedulingv1beta1.Shortage{{Resource: corev1.ResourceName(resource), Scope: scope}}})
 	}
 	for name, c := range map[string]struct {
 		facts Facts
 		want  string
 	}{
-		"held by its user":                       {Facts{Job: job(batch.Pending, because(reason.JobHeldUser, ""))}, "JobHeldUser"},
+		"held by its user":                       {Facts{Job: job(batchv1alpha1.Pending, because(reason.JobHeldUser, ""))}, "JobHeldUser"},
 		"held by its user, not yet seen":         {Facts{Job: job("", annotated(keys.Hold, keys.HoldUser))}, "JobHeldUser"},
-		"held by an administrator":               {Facts{Job: job(batch.Pending, because(reason.JobHeldAdmin, ""))}, "JobHeldAdmin"},
+		"held by an administrator":               {Facts{Job: job(batchv1alpha1.Pending, because(reason.JobHeldAdmin, ""))}, "JobHeldAdmin"},
 		"held by an administrator, not yet seen": {Facts{Job: job("", annotated(keys.Hold, keys.HoldAdmin))}, "JobHeldAdmin"},
-		"its time has not come":                  {Facts{Job: job(batch.Pending, because(reason.BeginTime, ""))}, "BeginTime"},
+		"its time has not come":                  {Facts{Job: job(batchv1alpha1.Pending, because(reason.BeginTime, ""))}, "BeginTime"},
 		"its time has not come, not yet seen":    {Facts{Job: job("", annotated(keys.Begin, "2026-11-21T13:00:00Z"))}, "BeginTime"},
 		"its time has come, not yet seen":        {Facts{Job: job("", annotated(keys.Begin, "2026-11-21T11:00:00Z"))}, "None"},
-		"it waits for another":                   {Facts{Job: job(batch.Pending, because(reason.Dependency, ""))}, "Dependency"},
+		"it waits for another":                   {Facts{Job: job(batchv1alpha1.Pending, because(reason.Dependency, ""))}, "Dependency"},
 		"it waits for another, not yet seen":     {Facts{Job: job("", annotated(keys.Dependency, "afterok:41"))}, "Dependency"},
-		"it waits for what can never be":         {Facts{Job: job(batch.Pending, because(reason.DependencyNeverSatisfied, ""))}, "DependencyNeverSatisfied"},
-		"its queue is closed":                    {Facts{Job: job(batch.Pending), Queue: queue(scheduling.QueueStateClosed)}, "PartitionInactive"},
-		"its queue is closing":                   {Facts{Job: job(batch.Pending), Queue: queue(scheduling.QueueStateClosing)}, "PartitionInactive"},
-		"its queue is unknown":                   {Facts{Job: job(batch.Pending), Queue: queue(scheduling.QueueStateUnknown)}, "PartitionDown"},
-		"its queue is missing":                   {Facts{Job: job(batch.Pending), QueueMissing: true}, "PartitionDown"},
-		"its queue is missing, said by the job":  {Facts{Job: job(batch.Pending, because(reason.QueueMissing, ""))}, "PartitionDown"},
-		"a hold goes before a closed queue":      {Facts{Job: job(batch.Pending, because(reason.JobHeldUser, "")), Queue: queue(scheduling.QueueStateClosed)}, "JobHeldUser"},
-		"its queue is closed, said by scheduler": {explained(scheduling.Explanation{Reason: string(reason.QueueClosed)}), "PartitionInactive"},
+		"it waits for what can never be":         {Facts{Job: job(batchv1alpha1.Pending, because(reason.DependencyNeverSatisfied, ""))}, "DependencyNeverSatisfied"},
+		"its queue is closed":                    {Facts{Job: job(batchv1alpha1.Pending), Queue: queue(schedulingv1beta1.QueueStateClosed)}, "PartitionInactive"},
+		"its queue is closing":                   {Facts{Job: job(batchv1alpha1.Pending), Queue: queue(schedulingv1beta1.QueueStateClosing)}, "PartitionInactive"},
+		"its queue is unknown":                   {Facts{Job: job(batchv1alpha1.Pending), Queue: queue(schedulingv1beta1.QueueStateUnknown)}, "PartitionDown"},
+		"its queue is missing":                   {Facts{Job: job(batchv1alpha1.Pending), QueueMissing: true}, "PartitionDown"},
+		"its queue is missing, said by the job":  {Facts{Job: job(batchv1alpha1.Pending, because(reason.QueueMissing, ""))}, "PartitionDown"},
+		"a hold goes before a closed queue":      {Facts{Job: job(batchv1alpha1.Pending, because(reason.JobHeldUser, "")), Queue: queue(schedulingv1beta1.QueueStateClosed)}, "JobHeldUser"},
+		"its queue is closed, said by scheduler": {explained(schedulingv1beta1.Explanation{Reason: string(reason.QueueClosed)}), "PartitionInactive"},
 		"its queue has too little cpu":           {short(reason.OverCapability, "cpu", "queue"), "QOSGrpCpuLimit"},
 		"its queue has too little memory":        {short(reason.OverCapability, "memory", "queue"), "QOSGrpMemLimit"},
 		"its queue has too few pods":             {short(reason.OverCapability, "pods", "queue"), "QOSGrpNodeLimit"},
@@ -143,16 +143,16 @@ func TestEveryPendingReasonOfTheTable(t *testing.T) {
 		"its namespace has too little cpu":       {short(reason.OverQuota, "cpu", "quota"), "AssocGrpCpuLimit"},
 		"its namespace has too few pods":         {short(reason.OverQuota, "pods", "quota"), "AssocMaxJobsLimit"},
 		"there is no room":                       {explained(nodes(4, tally(reason.InsufficientResource, 3), tally(reason.NodeAffinityMismatch, 1))), "Resources"},
-		"the cluster has promised enough":        {explained(scheduling.Explanation{Reason: string(reason.Overcommitted)}), "Resources"},
+		"the cluster has promised enough":        {explained(schedulingv1beta1.Explanation{Reason: string(reason.Overcommitted)}), "Resources"},
 		"no node can ever fit":                   {explained(nodes(4, tally(reason.TooLarge, 3), tally(reason.NodeAffinityMismatch, 1))), "BadConstraints"},
 		"the nodes that would fit are cordoned":  {explained(nodes(4, tally(reason.NodeUnschedulable, 1), tally(reason.NodeAffinityMismatch, 3))), "ReqNodeNotAvail"},
-		"it can never be let in":                 {explained(scheduling.Explanation{Reason: string(reason.Overcommitted), Never: true}), "BadConstraints"},
-		"others are before it":                   {explained(scheduling.Explanation{Reason: string(reason.BehindOthers)}), "Priority"},
-		"a word of a later version":              {explained(scheduling.Explanation{Reason: "SunSpots"}), "Resources"},
-		"another scheduler says only that it waits": {Facts{Job: job(batch.Pending), Group: &scheduling.PodGroup{Status: scheduling.PodGroupStatus{Conditions: []scheduling.PodGroupCondition{
-			{Type: scheduling.PodGroupUnschedulableType, Status: corev1.ConditionTrue, Reason: scheduling.NotEnoughResourcesReason}}}}}, "Resources"},
-		"an image cannot be pulled":   {Facts{Job: job(batch.Pending), Pods: &Pods{Live: 4, Bound: 2, CannotStart: true}}, "JobLaunchFailure"},
-		"nobody has looked at it yet": {Facts{Job: job(batch.Pending), Group: group("", nil)}, "None"},
+		"it can never be let in":                 {explained(schedulingv1beta1.Explanation{Reason: string(reason.Overcommitted), Never: true}), "BadConstraints"},
+		"others are before it":                   {explained(schedulingv1beta1.Explanation{Reason: string(reason.BehindOthers)}), "Priority"},
+		"a word of a later version":              {explained(schedulingv1beta1.Explanation{Reason: "SunSpots"}), "Resources"},
+		"another scheduler says only that it waits": {Facts{Job: job(batchv1alpha1.Pending), Group: &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{Conditions: []schedulingv1beta1.PodGroupCondition{
+			{Type: schedulingv1beta1.PodGroupUnschedulableType, Status: corev1.ConditionTrue, Reason: schedulingv1beta1.NotEnoughResourcesReason}}}}}, "Resources"},
+		"an image cannot be pulled":   {Facts{Job: job(batchv1alpha1.Pending), Pods: &Pods{Live: 4, Bound: 2, CannotStart: true}}, "JobLaunchFailure"},
+		"nobody has looked at it yet": {Facts{Job: job(batchv1alpha1.Pending), Group: group("", nil)}, "None"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -170,8 +170,8 @@ func TestEveryReasonHasSlurmsSpelling(t *testing.T) {
 		if r.Has(reason.Derived) {
 			continue // no scheduler reports it
 		}
-		e := &scheduling.Explanation{Reason: string(r.Code)}
-		if got := Of(Facts{Job: job(batch.Pending), Group: group(scheduling.PodGroupPending, e), Now: noon}); got.Reason == None {
+		e := &schedulingv1beta1.Explanation{Reason: string(r.Code)}
+		if got := Of(Facts{Job: job(batchv1alpha1.Pending), Group: group(schedulingv1beta1.PodGroupPending, e), Now: noon}); got.Reason == None {
 			t.Errorf("%s: squeue has no word for it", r.Code)
 		}
 	}
@@ -179,27 +179,27 @@ func TestEveryReasonHasSlurmsSpelling(t *testing.T) {
 
 func TestElementsOfAnArray(t *testing.T) {
 	t.Parallel()
-	array := func(phase batch.JobPhase, s *batch.ArrayStatus) *batch.Job {
-		return job(phase, annotated(keys.Array, "5-15"), func(j *batch.Job) {
+	array := func(phase batchv1alpha1.JobPhase, s *batchv1alpha1.ArrayStatus) *batchv1alpha1.Job {
+		return job(phase, annotated(keys.Array, "5-15"), func(j *batchv1alpha1.Job) {
 			j.Spec.Tasks[0].Replicas, j.Spec.MinAvailable, j.Status.Array = 11, 1, s
 		})
 	}
-	status := &batch.ArrayStatus{Running: "7-8", Succeeded: "5", Failed: "6,9-10", Cancelled: "11", ExitCodes: map[string]string{"3": "6", "-1": "9"}, Reason: "JobArrayTaskLimit"}
+	status := &batchv1alpha1.ArrayStatus{Running: "7-8", Succeeded: "5", Failed: "6,9-10", Cancelled: "11", ExitCodes: map[string]string{"3": "6", "-1": "9"}, Reason: "JobArrayTaskLimit"}
 	type part struct {
 		Elements, Code, Reason, Exit string
 	}
 	for name, c := range map[string]struct {
-		job  *batch.Job
+		job  *batchv1alpha1.Job
 		want []part
 	}{
-		"not begun": {array(batch.Pending, nil), []part{{"5-15", "PD", "None", "0:0"}}},
-		"under way": {array(batch.Running, status), []part{
+		"not begun": {array(batchv1alpha1.Pending, nil), []part{{"5-15", "PD", "None", "0:0"}}},
+		"under way": {array(batchv1alpha1.Running, status), []part{
 			{"12-15", "PD", "JobArrayTaskLimit", "0:0"}, {"7-8", "R", "None", "0:0"}, {"5", "CD", "None", "0:0"},
 			{"9", "NF", "NodeDown", "0:0"}, {"6", "F", "NonZeroExitCode", "3:0"}, {"10", "F", "NonZeroExitCode", "1:0"}, {"11", "CA", "None", "0:0"}}},
-		"pods without nodes": {array(batch.Pending, &batch.ArrayStatus{Running: "5-6", Reason: "JobArrayTaskLimit"}), []part{
+		"pods without nodes": {array(batchv1alpha1.Pending, &batchv1alpha1.ArrayStatus{Running: "5-6", Reason: "JobArrayTaskLimit"}), []part{
 			{"7-15", "PD", "JobArrayTaskLimit", "0:0"}, {"5-6", "PD", "Resources", "0:0"}}},
-		"cancelled": {array(batch.Terminated, &batch.ArrayStatus{Succeeded: "5-6"}), []part{{"7-15", "CA", "None", "0:0"}, {"5-6", "CD", "None", "0:0"}}},
-		"suspended": {array(batch.Aborted, &batch.ArrayStatus{Succeeded: "5-6"}), []part{{"7-15", "S", "PodsReleased", "0:0"}, {"5-6", "CD", "None", "0:0"}}},
+		"cancelled": {array(batchv1alpha1.Terminated, &batchv1alpha1.ArrayStatus{Succeeded: "5-6"}), []part{{"7-15", "CA", "None", "0:0"}, {"5-6", "CD", "None", "0:0"}}},
+		"suspended": {array(batchv1alpha1.Aborted, &batchv1alpha1.ArrayStatus{Succeeded: "5-6"}), []part{{"7-15", "S", "PodsReleased", "0:0"}, {"5-6", "CD", "None", "0:0"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -213,15 +213,15 @@ func TestElementsOfAnArray(t *testing.T) {
 			}
 		})
 	}
-	if _, ok := ElementParts(Facts{Job: job(batch.Running)}); ok {
+	if _, ok := ElementParts(Facts{Job: job(batchv1alpha1.Running)}); ok {
 		t.Error("a job that is no array has elements")
 	}
 }
 
 func TestTheTimesOfElementsAreRead(t *testing.T) {
 	t.Parallel()
-	j := job(batch.Completed, func(j *batch.Job) {
-		j.Status.Array = &batch.ArrayStatus{Succeeded: "5,7", Failed: "6,9", Times: "10+5 - 20+60 x"}
+	j := job(batchv1alpha1.Completed, func(j *batchv1alpha1.Job) {
+		j.Status.Array = &batchv1alpha1.ArrayStatus{Succeeded: "5,7", Failed: "6,9", Times: "10+5 - 20+60 x"}
 	})
 	got := ElementTimes(j)
 	if len(got) != 2 || got[5].ElapsedTime(noon) != 5*time.Second || !got[7].Start.Equal(j.CreationTimestamp.Add(20*time.Second)) {
@@ -232,15 +232,15 @@ func TestTheTimesOfElementsAreRead(t *testing.T) {
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		job  *batch.Job
+		job  *batchv1alpha1.Job
 		want time.Duration
 	}{
-		"a job that waits":        {job(batch.Pending), 0},
-		"a job that runs":         {job(batch.Running), time.Hour},
-		"one that ends":           {job(batch.Completing), time.Hour},
-		"one that has ended":      {job(batch.Failed), 59 * time.Minute},
-		"one that is stopped":     {job(batch.Aborted), 59 * time.Minute},
-		"one that is queued anew": {job(batch.Restarting), 0},
+		"a job that waits":        {job(batchv1alpha1.Pending), 0},
+		"a job that runs":         {job(batchv1alpha1.Running), time.Hour},
+		"one that ends":           {job(batchv1alpha1.Completing), time.Hour},
+		"one that has ended":      {job(batchv1alpha1.Failed), 59 * time.Minute},
+		"one that is stopped":     {job(batchv1alpha1.Aborted), 59 * time.Minute},
+		"one that is queued anew": {job(batchv1alpha1.Restarting), 0},
 	} {
 		if got := TimesOf(Facts{Job: c.job, Now: noon}).ElapsedTime(noon); got != c.want {
 			t.Errorf("%s: used %v, want %v", name, got, c.want)
@@ -273,10 +273,10 @@ func TestClocks(t *testing.T) {
 }
 
 // failedBy sets the controller's record of a failure.
-func failedBy(code reason.Code, exit int32) func(*batch.Job) {
-	return func(j *batch.Job) {
+func failedBy(code reason.Code, exit int32) func(*batchv1alpha1.Job) {
+	return func(j *batchv1alpha1.Job) {
 		j.Labels = map[string]string{keys.JobID: "7"}
-		j.Status.Failure = &batch.JobFailure{Reason: string(code), ExitCode: &exit}
+		j.Status.Failure = &batchv1alpha1.JobFailure{Reason: string(code), ExitCode: &exit}
 	}
 }
 

@@ -3,7 +3,7 @@ package state
 import (
 	"time"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
@@ -16,16 +16,16 @@ type Times struct {
 func TimesOf(f Facts) Times {
 	job := f.Job
 	t := Times{Submit: job.CreationTimestamp.Time, Eligible: job.CreationTimestamp.Time}
-	if begin, err := batch.BeginOf(job); err == nil && begin.After(t.Submit) {
+	if begin, err := batchv1alpha1.BeginOf(job); err == nil && begin.After(t.Submit) {
 		t.Eligible = begin
 	}
 	switch phase := phaseOf(job); phase {
-	case batch.Pending, batch.Restarting:
+	case batchv1alpha1.Pending, batchv1alpha1.Restarting:
 		return t
-	case batch.Completed, batch.Failed, batch.Terminated, batch.Aborted:
+	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated, batchv1alpha1.Aborted:
 		t.End = job.Status.State.LastTransitionTime.Time
 	}
-	t.Start = phaseStart(job, batch.Running)
+	t.Start = phaseStart(job, batchv1alpha1.Running)
 	if t.Start.IsZero() && f.Pods != nil {
 		t.Start = f.Pods.Begin
 	}
@@ -33,7 +33,7 @@ func TimesOf(f Facts) Times {
 }
 
 // phaseStart returns the time when a job last entered a phase.
-func phaseStart(job *batch.Job, phase batch.JobPhase) time.Time {
+func phaseStart(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase) time.Time {
 	for _, c := range job.Status.Conditions {
 		if c.Status == phase && c.LastTransitionTime != nil {
 			return c.LastTransitionTime.Time
@@ -58,7 +58,7 @@ func (t Times) ElapsedTime(now time.Time) time.Duration {
 }
 
 // TimeLimit returns the time limit of a job, which is the shortest limit of its tasks' pods; 0 if there is no limit.
-func TimeLimit(job *batch.Job) time.Duration {
+func TimeLimit(job *batchv1alpha1.Job) time.Duration {
 	var least time.Duration
 	for i := range job.Spec.Tasks {
 		if s := job.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds; s != nil && *s > 0 {
@@ -71,7 +71,7 @@ func TimeLimit(job *batch.Job) time.Duration {
 }
 
 // CountRestarts returns how often the job was restarted, by policies and by users.
-func CountRestarts(job *batch.Job) int {
+func CountRestarts(job *batchv1alpha1.Job) int {
 	restarts, _ := job.PolicyRestarts()
 	return int(restarts + job.Status.UserRestarts)
 }

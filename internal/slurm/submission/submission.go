@@ -8,7 +8,7 @@ package submission
 import (
 	"encoding/json"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
 
@@ -63,7 +63,7 @@ type Options struct {
 
 // OptionsOf returns the options of a job. They are empty if the job was not created by a Slurm command, or if the
 // annotation is invalid.
-func OptionsOf(job *batch.Job) Options {
+func OptionsOf(job *batchv1alpha1.Job) Options {
 	var o Options
 	if text := job.Annotations[keys.Slurm]; text != "" {
 		if json.Unmarshal([]byte(text), &o) != nil {
@@ -74,10 +74,10 @@ func OptionsOf(job *batch.Job) Options {
 }
 
 // IsFromSlurm reports whether the job was created by a Slurm command.
-func IsFromSlurm(job *batch.Job) bool { return job.Annotations[keys.Slurm] != "" }
+func IsFromSlurm(job *batchv1alpha1.Job) bool { return job.Annotations[keys.Slurm] != "" }
 
 // StoreOptions stores the options in an annotation of a job.
-func StoreOptions(job *batch.Job, o Options) {
+func StoreOptions(job *batchv1alpha1.Job, o Options) {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return // cannot happen: a struct of strings and numbers can always be encoded

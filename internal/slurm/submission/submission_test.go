@@ -5,13 +5,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
 
 func TestWhatWasAskedForIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	job := &batch.Job{}
+	job := &batchv1alpha1.Job{}
 	if IsFromSlurm(job) {
 		t.Error("made by nobody")
 	}

@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 )
@@ -19,7 +19,7 @@ const ArrayIndexVariable = "VC_ARRAY_INDEX"
 // the list of elements. The pods of the element at position p have the indices p·size to p·size+size-1 within the
 // only task.
 type Array struct {
-	elements batch.Indices
+	elements batchv1alpha1.Indices
 	size     int32
 	limit    int32 // maximum number of active elements; 0 means no limit
 	// off holds the positions of cancelled elements, shut the positions of elements that wait for others, and lost
@@ -29,14 +29,14 @@ type Array struct {
 
 // parseArray returns the array of a job; nil if the job is not an array. Admission has rejected invalid annotations;
 // those that exist anyway count as missing.
-func parseArray(in *Input, job *batch.Job) *Array {
-	elements, size, ok := batch.ElementsOf(job)
+func parseArray(in *Input, job *batchv1alpha1.Job) *Array {
+	elements, size, ok := batchv1alpha1.ElementsOf(job)
 	if !ok {
 		return nil
 	}
 	a := &Array{elements: elements, size: size, off: map[int]bool{}, shut: map[int]bool{}, lost: map[int]bool{}}
-	a.limit, _ = batch.ArrayLimit(job)
-	cancelled, _ := batch.ArrayCancelled(job)
+	a.limit, _ = batchv1alpha1.ArrayLimit(job)
+	cancelled, _ := batchv1alpha1.ArrayCancelled(job)
 	for p := range elements.Positions(cancelled) {
 		a.off[p] = true
 	}
@@ -45,14 +45,14 @@ func parseArray(in *Input, job *batch.Job) *Array {
 }
 
 // addCorresponding adds to shut the elements that wait for elements with the same index in other arrays.
-func (a *Array) addCorresponding(in *Input, job *batch.Job) {
-	d, err := batch.DependencyOf(job)
+func (a *Array) addCorresponding(in *Input, job *batchv1alpha1.Job) {
+	d, err := batchv1alpha1.DependencyOf(job)
 	if err != nil || d.Any {
 		return // one met dependency is enough, so the gate decides for all elements at once
 	}
 	around := indexRelatives(in.Related)
 	for _, term := range d.Terms {
-		if term.Kind != batch.AfterCorr || term.Job.HasElement {
+		if term.Kind != batchv1alpha1.AfterCorr || term.Job.HasElement {
 			continue
 		}
 		target := around.findReferenced(term.Job)
@@ -60,15 +60,15 @@ func (a *Array) addCorresponding(in *Input, job *batch.Job) {
 			continue // the other job is not an array, so the gate has already evaluated it
 		}
 		open := map[int]bool{}
-		failed := batch.Indices(nil)
+		failed := batchv1alpha1.Indices(nil)
 		if target != nil && target.Status.Array != nil {
 			states := target.Status.Array
-			succeeded, _ := batch.ParseIndices(states.Succeeded)
+			succeeded, _ := batchv1alpha1.ParseIndices(states.Succeeded)
 			for p := range a.elements.Positions(succeeded) {
 				open[p] = true
 			}
 			for _, text := range []string{states.Failed, states.Cancelled} {
-				set, _ := batch.ParseIndices(text)
+				set, _ := batchv1alpha1.ParseIndices(text)
 				failed = failed.Union(set)
 			}
 		}
@@ -177,7 +177,7 @@ func (b *builder) elementsWaitReason(waiting []int) reason.Code {
 }
 
 // LabelElementPod labels a pod with the array element that it belongs to. It does nothing if a is nil.
-func (a *Array) LabelElementPod(pod *corev1.Pod, job *batch.Job, place Place) {
+func (a *Array) LabelElementPod(pod *corev1.Pod, job *batchv1alpha1.Job, place Place) {
 	if a == nil {
 		return
 	}
@@ -188,8 +188,8 @@ func (a *Array) LabelElementPod(pod *corev1.Pod, job *batch.Job, place Place) {
 	}
 	index := strconv.Itoa(int(element))
 	pod.Labels[keys.ArrayIndex] = index
-	if id, ok := batch.JobID(job); ok {
-		pod.Annotations[keys.ElementID] = batch.FormatJobID(id + int64(at))
+	if id, ok := batchv1alpha1.JobID(job); ok {
+		pod.Annotations[keys.ElementID] = batchv1alpha1.FormatJobID(id + int64(at))
 	}
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {

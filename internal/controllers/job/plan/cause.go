@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
 )
 
@@ -44,11 +44,11 @@ type Cause struct {
 }
 
 // jobFailure returns the cause as part of a job status; nil if there is no cause, or it has no code.
-func (c *Cause) jobFailure() *batch.JobFailure {
+func (c *Cause) jobFailure() *batchv1alpha1.JobFailure {
 	if c == nil || c.code == "" {
 		return nil
 	}
-	return &batch.JobFailure{Reason: string(c.code), Message: c.text, ExitCode: c.exit}
+	return &batchv1alpha1.JobFailure{Reason: string(c.code), Message: c.text, ExitCode: c.exit}
 }
 
 // reasonCodeText returns the reason code as a string; "" if there is no cause.
@@ -60,7 +60,7 @@ func (c *Cause) reasonCodeText() string {
 }
 
 // recordFailure stores a failure in a status. If there is no new failure, the previous one remains.
-func recordFailure(status *batch.JobStatus, c *Cause) {
+func recordFailure(status *batchv1alpha1.JobStatus, c *Cause) {
 	if f := c.jobFailure(); f != nil {
 		status.Failure = f
 	}
@@ -68,14 +68,14 @@ func recordFailure(status *batch.JobStatus, c *Cause) {
 
 // judgePhase returns the phase determined by settle, and the cause of a failure. The text about a failure names the
 // first pod that failed, and then the rule that was violated.
-func (b *builder) judgePhase(n *counters) (phase batch.JobPhase, failed *Cause, why string) {
+func (b *builder) judgePhase(n *counters) (phase batchv1alpha1.JobPhase, failed *Cause, why string) {
 	phase, why = phaseWithoutAction(b.job, n)
-	if phase == batch.Pending || phase == batch.Running {
+	if phase == batchv1alpha1.Pending || phase == batchv1alpha1.Running {
 		if c := b.findHopelessCause(n); c != nil {
-			return batch.Failed, c, c.text
+			return batchv1alpha1.Failed, c, c.text
 		}
 	}
-	if phase != batch.Failed || b.currentPhase() == batch.Failed {
+	if phase != batchv1alpha1.Failed || b.currentPhase() == batchv1alpha1.Failed {
 		return phase, nil, why
 	}
 	first := b.firstFailed()
@@ -83,7 +83,7 @@ func (b *builder) judgePhase(n *counters) (phase batch.JobPhase, failed *Cause, 
 		return phase, nil, why
 	}
 	c := b.causeOfMember(first)
-	if b.currentPhase() == batch.Running && n.succeeded == 0 {
+	if b.currentPhase() == batchv1alpha1.Running && n.succeeded == 0 {
 		return phase, &c, c.text // no pod succeeded, so naming the rule would add nothing
 	}
 	return phase, &c, c.text + "; " + why

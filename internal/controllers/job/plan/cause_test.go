@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
 )
 
@@ -49,7 +49,7 @@ func beside(pod *corev1.Pod) {
 func TestAFailedJobNamesTheCauseFirst(t *testing.T) {
 	t.Parallel()
 	const failed, well = corev1.PodFailed, corev1.PodSucceeded
-	running := func() *story { return given(batch.Running) }
+	running := func() *story { return given(batchv1alpha1.Running) }
 	tests := map[string]struct {
 		in      *story
 		code    reason.Code
@@ -71,23 +71,23 @@ func TestAFailedJobNamesTheCauseFirst(t *testing.T) {
 		"memory without a limit": {running().pod("w", 0, failed, endedBy(137, "OOMKilled", "")).pod("w", 1, failed), reason.OOMKilled, "w-0 used more memory than it may"},
 		"a node that was ended":  {running().pod("w", 0, failed, endedBy(137, "NodeStopped", "the node's process ended")).pod("w", 1, failed), reason.NodeStopped, "w-0: the node was stopped"},
 		"pressure on the node":   {running().pod("w", 0, failed, saidOf("Evicted", "low on memory")).pod("w", 1, failed), reason.Evicted, "w-0 was evicted by its node: low on memory"},
-		"a node that refuses for ever": {running().with(func(j *batch.Job) { j.Status.RefusedPods = 16 }).pod("w", 0, failed, saidOf("OutOfcpu", "no cpu")).pod("w", 1, failed),
+		"a node that refuses for ever": {running().with(func(j *batchv1alpha1.Job) { j.Status.RefusedPods = 16 }).pod("w", 0, failed, saidOf("OutOfcpu", "no cpu")).pod("w", 1, failed),
 			reason.PodRefused, "w-0 was rejected by its node (OutOfcpu): no cpu"},
 		"a node that says something else": {running().pod("w", 0, failed, saidOf("Odd", "so it is")).pod("w", 1, failed), reason.PodFailed, "w-0 failed (Odd): so it is"},
 		"nothing known":                   {running().pod("w", 0, failed).pod("w", 1, failed), reason.PodFailed, "w-0 failed"},
 		"one container of several": {running().pod("w", 0, failed, ended(3, 0), beside).pod("w", 1, failed), reason.PodFailed,
 			"w-0 container main exited with code 3"},
-		"one restart too many": {given(batch.Restarting).with(func(j *batch.Job) {
-			j.Status.RetryCount, j.Status.Version, j.Status.State.Reason = 3, 3, string(bus.RestartJobAction)
+		"one restart too many": {given(batchv1alpha1.Restarting).with(func(j *batchv1alpha1.Job) {
+			j.Status.RetryCount, j.Status.Version, j.Status.State.Reason = 3, 3, string(busv1alpha1.RestartJobAction)
 		}).pod("w", 0, failed, ended(3, 0), ofVersion(2)), reason.PodFailed, "w-0 exited with code 3; it ran 3 times, maxRetry 3"},
-		"no pod to name": {given(batch.Restarting).with(func(j *batch.Job) { j.Status.RetryCount, j.Status.Version = 3, 3 }), "", "it ran 3 times, maxRetry 3"},
+		"no pod to name": {given(batchv1alpha1.Restarting).with(func(j *batchv1alpha1.Job) { j.Status.RetryCount, j.Status.Version = 3, 3 }), "", "it ran 3 times, maxRetry 3"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := Compute(test.in.Input)
 			state := status(test.in, &p).State
-			if state.Phase != batch.Failed || state.Reason != string(test.code) || state.Message != test.message {
+			if state.Phase != batchv1alpha1.Failed || state.Reason != string(test.code) || state.Message != test.message {
 				t.Errorf("got %s %q %q, want %q %q", state.Phase, state.Reason, state.Message, test.code, test.message)
 			}
 			if test.code != "" && reason.Get(test.code).Hint == "" {
@@ -108,43 +108,45 @@ func disrupted(why string) func(*corev1.Pod) {
 func TestAFailureIsInTheStatusWhoeverAnswersIt(t *testing.T) {
 	t.Parallel()
 	const failed = corev1.PodFailed
-	ends := func(event bus.Event) *story { return given(batch.Running).policy(event, bus.TerminateJobAction) }
+	ends := func(event busv1alpha1.Event) *story {
+		return given(batchv1alpha1.Running).policy(event, busv1alpha1.TerminateJobAction)
+	}
 	vanished := func(changes ...func(*corev1.Pod)) *story {
-		s := ends(bus.PodEvictedEvent).pod("w", 0, corev1.PodRunning, append(changes, goingAway)...)
+		s := ends(busv1alpha1.PodEvictedEvent).pod("w", 0, corev1.PodRunning, append(changes, goingAway)...)
 		lost, _ := LostFromPod(s.Pods[0], noon)
 		s.Pods, s.Lost = nil, []Lost{lost}
 		return s
 	}
-	had := func(phase batch.JobPhase, action bus.Action) *story {
-		return given(phase).with(func(j *batch.Job) {
-			j.Status.State.Reason, j.Status.Failure = string(action), &batch.JobFailure{Reason: "OOMKilled"}
+	had := func(phase batchv1alpha1.JobPhase, action busv1alpha1.Action) *story {
+		return given(phase).with(func(j *batchv1alpha1.Job) {
+			j.Status.State.Reason, j.Status.Failure = string(action), &batchv1alpha1.JobFailure{Reason: "OOMKilled"}
 		})
 	}
 	tests := map[string]struct {
 		in   *story
-		want *batch.JobFailure
+		want *batchv1alpha1.JobFailure
 	}{
-		"an exit code": {ends(bus.PodFailedEvent).pod("w", 0, failed, ended(3, 0)), &batch.JobFailure{Reason: "PodFailed", Message: "w-0 exited with code 3", ExitCode: new(int32(3))}},
-		"a time limit": {ends(bus.PodFailedEvent).pod("w", 0, failed, endedBy(137, "Error", ""), saidOf("DeadlineExceeded", ""), limited(60)),
-			&batch.JobFailure{Reason: "DeadlineExceeded", Message: "w-0 was over its time limit of 1m", ExitCode: new(int32(137))}},
-		"too much memory": {ends(bus.PodFailedEvent).pod("w", 0, failed, endedBy(137, "OOMKilled", ""), memoryLimited("1Gi")),
-			&batch.JobFailure{Reason: "OOMKilled", Message: "w-0 used more memory than its limit of 1Gi", ExitCode: new(int32(137))}},
-		"a node that is gone": {ends(bus.PodFailedEvent).pod("w", 0, failed, disrupted("DeletionByPodGC")), &batch.JobFailure{Reason: "NodeStopped", Message: "w-0: the node was lost"}},
-		"an eviction for others": {ends(bus.PodEvictedEvent).pod("w", 0, corev1.PodRunning, goingAway, disrupted("PreemptionByScheduler")),
-			&batch.JobFailure{Reason: "Preempted", Message: "w-0 was preempted"}},
-		"an eviction by an administrator": {ends(bus.PodEvictedEvent).pod("w", 0, corev1.PodRunning, goingAway, disrupted("EvictionByEvictionAPI")),
-			&batch.JobFailure{Reason: "Evicted", Message: "w-0 was evicted"}},
-		"a pod that was deleted":                 {ends(bus.PodEvictedEvent).pod("w", 0, corev1.PodRunning, goingAway), &batch.JobFailure{Reason: "Evicted", Message: "w-0 was evicted"}},
-		"a pod that is gone":                     {vanished(), &batch.JobFailure{Reason: "Evicted", Message: "w-0 was evicted"}},
-		"a pod that is gone with its node":       {vanished(disrupted("DeletionByTaintManager")), &batch.JobFailure{Reason: "NodeStopped", Message: "w-0: the node was lost"}},
-		"no policy":                              {given(batch.Running).pod("w", 0, failed, ended(3, 0)).pod("w", 1, failed), &batch.JobFailure{Reason: "PodFailed", Message: "w-0 exited with code 3", ExitCode: new(int32(3))}},
-		"kept until the pods have ended":         {had(batch.Terminating, bus.TerminateJobAction), &batch.JobFailure{Reason: "OOMKilled"}},
-		"kept when it was one restart too many":  {had(batch.Restarting, bus.RestartJobAction).with(func(j *batch.Job) { j.Status.RetryCount = 3 }), &batch.JobFailure{Reason: "OOMKilled"}},
-		"not of a job that starts again":         {had(batch.Restarting, bus.RestartJobAction), nil},
-		"not of a job that completed":            {had(batch.Completing, bus.CompleteJobAction), nil},
-		"not of a job that a person ends":        {given(batch.Running).pod("w", 0, corev1.PodRunning).command(bus.TerminateJobAction), nil},
-		"not of a job that a task's end ends":    {ends(bus.TaskCompletedEvent).pod("w", 0, corev1.PodSucceeded, ended(0, 0)).pod("w", 1, corev1.PodSucceeded, ended(0, 0)), nil},
-		"of a policy that restarts, until it is": {given(batch.Running).policy(bus.PodFailedEvent, bus.RestartJobAction).pod("w", 0, failed, ended(3, 0)), &batch.JobFailure{Reason: "PodFailed", Message: "w-0 exited with code 3", ExitCode: new(int32(3))}},
+		"an exit code": {ends(busv1alpha1.PodFailedEvent).pod("w", 0, failed, ended(3, 0)), &batchv1alpha1.JobFailure{Reason: "PodFailed", Message: "w-0 exited with code 3", ExitCode: new(int32(3))}},
+		"a time limit": {ends(busv1alpha1.PodFailedEvent).pod("w", 0, failed, endedBy(137, "Error", ""), saidOf("DeadlineExceeded", ""), limited(60)),
+			&batchv1alpha1.JobFailure{Reason: "DeadlineExceeded", Message: "w-0 was over its time limit of 1m", ExitCode: new(int32(137))}},
+		"too much memory": {ends(busv1alpha1.PodFailedEvent).pod("w", 0, failed, endedBy(137, "OOMKilled", ""), memoryLimited("1Gi")),
+			&batchv1alpha1.JobFailure{Reason: "OOMKilled", Message: "w-0 used more memory than its limit of 1Gi", ExitCode: new(int32(137))}},
+		"a node that is gone": {ends(busv1alpha1.PodFailedEvent).pod("w", 0, failed, disrupted("DeletionByPodGC")), &batchv1alpha1.JobFailure{Reason: "NodeStopped", Message: "w-0: the node was lost"}},
+		"an eviction for others": {ends(busv1alpha1.PodEvictedEvent).pod("w", 0, corev1.PodRunning, goingAway, disrupted("PreemptionByScheduler")),
+			&batchv1alpha1.JobFailure{Reason: "Preempted", Message: "w-0 was preempted"}},
+		"an eviction by an administrator": {ends(busv1alpha1.PodEvictedEvent).pod("w", 0, corev1.PodRunning, goingAway, disrupted("EvictionByEvictionAPI")),
+			&batchv1alpha1.JobFailure{Reason: "Evicted", Message: "w-0 was evicted"}},
+		"a pod that was deleted":                 {ends(busv1alpha1.PodEvictedEvent).pod("w", 0, corev1.PodRunning, goingAway), &batchv1alpha1.JobFailure{Reason: "Evicted", Message: "w-0 was evicted"}},
+		"a pod that is gone":                     {vanished(), &batchv1alpha1.JobFailure{Reason: "Evicted", Message: "w-0 was evicted"}},
+		"a pod that is gone with its node":       {vanished(disrupted("DeletionByTaintManager")), &batchv1alpha1.JobFailure{Reason: "NodeStopped", Message: "w-0: the node was lost"}},
+		"no policy":                              {given(batchv1alpha1.Running).pod("w", 0, failed, ended(3, 0)).pod("w", 1, failed), &batchv1alpha1.JobFailure{Reason: "PodFailed", Message: "w-0 exited with code 3", ExitCode: new(int32(3))}},
+		"kept until the pods have ended":         {had(batchv1alpha1.Terminating, busv1alpha1.TerminateJobAction), &batchv1alpha1.JobFailure{Reason: "OOMKilled"}},
+		"kept when it was one restart too many":  {had(batchv1alpha1.Restarting, busv1alpha1.RestartJobAction).with(func(j *batchv1alpha1.Job) { j.Status.RetryCount = 3 }), &batchv1alpha1.JobFailure{Reason: "OOMKilled"}},
+		"not of a job that starts again":         {had(batchv1alpha1.Restarting, busv1alpha1.RestartJobAction), nil},
+		"not of a job that completed":            {had(batchv1alpha1.Completing, busv1alpha1.CompleteJobAction), nil},
+		"not of a job that a person ends":        {given(batchv1alpha1.Running).pod("w", 0, corev1.PodRunning).command(busv1alpha1.TerminateJobAction), nil},
+		"not of a job that a task's end ends":    {ends(busv1alpha1.TaskCompletedEvent).pod("w", 0, corev1.PodSucceeded, ended(0, 0)).pod("w", 1, corev1.PodSucceeded, ended(0, 0)), nil},
+		"of a policy that restarts, until it is": {given(batchv1alpha1.Running).policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartJobAction).pod("w", 0, failed, ended(3, 0)), &batchv1alpha1.JobFailure{Reason: "PodFailed", Message: "w-0 exited with code 3", ExitCode: new(int32(3))}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -181,8 +183,8 @@ func TestAFailureIsTheSameWhoeverSawIt(t *testing.T) {
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			failure := func(hide func(*story)) *batch.JobFailure {
-				s := given(batch.Running).policy(bus.PodFailedEvent, bus.TerminateJobAction).with(func(j *batch.Job) { two(&j.Spec.Tasks[0].Template.Spec) }).
+			failure := func(hide func(*story)) *batchv1alpha1.JobFailure {
+				s := given(batchv1alpha1.Running).policy(busv1alpha1.PodFailedEvent, busv1alpha1.TerminateJobAction).with(func(j *batchv1alpha1.Job) { two(&j.Spec.Tasks[0].Template.Spec) }).
 					pod("w", 0, corev1.PodFailed, end, func(pod *corev1.Pod) { two(&pod.Spec) })
 				hide(s)
 				p := Compute(s.Input)

@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/podtermination"
 )
@@ -69,7 +69,7 @@ func ParsePodIdentity(pod *corev1.Pod) (task string, index, version int32, ok bo
 // IsMarkedOutOfSync reports whether a pod has the annotation for pods that the controller stops.
 func IsMarkedOutOfSync(pod *corev1.Pod) bool { return pod.Annotations[keys.OutOfSync] == "true" }
 
-func countMembers(job *batch.Job, in *Input) *census {
+func countMembers(job *batchv1alpha1.Job, in *Input) *census {
 	tasks := make(map[string]int, len(job.Spec.Tasks))
 	for i := range job.Spec.Tasks {
 		tasks[job.Spec.Tasks[i].Name] = i
@@ -101,7 +101,7 @@ type counters struct {
 	// number of places that have no pod and no result, and at which no pod should run
 	cancelled int32
 	cutShort  int32 // number of finished pods in elements that were cancelled before all of their pods had finished
-	tasks     map[string]batch.TaskState
+	tasks     map[string]batchv1alpha1.TaskState
 }
 
 // countLivePods returns the number of pods that hold resources or are being deleted.
@@ -110,8 +110,8 @@ func (c *counters) countLivePods() int32 {
 }
 
 // countPods counts the pods by phase. Pods that this plan stops count as terminating.
-func (c *census) countPods(job *batch.Job) counters {
-	n := counters{tasks: map[string]batch.TaskState{}}
+func (c *census) countPods(job *batchv1alpha1.Job) counters {
+	n := counters{tasks: map[string]batchv1alpha1.TaskState{}}
 	for i := range c.members {
 		m := &c.members[i]
 		if m.gone || m.stop {

@@ -8,20 +8,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
 // decision is the action to carry out on the job now.
 type decision struct {
-	action  bus.Action // SyncJob means that no command or policy applies
-	why     string     // a sentence for users
-	targets []string   // the parts of the job that a targeted restart affects
-	cause   *Cause     // the failure to which a policy responds
-	command *bus.Command
+	action  busv1alpha1.Action // SyncJob means that no command or policy applies
+	why     string             // a sentence for users
+	targets []string           // the parts of the job that a targeted restart affects
+	cause   *Cause             // the failure to which a policy responds
+	command *busv1alpha1.Command
 }
 
-var nothing = decision{action: bus.SyncJobAction}
+var nothing = decision{action: busv1alpha1.SyncJobAction}
 
 // decideAction chooses the action: the action of the oldest command or, without commands, of the first event to which a
 // policy responds.
@@ -31,16 +31,16 @@ func (b *builder) decideAction() decision {
 	if ok && !do.sync && !do.hold {
 		return commanded
 	}
-	isActive := b.currentPhase() == batch.Pending || b.currentPhase() == batch.Running
+	isActive := b.currentPhase() == batchv1alpha1.Pending || b.currentPhase() == batchv1alpha1.Running
 	if t := b.in.Trouble; isActive && t != nil && t.Hopeless {
-		return decision{action: bus.TerminateJobAction, why: "retry limit reached: " + t.Message}
+		return decision{action: busv1alpha1.TerminateJobAction, why: "retry limit reached: " + t.Message}
 	}
 	if kill, invalid := b.terminateInvalid(); invalid {
 		return kill
 	}
 	asked := nothing
 	switch {
-	case b.currentPhase() == batch.Pending, b.currentPhase() == batch.Running, b.currentPhase() == batch.Restarting && len(storedTargets(&b.job.Status)) > 0:
+	case b.currentPhase() == batchv1alpha1.Pending, b.currentPhase() == batchv1alpha1.Running, b.currentPhase() == batchv1alpha1.Restarting && len(storedTargets(&b.job.Status)) > 0:
 		asked = b.decideEvent()
 	}
 	if ok && !do.hold {
@@ -50,21 +50,21 @@ func (b *builder) decideAction() decision {
 }
 
 // commandable lists the actions that a command may request.
-var commandable = []bus.Action{
-	bus.AbortJobAction, bus.RestartJobAction, bus.TerminateJobAction, bus.CompleteJobAction, bus.ResumeJobAction,
+var commandable = []busv1alpha1.Action{
+	busv1alpha1.AbortJobAction, busv1alpha1.RestartJobAction, busv1alpha1.TerminateJobAction, busv1alpha1.CompleteJobAction, busv1alpha1.ResumeJobAction,
 }
 
 // decideCommand returns the action of the oldest command. It deletes commands with an unsupported action, and records
 // an event for each.
 func (b *builder) decideCommand() (decision, bool) {
 	for _, c := range b.in.Commands {
-		action := bus.Action(c.Action)
+		action := busv1alpha1.Action(c.Action)
 		if responseInPhase(b.currentPhase(), action).hold {
 			b.requestPlanAfter(retryAfter)
 			return decision{action: action}, true
 		}
-		if action == bus.SyncJobAction || action == bus.EnqueueAction || slices.Contains(commandable, action) {
-			b.appendEvent(corev1.EventTypeNormal, string(batch.CommandIssued),
+		if action == busv1alpha1.SyncJobAction || action == busv1alpha1.EnqueueAction || slices.Contains(commandable, action) {
+			b.appendEvent(corev1.EventTypeNormal, string(batchv1alpha1.CommandIssued),
 				"Start to execute command %s, and clean it up to make sure executed not more than once.", c.Action)
 			why := "command " + c.Name
 			if c.Message != "" {
@@ -72,7 +72,7 @@ func (b *builder) decideCommand() (decision, bool) {
 			}
 			return decision{action: action, why: why, command: c}, true
 		}
-		b.appendEvent(corev1.EventTypeWarning, string(batch.CommandIssued), "Command %s ignored: action %q is not supported for a whole job; supported: %v",
+		b.appendEvent(corev1.EventTypeWarning, string(batchv1alpha1.CommandIssued), "Command %s ignored: action %q is not supported for a whole job; supported: %v",
 			c.Name, c.Action, commandable)
 		b.appendWrites(DeleteCommand{Command: c})
 	}
@@ -105,7 +105,7 @@ func (b *builder) decideEvent() decision {
 			}
 		}
 		switch {
-		case chosen.action == bus.SyncJobAction:
+		case chosen.action == busv1alpha1.SyncJobAction:
 			chosen = decision{action: a.action, why: e.text, targets: restartTargets(b.job, a.action, &e), cause: e.cause}
 		case chosen.action == a.action && isTargeted(a.action):
 			chosen.targets = mergeTargets(chosen.targets, restartTargets(b.job, a.action, &e))
@@ -127,7 +127,7 @@ func (b *builder) recordDelay(a answer, e *event) {
 	at, told := b.in.Since[key]
 	if !told {
 		at = b.in.Now
-		b.appendEvent(corev1.EventTypeNormal, string(batch.ExecuteAction), "Execute action %s after %s: %s", a.action, formatTimeLimit(a.delay), e.text)
+		b.appendEvent(corev1.EventTypeNormal, string(batchv1alpha1.ExecuteAction), "Execute action %s after %s: %s", a.action, formatTimeLimit(a.delay), e.text)
 	}
 	b.plan.Since[key] = at
 }
@@ -138,7 +138,7 @@ func (b *builder) changesAnything(a answer, e *event) bool {
 		return len(restartTargets(b.job, a.action, e)) > 0
 	}
 	do := responseInPhase(b.currentPhase(), a.action)
-	return !do.sync && !do.hold && a.action != bus.ResumeJobAction
+	return !do.sync && !do.hold && a.action != busv1alpha1.ResumeJobAction
 }
 
 // retainLost removes lost pods from Plan.Answered, so that the next plan receives them again.

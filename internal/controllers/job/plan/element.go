@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/podtermination"
 )
@@ -68,7 +68,7 @@ const (
 
 // stateOfElement returns the state of the element at a position. The result of the element's pods takes precedence over
 // the recorded result, the recorded result over pods that have not ended, and any result over a later cancellation.
-func (b *builder) stateOfElement(at int, e *element, phase batch.JobPhase) what {
+func (b *builder) stateOfElement(at int, e *element, phase batchv1alpha1.JobPhase) what {
 	ended := e.live == 0 && e.well+e.badly == b.array.size
 	recorded := b.record.elements[at]
 	switch {
@@ -108,7 +108,7 @@ func (b *builder) countCutShort() int32 {
 const noCode = "-1"
 
 // arrayStatus returns the status of the array, which contains the state of each element.
-func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
+func (b *builder) arrayStatus(phase batchv1alpha1.JobPhase) *batchv1alpha1.ArrayStatus {
 	elements, told, toldCauses := b.summarizeElements(), exitCodesByElement(b.job.Status.Array), causesByElement(b.job.Status.Array)
 	sets := map[what][]int32{}
 	codes, causes := map[string][]int32{}, map[string][]int32{}
@@ -137,8 +137,8 @@ func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
 		}
 		at++
 	}
-	text := func(set []int32) string { return batch.IndicesOf(set).String() }
-	s := &batch.ArrayStatus{Running: text(sets[runs]), Succeeded: text(sets[succeeded]), Failed: text(sets[failed]), Cancelled: text(sets[cancelled])}
+	text := func(set []int32) string { return batchv1alpha1.IndicesOf(set).String() }
+	s := &batchv1alpha1.ArrayStatus{Running: text(sets[runs]), Succeeded: text(sets[succeeded]), Failed: text(sets[failed]), Cancelled: text(sets[cancelled])}
 	s.ExitCodes, s.Causes = formatElementSets(codes), formatElementSets(causes)
 	if IsEndedOrAborted(phase) {
 		s.Times = b.formatTimes(elements, slices.Concat(sets[succeeded], sets[failed]))
@@ -164,7 +164,7 @@ func formatElementSets(sets map[string][]int32) map[string]string {
 	}
 	written := make(map[string]string, len(sets))
 	for key, list := range sets {
-		written[key] = batch.IndicesOf(list).String()
+		written[key] = batchv1alpha1.IndicesOf(list).String()
 	}
 	return written
 }
@@ -177,7 +177,7 @@ func (b *builder) formatTimes(elements []element, ended []int32) string {
 	}
 	var words []string
 	seconds := func(d time.Duration) string { return strconv.Itoa(int(max(d, 0) / time.Second)) }
-	for at := range b.array.elements.Positions(batch.IndicesOf(ended)) {
+	for at := range b.array.elements.Positions(batchv1alpha1.IndicesOf(ended)) {
 		e := &elements[at]
 		if e.first.IsZero() || e.last.IsZero() {
 			words = append(words, "-")

@@ -9,10 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/podtermination"
 )
 
@@ -21,7 +21,7 @@ const defaultTaskRetry = 3
 
 // event is an occurrence to which a policy may respond.
 type event struct {
-	kind  bus.Event
+	kind  busv1alpha1.Event
 	at    time.Time
 	task  int     // -1 for the whole job
 	where []Place // places of the affected pods
@@ -37,16 +37,16 @@ type event struct {
 
 // rank orders events that occurred within the same second: events that end the job successfully come before events
 // that result from its end.
-var rank = map[bus.Event]int{
-	bus.TaskCompletedEvent: 0, bus.PodFailedEvent: 1, bus.PodEvictedEvent: 2, bus.TaskFailedEvent: 3, bus.JobUnknownEvent: 4, bus.PodPendingEvent: 5,
+var rank = map[busv1alpha1.Event]int{
+	busv1alpha1.TaskCompletedEvent: 0, busv1alpha1.PodFailedEvent: 1, busv1alpha1.PodEvictedEvent: 2, busv1alpha1.TaskFailedEvent: 3, busv1alpha1.JobUnknownEvent: 4, busv1alpha1.PodPendingEvent: 5,
 }
 
 // hasPolicies reports whether the job or one of its tasks has policies.
-func hasPolicies(job *batch.Job) bool {
+func hasPolicies(job *batchv1alpha1.Job) bool {
 	if len(job.Spec.Policies) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return len(t.Policies) > 0 })
+	return slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return len(t.Policies) > 0 })
 }
 
 // collectEvents returns the events of the job's current version that are visible in the objects, in the order in which
@@ -58,8 +58,8 @@ func (b *builder) collectEvents() []event {
 	list := b.podEvents()
 	list = append(list, b.lostEvents()...)
 	list = append(list, b.taskEvents()...)
-	if pg := b.in.PodGroup; pg != nil && pg.Status.Phase == scheduling.PodGroupUnknown && b.groupIsCurrent() {
-		list = append(list, event{kind: bus.JobUnknownEvent, undated: true, task: -1, text: "some pods of the gang no longer exist"})
+	if pg := b.in.PodGroup; pg != nil && pg.Status.Phase == schedulingv1beta1.PodGroupUnknown && b.groupIsCurrent() {
+		list = append(list, event{kind: busv1alpha1.JobUnknownEvent, undated: true, task: -1, text: "some pods of the gang no longer exist"})
 	}
 	b.dateEvents(list)
 	slices.SortStableFunc(list, func(x, y event) int {
@@ -99,15 +99,15 @@ func (b *builder) podEvents() []event {
 		e := event{task: m.place.Task, where: []Place{m.place}}
 		switch {
 		case m.gone && WasEvicted(m.pod):
-			e.kind, e.at = bus.PodEvictedEvent, podtermination.DeletionRequestedAt(m.pod)
+			e.kind, e.at = busv1alpha1.PodEvictedEvent, podtermination.DeletionRequestedAt(m.pod)
 			e.text = fmt.Sprintf("pod %s was evicted", m.pod.Name)
 			e.cause = new(causeOfLoss(b.placeDisplayName(m.place), m.pod))
 		case m.podPhaseOf() == corev1.PodFailed:
-			e.kind, e.at, e.codes = bus.PodFailedEvent, podtermination.FinishTime(m.pod), exitCodes(m.pod)
+			e.kind, e.at, e.codes = busv1alpha1.PodFailedEvent, podtermination.FinishTime(m.pod), exitCodes(m.pod)
 			e.text = fmt.Sprintf("pod %s failed%s", m.pod.Name, exitCodesText(e.codes))
 			e.cause = new(b.causeOfMember(m))
 		case m.isLivePod() && (m.podPhaseOf() == corev1.PodPending || m.podPhaseOf() == ""):
-			e.kind, e.at = bus.PodPendingEvent, m.pod.CreationTimestamp.Time
+			e.kind, e.at = busv1alpha1.PodPendingEvent, m.pod.CreationTimestamp.Time
 			e.text = fmt.Sprintf("pod %s is pending", m.pod.Name)
 		default:
 			continue
@@ -133,17 +133,17 @@ func (b *builder) lostEvents() []event {
 		} else if m.podPhaseOf() == corev1.PodRunning {
 			continue // the pod runs again, which cancels a delayed response
 		}
-		e := event{kind: bus.PodEvictedEvent, at: l.At, task: task, where: []Place{place}, lost: []types.UID{l.UID},
+		e := event{kind: busv1alpha1.PodEvictedEvent, at: l.At, task: task, where: []Place{place}, lost: []types.UID{l.UID},
 			cause: b.causeOfLost(&l, place), text: fmt.Sprintf("pod %s was evicted", l.Name)}
 		if l.Failed {
-			e.kind, e.codes, e.text = bus.PodFailedEvent, l.Codes, fmt.Sprintf("pod %s failed%s", l.Name, exitCodesText(l.Codes))
+			e.kind, e.codes, e.text = busv1alpha1.PodFailedEvent, l.Codes, fmt.Sprintf("pod %s failed%s", l.Name, exitCodesText(l.Codes))
 		}
 		list = append(list, e)
 	}
 	for task := range b.job.Spec.Tasks {
 		if missing := b.countMissingPods(task) - seen[task]; missing > 0 {
 			text := fmt.Sprintf("%d of the pods of task %s were evicted", missing, b.job.Spec.Tasks[task].Name)
-			list = append(list, event{kind: bus.PodEvictedEvent, at: b.in.Now, task: task, inferred: true, where: b.firstMissingPlaces(task, maxPlaces),
+			list = append(list, event{kind: busv1alpha1.PodEvictedEvent, at: b.in.Now, task: task, inferred: true, where: b.firstMissingPlaces(task, maxPlaces),
 				cause: &Cause{code: reason.Evicted, text: text}, text: text})
 		}
 	}
@@ -216,12 +216,12 @@ func (b *builder) taskEvents() []event {
 		t, spec := &tallies[task], &b.job.Spec.Tasks[task]
 		absent := b.countRecorded(task)
 		if spec.Replicas > 0 && t.succeeded+absent.succeeded >= spec.Replicas-absent.cancelled && t.current {
-			list = append(list, event{kind: bus.TaskCompletedEvent, at: t.last, task: task, text: fmt.Sprintf("task %s completed", spec.Name)})
+			list = append(list, event{kind: busv1alpha1.TaskCompletedEvent, at: t.last, task: task, text: fmt.Sprintf("task %s completed", spec.Name)})
 		}
 		limit := cmp.Or(spec.MaxRetry, defaultTaskRetry)
 		if spec.Replicas > 0 && limit > 0 && t.restarts >= limit {
 			text := fmt.Sprintf("containers of task %s restarted %d times, the limit is %d", spec.Name, t.restarts, limit)
-			list = append(list, event{kind: bus.TaskFailedEvent, undated: true, task: task, where: t.restarted,
+			list = append(list, event{kind: busv1alpha1.TaskFailedEvent, undated: true, task: task, where: t.restarted,
 				cause: &Cause{code: reason.PodFailed, text: text}, text: text})
 		}
 	}

@@ -9,15 +9,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // running returns a running job of two pods, both running and counted.
 func running() *story {
-	return given(batch.Running).group(scheduling.PodGroupRunning).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).counted()
+	return given(batchv1alpha1.Running).group(schedulingv1beta1.PodGroupRunning).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).counted()
 }
 
 func replacePod(s *story, i int, phase corev1.PodPhase, changes ...func(*corev1.Pod)) *story {
@@ -30,13 +30,13 @@ func without(s *story, i int) *story {
 	return s
 }
 
-func delayed(s *story, event bus.Event, action bus.Action, by time.Duration) *story {
-	s.Job.Spec.Policies = append(s.Job.Spec.Policies, batch.LifecyclePolicy{Event: event, Action: action, Timeout: &metav1.Duration{Duration: by}})
+func delayed(s *story, event busv1alpha1.Event, action busv1alpha1.Action, by time.Duration) *story {
+	s.Job.Spec.Policies = append(s.Job.Spec.Policies, batchv1alpha1.LifecyclePolicy{Event: event, Action: action, Timeout: &metav1.Duration{Duration: by}})
 	return s
 }
 
-func onExit(s *story, code int32, action bus.Action) *story {
-	s.Job.Spec.Policies = append(s.Job.Spec.Policies, batch.LifecyclePolicy{ExitCode: &code, Action: action})
+func onExit(s *story, code int32, action busv1alpha1.Action) *story {
+	s.Job.Spec.Policies = append(s.Job.Spec.Policies, batchv1alpha1.LifecyclePolicy{ExitCode: &code, Action: action})
 	return s
 }
 
@@ -55,107 +55,107 @@ func TestPoliciesAnswerEvents(t *testing.T) {
 		want []string
 	}{
 		"a failed pod": {
-			replacePod(running(), 1, corev1.PodFailed, ended(1, time.Second)).policy(bus.PodFailedEvent, bus.RestartJobAction), restartJob},
+			replacePod(running(), 1, corev1.PodFailed, ended(1, time.Second)).policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartJobAction), restartJob},
 		"any event": {
-			replacePod(running(), 1, corev1.PodFailed, ended(1, time.Second)).policy(bus.AnyEvent, bus.AbortJobAction),
+			replacePod(running(), 1, corev1.PodFailed, ended(1, time.Second)).policy(busv1alpha1.AnyEvent, busv1alpha1.AbortJobAction),
 			[]string{"status Aborting v1 r0", "delete w-0"}},
 		"one of several events": {
-			replacePod(running(), 1, corev1.PodFailed).with(func(j *batch.Job) {
-				j.Spec.Policies = []batch.LifecyclePolicy{{Events: []bus.Event{bus.PodEvictedEvent, bus.PodFailedEvent}, Action: bus.TerminateJobAction}}
+			replacePod(running(), 1, corev1.PodFailed).with(func(j *batchv1alpha1.Job) {
+				j.Spec.Policies = []batchv1alpha1.LifecyclePolicy{{Events: []busv1alpha1.Event{busv1alpha1.PodEvictedEvent, busv1alpha1.PodFailedEvent}, Action: busv1alpha1.TerminateJobAction}}
 			}), []string{"status Terminating v1 r0", "delete w-0"}},
 		"the exit code of a failed pod": {
-			onExit(onExit(replacePod(running(), 1, corev1.PodFailed, ended(3, 0)), 2, bus.AbortJobAction), 3, bus.RestartJobAction), restartJob},
+			onExit(onExit(replacePod(running(), 1, corev1.PodFailed, ended(3, 0)), 2, busv1alpha1.AbortJobAction), 3, busv1alpha1.RestartJobAction), restartJob},
 		"another exit code is not answered": {
-			onExit(replacePod(running(), 1, corev1.PodFailed, ended(4, 0)).counted(), 3, bus.RestartJobAction), nil},
+			onExit(replacePod(running(), 1, corev1.PodFailed, ended(4, 0)).counted(), 3, busv1alpha1.RestartJobAction), nil},
 		"the task's policy comes before the job's": {
-			replacePod(running(), 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartJobAction).with(func(j *batch.Job) {
-				j.Spec.Tasks[0].Policies = []batch.LifecyclePolicy{{Event: bus.PodFailedEvent, Action: bus.CompleteJobAction}}
+			replacePod(running(), 1, corev1.PodFailed).policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartJobAction).with(func(j *batchv1alpha1.Job) {
+				j.Spec.Tasks[0].Policies = []batchv1alpha1.LifecyclePolicy{{Event: busv1alpha1.PodFailedEvent, Action: busv1alpha1.CompleteJobAction}}
 			}), []string{"status Completing v1 r0", "delete w-0"}},
 		"the job's policy answers what the task's does not": {
-			replacePod(running(), 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartJobAction).with(func(j *batch.Job) {
-				j.Spec.Tasks[0].Policies = []batch.LifecyclePolicy{{Event: bus.TaskCompletedEvent, Action: bus.CompleteJobAction}}
+			replacePod(running(), 1, corev1.PodFailed).policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartJobAction).with(func(j *batchv1alpha1.Job) {
+				j.Spec.Tasks[0].Policies = []batchv1alpha1.LifecyclePolicy{{Event: busv1alpha1.TaskCompletedEvent, Action: busv1alpha1.CompleteJobAction}}
 			}), restartJob},
 		"a pod that somebody deletes": {
-			replacePod(running(), 1, corev1.PodRunning, goingAway).policy(bus.PodEvictedEvent, bus.RestartJobAction),
+			replacePod(running(), 1, corev1.PodRunning, goingAway).policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction),
 			[]string{"status Restarting v1 r1", "delete w-0", "DeleteGroup"}},
 		"a deleted pod whose containers have ended since": {
-			replacePod(running(), 1, corev1.PodFailed, goingAway, ended(143, 0)).policy(bus.PodEvictedEvent, bus.RestartJobAction),
+			replacePod(running(), 1, corev1.PodFailed, goingAway, ended(143, 0)).policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction),
 			[]string{"status Restarting v1 r1", "delete w-0", "DeleteGroup"}},
 		"a pod that was seen to vanish": {
 			func() *story {
-				s := without(running(), 1).policy(bus.PodEvictedEvent, bus.RestartJobAction)
+				s := without(running(), 1).policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction)
 				s.Lost = lost()
 				return s
 			}(), []string{"status Restarting v1 r1", "delete w-0", "DeleteGroup"}},
 		"a pod of an older version that vanished is nothing": {
 			func() *story {
-				s := running().policy(bus.PodEvictedEvent, bus.RestartJobAction)
+				s := running().policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction)
 				s.Lost = lost(func(l *Lost) { l.Version = -1 })
 				return s
 			}(), nil},
 		"a pod that failed and then vanished": {
 			func() *story {
-				s := onExit(without(running(), 1), 7, bus.AbortJobAction)
+				s := onExit(without(running(), 1), 7, busv1alpha1.AbortJobAction)
 				s.Lost = lost(func(l *Lost) { l.Failed, l.Codes = true, []int32{7} })
 				return s
 			}(), []string{"status Aborting v1 r0", "delete w-0"}},
 		"a pod that is missing from what status counts": {
 			func() *story {
-				s := without(running(), 1).policy(bus.PodEvictedEvent, bus.RestartJobAction)
+				s := without(running(), 1).policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction)
 				s.Fresh = true
 				return s
 			}(), []string{"status Restarting v1 r1", "delete w-0", "DeleteGroup"}},
 		"a pod that we stop ourselves is nothing": {
 			replacePod(running(), 1, corev1.PodRunning, goingAway, func(p *corev1.Pod) { p.Annotations[keys.OutOfSync] = "true" }).
-				counted().policy(bus.PodEvictedEvent, bus.RestartJobAction), nil},
+				counted().policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction), nil},
 		"a pod that this process has stopped is nothing, even unmarked": {
 			func() *story {
-				s := running().policy(bus.PodEvictedEvent, bus.RestartJobAction)
+				s := running().policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction)
 				s.Killed = map[types.UID]bool{"uid-j-w-1": true}
 				return s.counted()
 			}(), nil},
 		"a pod beyond the replicas is nothing": {
-			running().with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 1 }).policy(bus.PodEvictedEvent, bus.RestartJobAction),
+			running().with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas = 1 }).policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction),
 			[]string{"status Running v0 r0", "mark w-1", "delete w-1", "PatchGroup"}},
 		"a completed task": {
-			given(batch.Running).task("m", 1).group("Running").pod("w", 0, corev1.PodRunning).pod("m", 0, corev1.PodSucceeded, ended(0, 0)).
-				policy(bus.TaskCompletedEvent, bus.CompleteJobAction), []string{"status Completing v1 r0", "delete w-0"}},
+			given(batchv1alpha1.Running).task("m", 1).group("Running").pod("w", 0, corev1.PodRunning).pod("m", 0, corev1.PodSucceeded, ended(0, 0)).
+				policy(busv1alpha1.TaskCompletedEvent, busv1alpha1.CompleteJobAction), []string{"status Completing v1 r0", "delete w-0"}},
 		"a task that completed before the restart is nothing": {
-			given(batch.Running).with(func(j *batch.Job) { j.Status.Version = 1 }).task("m", 1).group("Running").pod("w", 0, corev1.PodRunning).
+			given(batchv1alpha1.Running).with(func(j *batchv1alpha1.Job) { j.Status.Version = 1 }).task("m", 1).group("Running").pod("w", 0, corev1.PodRunning).
 				pod("w", 1, corev1.PodRunning).pod("m", 0, corev1.PodSucceeded, ofVersion(0)).counted().
-				policy(bus.TaskCompletedEvent, bus.CompleteJobAction), nil},
+				policy(busv1alpha1.TaskCompletedEvent, busv1alpha1.CompleteJobAction), nil},
 		"what ends well comes before what its end breaks": {
-			given(batch.Running).task("m", 1).group("Running").pod("w", 0, corev1.PodFailed, ended(1, 0)).pod("m", 0, corev1.PodSucceeded, ended(0, 0)).
-				policy(bus.PodFailedEvent, bus.RestartJobAction).policy(bus.TaskCompletedEvent, bus.CompleteJobAction),
+			given(batchv1alpha1.Running).task("m", 1).group("Running").pod("w", 0, corev1.PodFailed, ended(1, 0)).pod("m", 0, corev1.PodSucceeded, ended(0, 0)).
+				policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartJobAction).policy(busv1alpha1.TaskCompletedEvent, busv1alpha1.CompleteJobAction),
 			[]string{"status Completing v1 r0"}},
 		"a task whose containers restart too often": {
-			replacePod(running(), 1, corev1.PodRunning, restarted(3)).policy(bus.TaskFailedEvent, bus.TerminateJobAction),
+			replacePod(running(), 1, corev1.PodRunning, restarted(3)).policy(busv1alpha1.TaskFailedEvent, busv1alpha1.TerminateJobAction),
 			[]string{"status Terminating v1 r0", "delete w-0 w-1"}},
 		"a task may have no limit": {
-			replacePod(running(), 1, corev1.PodRunning, restarted(9)).with(func(j *batch.Job) { j.Spec.Tasks[0].MaxRetry = -1 }).
-				policy(bus.TaskFailedEvent, bus.TerminateJobAction), nil},
+			replacePod(running(), 1, corev1.PodRunning, restarted(9)).with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].MaxRetry = -1 }).
+				policy(busv1alpha1.TaskFailedEvent, busv1alpha1.TerminateJobAction), nil},
 		"a broken gang": {
-			given(batch.Running).group(scheduling.PodGroupUnknown).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).counted().
-				policy(bus.JobUnknownEvent, bus.RestartJobAction), restartJob},
+			given(batchv1alpha1.Running).group(schedulingv1beta1.PodGroupUnknown).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).counted().
+				policy(busv1alpha1.JobUnknownEvent, busv1alpha1.RestartJobAction), restartJob},
 		"a pod that waits too long": {
-			delayed(replacePod(running(), 1, corev1.PodPending), bus.PodPendingEvent, bus.AbortJobAction, 30*time.Second),
+			delayed(replacePod(running(), 1, corev1.PodPending), busv1alpha1.PodPendingEvent, busv1alpha1.AbortJobAction, 30*time.Second),
 			[]string{"status Aborting v1 r0", "delete w-0 w-1"}},
 		"waiting is nothing without a timeout": {
-			replacePod(running(), 1, corev1.PodPending).policy(bus.PodPendingEvent, bus.AbortJobAction),
+			replacePod(running(), 1, corev1.PodPending).policy(busv1alpha1.PodPendingEvent, busv1alpha1.AbortJobAction),
 			[]string{"status Pending v0 r0"}},
 		"restart of a pod stops that pod": {
-			replacePod(running(), 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartPodAction),
+			replacePod(running(), 1, corev1.PodFailed).policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartPodAction),
 			[]string{"status Restarting v0 r1", "mark w-1", "delete w-1"}},
 		"restart of a task stops its pods, marked": {
-			replacePod(running(), 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartTaskAction),
+			replacePod(running(), 1, corev1.PodFailed).policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartTaskAction),
 			[]string{"status Restarting v0 r1", "mark w-0 w-1", "delete w-0 w-1"}},
 		"restart of a partition stops the pods of the partition": {
-			replacePod(running().with(func(j *batch.Job) {
-				j.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: 1}
-			}), 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartPartitionAction),
+			replacePod(running().with(func(j *batchv1alpha1.Job) {
+				j.Spec.Tasks[0].PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: 1}
+			}), 1, corev1.PodFailed).policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartPartitionAction),
 			[]string{"status Restarting v0 r1", "mark w-1", "delete w-1"}},
 		"restart of an evicted pod marks it, lest it be answered twice": {
-			replacePod(running(), 1, corev1.PodRunning, goingAway).policy(bus.PodEvictedEvent, bus.RestartPodAction),
+			replacePod(running(), 1, corev1.PodRunning, goingAway).policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartPodAction),
 			[]string{"status Restarting v0 r1", "mark w-1"}},
 	}
 	for name, test := range tests {
@@ -188,11 +188,11 @@ func lazyAside(words []string) []string {
 
 func TestAPlanOnMissingPodsLooksTwice(t *testing.T) {
 	t.Parallel()
-	p := Compute(without(running(), 1).policy(bus.PodEvictedEvent, bus.RestartJobAction).Input)
+	p := Compute(without(running(), 1).policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction).Input)
 	if !p.Refresh || len(p.Writes) > 0 {
 		t.Errorf("refresh %v, %v; want a look past the cache and nothing else", p.Refresh, digest(&p))
 	}
-	doubtful := replacePod(running(), 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartJobAction)
+	doubtful := replacePod(running(), 1, corev1.PodFailed).policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartJobAction)
 	doubtful.Doubt = true
 	if p := Compute(doubtful.Input); !p.Refresh || len(p.Writes) > 0 {
 		t.Errorf("after a start of the process: refresh %v, %v", p.Refresh, digest(&p))
@@ -205,20 +205,20 @@ func TestAPlanOnMissingPodsLooksTwice(t *testing.T) {
 
 func TestADelayedAnswerWaits(t *testing.T) {
 	t.Parallel()
-	s := delayed(replacePod(running(), 1, corev1.PodFailed, ended(1, 10*time.Second)), bus.PodFailedEvent, bus.RestartJobAction, 30*time.Second)
+	s := delayed(replacePod(running(), 1, corev1.PodFailed, ended(1, 10*time.Second)), busv1alpha1.PodFailedEvent, busv1alpha1.RestartJobAction, 30*time.Second)
 	p := Compute(s.Input)
 	if p.RequeueAfter != 20*time.Second || p.Entered != "" {
 		t.Errorf("again after %v, entered %q; want 20s and nothing", p.RequeueAfter, p.Entered)
 	}
 	s.Now = noon.Add(20 * time.Second)
-	if p = Compute(s.Input); p.Entered != batch.Restarting {
+	if p = Compute(s.Input); p.Entered != batchv1alpha1.Restarting {
 		t.Errorf("entered %q when the time has come", p.Entered)
 	}
 }
 
 func TestADelayedEvictionIsOffWhenThePodIsBack(t *testing.T) {
 	t.Parallel()
-	s := delayed(without(running(), 1), bus.PodEvictedEvent, bus.RestartJobAction, 30*time.Second)
+	s := delayed(without(running(), 1), busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction, 30*time.Second)
 	s.Lost = []Lost{{UID: "gone", Name: "j-w-1", Task: "w", Index: 1, At: noon.Add(-5 * time.Second)}}
 	p := Compute(s.Input)
 	if p.RequeueAfter != 25*time.Second || len(p.Answered) != 0 {
@@ -234,8 +234,8 @@ func TestADelayedEvictionIsOffWhenThePodIsBack(t *testing.T) {
 func TestARestartOfAPartIsFinishedAfterACrash(t *testing.T) {
 	t.Parallel()
 	restarting := func() *story {
-		return given(batch.Restarting).with(func(j *batch.Job) {
-			j.Status.RetryCount, j.Status.State.Reason = 1, string(bus.RestartTaskAction)
+		return given(batchv1alpha1.Restarting).with(func(j *batchv1alpha1.Job) {
+			j.Status.RetryCount, j.Status.State.Reason = 1, string(busv1alpha1.RestartTaskAction)
 			j.Status.ControlledResources = map[string]string{targetKey: "task/w"}
 		}).task("m", 1).group("Running").pod("m", 0, corev1.PodRunning)
 	}
@@ -260,7 +260,7 @@ func TestARestartOfAPartIsFinishedAfterACrash(t *testing.T) {
 
 func TestAnAnswerToWhatNothingDatesIsDelayedFromWhenItWasFirstSeen(t *testing.T) {
 	t.Parallel()
-	s := delayed(replacePod(running(), 1, corev1.PodRunning, restarted(3)), bus.TaskFailedEvent, bus.RestartTaskAction, time.Minute)
+	s := delayed(replacePod(running(), 1, corev1.PodRunning, restarted(3)), busv1alpha1.TaskFailedEvent, busv1alpha1.RestartTaskAction, time.Minute)
 	for range 3 {
 		p := Compute(s.Input)
 		if p.Entered != "" || p.RequeueAfter != noon.Add(time.Minute).Sub(s.Now) {
@@ -268,7 +268,7 @@ func TestAnAnswerToWhatNothingDatesIsDelayedFromWhenItWasFirstSeen(t *testing.T)
 		}
 		s.Since, s.Now = p.Since, s.Now.Add(20*time.Second)
 	}
-	if p := Compute(s.Input); p.Entered != batch.Restarting {
+	if p := Compute(s.Input); p.Entered != batchv1alpha1.Restarting {
 		t.Errorf("entered %q when the minute is over", p.Entered)
 	}
 }

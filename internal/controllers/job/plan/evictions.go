@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/podtermination"
 )
 
@@ -75,7 +75,7 @@ func (b *builder) findVictims() []victim {
 func (b *builder) recordEviction(v *victim) {
 	record := b.job.Status.Evictions
 	if record == nil {
-		record = &batch.JobEvictions{}
+		record = &batchv1alpha1.JobEvictions{}
 		b.job.Status.Evictions = record
 	}
 	task := b.job.Spec.Tasks[v.place.Task].Name
@@ -86,17 +86,17 @@ func (b *builder) recordEviction(v *victim) {
 			return // the pod belongs to an earlier eviction and was counted then
 		}
 		record.Times++
-		*last = batch.JobEviction{At: metav1.NewTime(v.at.Truncate(time.Second)), Reason: v.cause.reasonCodeText(), Message: v.message}
+		*last = batchv1alpha1.JobEviction{At: metav1.NewTime(v.at.Truncate(time.Second)), Reason: v.cause.reasonCodeText(), Message: v.message}
 		b.appendEvent(corev1.EventTypeWarning, "Evicted", "Pods are evicted: %s", v.message)
 	}
-	counted, _ := batch.ParseIndices(last.Tasks[task])
+	counted, _ := batchv1alpha1.ParseIndices(last.Tasks[task])
 	if counted.Has(v.place.Index) {
 		return
 	}
 	if last.Tasks == nil {
 		last.Tasks = map[string]string{}
 	}
-	last.Tasks[task] = counted.Union(batch.IndicesOf([]int32{v.place.Index})).String()
+	last.Tasks[task] = counted.Union(batchv1alpha1.IndicesOf([]int32{v.place.Index})).String()
 	last.Pods++
 	record.Pods++
 	if started := v.pod.Status.StartTime; started != nil && !started.IsZero() {

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
 // preempted marks a pod as evicted by a scheduler at a time.
@@ -28,7 +28,7 @@ func evictedBy(at time.Time, reason, message string) func(*corev1.Pod) {
 }
 
 // evictionsAfter computes one plan after another, and applies the status of each.
-func evictionsAfter(t *testing.T, s *story) (*batch.JobEvictions, []string) {
+func evictionsAfter(t *testing.T, s *story) (*batchv1alpha1.JobEvictions, []string) {
 	t.Helper()
 	var told []string
 	for range 3 {
@@ -52,37 +52,37 @@ func TestEvictionsAreRecordedOnTheJob(t *testing.T) {
 	t.Parallel()
 	const why = "default/high of the same queue default takes its resources: its priority is higher (10 over 0)"
 	at := noon.Add(-5 * time.Second)
-	once := &batch.JobEvictions{Times: 1, Pods: 2, Last: batch.JobEviction{
+	once := &batchv1alpha1.JobEvictions{Times: 1, Pods: 2, Last: batchv1alpha1.JobEviction{
 		At: metav1.NewTime(at), Reason: "Preempted", Message: why, Pods: 2, Tasks: map[string]string{"w": "0-1"}, Ran: &metav1.Duration{Duration: 10 * time.Hour},
 	}}
 	for name, test := range map[string]struct {
 		story *story
-		want  *batch.JobEvictions
+		want  *batchv1alpha1.JobEvictions
 		told  []string
 	}{
 		"pods that are on their way out": {
-			story: given(batch.Running).pod("w", 0, corev1.PodRunning, preempted(at, why)).pod("w", 1, corev1.PodRunning, preempted(at, why)),
+			story: given(batchv1alpha1.Running).pod("w", 0, corev1.PodRunning, preempted(at, why)).pod("w", 1, corev1.PodRunning, preempted(at, why)),
 			want:  once, told: []string{"Pods are evicted: " + why},
 		},
 		"a restart by a policy keeps the record": {
-			story: given(batch.Running).policy(bus.PodEvictedEvent, bus.RestartJobAction).
+			story: given(batchv1alpha1.Running).policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction).
 				pod("w", 0, corev1.PodRunning, preempted(at, why)).pod("w", 1, corev1.PodRunning, preempted(at, why)),
 			want: once, told: []string{"Pods are evicted: " + why},
 		},
 		"a second eviction a quarter of an hour later": {
-			story: given(batch.Running).with(func(j *batch.Job) {
+			story: given(batchv1alpha1.Running).with(func(j *batchv1alpha1.Job) {
 				earlier := once.DeepCopy()
 				earlier.Last.At = metav1.NewTime(noon.Add(-15 * time.Minute))
 				j.Status.Evictions = earlier
 			}).pod("w", 0, corev1.PodRunning, evictedBy(at, "EvictionByEvictionAPI", "Eviction API: evicting")).pod("w", 1, corev1.PodRunning),
-			want: &batch.JobEvictions{Times: 2, Pods: 3, Last: batch.JobEviction{
+			want: &batchv1alpha1.JobEvictions{Times: 2, Pods: 3, Last: batchv1alpha1.JobEviction{
 				At: metav1.NewTime(at), Reason: "Evicted", Message: "the eviction was requested through the API, as kubectl drain does", Pods: 1,
 				Tasks: map[string]string{"w": "0"}, Ran: &metav1.Duration{Duration: 10 * time.Hour},
 			}},
 			told: []string{"Pods are evicted: the eviction was requested through the API, as kubectl drain does"},
 		},
 		"a pod that was deleted without a reason": {
-			story: given(batch.Running).pod("w", 0, corev1.PodRunning, func(pod *corev1.Pod) {
+			story: given(batchv1alpha1.Running).pod("w", 0, corev1.PodRunning, func(pod *corev1.Pod) {
 				evictedBy(at, "", "")(pod)
 				pod.Status.Conditions = nil
 			}),
@@ -100,7 +100,7 @@ func TestEvictionsAreRecordedOnTheJob(t *testing.T) {
 
 func TestAPodThatVanishedBeforeItWasSeenIsAnEvictionToo(t *testing.T) {
 	t.Parallel()
-	s := given(batch.Running).pod("w", 0, corev1.PodRunning, preempted(noon, "default/high takes its room"))
+	s := given(batchv1alpha1.Running).pod("w", 0, corev1.PodRunning, preempted(noon, "default/high takes its room"))
 	pod := s.Pods[0]
 	s.Pods = nil
 	lost, ok := LostFromPod(pod, noon)

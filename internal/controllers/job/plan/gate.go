@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 )
@@ -37,9 +37,9 @@ func (g *gate) isGateOpen() bool { return g.code == "" }
 // evaluateGate determines whether a job may start: it must not be held, its begin time must have passed, and its
 // dependency must be met. others contains the jobs that it depends on, the jobs that these depend on, and the jobs
 // with the same title.
-func evaluateGate(job *batch.Job, others []*batch.Job, now time.Time) gate {
-	dependency, err := batch.DependencyOf(job)
-	begin, beginErr := batch.BeginOf(job)
+func evaluateGate(job *batchv1alpha1.Job, others []*batchv1alpha1.Job, now time.Time) gate {
+	dependency, err := batchv1alpha1.DependencyOf(job)
+	begin, beginErr := batchv1alpha1.BeginOf(job)
 	d := evaluateDependency(job, dependency, others, now)
 	switch {
 	case err != nil:
@@ -70,9 +70,9 @@ type verdict struct {
 }
 
 // evaluateDependency evaluates all terms of a dependency.
-func evaluateDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, now time.Time) gate {
+func evaluateDependency(job *batchv1alpha1.Job, d batchv1alpha1.Dependency, others []*batchv1alpha1.Job, now time.Time) gate {
 	g := gate{}
-	var before batch.JobGate
+	var before batchv1alpha1.JobGate
 	if job.Status.Gate != nil {
 		before = *job.Status.Gate
 	}
@@ -92,7 +92,7 @@ func evaluateDependency(job *batch.Job, d batch.Dependency, others []*batch.Job,
 		switch {
 		case v.met:
 			met++
-			if term.Kind != batch.Singleton { // another job with the same title may be created later
+			if term.Kind != batchv1alpha1.Singleton { // another job with the same title may be created later
 				g.met = append(g.met, term.String())
 			}
 		case v.never:
@@ -131,8 +131,8 @@ func shortenTerms(texts []string) []string {
 	return append(slices.Clone(texts[:mostTerms]), fmt.Sprintf("and %d more", len(texts)-mostTerms))
 }
 
-func evaluateTerm(job *batch.Job, term batch.DependencyTerm, others *relatives, now time.Time) verdict {
-	if term.Kind == batch.Singleton {
+func evaluateTerm(job *batchv1alpha1.Job, term batchv1alpha1.DependencyTerm, others *relatives, now time.Time) verdict {
+	if term.Kind == batchv1alpha1.Singleton {
 		return evaluateSingleton(job, others.jobs)
 	}
 	target := others.findReferenced(term.Job)
@@ -140,7 +140,7 @@ func evaluateTerm(job *batch.Job, term batch.DependencyTerm, others *relatives, 
 	case target != nil:
 	case term.Job.ID == 0:
 		return verdict{text: fmt.Sprintf("job %s was created and %s", term.Job, whenMet[term.Kind])}
-	case term.Kind == batch.AfterOK || term.Kind == batch.AfterCorr:
+	case term.Kind == batchv1alpha1.AfterOK || term.Kind == batchv1alpha1.AfterCorr:
 		return verdict{never: true, text: fmt.Sprintf("job %s no longer exists, and it is unknown whether it completed", term.Job)}
 	default:
 		return verdict{met: true} // a job that no longer exists has ended
@@ -154,11 +154,11 @@ func evaluateTerm(job *batch.Job, term batch.DependencyTerm, others *relatives, 
 }
 
 // evaluateJobTerm evaluates one term against the job that it refers to.
-func evaluateJobTerm(job *batch.Job, term batch.DependencyTerm, target *batch.Job, now time.Time) verdict {
+func evaluateJobTerm(job *batchv1alpha1.Job, term batchv1alpha1.DependencyTerm, target *batchv1alpha1.Job, now time.Time) verdict {
 	switch term.Kind {
-	case batch.After:
+	case batchv1alpha1.After:
 		return evaluateStart(term, target, now)
-	case batch.AfterCorr:
+	case batchv1alpha1.AfterCorr:
 		return evaluateCorresponding(job, term, target)
 	}
 	return evaluateEnd(term, outcomeOfReference(target, term.Job))
@@ -166,21 +166,21 @@ func evaluateJobTerm(job *batch.Job, term batch.DependencyTerm, target *batch.Jo
 
 // whenMet maps each kind of dependency to the end of a sentence about another job. The sentence describes what must
 // happen before a term of the kind is met.
-var whenMet = map[batch.DependencyKind]string{
-	batch.After: "has started", batch.AfterAny: "has ended", batch.AfterOK: "has completed", batch.AfterNotOK: "ended without completing",
-	batch.AfterCorr: "has completed the same index",
+var whenMet = map[batchv1alpha1.DependencyKind]string{
+	batchv1alpha1.After: "has started", batchv1alpha1.AfterAny: "has ended", batchv1alpha1.AfterOK: "has completed", batchv1alpha1.AfterNotOK: "ended without completing",
+	batchv1alpha1.AfterCorr: "has completed the same index",
 }
 
 // hadEnded maps each kind of dependency to the end of a sentence about another job. The sentence describes why a term
 // of the kind can never be met.
-var hadEnded = map[batch.DependencyKind]string{
-	batch.After: "has ended", batch.AfterAny: "has ended", batch.AfterOK: "ended without completing", batch.AfterNotOK: "has completed",
-	batch.AfterCorr: "has completed none of the same indices",
+var hadEnded = map[batchv1alpha1.DependencyKind]string{
+	batchv1alpha1.After: "has ended", batchv1alpha1.AfterAny: "has ended", batchv1alpha1.AfterOK: "ended without completing", batchv1alpha1.AfterNotOK: "has completed",
+	batchv1alpha1.AfterCorr: "has completed none of the same indices",
 }
 
 // evaluateSingleton evaluates a singleton dependency: the job waits for jobs of the same user and title that have
 // started or are older.
-func evaluateSingleton(job *batch.Job, others []*batch.Job) verdict {
+func evaluateSingleton(job *batchv1alpha1.Job, others []*batchv1alpha1.Job) verdict {
 	if other := SingletonJobAhead(job, others); other != nil {
 		return verdict{text: fmt.Sprintf("job %s, of the same user and title, has ended", describeJob(other))}
 	}
@@ -189,39 +189,39 @@ func evaluateSingleton(job *batch.Job, others []*batch.Job) verdict {
 
 // isOlderJob reports whether a is older than b. Jobs that were created in the same second are ordered by number, then
 // by UID.
-func isOlderJob(a, b *batch.Job) bool {
-	idA, _ := batch.JobID(a)
-	idB, _ := batch.JobID(b)
+func isOlderJob(a, b *batchv1alpha1.Job) bool {
+	idA, _ := batchv1alpha1.JobID(a)
+	idB, _ := batchv1alpha1.JobID(b)
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(idA, idB), cmp.Compare(a.UID, b.UID)) < 0
 }
 
 // describeJob returns the number and name of a job.
-func describeJob(job *batch.Job) string {
+func describeJob(job *batchv1alpha1.Job) string {
 	name := job.Namespace + "/" + job.Name
-	if id, ok := batch.JobID(job); ok {
-		return batch.FormatJobID(id) + " (" + name + ")"
+	if id, ok := batchv1alpha1.JobID(job); ok {
+		return batchv1alpha1.FormatJobID(id) + " (" + name + ")"
 	}
 	return name
 }
 
 // HasEverStarted reports whether a job runs or has ever run.
-func HasEverStarted(job *batch.Job) bool {
-	return job.Status.State.Phase == batch.Running || slices.ContainsFunc(job.Status.Conditions, func(c batch.JobCondition) bool { return c.Status == batch.Running })
+func HasEverStarted(job *batchv1alpha1.Job) bool {
+	return job.Status.State.Phase == batchv1alpha1.Running || slices.ContainsFunc(job.Status.Conditions, func(c batchv1alpha1.JobCondition) bool { return c.Status == batchv1alpha1.Running })
 }
 
 // hasEndedForGood reports whether a job in this phase will never run again. A suspended job may run again.
-func hasEndedForGood(phase batch.JobPhase) bool {
-	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
+func hasEndedForGood(phase batchv1alpha1.JobPhase) bool {
+	return phase == batchv1alpha1.Completed || phase == batchv1alpha1.Failed || phase == batchv1alpha1.Terminated
 }
 
 // evaluateStart evaluates a dependency on the start of a job. If the job never started, its end counts instead.
-func evaluateStart(term batch.DependencyTerm, target *batch.Job, now time.Time) verdict {
+func evaluateStart(term batchv1alpha1.DependencyTerm, target *batchv1alpha1.Job, now time.Time) verdict {
 	var since metav1.Time
 	switch {
 	case HasEverStarted(target):
 		since = target.Status.State.LastTransitionTime
 		for _, c := range target.Status.Conditions {
-			if c.Status == batch.Running && c.LastTransitionTime != nil {
+			if c.Status == batchv1alpha1.Running && c.LastTransitionTime != nil {
 				since = *c.LastTransitionTime
 			}
 		}
@@ -247,8 +247,8 @@ type outcome struct {
 
 // outcomeOfReference returns the result of the job or element to which a reference refers. A whole array is ok only if
 // all its elements have succeeded.
-func outcomeOfReference(target *batch.Job, r batch.JobReference) outcome {
-	o := outcome{name: describeJob(target), ended: hasEndedForGood(target.Status.State.Phase), ok: target.Status.State.Phase == batch.Completed}
+func outcomeOfReference(target *batchv1alpha1.Job, r batchv1alpha1.JobReference) outcome {
+	o := outcome{name: describeJob(target), ended: hasEndedForGood(target.Status.State.Phase), ok: target.Status.State.Phase == batchv1alpha1.Completed}
 	states := target.Status.Array
 	if states == nil {
 		return o
@@ -260,7 +260,7 @@ func outcomeOfReference(target *batch.Job, r batch.JobReference) outcome {
 	}
 	o.name = fmt.Sprintf("%s, index %d,", o.name, r.Element)
 	has := func(set string) bool {
-		s, err := batch.ParseIndices(set)
+		s, err := batchv1alpha1.ParseIndices(set)
 		return err == nil && s.Has(r.Element)
 	}
 	o.ok = has(states.Succeeded)
@@ -269,15 +269,15 @@ func outcomeOfReference(target *batch.Job, r batch.JobReference) outcome {
 }
 
 // evaluateEnd evaluates a dependency on the end of a job.
-func evaluateEnd(term batch.DependencyTerm, o outcome) verdict {
+func evaluateEnd(term batchv1alpha1.DependencyTerm, o outcome) verdict {
 	switch {
 	case !o.ended:
 		return verdict{text: fmt.Sprintf("job %s %s", o.name, whenMet[term.Kind])}
-	case term.Kind == batch.AfterOK && o.partly:
+	case term.Kind == batchv1alpha1.AfterOK && o.partly:
 		return verdict{never: true, text: fmt.Sprintf("job %s has ended, and not all of its elements have succeeded", o.name)}
-	case term.Kind == batch.AfterOK && !o.ok:
+	case term.Kind == batchv1alpha1.AfterOK && !o.ok:
 		return verdict{never: true, text: fmt.Sprintf("job %s ended without completing", o.name)}
-	case term.Kind == batch.AfterNotOK && o.ok:
+	case term.Kind == batchv1alpha1.AfterNotOK && o.ok:
 		return verdict{never: true, text: fmt.Sprintf("job %s has completed", o.name)}
 	}
 	return verdict{met: true}
@@ -285,29 +285,29 @@ func evaluateEnd(term batch.DependencyTerm, o outcome) verdict {
 
 // evaluateCorresponding opens the gate of an array as soon as one of its elements may start; Array.addCorresponding
 // then decides about each element. Unless both jobs are arrays, it evaluates the dependency on the job as a whole.
-func evaluateCorresponding(job *batch.Job, term batch.DependencyTerm, target *batch.Job) verdict {
-	whole := evaluateEnd(batch.DependencyTerm{Kind: batch.AfterOK, Job: term.Job}, outcomeOfReference(target, term.Job))
-	mine, _, ok := batch.ElementsOf(job)
+func evaluateCorresponding(job *batchv1alpha1.Job, term batchv1alpha1.DependencyTerm, target *batchv1alpha1.Job) verdict {
+	whole := evaluateEnd(batchv1alpha1.DependencyTerm{Kind: batchv1alpha1.AfterOK, Job: term.Job}, outcomeOfReference(target, term.Job))
+	mine, _, ok := batchv1alpha1.ElementsOf(job)
 	if !ok || target.Status.Array == nil || term.Job.HasElement || whole.met {
 		return whole
 	}
-	succeeded, _ := batch.ParseIndices(target.Status.Array.Succeeded)
+	succeeded, _ := batchv1alpha1.ParseIndices(target.Status.Array.Succeeded)
 	if haveCommonIndex(mine, succeeded) {
 		return verdict{met: true}
 	}
 	if whole.never {
 		return verdict{never: true, text: fmt.Sprintf("job %s has completed none of the same indices", describeJob(target))}
 	}
-	return verdict{text: fmt.Sprintf("job %s %s", describeJob(target), whenMet[batch.AfterCorr])}
+	return verdict{text: fmt.Sprintf("job %s %s", describeJob(target), whenMet[batchv1alpha1.AfterCorr])}
 }
 
 // haveCommonIndex reports whether two sets have a number in common.
-func haveCommonIndex(a, b batch.Indices) bool { return a.Minus(b).Count() < a.Count() }
+func haveCommonIndex(a, b batchv1alpha1.Indices) bool { return a.Minus(b).Count() < a.Count() }
 
 // isHeldBeforeStart reports whether the job is held and none of its pods has a node. The job's pods are then removed
 // from the queue.
 func (b *builder) isHeldBeforeStart() bool {
-	return b.in.Job.Annotations[keys.Hold] != "" && b.currentPhase() == batch.Pending && !b.hasPlacedPods()
+	return b.in.Job.Annotations[keys.Hold] != "" && b.currentPhase() == batchv1alpha1.Pending && !b.hasPlacedPods()
 }
 
 // hasPlacedPods reports whether a live pod has a node.
@@ -324,7 +324,7 @@ func (b *builder) isSubmitted() bool {
 // starting. A hold has no effect while live pods of the job have nodes, because a hold never stops pods that may run.
 func (b *builder) evaluateJobGate() gate {
 	switch {
-	case b.currentPhase() != batch.Pending || b.hasPlacedPods():
+	case b.currentPhase() != batchv1alpha1.Pending || b.hasPlacedPods():
 		return gate{}
 	case b.isSubmitted():
 		held := b.in.Job.DeepCopy()
@@ -342,14 +342,14 @@ func (b *builder) terminateInvalid() (decision, bool) {
 		return nothing, false
 	}
 	if g := b.evaluateJobGate(); g.never {
-		return decision{action: bus.TerminateJobAction, why: g.text}, true
+		return decision{action: busv1alpha1.TerminateJobAction, why: g.text}, true
 	}
 	return nothing, false
 }
 
 // recordGateStatus stores the state of the gate in the status, and records an event if a closed gate has a new reason.
 // It returns the closed gate as an obstacle; nil if the gate is open.
-func (b *builder) recordGateStatus(status *batch.JobStatus) *obstacle {
+func (b *builder) recordGateStatus(status *batchv1alpha1.JobStatus) *obstacle {
 	g := b.evaluateJobGate()
 	status.Gate = gateStatus(&g, b.knownResults(status.Gate), HasEverStarted(b.in.Job))
 	if g.isGateOpen() {
@@ -374,29 +374,29 @@ func (b *builder) retractGroup() {
 
 // knownResults returns the recorded results that apply to terms of the current dependency, which may have changed since
 // they were recorded.
-func (b *builder) knownResults(old *batch.JobGate) *batch.JobGate {
-	d, err := batch.DependencyOf(b.in.Job)
+func (b *builder) knownResults(old *batchv1alpha1.JobGate) *batchv1alpha1.JobGate {
+	d, err := batchv1alpha1.DependencyOf(b.in.Job)
 	if old == nil || err != nil {
 		return old
 	}
 	asked := func(terms []string) (kept []string) {
 		for _, text := range terms {
-			if slices.ContainsFunc(d.Terms, func(t batch.DependencyTerm) bool { return t.String() == text }) {
+			if slices.ContainsFunc(d.Terms, func(t batchv1alpha1.DependencyTerm) bool { return t.String() == text }) {
 				kept = append(kept, text)
 			}
 		}
 		return kept
 	}
-	return &batch.JobGate{Until: old.Until, Met: asked(old.Met), Failed: asked(old.Failed)}
+	return &batchv1alpha1.JobGate{Until: old.Until, Met: asked(old.Met), Failed: asked(old.Failed)}
 }
 
 // gateStatus returns the gate as part of a job status. Once a term is met, or can never be met, this is final until
 // the job has run.
-func gateStatus(g *gate, old *batch.JobGate, started bool) *batch.JobGate {
+func gateStatus(g *gate, old *batchv1alpha1.JobGate, started bool) *batchv1alpha1.JobGate {
 	if started {
 		return nil
 	}
-	status := &batch.JobGate{Met: g.met, Failed: g.failed}
+	status := &batchv1alpha1.JobGate{Met: g.met, Failed: g.failed}
 	if old != nil && len(g.met) == 0 {
 		status.Met = old.Met
 	}

@@ -10,10 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // asks adds an annotation to the job of a story.
@@ -26,12 +26,12 @@ func (s *story) asks(key, value string) *story {
 }
 
 // other adds a job that this one may wait for.
-func (s *story) other(id int64, name string, phase batch.JobPhase, changes ...func(*batch.Job)) *story {
-	other := &batch.Job{
+func (s *story) other(id int64, name string, phase batchv1alpha1.JobPhase, changes ...func(*batchv1alpha1.Job)) *story {
+	other := &batchv1alpha1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(noon.Add(-2 * time.Hour))},
-		Status:     batch.JobStatus{State: batch.JobState{Phase: phase, LastTransitionTime: metav1.NewTime(noon.Add(-10 * time.Minute))}},
+		Status:     batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: phase, LastTransitionTime: metav1.NewTime(noon.Add(-10 * time.Minute))}},
 	}
-	batch.SetJobID(other, id)
+	batchv1alpha1.SetJobID(other, id)
 	for _, change := range changes {
 		change(other)
 	}
@@ -40,23 +40,23 @@ func (s *story) other(id int64, name string, phase batch.JobPhase, changes ...fu
 }
 
 // begunAgo sets when a job entered Running.
-func begunAgo(ago time.Duration) func(*batch.Job) {
-	return func(job *batch.Job) {
+func begunAgo(ago time.Duration) func(*batchv1alpha1.Job) {
+	return func(job *batchv1alpha1.Job) {
 		at := metav1.NewTime(noon.Add(-ago))
-		job.Status.Conditions = append(job.Status.Conditions, batch.JobCondition{Status: batch.Running, LastTransitionTime: &at})
+		job.Status.Conditions = append(job.Status.Conditions, batchv1alpha1.JobCondition{Status: batchv1alpha1.Running, LastTransitionTime: &at})
 	}
 }
 
-func awaits(text string) func(*batch.Job) {
-	return func(job *batch.Job) { job.Annotations = map[string]string{keys.Dependency: text} }
+func awaits(text string) func(*batchv1alpha1.Job) {
+	return func(job *batchv1alpha1.Job) { job.Annotations = map[string]string{keys.Dependency: text} }
 }
 
-func elements(states batch.ArrayStatus) func(*batch.Job) {
-	return func(job *batch.Job) { job.Status.Array = &states }
+func elements(states batchv1alpha1.ArrayStatus) func(*batchv1alpha1.Job) {
+	return func(job *batchv1alpha1.Job) { job.Status.Array = &states }
 }
 
-func titled(title string, ago time.Duration) func(*batch.Job) {
-	return func(job *batch.Job) {
+func titled(title string, ago time.Duration) func(*batchv1alpha1.Job) {
+	return func(job *batchv1alpha1.Job) {
 		job.Annotations = map[string]string{keys.JobTitle: title}
 		job.CreationTimestamp = metav1.NewTime(noon.Add(-ago))
 	}
@@ -64,7 +64,7 @@ func titled(title string, ago time.Duration) func(*batch.Job) {
 
 func TestWhatAGateSays(t *testing.T) {
 	t.Parallel()
-	waiting := func(text string) *story { return given(batch.Pending).asks(keys.Dependency, text) }
+	waiting := func(text string) *story { return given(batchv1alpha1.Pending).asks(keys.Dependency, text) }
 	tests := map[string]struct {
 		in    *story
 		code  reason.Code
@@ -81,71 +81,71 @@ func TestWhatAGateSays(t *testing.T) {
 		"a time nobody can read":           {in: given("").asks(keys.Begin, "noon"), code: reason.GateInvalid, text: `"noon" is not a time`},
 		"a dependency nobody can read":     {in: waiting("afterwards:7"), code: reason.GateInvalid, text: "is not a type of dependency"},
 		"a hold comes before a time":       {in: given("").asks(keys.Hold, "user").asks(keys.Begin, "2026-11-21T12:30:00Z"), code: reason.JobHeldUser},
-		"a time comes before others":       {in: waiting("afterok:7").asks(keys.Begin, "2026-11-21T12:30:00Z").other(7, "a", batch.Running), code: reason.BeginTime, until: 30 * time.Minute},
-		"but not before what never can be": {in: waiting("afterok:7").asks(keys.Begin, "2026-11-21T12:30:00Z").other(7, "a", batch.Failed), code: reason.DependencyNeverSatisfied},
+		"a time comes before others":       {in: waiting("afterok:7").asks(keys.Begin, "2026-11-21T12:30:00Z").other(7, "a", batchv1alpha1.Running), code: reason.BeginTime, until: 30 * time.Minute},
+		"but not before what never can be": {in: waiting("afterok:7").asks(keys.Begin, "2026-11-21T12:30:00Z").other(7, "a", batchv1alpha1.Failed), code: reason.DependencyNeverSatisfied},
 
-		"afterok of one that runs":      {in: waiting("afterok:7").other(7, "a", batch.Running), code: reason.Dependency, text: "job 7 (ns/a) has completed"},
-		"afterok of one that completed": {in: waiting("afterok:7").other(7, "a", batch.Completed), met: "afterok:7"},
-		"afterok of one that failed":    {in: waiting("afterok:7").other(7, "a", batch.Failed), code: reason.DependencyNeverSatisfied, text: "job 7 (ns/a) ended without completing"},
+		"afterok of one that runs":      {in: waiting("afterok:7").other(7, "a", batchv1alpha1.Running), code: reason.Dependency, text: "job 7 (ns/a) has completed"},
+		"afterok of one that completed": {in: waiting("afterok:7").other(7, "a", batchv1alpha1.Completed), met: "afterok:7"},
+		"afterok of one that failed":    {in: waiting("afterok:7").other(7, "a", batchv1alpha1.Failed), code: reason.DependencyNeverSatisfied, text: "job 7 (ns/a) ended without completing"},
 		"afterok of one that is gone":   {in: waiting("afterok:7"), code: reason.DependencyNeverSatisfied, text: "job 7 no longer exists"},
-		"afterok of one that was ok":    {in: waiting("afterok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Met: []string{"afterok:7"}} }), met: "afterok:7"},
-		"afternotok of one that was ok": {in: waiting("afternotok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Failed: []string{"afternotok:7"}} }),
+		"afterok of one that was ok":    {in: waiting("afterok:7").with(func(j *batchv1alpha1.Job) { j.Status.Gate = &batchv1alpha1.JobGate{Met: []string{"afterok:7"}} }), met: "afterok:7"},
+		"afternotok of one that was ok": {in: waiting("afternotok:7").with(func(j *batchv1alpha1.Job) { j.Status.Gate = &batchv1alpha1.JobGate{Failed: []string{"afternotok:7"}} }),
 			code: reason.DependencyNeverSatisfied, text: "its dependency can never be satisfied: job 7 has completed (it no longer exists)"},
-		"afterok of one that was not, and is gone": {in: waiting("afterok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Failed: []string{"afterok:7"}} }),
+		"afterok of one that was not, and is gone": {in: waiting("afterok:7").with(func(j *batchv1alpha1.Job) { j.Status.Gate = &batchv1alpha1.JobGate{Failed: []string{"afterok:7"}} }),
 			code: reason.DependencyNeverSatisfied, text: "its dependency can never be satisfied: job 7 ended without completing (it no longer exists)"},
-		"afterok of one that is resting": {in: waiting("afterok:7").other(7, "a", batch.Aborted), code: reason.Dependency},
+		"afterok of one that is resting": {in: waiting("afterok:7").other(7, "a", batchv1alpha1.Aborted), code: reason.Dependency},
 		"afterok of a name that is none": {in: waiting("afterok:a"), code: reason.Dependency, text: "job ns/a was created and has completed"},
-		"afterok of another namespace":   {in: waiting("afterok:elsewhere/a").other(7, "a", batch.Completed), code: reason.Dependency},
-		"afterok of an array":            {in: waiting("afterok:7").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "0-9"})), met: "afterok:7"},
-		"afterok of one that failed in part": {in: waiting("afterok:7").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "0-8", Failed: "9"})),
+		"afterok of another namespace":   {in: waiting("afterok:elsewhere/a").other(7, "a", batchv1alpha1.Completed), code: reason.Dependency},
+		"afterok of an array":            {in: waiting("afterok:7").other(7, "a", batchv1alpha1.Completed, elements(batchv1alpha1.ArrayStatus{Succeeded: "0-9"})), met: "afterok:7"},
+		"afterok of one that failed in part": {in: waiting("afterok:7").other(7, "a", batchv1alpha1.Completed, elements(batchv1alpha1.ArrayStatus{Succeeded: "0-8", Failed: "9"})),
 			code: reason.DependencyNeverSatisfied, text: "job 7 (ns/a) has ended, and not all of its elements have succeeded"},
-		"afterok of one element": {in: waiting("afterok:7_3").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "0-3"})), met: "afterok:7_3"},
-		"afterok of an element that waits": {in: waiting("afterok:7_4").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "0-3"})),
+		"afterok of one element": {in: waiting("afterok:7_3").other(7, "a", batchv1alpha1.Running, elements(batchv1alpha1.ArrayStatus{Succeeded: "0-3"})), met: "afterok:7_3"},
+		"afterok of an element that waits": {in: waiting("afterok:7_4").other(7, "a", batchv1alpha1.Running, elements(batchv1alpha1.ArrayStatus{Succeeded: "0-3"})),
 			code: reason.Dependency, text: "job 7 (ns/a), index 4, has completed"},
-		"afterok of an element that failed": {in: waiting("afterok:7_4").other(7, "a", batch.Running, elements(batch.ArrayStatus{Failed: "4"})), code: reason.DependencyNeverSatisfied},
-		"afterok of one that was cancelled in part": {in: waiting("afterok:7").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "0-8", Cancelled: "9"})),
+		"afterok of an element that failed": {in: waiting("afterok:7_4").other(7, "a", batchv1alpha1.Running, elements(batchv1alpha1.ArrayStatus{Failed: "4"})), code: reason.DependencyNeverSatisfied},
+		"afterok of one that was cancelled in part": {in: waiting("afterok:7").other(7, "a", batchv1alpha1.Completed, elements(batchv1alpha1.ArrayStatus{Succeeded: "0-8", Cancelled: "9"})),
 			code: reason.DependencyNeverSatisfied},
-		"afterany of one that failed":     {in: waiting("afterany:7").other(7, "a", batch.Failed), met: "afterany:7"},
-		"afterany is what a number means": {in: waiting("7").other(7, "a", batch.Terminated), met: "afterany:7"},
+		"afterany of one that failed":     {in: waiting("afterany:7").other(7, "a", batchv1alpha1.Failed), met: "afterany:7"},
+		"afterany is what a number means": {in: waiting("7").other(7, "a", batchv1alpha1.Terminated), met: "afterany:7"},
 		"afterany of one that is gone":    {in: waiting("afterany:7"), met: "afterany:7"},
-		"afternotok of one that failed":   {in: waiting("afternotok:a").other(7, "a", batch.Failed), met: "afternotok:ns/a"},
-		"afternotok of a completed one":   {in: waiting("afternotok:a").other(7, "a", batch.Completed), code: reason.DependencyNeverSatisfied, text: "has completed"},
-		"after one that waits":            {in: waiting("after:7").other(7, "a", batch.Pending), code: reason.Dependency, text: "has started"},
-		"after one that runs":             {in: waiting("after:7").other(7, "a", batch.Running, begunAgo(time.Second)), met: "after:7"},
-		"after one that was cancelled":    {in: waiting("after:7").other(7, "a", batch.Terminated), met: "after:7"},
-		"after, and some minutes":         {in: waiting("after:7+10").other(7, "a", batch.Running, begunAgo(4*time.Minute)), code: reason.Dependency, text: "10m have passed", until: 6 * time.Minute},
-		"after, and the minutes are over": {in: waiting("after:7+10").other(7, "a", batch.Running, begunAgo(10*time.Minute)), met: "after:7+10"},
+		"afternotok of one that failed":   {in: waiting("afternotok:a").other(7, "a", batchv1alpha1.Failed), met: "afternotok:ns/a"},
+		"afternotok of a completed one":   {in: waiting("afternotok:a").other(7, "a", batchv1alpha1.Completed), code: reason.DependencyNeverSatisfied, text: "has completed"},
+		"after one that waits":            {in: waiting("after:7").other(7, "a", batchv1alpha1.Pending), code: reason.Dependency, text: "has started"},
+		"after one that runs":             {in: waiting("after:7").other(7, "a", batchv1alpha1.Running, begunAgo(time.Second)), met: "after:7"},
+		"after one that was cancelled":    {in: waiting("after:7").other(7, "a", batchv1alpha1.Terminated), met: "after:7"},
+		"after, and some minutes":         {in: waiting("after:7+10").other(7, "a", batchv1alpha1.Running, begunAgo(4*time.Minute)), code: reason.Dependency, text: "10m have passed", until: 6 * time.Minute},
+		"after, and the minutes are over": {in: waiting("after:7+10").other(7, "a", batchv1alpha1.Running, begunAgo(10*time.Minute)), met: "after:7+10"},
 
-		"aftercorr of no arrays":        {in: waiting("aftercorr:7").other(7, "a", batch.Completed), met: "aftercorr:7"},
+		"aftercorr of no arrays":        {in: waiting("aftercorr:7").other(7, "a", batchv1alpha1.Completed), met: "aftercorr:7"},
 		"aftercorr of one that is gone": {in: waiting("aftercorr:7").asks(keys.Array, "0-1"), code: reason.DependencyNeverSatisfied, text: "job 7 no longer exists"},
-		"aftercorr, one is ready":       {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "1"})), met: "aftercorr:7"},
-		"aftercorr, none is ready":      {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "5"})), code: reason.Dependency},
-		"aftercorr, none will ever be":  {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "5", Failed: "0-1"})), code: reason.DependencyNeverSatisfied},
+		"aftercorr, one is ready":       {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batchv1alpha1.Running, elements(batchv1alpha1.ArrayStatus{Succeeded: "1"})), met: "aftercorr:7"},
+		"aftercorr, none is ready":      {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batchv1alpha1.Running, elements(batchv1alpha1.ArrayStatus{Succeeded: "5"})), code: reason.Dependency},
+		"aftercorr, none will ever be":  {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batchv1alpha1.Completed, elements(batchv1alpha1.ArrayStatus{Succeeded: "5", Failed: "0-1"})), code: reason.DependencyNeverSatisfied},
 
-		"all of two, one is missing": {in: waiting("afterok:7:8").other(7, "a", batch.Completed).other(8, "b", batch.Running), code: reason.Dependency, text: "job 8", met: "afterok:7"},
-		"all of two":                 {in: waiting("afterok:7,afterany:8").other(7, "a", batch.Completed).other(8, "b", batch.Failed), met: "afterok:7 afterany:8"},
-		"any of two":                 {in: waiting("afterok:7?afterany:8").other(7, "a", batch.Running).other(8, "b", batch.Failed), met: "afterany:8"},
-		"any of two, none yet":       {in: waiting("afterok:7?afterany:8").other(7, "a", batch.Failed).other(8, "b", batch.Running), code: reason.Dependency, text: "job 8"},
-		"any of two, none ever":      {in: waiting("afterok:7?afterok:8").other(7, "a", batch.Failed).other(8, "b", batch.Failed), code: reason.DependencyNeverSatisfied, text: "job 7"},
+		"all of two, one is missing": {in: waiting("afterok:7:8").other(7, "a", batchv1alpha1.Completed).other(8, "b", batchv1alpha1.Running), code: reason.Dependency, text: "job 8", met: "afterok:7"},
+		"all of two":                 {in: waiting("afterok:7,afterany:8").other(7, "a", batchv1alpha1.Completed).other(8, "b", batchv1alpha1.Failed), met: "afterok:7 afterany:8"},
+		"any of two":                 {in: waiting("afterok:7?afterany:8").other(7, "a", batchv1alpha1.Running).other(8, "b", batchv1alpha1.Failed), met: "afterany:8"},
+		"any of two, none yet":       {in: waiting("afterok:7?afterany:8").other(7, "a", batchv1alpha1.Failed).other(8, "b", batchv1alpha1.Running), code: reason.Dependency, text: "job 8"},
+		"any of two, none ever":      {in: waiting("afterok:7?afterok:8").other(7, "a", batchv1alpha1.Failed).other(8, "b", batchv1alpha1.Failed), code: reason.DependencyNeverSatisfied, text: "job 7"},
 
 		"singleton alone":                      {in: waiting("singleton")},
-		"singleton behind an older one":        {in: waiting("singleton").other(7, "x", batch.Pending, titled("j", 2*time.Hour)), code: reason.Dependency, text: "job 7 (ns/x), of the same user and title"},
-		"singleton before a younger one":       {in: waiting("singleton").other(7, "x", batch.Pending, titled("j", time.Minute))},
-		"singleton behind one that runs":       {in: waiting("singleton").other(7, "x", batch.Running, titled("j", time.Minute)), code: reason.Dependency},
-		"singleton after one that has ended":   {in: waiting("singleton").other(7, "x", batch.Failed, titled("j", 2*time.Hour))},
-		"singleton beside one of another user": {in: waiting("singleton").asks(keys.User, "mei").other(7, "x", batch.Running, titled("j", 2*time.Hour))},
+		"singleton behind an older one":        {in: waiting("singleton").other(7, "x", batchv1alpha1.Pending, titled("j", 2*time.Hour)), code: reason.Dependency, text: "job 7 (ns/x), of the same user and title"},
+		"singleton before a younger one":       {in: waiting("singleton").other(7, "x", batchv1alpha1.Pending, titled("j", time.Minute))},
+		"singleton behind one that runs":       {in: waiting("singleton").other(7, "x", batchv1alpha1.Running, titled("j", time.Minute)), code: reason.Dependency},
+		"singleton after one that has ended":   {in: waiting("singleton").other(7, "x", batchv1alpha1.Failed, titled("j", 2*time.Hour))},
+		"singleton beside one of another user": {in: waiting("singleton").asks(keys.User, "mei").other(7, "x", batchv1alpha1.Running, titled("j", 2*time.Hour))},
 
-		"two that wait for each other": {in: waiting("afterok:a").other(7, "a", batch.Pending, awaits("afterany:j")),
+		"two that wait for each other": {in: waiting("afterok:a").other(7, "a", batchv1alpha1.Pending, awaits("afterany:j")),
 			code: reason.DependencyNeverSatisfied, text: "jobs wait for each other: ns/j, 7 (ns/a), ns/j"},
-		"one that began before it waited": {in: waiting("afterok:a").other(7, "a", batch.Pending, awaits("afterany:j"), begunAgo(time.Hour)), code: reason.Dependency},
-		"one who could do without":        {in: waiting("afterok:a").other(7, "a", batch.Pending, awaits("afterany:j?afterany:b")), code: reason.Dependency},
+		"one that began before it waited": {in: waiting("afterok:a").other(7, "a", batchv1alpha1.Pending, awaits("afterany:j"), begunAgo(time.Hour)), code: reason.Dependency},
+		"one who could do without":        {in: waiting("afterok:a").other(7, "a", batchv1alpha1.Pending, awaits("afterany:j?afterany:b")), code: reason.Dependency},
 
-		"one that runs is not asked":                {in: given(batch.Running).asks(keys.Hold, "user").pod("w", 0, corev1.PodRunning)},
-		"one that has run is asked only for a hold": {in: waiting("afterok:7").with(begunAgo(time.Hour)).other(7, "a", batch.Failed)},
-		"one that is let in too":                    {in: waiting("afterok:7").group(scheduling.PodGroupInqueue)},
-		"a hold takes it back":                      {in: given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue), code: reason.JobHeldUser},
-		"also when it has pods without a node":      {in: given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue).pod("w", 0, corev1.PodPending), code: reason.JobHeldUser},
-		"but not when a pod has a node":             {in: given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue).pod("w", 0, corev1.PodPending, onNode("n1"))},
+		"one that runs is not asked":                {in: given(batchv1alpha1.Running).asks(keys.Hold, "user").pod("w", 0, corev1.PodRunning)},
+		"one that has run is asked only for a hold": {in: waiting("afterok:7").with(begunAgo(time.Hour)).other(7, "a", batchv1alpha1.Failed)},
+		"one that is let in too":                    {in: waiting("afterok:7").group(schedulingv1beta1.PodGroupInqueue)},
+		"a hold takes it back":                      {in: given(batchv1alpha1.Pending).asks(keys.Hold, "user").group(schedulingv1beta1.PodGroupInqueue), code: reason.JobHeldUser},
+		"also when it has pods without a node":      {in: given(batchv1alpha1.Pending).asks(keys.Hold, "user").group(schedulingv1beta1.PodGroupInqueue).pod("w", 0, corev1.PodPending), code: reason.JobHeldUser},
+		"but not when a pod has a node":             {in: given(batchv1alpha1.Pending).asks(keys.Hold, "user").group(schedulingv1beta1.PodGroupInqueue).pod("w", 0, corev1.PodPending, onNode("n1"))},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -172,21 +172,21 @@ func TestWhatAGateSays(t *testing.T) {
 // longer has.
 func TestTheStatusOfAGateIsAboutWhatIsAskedNow(t *testing.T) {
 	t.Parallel()
-	knew := func(j *batch.Job) {
-		j.Status.Gate = &batch.JobGate{Met: []string{"afterany:5"}, Failed: []string{"afterok:6"}}
+	knew := func(j *batchv1alpha1.Job) {
+		j.Status.Gate = &batchv1alpha1.JobGate{Met: []string{"afterany:5"}, Failed: []string{"afterok:6"}}
 	}
 	for name, test := range map[string]struct {
 		in   *story
-		want *batch.JobGate
+		want *batchv1alpha1.JobGate
 	}{
-		"the same":               {given(batch.Pending).asks(keys.Dependency, "afterany:5,afterok:6"), &batch.JobGate{Met: []string{"afterany:5"}, Failed: []string{"afterok:6"}}},
-		"one of them":            {given(batch.Pending).asks(keys.Dependency, "afterok:6"), &batch.JobGate{Failed: []string{"afterok:6"}}},
-		"others":                 {given(batch.Pending).asks(keys.Dependency, "afterok:7").other(7, "a", batch.Running), nil},
-		"others, and it is held": {given(batch.Pending).asks(keys.Dependency, "afterok:7").asks(keys.Hold, "user").other(7, "a", batch.Running), nil},
-		"the same, and it is held": {given(batch.Pending).asks(keys.Dependency, "afterany:5,afterok:6").asks(keys.Hold, "user"),
-			&batch.JobGate{Met: []string{"afterany:5"}, Failed: []string{"afterok:6"}}},
-		"none, but a hold":     {given(batch.Pending).asks(keys.Hold, "user"), nil},
-		"what nobody can read": {given(batch.Pending).asks(keys.Dependency, "afterwards:7"), &batch.JobGate{Met: []string{"afterany:5"}, Failed: []string{"afterok:6"}}},
+		"the same":               {given(batchv1alpha1.Pending).asks(keys.Dependency, "afterany:5,afterok:6"), &batchv1alpha1.JobGate{Met: []string{"afterany:5"}, Failed: []string{"afterok:6"}}},
+		"one of them":            {given(batchv1alpha1.Pending).asks(keys.Dependency, "afterok:6"), &batchv1alpha1.JobGate{Failed: []string{"afterok:6"}}},
+		"others":                 {given(batchv1alpha1.Pending).asks(keys.Dependency, "afterok:7").other(7, "a", batchv1alpha1.Running), nil},
+		"others, and it is held": {given(batchv1alpha1.Pending).asks(keys.Dependency, "afterok:7").asks(keys.Hold, "user").other(7, "a", batchv1alpha1.Running), nil},
+		"the same, and it is held": {given(batchv1alpha1.Pending).asks(keys.Dependency, "afterany:5,afterok:6").asks(keys.Hold, "user"),
+			&batchv1alpha1.JobGate{Met: []string{"afterany:5"}, Failed: []string{"afterok:6"}}},
+		"none, but a hold":     {given(batchv1alpha1.Pending).asks(keys.Hold, "user"), nil},
+		"what nobody can read": {given(batchv1alpha1.Pending).asks(keys.Dependency, "afterwards:7"), &batchv1alpha1.JobGate{Met: []string{"afterany:5"}, Failed: []string{"afterok:6"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -201,7 +201,7 @@ func TestTheStatusOfAGateIsAboutWhatIsAskedNow(t *testing.T) {
 
 func TestAClosedGateIsSeen(t *testing.T) {
 	t.Parallel()
-	in := given("").asks(keys.Dependency, "afterok:7,after:8+10").other(7, "a", batch.Completed).other(8, "b", batch.Running, begunAgo(time.Minute))
+	in := given("").asks(keys.Dependency, "afterok:7,after:8+10").other(7, "a", batchv1alpha1.Completed).other(8, "b", batchv1alpha1.Running, begunAgo(time.Minute))
 	p := Compute(in.Input)
 	if diff := cmp.Diff([]string{"status Pending v0 r0"}, digest(&p)); diff != "" {
 		t.Errorf("neither group nor pods (-want +got):\n%s", diff)
@@ -236,7 +236,7 @@ func TestAClosedGateIsSeen(t *testing.T) {
 // TestWhatCanNeverBeStaysSo covers the deletion of the job that cannot meet the dependency any more.
 func TestWhatCanNeverBeStaysSo(t *testing.T) {
 	t.Parallel()
-	in := given(batch.Pending).asks(keys.Dependency, "afternotok:7").other(7, "a", batch.Completed)
+	in := given(batchv1alpha1.Pending).asks(keys.Dependency, "afternotok:7").other(7, "a", batchv1alpha1.Completed)
 	p := Compute(in.Input)
 	s := status(in, &p)
 	if s.Gate == nil || len(s.Gate.Failed) != 1 {
@@ -250,14 +250,14 @@ func TestWhatCanNeverBeStaysSo(t *testing.T) {
 
 func TestWhatWasMetStaysMetUntilTheJobHasRun(t *testing.T) {
 	t.Parallel()
-	in := given(batch.Pending).asks(keys.Dependency, "afterok:7").asks(keys.Hold, "user").group(scheduling.PodGroupInqueue)
-	in.Job.Status.Gate = &batch.JobGate{Met: []string{"afterok:7"}}
+	in := given(batchv1alpha1.Pending).asks(keys.Dependency, "afterok:7").asks(keys.Hold, "user").group(schedulingv1beta1.PodGroupInqueue)
+	in.Job.Status.Gate = &batchv1alpha1.JobGate{Met: []string{"afterok:7"}}
 	p := Compute(in.Input)
 	if s := status(in, &p); s.Gate == nil || len(s.Gate.Met) != 1 {
 		t.Errorf("held: %+v", s.Gate)
 	}
 	in = running().with(begunAgo(time.Minute)).asks(keys.Dependency, "afterok:7")
-	in.Job.Status.Gate = &batch.JobGate{Met: []string{"afterok:7"}}
+	in.Job.Status.Gate = &batchv1alpha1.JobGate{Met: []string{"afterok:7"}}
 	p = Compute(in.Input)
 	if s := status(in, &p); s.Gate != nil {
 		t.Errorf("it runs: %+v", s.Gate)
@@ -266,7 +266,7 @@ func TestWhatWasMetStaysMetUntilTheJobHasRun(t *testing.T) {
 
 func TestAJobHeldInItsQueueLeavesIt(t *testing.T) {
 	t.Parallel()
-	in := given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue).counted()
+	in := given(batchv1alpha1.Pending).asks(keys.Hold, "user").group(schedulingv1beta1.PodGroupInqueue).counted()
 	p := Compute(in.Input)
 	if diff := cmp.Diff([]string{"status Pending v0 r0", "DeleteGroup"}, digest(&p)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -275,7 +275,7 @@ func TestAJobHeldInItsQueueLeavesIt(t *testing.T) {
 
 func TestAHeldJobLosesThePodsThatHaveNoNode(t *testing.T) {
 	t.Parallel()
-	in := given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue).
+	in := given(batchv1alpha1.Pending).asks(keys.Hold, "user").group(schedulingv1beta1.PodGroupInqueue).
 		pod("w", 0, corev1.PodPending).pod("w", 1, corev1.PodPending)
 	p := Compute(in.Input)
 	if diff := cmp.Diff([]string{"status Pending v0 r0", "mark w-0 w-1", "delete w-0 w-1", "DeleteGroup"}, digest(&p)); diff != "" {
@@ -284,7 +284,7 @@ func TestAHeldJobLosesThePodsThatHaveNoNode(t *testing.T) {
 	if s := status(in, &p).State; s.Reason != string(reason.JobHeldUser) {
 		t.Errorf("%+v", s)
 	}
-	in = given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue).
+	in = given(batchv1alpha1.Pending).asks(keys.Hold, "user").group(schedulingv1beta1.PodGroupInqueue).
 		pod("w", 0, corev1.PodPending, onNode("n1")).pod("w", 1, corev1.PodPending)
 	p = Compute(in.Input)
 	if digest := strings.Join(digest(&p), ", "); strings.Contains(digest, "Delete") {
@@ -294,13 +294,13 @@ func TestAHeldJobLosesThePodsThatHaveNoNode(t *testing.T) {
 
 func TestAJobWhoseDependencyCannotBeMetIsEndedIfItAsksForThat(t *testing.T) {
 	t.Parallel()
-	in := given(batch.Pending).asks(keys.Dependency, "afterok:7").other(7, "a", batch.Failed)
-	if p := Compute(in.Input); status(in, &p).State.Phase != batch.Pending {
+	in := given(batchv1alpha1.Pending).asks(keys.Dependency, "afterok:7").other(7, "a", batchv1alpha1.Failed)
+	if p := Compute(in.Input); status(in, &p).State.Phase != batchv1alpha1.Pending {
 		t.Errorf("ended unasked: %v", digest(&p))
 	}
 	in.asks(keys.KillOnInvalidDependency, "true")
 	p := Compute(in.Input)
-	if s := status(in, &p); s.State.Phase != batch.Terminating || !strings.Contains(s.State.Message, "can never be satisfied") {
+	if s := status(in, &p); s.State.Phase != batchv1alpha1.Terminating || !strings.Contains(s.State.Message, "can never be satisfied") {
 		t.Errorf("%+v", s.State)
 	}
 }
@@ -308,7 +308,7 @@ func TestAJobWhoseDependencyCannotBeMetIsEndedIfItAsksForThat(t *testing.T) {
 func TestAJobThatOthersWaitForOutlivesItsTime(t *testing.T) {
 	t.Parallel()
 	second := int32(1)
-	in := given(batch.Completed).with(func(j *batch.Job) {
+	in := given(batchv1alpha1.Completed).with(func(j *batchv1alpha1.Job) {
 		j.Spec.TTLSecondsAfterFinished = &second
 		j.Status.State.LastTransitionTime = metav1.NewTime(noon.Add(-time.Hour))
 	})

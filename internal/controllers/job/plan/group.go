@@ -13,18 +13,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 	"github.com/vc-batch/vc/internal/controllers/quotausage"
 )
 
 // GroupName returns the name of a job's PodGroup.
-func GroupName(job *batch.Job) string { return job.Name + "-" + string(job.UID) }
+func GroupName(job *batchv1alpha1.Job) string { return job.Name + "-" + string(job.UID) }
 
 // newGroup returns the PodGroup for the job's current version. starts reports whether a task may have pods now.
-func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int) bool) *scheduling.PodGroup {
+func newGroup(job *batchv1alpha1.Job, priorities map[string]int32, starts func(task int) bool) *schedulingv1beta1.PodGroup {
 	annotations := maps.Clone(job.Annotations)
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -37,11 +37,11 @@ func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int)
 	setOrDelete(annotations, keys.TaskRequests, taskRequests(job))
 	setOrDelete(annotations, keys.TaskPlacements, taskPlacements(job))
 	annotations[keys.JobVersion] = strconv.Itoa(int(job.Status.Version))
-	return &scheduling.PodGroup{
+	return &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: GroupName(job), Namespace: job.Namespace, Labels: maps.Clone(job.Labels), Annotations: annotations,
 			OwnerReferences: []metav1.OwnerReference{pluginapi.JobOwnerReference(job)}},
 		Spec:   groupSpec(job, priorities, starts),
-		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
+		Status: schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupPending},
 	}
 }
 
@@ -63,7 +63,7 @@ const (
 
 // taskRequests returns the requests of a pod of each task as JSON, so that the scheduler can take them into account
 // before the pods exist. It returns "" for a job with too many tasks.
-func taskRequests(job *batch.Job) string {
+func taskRequests(job *batchv1alpha1.Job) string {
 	if len(job.Spec.Tasks) > mostTasksTold {
 		return ""
 	}
@@ -88,7 +88,7 @@ type placement struct {
 // taskPlacements returns the placement rules of each task as JSON, so that the scheduler can take them into account
 // before the pods exist. It omits tasks that may run anywhere. It returns "" for a job with too many tasks or too
 // long rules.
-func taskPlacements(job *batch.Job) string {
+func taskPlacements(job *batchv1alpha1.Job) string {
 	if len(job.Spec.Tasks) > mostTasksTold {
 		return ""
 	}
@@ -112,7 +112,7 @@ func taskPlacements(job *batch.Job) string {
 
 // runningEstimate returns the run time that the job declares. Without a declaration, it returns the longest time
 // limit of its tasks if all tasks have one. 0 means unknown.
-func runningEstimate(job *batch.Job) time.Duration {
+func runningEstimate(job *batchv1alpha1.Job) time.Duration {
 	if estimate := job.Spec.RunningEstimate; estimate != nil && estimate.Duration > 0 {
 		return estimate.Duration
 	}
@@ -141,10 +141,10 @@ func (b *builder) groupIsCurrent() bool {
 // groupSpec returns the spec of a gang whose pods can all exist now. Tasks that wait for other tasks are not part of
 // it yet, because a gang that included them would never start, and so they would not start either. minResources
 // covers the minimum of the whole job from the beginning.
-func groupSpec(job *batch.Job, priorities map[string]int32, starts func(task int) bool) scheduling.PodGroupSpec {
+func groupSpec(job *batchv1alpha1.Job, priorities map[string]int32, starts func(task int) bool) schedulingv1beta1.PodGroupSpec {
 	resources := minResources(job, priorities)
 	var possible int32
-	spec := scheduling.PodGroupSpec{
+	spec := schedulingv1beta1.PodGroupSpec{
 		MinTaskMember: map[string]int32{}, Queue: job.Spec.Queue,
 		PriorityClassName: job.Spec.PriorityClassName, MinResources: &resources, NetworkTopology: topologySpec(job.Spec.NetworkTopology),
 	}
@@ -157,7 +157,7 @@ func groupSpec(job *batch.Job, priorities map[string]int32, starts func(task int
 		spec.MinTaskMember[t.Name] = minTaskMember(t)
 		if p := t.PartitionPolicy; p != nil {
 			size, least := p.PartitionSize, p.MinPartitions
-			spec.SubGroupPolicy = append(spec.SubGroupPolicy, scheduling.SubGroupPolicySpec{
+			spec.SubGroupPolicy = append(spec.SubGroupPolicy, schedulingv1beta1.SubGroupPolicySpec{
 				Name: t.Name, SubGroupSize: &size, MinSubGroups: &least, NetworkTopology: topologySpec(p.NetworkTopology),
 				LabelSelector:  &metav1.LabelSelector{MatchLabels: map[string]string{keys.TaskSpec: t.Name}},
 				MatchLabelKeys: []string{keys.PartitionID},
@@ -168,7 +168,7 @@ func groupSpec(job *batch.Job, priorities map[string]int32, starts func(task int
 	return spec
 }
 
-func minTaskMember(t *batch.TaskSpec) int32 {
+func minTaskMember(t *batchv1alpha1.TaskSpec) int32 {
 	if t.MinAvailable != nil {
 		return *t.MinAvailable
 	}
@@ -178,23 +178,23 @@ func minTaskMember(t *batch.TaskSpec) int32 {
 	return t.Replicas
 }
 
-func topologySpec(t *batch.NetworkTopologySpec) *scheduling.NetworkTopologySpec {
+func topologySpec(t *batchv1alpha1.NetworkTopologySpec) *schedulingv1beta1.NetworkTopologySpec {
 	if t == nil {
 		return nil
 	}
-	return &scheduling.NetworkTopologySpec{
-		Mode:               cmp.Or(scheduling.NetworkTopologyMode(t.Mode), scheduling.HardNetworkTopologyMode),
+	return &schedulingv1beta1.NetworkTopologySpec{
+		Mode:               cmp.Or(schedulingv1beta1.NetworkTopologyMode(t.Mode), schedulingv1beta1.HardNetworkTopologyMode),
 		HighestTierAllowed: t.HighestTierAllowed, HighestTierName: t.HighestTierName,
 	}
 }
 
 // refreshGroupSpec returns the spec that an existing PodGroup should have, and whether it differs from the current
 // spec. The queue, the topology, and the minimums of tasks that the job does not have are left unchanged.
-func refreshGroupSpec(group *scheduling.PodGroup, job *batch.Job, priorities map[string]int32, starts func(task int) bool) (spec scheduling.PodGroupSpec, changed bool) {
+func refreshGroupSpec(group *schedulingv1beta1.PodGroup, job *batchv1alpha1.Job, priorities map[string]int32, starts func(task int) bool) (spec schedulingv1beta1.PodGroupSpec, changed bool) {
 	want, is := groupSpec(job, priorities, starts), &group.Spec
 	members := want.MinTaskMember
 	for task, least := range is.MinTaskMember {
-		if !slices.ContainsFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == task }) {
+		if !slices.ContainsFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return t.Name == task }) {
 			members[task] = least
 		}
 	}
@@ -217,12 +217,12 @@ func sameAmounts(x, y corev1.ResourceList) bool {
 
 // minResources returns the total requests of the smallest set of pods that may start. It takes pods of the tasks with
 // the highest priority first.
-func minResources(job *batch.Job, priorities map[string]int32) corev1.ResourceList {
-	order := make([]*batch.TaskSpec, len(job.Spec.Tasks))
+func minResources(job *batchv1alpha1.Job, priorities map[string]int32) corev1.ResourceList {
+	order := make([]*batchv1alpha1.TaskSpec, len(job.Spec.Tasks))
 	for i := range order {
 		order[i] = &job.Spec.Tasks[i]
 	}
-	slices.SortStableFunc(order, func(x, y *batch.TaskSpec) int {
+	slices.SortStableFunc(order, func(x, y *batchv1alpha1.TaskSpec) int {
 		return cmp.Compare(priorities[y.Template.Spec.PriorityClassName], priorities[x.Template.Spec.PriorityClassName])
 	})
 	taken := make([]int32, len(order))

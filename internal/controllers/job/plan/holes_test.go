@@ -7,10 +7,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // allocated returns the number of bytes that a call allocates. Tests that use it must not run in parallel.
@@ -23,8 +23,8 @@ func allocated(call func()) uint64 {
 }
 
 // huge returns a job with the maximum number of replicas that needs one of them.
-func huge(phase batch.JobPhase) *story {
-	return given(phase).with(func(job *batch.Job) {
+func huge(phase batchv1alpha1.JobPhase) *story {
+	return given(phase).with(func(job *batchv1alpha1.Job) {
 		job.Spec.Tasks[0].Replicas, job.Spec.MinAvailable = math.MaxInt32, 1
 	})
 }
@@ -32,28 +32,28 @@ func huge(phase batch.JobPhase) *story {
 // TestAPlanOfAHugeJobNeedsLittleMemory verifies that no list in a plan grows with the replicas of a job. It must not
 // run in parallel.
 func TestAPlanOfAHugeJobNeedsLittleMemory(t *testing.T) { //nolint:paralleltest // it measures memory
-	lost := func(job *batch.Job) {
-		job.Status.TaskStatusCount = map[string]batch.TaskState{"w": {Phase: map[corev1.PodPhase]int32{corev1.PodRunning: 5}}}
+	lost := func(job *batchv1alpha1.Job) {
+		job.Status.TaskStatusCount = map[string]batchv1alpha1.TaskState{"w": {Phase: map[corev1.PodPhase]int32{corev1.PodRunning: 5}}}
 	}
-	waiting := func(job *batch.Job) {
-		job.Spec.Tasks[1].DependsOn = &batch.DependsOn{Name: []string{"w"}}
+	waiting := func(job *batchv1alpha1.Job) {
+		job.Spec.Tasks[1].DependsOn = &batchv1alpha1.DependsOn{Name: []string{"w"}}
 		job.Spec.Tasks[1].Replicas, job.Spec.Tasks[0].Replicas = math.MaxInt32-2, 1
 	}
-	keeping := func(job *batch.Job) {
+	keeping := func(job *batchv1alpha1.Job) {
 		job.Annotations = map[string]string{keys.KeepFinished: "true"}
 		job.Status.Finished = map[string]string{"w": "0-9"}
 	}
 	pods := map[string]*story{
 		"a new job":               huge(""),
-		"a job to be admitted":    huge(batch.Pending).group(scheduling.PodGroupPending),
-		"an admitted job":         huge(batch.Pending).group(scheduling.PodGroupInqueue),
-		"a running job":           huge(batch.Running).group(scheduling.PodGroupRunning).pod("w", 0, corev1.PodRunning).counted(),
-		"a job that lost pods":    huge(batch.Running).with(lost).group(scheduling.PodGroupRunning).policy(bus.PodEvictedEvent, bus.RestartPodAction),
-		"a task that waits":       huge(batch.Pending).task("late", 1).with(waiting).group(scheduling.PodGroupInqueue),
-		"a job that keeps":        huge(batch.Running).with(keeping).group(scheduling.PodGroupRunning).pod("w", 11, corev1.PodRunning).counted(),
-		"a job that is over":      huge(batch.Completed).group(scheduling.PodGroupCompleted),
-		"a job that is aborted":   huge(batch.Running).group(scheduling.PodGroupRunning).pod("w", 0, corev1.PodRunning).counted().command(bus.AbortJobAction),
-		"a job that is restarted": huge(batch.Restarting).group(scheduling.PodGroupRunning).pod("w", 0, corev1.PodRunning),
+		"a job to be admitted":    huge(batchv1alpha1.Pending).group(schedulingv1beta1.PodGroupPending),
+		"an admitted job":         huge(batchv1alpha1.Pending).group(schedulingv1beta1.PodGroupInqueue),
+		"a running job":           huge(batchv1alpha1.Running).group(schedulingv1beta1.PodGroupRunning).pod("w", 0, corev1.PodRunning).counted(),
+		"a job that lost pods":    huge(batchv1alpha1.Running).with(lost).group(schedulingv1beta1.PodGroupRunning).policy(busv1alpha1.PodEvictedEvent, busv1alpha1.RestartPodAction),
+		"a task that waits":       huge(batchv1alpha1.Pending).task("late", 1).with(waiting).group(schedulingv1beta1.PodGroupInqueue),
+		"a job that keeps":        huge(batchv1alpha1.Running).with(keeping).group(schedulingv1beta1.PodGroupRunning).pod("w", 11, corev1.PodRunning).counted(),
+		"a job that is over":      huge(batchv1alpha1.Completed).group(schedulingv1beta1.PodGroupCompleted),
+		"a job that is aborted":   huge(batchv1alpha1.Running).group(schedulingv1beta1.PodGroupRunning).pod("w", 0, corev1.PodRunning).counted().command(busv1alpha1.AbortJobAction),
+		"a job that is restarted": huge(batchv1alpha1.Restarting).group(schedulingv1beta1.PodGroupRunning).pod("w", 0, corev1.PodRunning),
 	}
 	for name, in := range pods {
 		t.Run(name, func(t *testing.T) { //nolint:paralleltest // it measures memory
@@ -67,9 +67,9 @@ func TestAPlanOfAHugeJobNeedsLittleMemory(t *testing.T) { //nolint:paralleltest 
 
 func TestPodsOfALargeJobAreMadeInSteps(t *testing.T) {
 	t.Parallel()
-	in := given(batch.Pending).with(func(job *batch.Job) {
+	in := given(batchv1alpha1.Pending).with(func(job *batchv1alpha1.Job) {
 		job.Spec.Tasks[0].Replicas, job.Spec.MinAvailable = 2*maxPlaces+1, 1
-	}).group(scheduling.PodGroupInqueue)
+	}).group(schedulingv1beta1.PodGroupInqueue)
 	var steps []int
 	for {
 		p := Compute(in.Input)

@@ -8,8 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
 )
 
@@ -17,11 +17,11 @@ import (
 // again, or because tasks have a dependency that can never be met. It returns nil if the job can still make progress.
 func (b *builder) findHopelessCause(n *counters) *Cause {
 	switch b.currentPhase() {
-	case batch.Running:
+	case batchv1alpha1.Running:
 		if c := b.findRestartsExhausted(); c != nil {
 			return c
 		}
-	case batch.Pending:
+	case batchv1alpha1.Pending:
 	default:
 		return nil
 	}
@@ -52,7 +52,7 @@ func (b *builder) findRestartsExhausted() *Cause {
 		if !isLimited || restartCount(m.pod) <= limit || !crashedAfter(m.pod, since) {
 			continue
 		}
-		if _, answered := resolveResponse(b.job, &event{kind: bus.TaskFailedEvent, task: m.place.Task}); answered {
+		if _, answered := resolveResponse(b.job, &event{kind: busv1alpha1.TaskFailedEvent, task: m.place.Task}); answered {
 			continue
 		}
 		name := fmt.Sprintf("%s-%d", task.Name, m.place.Index)

@@ -6,29 +6,29 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/podtermination"
 )
 
 // Input holds everything that a plan depends on. Compute does not change it.
 type Input struct {
 	// Job is the current job, with or without its defaults.
-	Job *batch.Job
+	Job *batchv1alpha1.Job
 	// Pods holds the pods whose controller is this job, matched by UID.
 	Pods []*corev1.Pod
 	// PodGroup is the PodGroup of the job, or nil.
-	PodGroup *scheduling.PodGroup
+	PodGroup *schedulingv1beta1.PodGroup
 	// Queue is the queue of the job; nil if it does not exist.
-	Queue *scheduling.Queue
+	Queue *schedulingv1beta1.Queue
 	// Claims holds, for each of ClaimNames(Job), whether the claim exists. It matters only before the PodGroup is
 	// created.
 	Claims map[string]bool
 	// Priorities maps the names of the tasks' PriorityClasses to their values.
 	Priorities map[string]int32
 	// Commands holds the commands for this job, oldest first, as read from the API server.
-	Commands []*bus.Command
+	Commands []*busv1alpha1.Command
 	// Lost holds the pods that were lost and that no plan has handled yet.
 	Lost []Lost
 	// Reports holds the termination messages of deleted pods that the status may not contain yet.
@@ -46,7 +46,7 @@ type Input struct {
 	NumberTaken bool
 	// Related holds the jobs that this job depends on, the jobs that these depend on, and the jobs with the same
 	// title. They are read only while the job may have to wait for them.
-	Related []*batch.Job
+	Related []*batchv1alpha1.Job
 	// KeepEnded keeps ended jobs regardless of their ttlSecondsAfterFinished.
 	KeepEnded bool
 	// Awaited reports whether another job waits for this job.

@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -20,29 +20,29 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // story builds an Input: by default a job "j" with one task "w" of two replicas.
 type story struct{ Input }
 
-func given(phase batch.JobPhase) *story {
-	s := &story{Input{Now: noon, Queue: &scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}}}}
-	s.Job = &batch.Job{
+func given(phase batchv1alpha1.JobPhase) *story {
+	s := &story{Input{Now: noon, Queue: &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}}}}
+	s.Job = &batchv1alpha1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: "ns", UID: "u", CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour)), Generation: 1},
-		Spec:       batch.JobSpec{Queue: "default", MaxRetry: 3},
-		Status:     batch.JobStatus{State: batch.JobState{Phase: phase}},
+		Spec:       batchv1alpha1.JobSpec{Queue: "default", MaxRetry: 3},
+		Status:     batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: phase}},
 	}
 	return s.task("w", 2)
 }
 
 func (s *story) task(name string, replicas int32) *story {
-	s.Job.Spec.Tasks = append(s.Job.Spec.Tasks, batch.TaskSpec{Name: name, Replicas: replicas,
+	s.Job.Spec.Tasks = append(s.Job.Spec.Tasks, batchv1alpha1.TaskSpec{Name: name, Replicas: replicas,
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}})
 	return s
 }
 
-func (s *story) with(change func(*batch.Job)) *story {
+func (s *story) with(change func(*batchv1alpha1.Job)) *story {
 	change(s.Job)
 	return s
 }
 
-func (s *story) policy(event bus.Event, action bus.Action) *story {
-	s.Job.Spec.Policies = append(s.Job.Spec.Policies, batch.LifecyclePolicy{Event: event, Action: action})
+func (s *story) policy(event busv1alpha1.Event, action busv1alpha1.Action) *story {
+	s.Job.Spec.Policies = append(s.Job.Spec.Policies, batchv1alpha1.LifecyclePolicy{Event: event, Action: action})
 	return s
 }
 
@@ -62,15 +62,15 @@ func (s *story) pod(task string, index int, phase corev1.PodPhase, changes ...fu
 	return s
 }
 
-func (s *story) group(phase scheduling.PodGroupPhase) *story {
+func (s *story) group(phase schedulingv1beta1.PodGroupPhase) *story {
 	s.PodGroup = newGroup(s.defaulted(), nil, always)
 	s.PodGroup.UID = "uid-group"
 	s.PodGroup.Status.Phase = phase
 	return s
 }
 
-func (s *story) command(action bus.Action) *story {
-	s.Commands = append(s.Commands, &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("c%d", len(s.Commands))}, Action: string(action)})
+func (s *story) command(action busv1alpha1.Action) *story {
+	s.Commands = append(s.Commands, &busv1alpha1.Command{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("c%d", len(s.Commands))}, Action: string(action)})
 	return s
 }
 
@@ -81,9 +81,9 @@ func (s *story) counted() *story {
 	return s
 }
 
-func (s *story) defaulted() *batch.Job {
+func (s *story) defaulted() *batchv1alpha1.Job {
 	job := s.Job.DeepCopy()
-	batch.DefaultJob(job, "")
+	batchv1alpha1.DefaultJob(job, "")
 	return job
 }
 
@@ -154,7 +154,7 @@ func names(pods []*corev1.Pod) string {
 }
 
 // status returns the last status that a plan writes, or the status of the job.
-func status(in *story, p *Plan) *batch.JobStatus {
+func status(in *story, p *Plan) *batchv1alpha1.JobStatus {
 	last := &in.Job.Status
 	for _, w := range p.Writes {
 		if s, ok := w.(WriteStatus); ok {

@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"slices"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // recordPodNodes stores in the status the nodes of the pods that this plan or a later one stops or deletes. These are
 // all pods of a job that ends, and the stopped pods of an array. A restart of the whole job removes the nodes of the
 // previous run.
-func (b *builder) recordPodNodes(status *batch.JobStatus) {
-	if status.State.Phase == batch.Restarting {
+func (b *builder) recordPodNodes(status *batchv1alpha1.JobStatus) {
+	if status.State.Phase == batchv1alpha1.Restarting {
 		if status.Version != b.in.Job.Status.Version {
 			status.Nodes = nil
 		}
@@ -25,21 +25,21 @@ func (b *builder) recordPodNodes(status *batch.JobStatus) {
 	if len(leaving) == 0 {
 		return
 	}
-	known := batch.NodesOfPods(status.Nodes)
+	known := batchv1alpha1.NodesOfPods(status.Nodes)
 	for _, m := range leaving {
-		place := batch.PodPlace{Task: b.job.Spec.Tasks[m.place.Task].Name, Index: m.place.Index}
-		if _, replaced := known[place]; replaced || len(known) < batch.MaxStatusNodesPods {
+		place := batchv1alpha1.PodPlace{Task: b.job.Spec.Tasks[m.place.Task].Name, Index: m.place.Index}
+		if _, replaced := known[place]; replaced || len(known) < batchv1alpha1.MaxStatusNodesPods {
 			known[place] = m.pod.Spec.NodeName
 		}
 	}
-	status.Nodes = batch.JobNodesOf(known)
+	status.Nodes = batchv1alpha1.JobNodesOf(known)
 }
 
 // leavesItsNodes reports whether all pods of a job in this phase have ended, or are being stopped and will not run
 // again.
-func leavesItsNodes(phase batch.JobPhase) bool {
+func leavesItsNodes(phase batchv1alpha1.JobPhase) bool {
 	switch phase {
-	case batch.Aborting, batch.Completing, batch.Terminating:
+	case batchv1alpha1.Aborting, batchv1alpha1.Completing, batchv1alpha1.Terminating:
 		return true
 	}
 	return IsEndedOrAborted(phase)

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
 
@@ -18,46 +18,46 @@ func onNode(name string) func(*corev1.Pod) {
 
 func TestTheNodesOfPodsAreWrittenBeforeThePodsAreDeleted(t *testing.T) {
 	t.Parallel()
-	both := []batch.JobNode{{Name: "n1", Tasks: map[string]string{"w": "0"}}, {Name: "n2", Tasks: map[string]string{"w": "1"}}}
-	earlier := []batch.JobNode{{Name: "n9", Tasks: map[string]string{"w": "0-1"}}}
-	array := func(j *batch.Job) {
+	both := []batchv1alpha1.JobNode{{Name: "n1", Tasks: map[string]string{"w": "0"}}, {Name: "n2", Tasks: map[string]string{"w": "1"}}}
+	earlier := []batchv1alpha1.JobNode{{Name: "n9", Tasks: map[string]string{"w": "0-1"}}}
+	array := func(j *batchv1alpha1.Job) {
 		j.Annotations = map[string]string{keys.Array: "0-1", keys.ArrayCancelled: "1"}
 	}
 	for name, test := range map[string]struct {
 		story *story
-		want  []batch.JobNode
+		want  []batchv1alpha1.JobNode
 	}{
 		"a job that runs names none": {
-			story: given(batch.Running).pod("w", 0, corev1.PodRunning, onNode("n1")).pod("w", 1, corev1.PodRunning, onNode("n2")),
+			story: given(batchv1alpha1.Running).pod("w", 0, corev1.PodRunning, onNode("n1")).pod("w", 1, corev1.PodRunning, onNode("n2")),
 		},
 		"a job that is aborted": {
-			story: given(batch.Running).command(bus.AbortJobAction).
+			story: given(batchv1alpha1.Running).command(busv1alpha1.AbortJobAction).
 				pod("w", 0, corev1.PodRunning, onNode("n1")).pod("w", 1, corev1.PodRunning, onNode("n2")),
 			want: both,
 		},
 		"a pod without a node is left out": {
-			story: given(batch.Running).command(bus.AbortJobAction).pod("w", 0, corev1.PodRunning, onNode("n1")).pod("w", 1, corev1.PodPending),
+			story: given(batchv1alpha1.Running).command(busv1alpha1.AbortJobAction).pod("w", 0, corev1.PodRunning, onNode("n1")).pod("w", 1, corev1.PodPending),
 			want:  both[:1],
 		},
 		"a job that completes by a policy": {
-			story: given(batch.Running).policy(bus.TaskCompletedEvent, bus.CompleteJobAction).
+			story: given(batchv1alpha1.Running).policy(busv1alpha1.TaskCompletedEvent, busv1alpha1.CompleteJobAction).
 				pod("w", 0, corev1.PodSucceeded, onNode("n1")).pod("w", 1, corev1.PodSucceeded, onNode("n2")),
 			want: both,
 		},
 		"a job whose pods all ended": {
-			story: given(batch.Running).pod("w", 0, corev1.PodSucceeded, onNode("n1")).pod("w", 1, corev1.PodSucceeded, onNode("n2")),
+			story: given(batchv1alpha1.Running).pod("w", 0, corev1.PodSucceeded, onNode("n1")).pod("w", 1, corev1.PodSucceeded, onNode("n2")),
 			want:  both,
 		},
 		"an ended job keeps them without pods": {
-			story: given(batch.Completed).with(func(j *batch.Job) { j.Status.Nodes = both }),
+			story: given(batchv1alpha1.Completed).with(func(j *batchv1alpha1.Job) { j.Status.Nodes = both }),
 			want:  both,
 		},
 		"a restart of the whole job forgets them": {
-			story: given(batch.Running).with(func(j *batch.Job) { j.Status.Nodes = earlier }).command(bus.RestartJobAction).
+			story: given(batchv1alpha1.Running).with(func(j *batchv1alpha1.Job) { j.Status.Nodes = earlier }).command(busv1alpha1.RestartJobAction).
 				pod("w", 0, corev1.PodRunning, onNode("n1")),
 		},
 		"a cancelled element of an array": {
-			story: given(batch.Running).with(array).pod("w", 0, corev1.PodRunning, onNode("n1")).pod("w", 1, corev1.PodRunning, onNode("n2")),
+			story: given(batchv1alpha1.Running).with(array).pod("w", 0, corev1.PodRunning, onNode("n1")).pod("w", 1, corev1.PodRunning, onNode("n2")),
 			want:  both[1:],
 		},
 	} {
@@ -84,15 +84,15 @@ func TestTheNodesOfPodsAreWrittenBeforeThePodsAreDeleted(t *testing.T) {
 
 func TestAtMostAThousandPodsAreNamed(t *testing.T) {
 	t.Parallel()
-	s := given(batch.Running).with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 1200 }).command(bus.AbortJobAction)
+	s := given(batchv1alpha1.Running).with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas = 1200 }).command(busv1alpha1.AbortJobAction)
 	for i := 1199; i >= 0; i-- {
 		s.pod("w", i, corev1.PodRunning, onNode(fmt.Sprintf("n%d", i%3)))
 	}
 	for _, w := range Compute(s.Input).Writes {
 		if status, ok := w.(WriteStatus); ok {
-			pods := batch.NodesOfPods(status.Status.Nodes)
-			if len(pods) != batch.MaxStatusNodesPods || pods[batch.PodPlace{Task: "w", Index: 999}] != "n0" {
-				t.Errorf("%d pods, the last on %q; want 1000, the last on n0", len(pods), pods[batch.PodPlace{Task: "w", Index: 999}])
+			pods := batchv1alpha1.NodesOfPods(status.Status.Nodes)
+			if len(pods) != batchv1alpha1.MaxStatusNodesPods || pods[batchv1alpha1.PodPlace{Task: "w", Index: 999}] != "n0" {
+				t.Errorf("%d pods, the last on %q; want 1000, the last on n0", len(pods), pods[batchv1alpha1.PodPlace{Task: "w", Index: 999}])
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 package plan
 
-import batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+import batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 
 // NumberJob assigns the job its number: the first of Count consecutive free numbers.
 type NumberJob struct{ Count int }
@@ -11,13 +11,13 @@ func (NumberJob) write() {}
 // whether the job must wait for the number before objects are created that contain it. While numbers are not available,
 // the job continues without one.
 func (b *builder) requestJobNumber() (wait bool) {
-	if _, ok := batch.JobID(b.in.Job); ok && !b.in.NumberTaken || !b.in.Numbers {
+	if _, ok := batchv1alpha1.JobID(b.in.Job); ok && !b.in.NumberTaken || !b.in.Numbers {
 		return false
 	}
 	if wait := b.in.NumbersFrom.Sub(b.in.Now); wait > 0 {
 		b.requestPlanAfter(wait)
 		return false
 	}
-	b.appendWrites(NumberJob{Count: batch.IDsOf(b.job)})
+	b.appendWrites(NumberJob{Count: batchv1alpha1.IDsOf(b.job)})
 	return b.in.PodGroup == nil
 }

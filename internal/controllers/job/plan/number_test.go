@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // TestWhenAJobGetsItsNumber verifies that a job gets its number before any object that carries it is created; a running
@@ -16,11 +16,11 @@ import (
 func TestWhenAJobGetsItsNumber(t *testing.T) {
 	t.Parallel()
 	counted := func(s *story) *story { s.Numbers = true; return s }
-	own := func(s *story) *story { batch.SetJobID(s.Job, 7); return s }
+	own := func(s *story) *story { batchv1alpha1.SetJobID(s.Job, 7); return s }
 	taken := func(s *story) *story { s.NumberTaken = true; return s }
 	none := func(s *story) *story { s.NumbersFrom = noon.Add(time.Minute); return s }
 	rest := func() *story {
-		return given(batch.Completed).pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodSucceeded).counted()
+		return given(batchv1alpha1.Completed).pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodSucceeded).counted()
 	}
 	tests := map[string]struct {
 		in    *story
@@ -31,7 +31,7 @@ func TestWhenAJobGetsItsNumber(t *testing.T) {
 		"not where there are none":       {given(""), []string{"status Pending v0 r0", "CreateGroup"}, 0},
 		"not when it has one":            {counted(own(given(""))), []string{"status Pending v0 r0", "CreateGroup"}, 0},
 		"another one when that is taken": {counted(own(taken(given("")))), []string{"status Pending v0 r0", "NumberJob"}, 0},
-		"beside its work":                {counted(given(batch.Pending).group(scheduling.PodGroupInqueue).counted()), []string{"NumberJob", "create w-0 w-1"}, 0},
+		"beside its work":                {counted(given(batchv1alpha1.Pending).group(schedulingv1beta1.PodGroupInqueue).counted()), []string{"NumberJob", "create w-0 w-1"}, 0},
 		"it goes on without for a while": {none(counted(given(""))), []string{"status Pending v0 r0", "CreateGroup"}, time.Minute},
 		"when it has ended, too":         {counted(rest()), []string{"NumberJob"}, 0},
 		"or later":                       {none(counted(rest())), nil, time.Minute},

@@ -8,8 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 )
@@ -34,7 +34,7 @@ func Compute(in Input) Plan {
 		b.enterRequestedPhase(do, asked) // 3a. Change the phase: write the status first, then stop pods.
 	case do.sync:
 		b.syncDesiredState() // 3b. No special action: bring the objects to the desired state.
-	case b.currentPhase() == batch.Restarting:
+	case b.currentPhase() == batchv1alpha1.Restarting:
 		b.continueRestarting(asked) // 3c. Finish the current restart.
 	case IsEndedOrAborted(b.currentPhase()):
 		b.maintainEndedJob() // 3d. The job has ended: clean up and count.
@@ -53,7 +53,7 @@ func Compute(in Input) Plan {
 // builder assembles a plan.
 type builder struct {
 	in        *Input
-	job       *batch.Job // a copy with the defaults filled in
+	job       *batchv1alpha1.Job // a copy with the defaults filled in
 	census    *census
 	array     *Array // nil if the job is not an array
 	record    record
@@ -67,7 +67,7 @@ type builder struct {
 
 func newBuilder(in *Input) *builder {
 	job := in.Job.DeepCopy()
-	batch.DefaultJob(job, "")
+	batchv1alpha1.DefaultJob(job, "")
 	b := &builder{in: in, job: job, plan: Plan{Job: job}}
 	b.array = parseArray(in, job)
 	b.plan.Array = b.array
@@ -76,7 +76,7 @@ func newBuilder(in *Input) *builder {
 	b.recordEvictions()
 	b.plugins, b.pluginErr = plugin.For(job)
 	for _, l := range in.Lost {
-		if l.Version < job.Status.Version || b.currentPhase() != batch.Restarting {
+		if l.Version < job.Status.Version || b.currentPhase() != batchv1alpha1.Restarting {
 			b.plan.Answered = append(b.plan.Answered, l.UID) // decide may remove some again
 		}
 	}
@@ -84,15 +84,15 @@ func newBuilder(in *Input) *builder {
 	return b
 }
 
-func (b *builder) currentPhase() batch.JobPhase {
+func (b *builder) currentPhase() batchv1alpha1.JobPhase {
 	if p := b.job.Status.State.Phase; p != "" {
 		return p
 	}
-	return batch.Pending
+	return batchv1alpha1.Pending
 }
 
 func (b *builder) findTaskIndex(name string) int {
-	return slices.IndexFunc(b.job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == name })
+	return slices.IndexFunc(b.job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return t.Name == name })
 }
 
 func (b *builder) appendWrites(w ...Write) { b.plan.Writes = append(b.plan.Writes, w...) }
@@ -137,11 +137,11 @@ func (b *builder) enterRequestedPhase(do step, asked decision) {
 	default:
 		b.markPodsToStop(true)
 	}
-	b.appendEvent(corev1.EventTypeNormal, string(batch.ExecuteAction), "Start to execute action %s: %s", asked.action, asked.why)
+	b.appendEvent(corev1.EventTypeNormal, string(batchv1alpha1.ExecuteAction), "Start to execute action %s: %s", asked.action, asked.why)
 	b.updateCounters(status)
 	b.writeStatus(status)
 	b.stopPods()
-	if do.next == batch.Restarting && do.kill != killTarget && b.in.PodGroup != nil {
+	if do.next == batchv1alpha1.Restarting && do.kill != killTarget && b.in.PodGroup != nil {
 		b.appendWrites(DeleteGroup{Group: b.in.PodGroup})
 	}
 }
@@ -197,7 +197,7 @@ func (b *builder) remainingLifetime() (time.Duration, bool) {
 // the time to live, and it applies to suspended jobs, too.
 func (b *builder) isOnlySuspended() bool {
 	notes := b.job.Annotations
-	return b.currentPhase() == batch.Aborted && notes[keys.Slurm] != "" && notes[keys.CancelledBy] == ""
+	return b.currentPhase() == batchv1alpha1.Aborted && notes[keys.Slurm] != "" && notes[keys.CancelledBy] == ""
 }
 
 // continueRestarting continues a restart: it stops the affected pods and then lets the job start again.
@@ -208,7 +208,7 @@ func (b *builder) continueRestarting(asked decision) {
 		targets = mergeTargets(targets, asked.targets)
 		storeTargets(status, targets)
 		b.markTargets(targets)
-	case asked.action == bus.RestartJobAction && len(targets) > 0:
+	case asked.action == busv1alpha1.RestartJobAction && len(targets) > 0:
 		// An event or command requires a restart of the whole job while a part is being restarted.
 		status.Version++
 		status.RefusedPods = 0
@@ -244,7 +244,7 @@ func (b *builder) markPodsToStop(keepFinished bool) {
 
 // markOutdated marks the pods of older versions of the job, so that they are stopped.
 func (b *builder) markOutdated() {
-	keepFinished := b.job.Status.State.Reason == string(bus.ResumeJobAction) || b.job.Status.RetryCount >= b.job.Spec.MaxRetry
+	keepFinished := b.job.Status.State.Reason == string(busv1alpha1.ResumeJobAction) || b.job.Status.RetryCount >= b.job.Spec.MaxRetry
 	for i := range b.census.members {
 		m := &b.census.members[i]
 		isOutdated := !m.gone && m.version < b.job.Status.Version

@@ -6,15 +6,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // TestWhatPluginsMakeIsThereBeforeTheFirstPod includes a restart of the controller and a change of the replicas in
 // between.
 func TestWhatPluginsMakeIsThereBeforeTheFirstPod(t *testing.T) {
 	t.Parallel()
-	for _, phase := range []batch.JobPhase{"", batch.Pending, batch.Running, batch.Restarting} {
-		s := given(phase).with(func(j *batch.Job) { j.Spec.Plugins = map[string][]string{"pytorch": {"--worker=w"}} }).group("Inqueue")
+	for _, phase := range []batchv1alpha1.JobPhase{"", batchv1alpha1.Pending, batchv1alpha1.Running, batchv1alpha1.Restarting} {
+		s := given(phase).with(func(j *batchv1alpha1.Job) { j.Spec.Plugins = map[string][]string{"pytorch": {"--worker=w"}} }).group("Inqueue")
 		p := Compute(s.Input)
 		words := digest(&p)
 		pods := slices.IndexFunc(words, func(w string) bool { return w == "create w-0 w-1" })
@@ -22,7 +22,7 @@ func TestWhatPluginsMakeIsThereBeforeTheFirstPod(t *testing.T) {
 		if pods >= 0 && (objects < 0 || objects > pods) {
 			t.Errorf("phase %q: %v", phase, words)
 		}
-		if phase == batch.Pending && pods < 0 {
+		if phase == batchv1alpha1.Pending && pods < 0 {
 			t.Errorf("no pods are made: %v", words)
 		}
 	}
@@ -30,7 +30,7 @@ func TestWhatPluginsMakeIsThereBeforeTheFirstPod(t *testing.T) {
 
 func TestPluginsAreRecordedAsVolcanoDoes(t *testing.T) {
 	t.Parallel()
-	s := given("").with(func(j *batch.Job) {
+	s := given("").with(func(j *batchv1alpha1.Job) {
 		j.Spec.Plugins = map[string][]string{"env": nil, "hcclrank": nil, "mpi": {"--master=w"}}
 	})
 	p := Compute(s.Input)

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
@@ -18,7 +18,7 @@ import (
 
 // NewPodForPlace returns the pod for a place. The job must have its defaults filled in (Plan.Job). forwarding reports
 // whether pods of the job's queue may run in other clusters.
-func NewPodForPlace(job *batch.Job, plugins plugin.Set, place Place, forwarding bool) *corev1.Pod {
+func NewPodForPlace(job *batchv1alpha1.Job, plugins plugin.Set, place Place, forwarding bool) *corev1.Pod {
 	task := &job.Spec.Tasks[place.Task]
 	template := task.Template.DeepCopy()
 	pod := &corev1.Pod{
@@ -42,7 +42,7 @@ func NewPodForPlace(job *batch.Job, plugins plugin.Set, place Place, forwarding 
 	return pod
 }
 
-func setPodLabels(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32, forwarding bool) {
+func setPodLabels(pod *corev1.Pod, job *batchv1alpha1.Job, task *batchv1alpha1.TaskSpec, index int32, forwarding bool) {
 	if pod.Labels == nil {
 		pod.Labels = map[string]string{}
 	}
@@ -61,7 +61,7 @@ func setPodLabels(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index i
 	}
 }
 
-func setPodAnnotations(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32, forwarding bool) {
+func setPodAnnotations(pod *corev1.Pod, job *batchv1alpha1.Job, task *batchv1alpha1.TaskSpec, index int32, forwarding bool) {
 	if pod.Annotations == nil {
 		pod.Annotations = map[string]string{}
 	}
@@ -101,7 +101,7 @@ func copyAnnotationKeys(to, from map[string]string, names ...string) {
 }
 
 // partitionOfIndex returns the number of the partition that contains an index.
-func partitionOfIndex(task *batch.TaskSpec, index int32) int32 {
+func partitionOfIndex(task *batchv1alpha1.TaskSpec, index int32) int32 {
 	if task.PartitionPolicy == nil || task.PartitionPolicy.PartitionSize <= 0 {
 		return 0
 	}
@@ -109,7 +109,7 @@ func partitionOfIndex(task *batch.TaskSpec, index int32) int32 {
 }
 
 // mountVolumes mounts the job's volumes into all containers. It mounts each claim only once.
-func mountVolumes(pod *corev1.Pod, job *batch.Job) {
+func mountVolumes(pod *corev1.Pod, job *batchv1alpha1.Job) {
 	mounted := map[string]bool{}
 	for i := range job.Spec.Volumes {
 		claim := ClaimName(job, i)

@@ -6,43 +6,43 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 )
 
 // podOf returns the second pod of the job's first task.
-func podOf(change func(*batch.Job), forwarding bool) *corev1.Pod {
-	return NewPodForPlace(given(batch.Pending).with(change).defaulted(), plugin.Set{}, Place{Index: 1}, forwarding)
+func podOf(change func(*batchv1alpha1.Job), forwarding bool) *corev1.Pod {
+	return NewPodForPlace(given(batchv1alpha1.Pending).with(change).defaulted(), plugin.Set{}, Place{Index: 1}, forwarding)
 }
 
 // TestWhatAPodTakesFromItsJob covers the labels and annotations that depend on settings of the job or its task.
 func TestWhatAPodTakesFromItsJob(t *testing.T) {
 	t.Parallel()
-	annotated := func(pairs ...string) func(*batch.Job) {
-		return func(j *batch.Job) {
+	annotated := func(pairs ...string) func(*batchv1alpha1.Job) {
+		return func(j *batchv1alpha1.Job) {
 			j.Annotations = map[string]string{}
 			for i := 0; i < len(pairs); i += 2 {
 				j.Annotations[pairs[i]] = pairs[i+1]
 			}
 		}
 	}
-	labelled := func(key, value string) func(*batch.Job) {
-		return func(j *batch.Job) { j.Labels = map[string]string{key: value} }
+	labelled := func(key, value string) func(*batchv1alpha1.Job) {
+		return func(j *batchv1alpha1.Job) { j.Labels = map[string]string{key: value} }
 	}
-	sized := func(size int32) func(*batch.Job) {
-		return func(j *batch.Job) {
-			j.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: size}
+	sized := func(size int32) func(*batchv1alpha1.Job) {
+		return func(j *batchv1alpha1.Job) {
+			j.Spec.Tasks[0].PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: size}
 		}
 	}
 	type marks = map[string]string
 	tests := map[string]struct {
-		change              func(*batch.Job)
+		change              func(*batchv1alpha1.Job)
 		forwarding          bool
 		labels, annotations marks
 	}{
-		"nothing":                          {change: func(*batch.Job) {}},
+		"nothing":                          {change: func(*batchv1alpha1.Job) {}},
 		"preemptable, as an annotation":    {change: annotated(keys.Preemptable, "true"), annotations: marks{keys.Preemptable: "true"}},
 		"preemptable, as a label":          {change: labelled(keys.Preemptable, "false"), labels: marks{keys.Preemptable: "false"}},
 		"its rest, as an annotation":       {change: annotated(keys.CooldownTime, "600s"), annotations: marks{keys.CooldownTime: "600s"}},
@@ -52,18 +52,18 @@ func TestWhatAPodTakesFromItsJob(t *testing.T) {
 		"how many may go":                  {change: annotated(keys.JDBMaxUnavailable, "1"), annotations: marks{keys.JDBMaxUnavailable: "1"}},
 		"how many must stay, before that":  {change: annotated(keys.JDBMaxUnavailable, "1", keys.JDBMinAvailable, "2"), annotations: marks{keys.JDBMinAvailable: "2"}},
 		"other labels and annotations not": {change: annotated("mine", "yes")},
-		"the job's number":                 {change: func(j *batch.Job) { batch.SetJobID(j, 42) }, labels: marks{keys.JobID: "42"}},
-		"the NUMA policy of the task":      {change: func(j *batch.Job) { j.Spec.Tasks[0].TopologyPolicy = batch.Restricted }, annotations: marks{keys.NumaPolicy: "restricted"}},
+		"the job's number":                 {change: func(j *batchv1alpha1.Job) { batchv1alpha1.SetJobID(j, 42) }, labels: marks{keys.JobID: "42"}},
+		"the NUMA policy of the task":      {change: func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].TopologyPolicy = batchv1alpha1.Restricted }, annotations: marks{keys.NumaPolicy: "restricted"}},
 		"the partition":                    {change: sized(1), labels: marks{keys.PartitionID: "1"}},
 		"the first partition of two":       {change: sized(2), labels: marks{keys.PartitionID: "0"}},
 		"a partition without a size":       {change: sized(0), labels: marks{keys.PartitionID: "0"}},
-		"that it may go to another cluster": {change: func(*batch.Job) {}, forwarding: true, labels: marks{keys.JobForwarding: "true"},
+		"that it may go to another cluster": {change: func(*batchv1alpha1.Job) {}, forwarding: true, labels: marks{keys.JobForwarding: "true"},
 			annotations: marks{keys.JobForwarding: "true", keys.ForwardCluster: ""}},
 		"to which cluster it goes": {change: annotated(keys.ForwardCluster, "far"), forwarding: true, labels: marks{keys.JobForwarding: "true"},
 			annotations: marks{keys.JobForwarding: "true", keys.ForwardCluster: "far"}},
 		"to which cluster it goes, while its queue has none": {change: annotated(keys.ForwardCluster, "far")},
 	}
-	plain := podOf(func(*batch.Job) {}, false)
+	plain := podOf(func(*batchv1alpha1.Job) {}, false)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +92,7 @@ func TestWhatAPodTakesFromItsJob(t *testing.T) {
 
 func TestAPodIsItsTemplateFirst(t *testing.T) {
 	t.Parallel()
-	pod := podOf(func(j *batch.Job) {
+	pod := podOf(func(j *batchv1alpha1.Job) {
 		j.Spec.PriorityClassName, j.Spec.SchedulerName = "low", "volcano"
 		template := &j.Spec.Tasks[0].Template
 		template.Labels, template.Annotations = map[string]string{"mine": "1", keys.JobName: "forged"}, map[string]string{"mine": "2"}
@@ -108,8 +108,8 @@ func TestAPodIsItsTemplateFirst(t *testing.T) {
 
 func TestAClaimIsMountedOnceIntoEveryContainer(t *testing.T) {
 	t.Parallel()
-	pod := podOf(func(j *batch.Job) {
-		j.Spec.Volumes = []batch.VolumeSpec{{MountPath: "/a", VolumeClaimName: "data"}, {MountPath: "/b", VolumeClaimName: "more"}, {MountPath: "/c", VolumeClaimName: "data"}}
+	pod := podOf(func(j *batchv1alpha1.Job) {
+		j.Spec.Volumes = []batchv1alpha1.VolumeSpec{{MountPath: "/a", VolumeClaimName: "data"}, {MountPath: "/b", VolumeClaimName: "more"}, {MountPath: "/c", VolumeClaimName: "data"}}
 		spec := &j.Spec.Tasks[0].Template.Spec
 		spec.InitContainers = []corev1.Container{{Name: "before"}}
 		spec.Containers = append(spec.Containers, corev1.Container{Name: "beside"})
@@ -134,7 +134,7 @@ func TestAClaimIsMountedOnceIntoEveryContainer(t *testing.T) {
 func TestAJobOfAQueueThatExtendsToOtherClustersSaysSo(t *testing.T) {
 	t.Parallel()
 	in := given("")
-	in.Queue.Spec.ExtendClusters = []scheduling.Cluster{{Name: "far"}}
+	in.Queue.Spec.ExtendClusters = []schedulingv1beta1.Cluster{{Name: "far"}}
 	p := Compute(in.Input)
 	if diff := cmp.Diff([]string{"status Pending v0 r0", "ForwardJob", "CreateGroup"}, digest(&p)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -142,7 +142,7 @@ func TestAJobOfAQueueThatExtendsToOtherClustersSaysSo(t *testing.T) {
 	if group := p.Writes[2].(CreateGroup).Group; group.Annotations[keys.JobForwarding] != "true" || in.Job.Annotations != nil {
 		t.Errorf("group %v, job %v", group.Annotations, in.Job.Annotations)
 	}
-	in.asks(keys.JobForwarding, "true").group(scheduling.PodGroupInqueue).counted()
+	in.asks(keys.JobForwarding, "true").group(schedulingv1beta1.PodGroupInqueue).counted()
 	p = Compute(in.Input)
 	if diff := cmp.Diff([]string{"create w-0 w-1"}, lazyAside(digest(&p))[1:]); diff != "" {
 		t.Errorf("said already (-want +got):\n%s", diff)

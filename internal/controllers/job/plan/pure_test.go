@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/diff"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // shared returns the parts of an input that it shares with a cache.
@@ -44,19 +44,19 @@ func TestAPlanChangesNothingThatItWasGiven(t *testing.T) {
 	variants := map[string]func(*story){
 		"plain":    func(*story) {},
 		"an array": func(s *story) { s.asks(keys.Array, "0-2").asks(keys.ArrayLimit, "1").asks(keys.ArrayCancelled, "1") },
-		"gated":    func(s *story) { s.asks(keys.Dependency, "afterok:7,singleton").other(7, "a", batch.Completed) },
+		"gated":    func(s *story) { s.asks(keys.Dependency, "afterok:7,singleton").other(7, "a", batchv1alpha1.Completed) },
 		"forwarded, with all that goes with a job": func(s *story) {
-			s.asks(keys.KeepFinished, "true").with(func(j *batch.Job) {
+			s.asks(keys.KeepFinished, "true").with(func(j *batchv1alpha1.Job) {
 				j.Spec.Plugins = map[string][]string{"svc": nil, "mpi": {"--master=w"}}
-				j.Spec.Volumes = []batch.VolumeSpec{{MountPath: "/a", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}}
+				j.Spec.Volumes = []batchv1alpha1.VolumeSpec{{MountPath: "/a", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}}
 			})
-			s.Queue.Spec.ExtendClusters = []scheduling.Cluster{{Name: "far"}}
+			s.Queue.Spec.ExtendClusters = []schedulingv1beta1.Cluster{{Name: "far"}}
 		},
 	}
 	for _, phase := range append([]string{"", string(partly)}, constants(t, "batch/v1alpha1/types.go", "JobPhase")...) {
 		for name, change := range variants {
 			for _, action := range everyAction {
-				s := inPhase(batch.JobPhase(phase)).policy(bus.PodFailedEvent, action).command(action)
+				s := inPhase(batchv1alpha1.JobPhase(phase)).policy(busv1alpha1.PodFailedEvent, action).command(action)
 				change(s)
 				s.Since = map[string]time.Time{}
 				before := copied(s.Input)

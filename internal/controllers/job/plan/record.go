@@ -6,34 +6,34 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // record is the finished work that is stored in the status, so that it is not repeated when its pods no longer exist.
 // It consists of the results of an array's elements, or of the succeeded indices of a job that keeps finished pods.
 type record struct {
-	elements []corev1.PodPhase // for an array, by position: Succeeded, Failed or ""
-	kept     []batch.Indices   // for a job that keeps finished pods, by task
+	elements []corev1.PodPhase       // for an array, by position: Succeeded, Failed or ""
+	kept     []batchv1alpha1.Indices // for a job that keeps finished pods, by task
 }
 
 // parseRecord reads the record from the status.
 func (b *builder) parseRecord() {
-	r := record{kept: make([]batch.Indices, len(b.job.Spec.Tasks))}
+	r := record{kept: make([]batchv1alpha1.Indices, len(b.job.Spec.Tasks))}
 	if b.array != nil {
 		r.elements = make([]corev1.PodPhase, b.array.elements.Count())
 		if states := b.job.Status.Array; states != nil {
 			for phase, text := range map[corev1.PodPhase]string{corev1.PodSucceeded: states.Succeeded, corev1.PodFailed: states.Failed} {
-				set, _ := batch.ParseIndices(text)
+				set, _ := batchv1alpha1.ParseIndices(text)
 				for at := range b.array.elements.Positions(set) {
 					r.elements[at] = phase
 				}
 			}
 		}
 	}
-	if batch.KeepsFinished(b.job) {
+	if batchv1alpha1.KeepsFinished(b.job) {
 		for name, text := range b.job.Status.Finished {
 			if task := b.findTaskIndex(name); task >= 0 {
-				r.kept[task], _ = batch.ParseIndices(text)
+				r.kept[task], _ = batchv1alpha1.ParseIndices(text)
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func (b *builder) recordedResult(p Place) corev1.PodPhase {
 }
 
 // hasResultRecord reports whether the job has a record; most jobs do not.
-func (b *builder) hasResultRecord() bool { return b.array != nil || batch.KeepsFinished(b.job) }
+func (b *builder) hasResultRecord() bool { return b.array != nil || batchv1alpha1.KeepsFinished(b.job) }
 
 // isPlaceSettled reports whether a place needs no pod, because its work is done or cancelled.
 func (b *builder) isPlaceSettled(p Place) bool {
@@ -93,7 +93,7 @@ func (b *builder) recordedPlaces(task int) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
 		indices := b.record.kept[task]
 		if b.array != nil {
-			indices = batch.Indices{{First: 0, Last: replicas - 1}}
+			indices = batchv1alpha1.Indices{{First: 0, Last: replicas - 1}}
 		}
 		for i := range indices.All() {
 			if i >= replicas || !yield(Place{task, i}) {
@@ -143,14 +143,14 @@ func (b *builder) dropStoppedResults() {
 		}
 	}
 	for task, indices := range again {
-		b.record.kept[task] = b.record.kept[task].Minus(batch.IndicesOf(indices))
+		b.record.kept[task] = b.record.kept[task].Minus(batchv1alpha1.IndicesOf(indices))
 	}
 }
 
 // dropAllResults removes all recorded results except those that the job keeps. A restart of the whole job repeats
 // everything else.
 func (b *builder) dropAllResults() {
-	if batch.KeepsFinished(b.job) {
+	if batchv1alpha1.KeepsFinished(b.job) {
 		for at, phase := range b.record.elements {
 			if phase == corev1.PodFailed {
 				b.record.elements[at] = ""
@@ -163,19 +163,19 @@ func (b *builder) dropAllResults() {
 
 // keepsSucceededPod reports whether a pod must not be stopped, because it has succeeded and the job keeps such pods.
 func (b *builder) keepsSucceededPod(m *member) bool {
-	return m.podPhaseOf() == corev1.PodSucceeded && batch.KeepsFinished(b.job)
+	return m.podPhaseOf() == corev1.PodSucceeded && batchv1alpha1.KeepsFinished(b.job)
 }
 
 // hasEndedByItself reports whether a pod has ended by itself and is not deleted.
 func (m *member) hasEndedByItself() bool { return m.hasFinished() && !m.gone && !m.stop }
 
 // writeRecord updates the record in the status.
-func (b *builder) writeRecord(status *batch.JobStatus) {
+func (b *builder) writeRecord(status *batchv1alpha1.JobStatus) {
 	status.Array, status.Finished = nil, nil
 	if b.array != nil {
 		status.Array = b.arrayStatus(status.State.Phase)
 	}
-	if !batch.KeepsFinished(b.job) {
+	if !batchv1alpha1.KeepsFinished(b.job) {
 		return
 	}
 	ran, well := make([][]int32, len(b.job.Spec.Tasks)), make([][]int32, len(b.job.Spec.Tasks))
@@ -190,7 +190,7 @@ func (b *builder) writeRecord(status *batch.JobStatus) {
 		}
 	}
 	for task := range b.job.Spec.Tasks {
-		finished := b.record.kept[task].Minus(batch.IndicesOf(ran[task])).Union(batch.IndicesOf(well[task]))
+		finished := b.record.kept[task].Minus(batchv1alpha1.IndicesOf(ran[task])).Union(batchv1alpha1.IndicesOf(well[task]))
 		if len(finished) == 0 {
 			continue
 		}
@@ -203,12 +203,12 @@ func (b *builder) writeRecord(status *batch.JobStatus) {
 
 // gangForScheduler returns the job as the scheduler should see it, without places that need no pod and without pods for
 // which the gang would wait in vain.
-func (b *builder) gangForScheduler() *batch.Job {
+func (b *builder) gangForScheduler() *batchv1alpha1.Job {
 	return b.withoutFailed(b.withoutHeldBack(b.withoutAbsent()))
 }
 
 // withoutAbsent returns the job without the places that need no pod.
-func (b *builder) withoutAbsent() *batch.Job {
+func (b *builder) withoutAbsent() *batchv1alpha1.Job {
 	job := b.job
 	for task := range b.job.Spec.Tasks {
 		n := b.countRecorded(task)
@@ -233,7 +233,7 @@ func (b *builder) withoutAbsent() *batch.Job {
 }
 
 // exitCodesByElement returns the failed elements by exit code, as recorded in the status.
-func exitCodesByElement(states *batch.ArrayStatus) map[string]batch.Indices {
+func exitCodesByElement(states *batchv1alpha1.ArrayStatus) map[string]batchv1alpha1.Indices {
 	if states == nil {
 		return nil
 	}
@@ -241,23 +241,23 @@ func exitCodesByElement(states *batch.ArrayStatus) map[string]batch.Indices {
 }
 
 // causesByElement returns the failed elements whose cause is recorded, by cause.
-func causesByElement(states *batch.ArrayStatus) map[string]batch.Indices {
+func causesByElement(states *batchv1alpha1.ArrayStatus) map[string]batchv1alpha1.Indices {
 	if states == nil {
 		return nil
 	}
 	return parseSets(states.Causes)
 }
 
-func parseSets(texts map[string]string) map[string]batch.Indices {
-	sets := make(map[string]batch.Indices, len(texts))
+func parseSets(texts map[string]string) map[string]batchv1alpha1.Indices {
+	sets := make(map[string]batchv1alpha1.Indices, len(texts))
 	for key, text := range texts {
-		sets[key], _ = batch.ParseIndices(text)
+		sets[key], _ = batchv1alpha1.ParseIndices(text)
 	}
 	return sets
 }
 
 // codeOfElement returns the code of an element, or "".
-func codeOfElement(sets map[string]batch.Indices, index int32) string {
+func codeOfElement(sets map[string]batchv1alpha1.Indices, index int32) string {
 	var codes []string
 	for code, set := range sets {
 		if set.Has(index) {

@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
 )
 
@@ -50,13 +50,13 @@ func WasRejectedByNode(pod *corev1.Pod) bool {
 const mostRefusals = 8
 
 // refusalsUsedUp reports whether nodes have rejected pods of the job too often for this to be a coincidence.
-func refusalsUsedUp(job *batch.Job) bool {
+func refusalsUsedUp(job *batchv1alpha1.Job) bool {
 	return job.Status.RefusedPods >= mostRefusals*max(1, countReplicas(job))
 }
 
 // recreationDelay returns how long a rejected pod is kept before it is re-created. The wait increases with the number
 // of rejections.
-func recreationDelay(job *batch.Job) time.Duration {
+func recreationDelay(job *batchv1alpha1.Job) time.Duration {
 	rounds := job.Status.RefusedPods / max(1, countReplicas(job))
 	if rounds == 0 {
 		return 0

@@ -8,10 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 func TestWhichPodsWereRefused(t *testing.T) {
@@ -62,7 +62,7 @@ func TestWhichPodsWereRefused(t *testing.T) {
 func TestARefusedPodIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	after := func(rounds int32, ago time.Duration) *story {
-		s := running().policy(bus.AnyEvent, bus.RestartJobAction)
+		s := running().policy(busv1alpha1.AnyEvent, busv1alpha1.RestartJobAction)
 		s.Job.Status.RefusedPods = 2 * rounds
 		return replacePod(s, 1, corev1.PodFailed, saidOf("OutOfcpu", "no cpu"),
 			func(p *corev1.Pod) { p.Status.StartTime = &metav1.Time{Time: noon.Add(-ago)} })
@@ -78,9 +78,9 @@ func TestARefusedPodIsMadeAgain(t *testing.T) {
 		"but then":                      {after(1, 2*time.Second), []string{"status Running v0 r0", "mark w-1", "delete w-1"}, 3, 0},
 		"a minute at most":              {after(7, 0), []string{"status Pending v0 r0"}, 14, time.Minute},
 		"for ever it is not":            {after(8, time.Hour), []string{"status Restarting v1 r1", "delete w-0 w-1", "DeleteGroup"}, 0, 0},
-		"nor of a job that is ending":   {after(0, 0).command(bus.CompleteJobAction), []string{"status Completing v1 r0", "delete w-0 w-1", "done c0"}, 0, 0},
+		"nor of a job that is ending":   {after(0, 0).command(busv1alpha1.CompleteJobAction), []string{"status Completing v1 r0", "delete w-0 w-1", "done c0"}, 0, 0},
 		"nor of an older version":       {replacePod(running(), 1, corev1.PodFailed, saidOf("OutOfcpu", ""), ofVersion(-1)), []string{"status Running v0 r0", "delete w-1"}, 0, 0},
-		"nor beyond the replicas":       {after(0, 0).with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 1 }), []string{"status Running v0 r0", "mark w-1", "delete w-1", "PatchGroup"}, 0, 0},
+		"nor beyond the replicas":       {after(0, 0).with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas = 1 }), []string{"status Running v0 r0", "mark w-1", "delete w-1", "PatchGroup"}, 0, 0},
 		"one that is stopped is enough": {replacePod(running(), 1, corev1.PodFailed, saidOf("OutOfcpu", ""), marked), []string{"status Running v0 r0", "delete w-1"}, 0, 0},
 	}
 	for name, test := range tests {
@@ -110,7 +110,7 @@ func TestWhatIsSaidOfARefusedPod(t *testing.T) {
 	if diff := cmp.Diff(want, p.Events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	waits := given(batch.Pending).group(scheduling.PodGroupRunning).with(func(j *batch.Job) { j.Status.RefusedPods = 3 }).
+	waits := given(batchv1alpha1.Pending).group(schedulingv1beta1.PodGroupRunning).with(func(j *batchv1alpha1.Job) { j.Status.RefusedPods = 3 }).
 		pod("w", 0, corev1.PodFailed, saidOf("OutOfcpu", "no cpu"), func(p *corev1.Pod) { p.CreationTimestamp = metav1.Time{Time: noon} })
 	p = Compute(waits.Input)
 	if state := status(waits, &p).State; state.Reason != string(reason.PodRefused) || state.Message != "w-0 was rejected by its node (OutOfcpu): no cpu; it will be re-created shortly" {

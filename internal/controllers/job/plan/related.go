@@ -6,23 +6,23 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // relatives holds the jobs that are related to a job, indexed by the references that may refer to them, because a job
 // may have thousands of dependencies.
 type relatives struct {
-	jobs   []*batch.Job
-	byID   map[int64]*batch.Job
-	byName map[types.NamespacedName]*batch.Job
+	jobs   []*batchv1alpha1.Job
+	byID   map[int64]*batchv1alpha1.Job
+	byName map[types.NamespacedName]*batchv1alpha1.Job
 	// dead holds the jobs from which no dependency leads back to the original job.
 	dead map[types.UID]bool
 }
 
-func indexRelatives(jobs []*batch.Job) *relatives {
-	r := &relatives{jobs: jobs, byID: map[int64]*batch.Job{}, byName: map[types.NamespacedName]*batch.Job{}, dead: map[types.UID]bool{}}
+func indexRelatives(jobs []*batchv1alpha1.Job) *relatives {
+	r := &relatives{jobs: jobs, byID: map[int64]*batchv1alpha1.Job{}, byName: map[types.NamespacedName]*batchv1alpha1.Job{}, dead: map[types.UID]bool{}}
 	for _, job := range jobs {
-		if id, ok := batch.JobID(job); ok {
+		if id, ok := batchv1alpha1.JobID(job); ok {
 			if found := r.byID[id]; found == nil || job.CreationTimestamp.Before(&found.CreationTimestamp) {
 				r.byID[id] = job
 			}
@@ -37,7 +37,7 @@ func indexRelatives(jobs []*batch.Job) *relatives {
 
 // findReferenced returns the job to which a reference refers, or nil. If several jobs have the same number, it returns
 // the oldest.
-func (r *relatives) findReferenced(reference batch.JobReference) *batch.Job {
+func (r *relatives) findReferenced(reference batchv1alpha1.JobReference) *batchv1alpha1.Job {
 	if reference.ID > 0 {
 		return r.byID[reference.ID]
 	}
@@ -46,10 +46,10 @@ func (r *relatives) findReferenced(reference batch.JobReference) *batch.Job {
 
 // findDependencyCycle returns the path from target back to job along dependencies that must be met before a job can
 // start; nil if there is none.
-func (r *relatives) findDependencyCycle(job, target *batch.Job) []string {
+func (r *relatives) findDependencyCycle(job, target *batchv1alpha1.Job) []string {
 	seen := map[types.UID]bool{}
-	var walk func(at *batch.Job) []string
-	walk = func(at *batch.Job) []string {
+	var walk func(at *batchv1alpha1.Job) []string
+	walk = func(at *batchv1alpha1.Job) []string {
 		if at.UID == job.UID {
 			return []string{describeJob(at)}
 		}
@@ -58,12 +58,12 @@ func (r *relatives) findDependencyCycle(job, target *batch.Job) []string {
 			return nil
 		}
 		seen[at.UID] = true
-		d, err := batch.DependencyOf(at)
+		d, err := batchv1alpha1.DependencyOf(at)
 		if err != nil || d.Any && len(d.Terms) > 1 {
 			return nil
 		}
 		for _, term := range d.Terms {
-			if next := r.findReferenced(term.Job); next != nil && term.Kind != batch.Singleton {
+			if next := r.findReferenced(term.Job); next != nil && term.Kind != batchv1alpha1.Singleton {
 				if rest := walk(next); rest != nil {
 					return append([]string{describeJob(at)}, rest...)
 				}
@@ -80,10 +80,10 @@ func (r *relatives) findDependencyCycle(job, target *batch.Job) []string {
 
 // SingletonJobAhead returns the oldest job for which a job with a singleton dependency must wait. Such jobs have the
 // same user and title, and have started or are older. Ahead returns nil if none exists.
-func SingletonJobAhead(job *batch.Job, others []*batch.Job) *batch.Job {
-	var first *batch.Job
+func SingletonJobAhead(job *batchv1alpha1.Job, others []*batchv1alpha1.Job) *batchv1alpha1.Job {
+	var first *batchv1alpha1.Job
 	for _, other := range others {
-		isRival := batch.SameSingleton(job, other) && !hasEndedForGood(other.Status.State.Phase)
+		isRival := batchv1alpha1.SameSingleton(job, other) && !hasEndedForGood(other.Status.State.Phase)
 		if !isRival || !HasEverStarted(other) && !isOlderJob(other, job) {
 			continue
 		}
@@ -97,26 +97,26 @@ func SingletonJobAhead(job *batch.Job, others []*batch.Job) *batch.Job {
 // DependsOnEnd reports whether a waiting job still depends on how the other job ends. Once a term is met, or can never
 // be met, that is final, except when array elements wait for the corresponding elements of another array: these are
 // decided one by one. A singleton dependency waits only for jobs that have not ended.
-func DependsOnEnd(waiting, other *batch.Job) bool {
-	d, err := batch.DependencyOf(waiting)
+func DependsOnEnd(waiting, other *batchv1alpha1.Job) bool {
+	d, err := batchv1alpha1.DependencyOf(waiting)
 	if err != nil {
 		return false
 	}
-	var gate batch.JobGate
+	var gate batchv1alpha1.JobGate
 	if waiting.Status.Gate != nil {
 		gate = *waiting.Status.Gate
 	}
-	met := func(term batch.DependencyTerm) bool { return slices.Contains(gate.Met, term.String()) }
-	failed := func(term batch.DependencyTerm) bool { return slices.Contains(gate.Failed, term.String()) }
+	met := func(term batchv1alpha1.DependencyTerm) bool { return slices.Contains(gate.Met, term.String()) }
+	failed := func(term batchv1alpha1.DependencyTerm) bool { return slices.Contains(gate.Failed, term.String()) }
 	if !d.Any && slices.ContainsFunc(d.Terms, failed) {
 		return false // the waiting job can never start
 	}
 	if d.Any && slices.ContainsFunc(d.Terms, met) {
 		return false // one met term is enough
 	}
-	return slices.ContainsFunc(d.Terms, func(term batch.DependencyTerm) bool {
-		isAboutOther := term.Kind != batch.Singleton && term.Job.Names(other)
-		isOpen := term.Kind == batch.AfterCorr || !met(term)
+	return slices.ContainsFunc(d.Terms, func(term batchv1alpha1.DependencyTerm) bool {
+		isAboutOther := term.Kind != batchv1alpha1.Singleton && term.Job.Names(other)
+		isOpen := term.Kind == batchv1alpha1.AfterCorr || !met(term)
 		return isAboutOther && isOpen && !failed(term)
 	})
 }

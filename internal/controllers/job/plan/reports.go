@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
 
@@ -15,7 +15,7 @@ import (
 type Report struct {
 	UID     types.UID
 	Version int32
-	batch.PodReport
+	batchv1alpha1.PodReport
 }
 
 // ReportFromPod returns the termination message of a deleted pod. ok is false if the pod left no message or does not
@@ -30,7 +30,7 @@ func ReportFromPod(pod *corev1.Pod) (report Report, ok bool) {
 		if ended == nil || ended.Message == "" {
 			continue
 		}
-		report = Report{UID: pod.UID, Version: version, PodReport: batch.PodReport{Task: task, Index: index, Message: ended.Message}}
+		report = Report{UID: pod.UID, Version: version, PodReport: batchv1alpha1.PodReport{Task: task, Index: index, Message: ended.Message}}
 		if !ended.StartedAt.IsZero() {
 			report.StartTime = ended.StartedAt.DeepCopy()
 		}
@@ -56,25 +56,25 @@ func (b *builder) answerReports() {
 // needsReport reports whether a report belongs to the last run of a Slurm job. While a job is ending, its version is
 // newer than the version of its pods.
 func (b *builder) needsReport(r *Report) bool {
-	if b.job.Annotations[keys.Slurm] == "" || b.currentPhase() == batch.Restarting {
+	if b.job.Annotations[keys.Slurm] == "" || b.currentPhase() == batchv1alpha1.Restarting {
 		return false
 	}
 	return leavesItsNodes(b.currentPhase()) || r.Version == b.job.Status.Version
 }
 
 // isNewAndFits reports whether a report can be added to reports, which must not contain a report of the same pod.
-func isNewAndFits(reports []batch.PodReport, r *Report) bool {
-	return !slices.ContainsFunc(reports, r.isSamePod) && batch.ReportFits(reports, r.Message)
+func isNewAndFits(reports []batchv1alpha1.PodReport, r *Report) bool {
+	return !slices.ContainsFunc(reports, r.isSamePod) && batchv1alpha1.ReportFits(reports, r.Message)
 }
 
-func (r *Report) isSamePod(kept batch.PodReport) bool {
+func (r *Report) isSamePod(kept batchv1alpha1.PodReport) bool {
 	return kept.Task == r.Task && kept.Index == r.Index
 }
 
 // recordReports stores the reports of deleted pods in the status. It removes the reports of pods that have been
 // re-created, and all reports when the whole job restarts.
-func (b *builder) recordReports(status *batch.JobStatus) {
-	if status.State.Phase == batch.Restarting && status.Version != b.in.Job.Status.Version {
+func (b *builder) recordReports(status *batchv1alpha1.JobStatus) {
+	if status.State.Phase == batchv1alpha1.Restarting && status.Version != b.in.Job.Status.Version {
 		status.Reports = nil
 		return
 	}
@@ -85,13 +85,13 @@ func (b *builder) recordReports(status *batch.JobStatus) {
 			status.Reports = append(status.Reports, r.PodReport)
 		}
 	}
-	slices.SortFunc(status.Reports, func(x, y batch.PodReport) int {
+	slices.SortFunc(status.Reports, func(x, y batchv1alpha1.PodReport) int {
 		return cmp.Or(cmp.Compare(x.Task, y.Task), cmp.Compare(x.Index, y.Index))
 	})
 }
 
 // isCreatedAgain reports whether there is a new pod at the place of the pod that left a report.
-func (b *builder) isCreatedAgain(r batch.PodReport) bool {
+func (b *builder) isCreatedAgain(r batchv1alpha1.PodReport) bool {
 	m := b.census.taken[Place{Task: b.findTaskIndex(r.Task), Index: r.Index}]
 	return m != nil && !m.gone
 }

@@ -3,13 +3,13 @@ package plan
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // withoutFailed removes the failed pods from a gang that can no longer be complete. Failed pods are not re-created,
 // so a re-created pod, or a pod that was not bound yet when they failed, would wait for them forever. Without them,
 // the remaining pods start together, and the job ends as if no pod had been lost.
-func (b *builder) withoutFailed(job *batch.Job) *batch.Job {
+func (b *builder) withoutFailed(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	failed := b.failedByTask()
 	if failed == nil || !b.isWithoutNode() || !b.lacksMembers(job, failed) {
 		return job
@@ -25,7 +25,7 @@ func (b *builder) withoutFailed(job *batch.Job) *batch.Job {
 // withoutHeldBack removes from a gang the pods that are not created now because their task waits for another task
 // again. This happens if both tasks have started and then lost pods. Otherwise, the pods of the two tasks would wait
 // for each other.
-func (b *builder) withoutHeldBack(job *batch.Job) *batch.Job {
+func (b *builder) withoutHeldBack(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 	for task := range b.job.Spec.Tasks {
 		if b.dependenciesMet(task) {
 			continue
@@ -45,7 +45,7 @@ func (b *builder) withoutHeldBack(job *batch.Job) *batch.Job {
 
 // shrinkTask returns the gang with fewer places in one task. The task loses its partitions, because the remaining pods
 // of an incomplete partition would never be placed.
-func (b *builder) shrinkTask(job *batch.Job, task int, replicas int32) *batch.Job {
+func (b *builder) shrinkTask(job *batchv1alpha1.Job, task int, replicas int32) *batchv1alpha1.Job {
 	if job == b.job {
 		job = b.job.DeepCopy()
 	}
@@ -87,7 +87,7 @@ func (b *builder) isWithoutNode() bool {
 }
 
 // lacksMembers reports whether fewer pods remain than the gang, one of its tasks, or a partition needs.
-func (b *builder) lacksMembers(job *batch.Job, failed []int32) bool {
+func (b *builder) lacksMembers(job *batchv1alpha1.Job, failed []int32) bool {
 	var possible, gone int32
 	for task, n := range failed {
 		t := &job.Spec.Tasks[task]

@@ -10,10 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // marked marks a pod as stopped by the controller.
@@ -45,9 +45,13 @@ func TestEverySourceOfEvents(t *testing.T) {
 	at1 := func(phase corev1.PodPhase, changes ...func(*corev1.Pod)) *story {
 		return replacePod(running(), 1, phase, changes...)
 	}
-	grouped := func(phase scheduling.PodGroupPhase) *story { s := running(); s.PodGroup.Status.Phase = phase; return s }
+	grouped := func(phase schedulingv1beta1.PodGroupPhase) *story {
+		s := running()
+		s.PodGroup.Status.Phase = phase
+		return s
+	}
 	maxRetry := func(s *story, n int32) *story {
-		return s.with(func(j *batch.Job) { j.Spec.Tasks[0].MaxRetry = n })
+		return s.with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].MaxRetry = n })
 	}
 	tests := map[string]struct {
 		in   *story
@@ -56,11 +60,11 @@ func TestEverySourceOfEvents(t *testing.T) {
 		// The job.
 		"a new job":         {given(""), nil},
 		"a job that runs":   {running(), nil},
-		"a job scaled up":   {running().with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 5 }), nil},
-		"a job scaled down": {running().with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 1 }), nil},
+		"a job scaled up":   {running().with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas = 5 }), nil},
+		"a job scaled down": {running().with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas = 1 }), nil},
 		"a job scaled down, whose pod goes away": {at1(corev1.PodRunning, goingAway, marked).
-			with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 1 }), nil},
-		"a job scaled down, whose pod has vanished": {vanished(func(*Lost) {}).with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 1 }), nil},
+			with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas = 1 }), nil},
+		"a job scaled down, whose pod has vanished": {vanished(func(*Lost) {}).with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas = 1 }), nil},
 		// An existing pod.
 		"a pod is pending":                               {at1(corev1.PodPending), []string{"PodPending w/1"}},
 		"a pod has no phase yet":                         {at1(""), []string{"PodPending w/1"}},
@@ -78,7 +82,7 @@ func TestEverySourceOfEvents(t *testing.T) {
 		"all pods of a task succeeded":                   {replacePod(at1(corev1.PodSucceeded), 0, corev1.PodSucceeded).pod("w", 1, corev1.PodSucceeded), []string{"TaskCompleted w"}},
 		"all pods succeeded before a restart":            {replacePod(running(), 0, corev1.PodSucceeded, ofVersion(-1)).pod("w", 1, corev1.PodSucceeded, ofVersion(-1)), nil},
 		"the last pods of a task succeeded after it":     {replacePod(running(), 0, corev1.PodSucceeded, ofVersion(-1)).pod("w", 1, corev1.PodSucceeded), []string{"TaskCompleted w"}},
-		"a task without pods":                            {running().with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 0 }), nil},
+		"a task without pods":                            {running().with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas = 0 }), nil},
 		"containers restarted as often as a task allows": {at1(corev1.PodRunning, restarted(3)), []string{"TaskFailed w/1"}},
 		"less often":                                     {at1(corev1.PodRunning, restarted(2)), nil},
 		"those of all pods together":                     {replacePod(running(), 0, corev1.PodRunning, restarted(2)).pod("w", 1, corev1.PodRunning, restarted(1)), []string{"TaskFailed w/0 w/1"}},
@@ -102,16 +106,16 @@ func TestEverySourceOfEvents(t *testing.T) {
 		"a pod that had succeeded has vanished":       {without(at1(corev1.PodSucceeded, ended(0, 0)).counted(), 1), nil},
 		"a pod that had failed has, answered or not":  {without(at1(corev1.PodFailed, ended(1, 0)).counted(), 1), nil},
 		// The group.
-		"the group is broken":                     {grouped(scheduling.PodGroupUnknown), []string{"Unknown"}},
-		"the group waits":                         {grouped(scheduling.PodGroupPending), nil},
-		"the group is let in":                     {grouped(scheduling.PodGroupInqueue), nil},
-		"the group has ended":                     {grouped(scheduling.PodGroupCompleted), nil},
-		"the group of an older version is broken": {grouped(scheduling.PodGroupUnknown).with(func(j *batch.Job) { j.Status.Version = 9 }), nil},
+		"the group is broken":                     {grouped(schedulingv1beta1.PodGroupUnknown), []string{"Unknown"}},
+		"the group waits":                         {grouped(schedulingv1beta1.PodGroupPending), nil},
+		"the group is let in":                     {grouped(schedulingv1beta1.PodGroupInqueue), nil},
+		"the group has ended":                     {grouped(schedulingv1beta1.PodGroupCompleted), nil},
+		"the group of an older version is broken": {grouped(schedulingv1beta1.PodGroupUnknown).with(func(j *batchv1alpha1.Job) { j.Status.Version = 9 }), nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.in.policy(bus.AnyEvent, bus.RestartJobAction) // without a policy there are no events
+			test.in.policy(busv1alpha1.AnyEvent, busv1alpha1.RestartJobAction) // without a policy there are no events
 			var got []string
 			for _, e := range newBuilder(&test.in.Input).collectEvents() {
 				got = append(got, eventText(test.in, &e))
@@ -140,45 +144,47 @@ func eventText(s *story, e *event) string {
 // TestWhichPolicyAnswers covers the order in which policies are evaluated.
 func TestWhichPolicyAnswers(t *testing.T) {
 	t.Parallel()
-	type policy = batch.LifecyclePolicy
-	on := func(action bus.Action, events ...bus.Event) policy { return policy{Action: action, Events: events} }
-	code := func(action bus.Action, code int32) policy { return policy{Action: action, ExitCode: &code} }
+	type policy = batchv1alpha1.LifecyclePolicy
+	on := func(action busv1alpha1.Action, events ...busv1alpha1.Event) policy {
+		return policy{Action: action, Events: events}
+	}
+	code := func(action busv1alpha1.Action, code int32) policy { return policy{Action: action, ExitCode: &code} }
 	after := func(p policy, d time.Duration) policy { p.Timeout = &metav1.Duration{Duration: d}; return p }
-	const abort, complete, terminate = bus.AbortJobAction, bus.CompleteJobAction, bus.TerminateJobAction
-	failed := event{kind: bus.PodFailedEvent, task: 0, codes: []int32{3, 5}}
-	pending := event{kind: bus.PodPendingEvent, task: 0}
+	const abort, complete, terminate = busv1alpha1.AbortJobAction, busv1alpha1.CompleteJobAction, busv1alpha1.TerminateJobAction
+	failed := event{kind: busv1alpha1.PodFailedEvent, task: 0, codes: []int32{3, 5}}
+	pending := event{kind: busv1alpha1.PodPendingEvent, task: 0}
 	tests := map[string]struct {
 		event     event
 		task, job []policy
 		want      string
 	}{
 		"no policy":                                  {failed, nil, nil, "none"},
-		"a policy for another event":                 {failed, nil, []policy{on(abort, bus.PodEvictedEvent)}, "none"},
-		"the event itself":                           {failed, nil, []policy{{Action: abort, Event: bus.PodFailedEvent}}, "AbortJob"},
-		"one of several":                             {failed, nil, []policy{on(abort, bus.PodEvictedEvent, bus.PodFailedEvent)}, "AbortJob"},
-		"event and events together":                  {failed, nil, []policy{{Action: abort, Event: bus.PodEvictedEvent, Events: []bus.Event{bus.PodFailedEvent}}}, "AbortJob"},
-		"any event":                                  {failed, nil, []policy{on(abort, bus.AnyEvent)}, "AbortJob"},
-		"the first that matches":                     {failed, nil, []policy{on(abort, bus.PodFailedEvent), on(complete, bus.PodFailedEvent)}, "AbortJob"},
-		"the task before the job":                    {failed, []policy{on(complete, bus.PodFailedEvent)}, []policy{on(abort, bus.PodFailedEvent)}, "CompleteJob"},
-		"the task's any before the job's very event": {failed, []policy{on(complete, bus.AnyEvent)}, []policy{on(abort, bus.PodFailedEvent)}, "CompleteJob"},
-		"the job where the task has no match":        {failed, []policy{on(complete, bus.TaskCompletedEvent)}, []policy{on(abort, bus.PodFailedEvent)}, "AbortJob"},
-		"an event of the whole job asks no task":     {event{kind: bus.JobUnknownEvent, task: -1}, []policy{on(complete, bus.AnyEvent)}, []policy{on(abort, bus.JobUnknownEvent)}, "AbortJob"},
+		"a policy for another event":                 {failed, nil, []policy{on(abort, busv1alpha1.PodEvictedEvent)}, "none"},
+		"the event itself":                           {failed, nil, []policy{{Action: abort, Event: busv1alpha1.PodFailedEvent}}, "AbortJob"},
+		"one of several":                             {failed, nil, []policy{on(abort, busv1alpha1.PodEvictedEvent, busv1alpha1.PodFailedEvent)}, "AbortJob"},
+		"event and events together":                  {failed, nil, []policy{{Action: abort, Event: busv1alpha1.PodEvictedEvent, Events: []busv1alpha1.Event{busv1alpha1.PodFailedEvent}}}, "AbortJob"},
+		"any event":                                  {failed, nil, []policy{on(abort, busv1alpha1.AnyEvent)}, "AbortJob"},
+		"the first that matches":                     {failed, nil, []policy{on(abort, busv1alpha1.PodFailedEvent), on(complete, busv1alpha1.PodFailedEvent)}, "AbortJob"},
+		"the task before the job":                    {failed, []policy{on(complete, busv1alpha1.PodFailedEvent)}, []policy{on(abort, busv1alpha1.PodFailedEvent)}, "CompleteJob"},
+		"the task's any before the job's very event": {failed, []policy{on(complete, busv1alpha1.AnyEvent)}, []policy{on(abort, busv1alpha1.PodFailedEvent)}, "CompleteJob"},
+		"the job where the task has no match":        {failed, []policy{on(complete, busv1alpha1.TaskCompletedEvent)}, []policy{on(abort, busv1alpha1.PodFailedEvent)}, "AbortJob"},
+		"an event of the whole job asks no task":     {event{kind: busv1alpha1.JobUnknownEvent, task: -1}, []policy{on(complete, busv1alpha1.AnyEvent)}, []policy{on(abort, busv1alpha1.JobUnknownEvent)}, "AbortJob"},
 		"an exit code":                               {failed, nil, []policy{code(terminate, 3)}, "TerminateJob"},
 		"the exit code of another container":         {failed, nil, []policy{code(terminate, 5)}, "TerminateJob"},
 		"another exit code":                          {failed, nil, []policy{code(terminate, 4)}, "none"},
-		"exit code 0 is none":                        {event{kind: bus.PodFailedEvent, task: 0, codes: []int32{0}}, nil, []policy{code(terminate, 0)}, "none"},
-		"an exit code before an event":               {failed, nil, []policy{code(terminate, 3), on(abort, bus.PodFailedEvent)}, "TerminateJob"},
-		"an exit code that came later":               {failed, nil, []policy{on(abort, bus.PodFailedEvent), code(terminate, 3)}, "AbortJob"},
-		"pending without a timeout":                  {pending, nil, []policy{on(abort, bus.PodPendingEvent)}, "none"},
-		"pending is not any without a timeout":       {pending, nil, []policy{on(abort, bus.AnyEvent)}, "none"},
-		"pending with a timeout":                     {pending, nil, []policy{after(on(abort, bus.PodPendingEvent), time.Minute)}, "AbortJob after 1m0s"},
-		"any event with a timeout is pending, too":   {pending, nil, []policy{after(on(abort, bus.AnyEvent), time.Minute)}, "AbortJob after 1m0s"},
-		"a timeout delays any answer":                {failed, nil, []policy{after(on(abort, bus.PodFailedEvent), time.Second)}, "AbortJob after 1s"},
+		"exit code 0 is none":                        {event{kind: busv1alpha1.PodFailedEvent, task: 0, codes: []int32{0}}, nil, []policy{code(terminate, 0)}, "none"},
+		"an exit code before an event":               {failed, nil, []policy{code(terminate, 3), on(abort, busv1alpha1.PodFailedEvent)}, "TerminateJob"},
+		"an exit code that came later":               {failed, nil, []policy{on(abort, busv1alpha1.PodFailedEvent), code(terminate, 3)}, "AbortJob"},
+		"pending without a timeout":                  {pending, nil, []policy{on(abort, busv1alpha1.PodPendingEvent)}, "none"},
+		"pending is not any without a timeout":       {pending, nil, []policy{on(abort, busv1alpha1.AnyEvent)}, "none"},
+		"pending with a timeout":                     {pending, nil, []policy{after(on(abort, busv1alpha1.PodPendingEvent), time.Minute)}, "AbortJob after 1m0s"},
+		"any event with a timeout is pending, too":   {pending, nil, []policy{after(on(abort, busv1alpha1.AnyEvent), time.Minute)}, "AbortJob after 1m0s"},
+		"a timeout delays any answer":                {failed, nil, []policy{after(on(abort, busv1alpha1.PodFailedEvent), time.Second)}, "AbortJob after 1s"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job := &batch.Job{Spec: batch.JobSpec{Policies: test.job, Tasks: []batch.TaskSpec{{Policies: test.task}}}}
+			job := &batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{Policies: test.job, Tasks: []batchv1alpha1.TaskSpec{{Policies: test.task}}}}
 			got := "none"
 			if a, ok := resolveResponse(job, &test.event); ok {
 				got = string(a.action)
@@ -196,7 +202,7 @@ func TestWhichPolicyAnswers(t *testing.T) {
 func TestADelayIsToldOnceForAllPodsOfATask(t *testing.T) {
 	t.Parallel()
 	waits := func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(-10 * time.Second)) }
-	in := delayed(given(batch.Pending).group(scheduling.PodGroupInqueue), bus.PodPendingEvent, bus.RestartPodAction, time.Minute).
+	in := delayed(given(batchv1alpha1.Pending).group(schedulingv1beta1.PodGroupInqueue), busv1alpha1.PodPendingEvent, busv1alpha1.RestartPodAction, time.Minute).
 		pod("w", 0, corev1.PodPending, waits).pod("w", 1, corev1.PodPending, waits)
 	p := Compute(in.Input)
 	want := []Event{{Type: corev1.EventTypeNormal, Reason: "ExecuteAction", Message: "Execute action RestartPod after 1m: pod j-w-0 is pending"}}
@@ -218,43 +224,43 @@ func TestDelayedAnswers(t *testing.T) {
 	// A pod that has been pending, failed or gone for half a minute.
 	pending := func() *story {
 		return delayed(replacePod(running(), 1, corev1.PodPending, func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second)) }),
-			bus.PodPendingEvent, bus.RestartPodAction, minute)
+			busv1alpha1.PodPendingEvent, busv1alpha1.RestartPodAction, minute)
 	}
 	failed := func() *story {
-		return delayed(replacePod(running(), 1, corev1.PodFailed, ended(1, 30*time.Second)), bus.PodFailedEvent, bus.AbortJobAction, minute)
+		return delayed(replacePod(running(), 1, corev1.PodFailed, ended(1, 30*time.Second)), busv1alpha1.PodFailedEvent, busv1alpha1.AbortJobAction, minute)
 	}
 	evicted := func() *story {
-		s := delayed(without(running(), 1), bus.PodEvictedEvent, bus.RestartJobAction, minute)
+		s := delayed(without(running(), 1), busv1alpha1.PodEvictedEvent, busv1alpha1.RestartJobAction, minute)
 		s.Lost = []Lost{{UID: "gone", Name: "j-w-1", Task: "w", Index: 1, At: noon.Add(-30 * time.Second)}}
 		return s
 	}
 	later := func(s *story, d time.Duration) *story { s.Now = s.Now.Add(d); return s }
 	tests := map[string]struct {
 		in    *story
-		phase batch.JobPhase // the entered phase; "" for none
+		phase batchv1alpha1.JobPhase // the entered phase; "" for none
 		again time.Duration
 	}{
 		"a pod waits, not too long": {pending(), "", 30 * time.Second},
-		"too long":                  {later(pending(), 30*time.Second), batch.Restarting, 0},
+		"too long":                  {later(pending(), 30*time.Second), batchv1alpha1.Restarting, 0},
 		"it runs in time":           {later(replacePod(pending(), 1, corev1.PodRunning), minute), "", 0},
 		"it fails in time":          {later(replacePod(pending(), 1, corev1.PodFailed), minute), "", 0},
 		"it goes in time":           {later(replacePod(pending(), 1, corev1.PodPending, goingAway), minute), "", 0},
 		"another pod took its place and waits anew":     {later(replacePod(pending(), 1, corev1.PodPending, func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(20 * time.Second)) }), 30*time.Second), "", 50 * time.Second},
 		"a pod failed, not long ago":                    {failed(), "", 30 * time.Second},
-		"long ago":                                      {later(failed(), 30*time.Second), batch.Aborting, 0},
+		"long ago":                                      {later(failed(), 30*time.Second), batchv1alpha1.Aborting, 0},
 		"another pod took its place and runs":           {later(replacePod(failed(), 1, corev1.PodRunning), minute), "", 0},
 		"a pod was evicted, not long ago":               {evicted(), "", 30 * time.Second},
-		"its place is still empty":                      {later(evicted(), 30*time.Second), batch.Restarting, 0},
-		"its place is taken by a pod that does not run": {later(evicted().pod("w", 1, corev1.PodPending), 30*time.Second), batch.Restarting, 0},
+		"its place is still empty":                      {later(evicted(), 30*time.Second), batchv1alpha1.Restarting, 0},
+		"its place is taken by a pod that does not run": {later(evicted().pod("w", 1, corev1.PodPending), 30*time.Second), batchv1alpha1.Restarting, 0},
 		"its place is taken by one that runs":           {later(evicted().pod("w", 1, corev1.PodRunning), 30*time.Second), "", 0},
-		"the job was restarted meanwhile":               {later(failed().with(func(j *batch.Job) { j.Status.Version = 1 }), minute), "", 0},
-		"the job ends meanwhile":                        {later(failed().with(func(j *batch.Job) { j.Status.State.Phase = batch.Completing }), minute), batch.Completed, 0},
-		"an answer at once goes before":                 {failed().policy(bus.PodFailedEvent, bus.TerminateJobAction), "", 30 * time.Second}, // the first matching policy is the response
+		"the job was restarted meanwhile":               {later(failed().with(func(j *batchv1alpha1.Job) { j.Status.Version = 1 }), minute), "", 0},
+		"the job ends meanwhile":                        {later(failed().with(func(j *batchv1alpha1.Job) { j.Status.State.Phase = batchv1alpha1.Completing }), minute), batchv1alpha1.Completed, 0},
+		"an answer at once goes before":                 {failed().policy(busv1alpha1.PodFailedEvent, busv1alpha1.TerminateJobAction), "", 30 * time.Second}, // the first matching policy is the response
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if test.phase == batch.Completed {
+			if test.phase == batchv1alpha1.Completed {
 				test.in.Pods = test.in.Pods[1:]
 			}
 			one := int32(1)

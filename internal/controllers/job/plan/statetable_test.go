@@ -15,38 +15,38 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/states.txt anew; read the difference before you commit it")
 
 // partly is the phase Restarting of a job of which only a part, the pod w-0, is being restarted.
-const partly batch.JobPhase = "Restarting-"
+const partly batchv1alpha1.JobPhase = "Restarting-"
 
 // inPhase returns a job of three pods in a phase: one runs if the phase permits, one has succeeded, one has failed.
-func inPhase(phase batch.JobPhase) *story {
+func inPhase(phase batchv1alpha1.JobPhase) *story {
 	part := phase == partly
 	if part {
-		phase = batch.Restarting
+		phase = batchv1alpha1.Restarting
 	}
 	s := given(phase)
 	s.Job.Spec.Tasks[0].Replicas = 3
-	s.Job.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 3, PartitionSize: 1}
+	s.Job.Spec.Tasks[0].PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: 3, PartitionSize: 1}
 	s.Job.Status.Version, s.Job.Status.RetryCount = 1, 1
 	if phase == "" {
-		s.Job.Status = batch.JobStatus{}
+		s.Job.Status = batchv1alpha1.JobStatus{}
 	}
 	s.group("Running")
 	old := func(*corev1.Pod) {}
 	switch phase {
-	case batch.Restarting:
+	case batchv1alpha1.Restarting:
 		if part {
 			storeTargets(&s.Job.Status, []string{"pod/w/0"})
 		} else {
 			old = ofVersion(0)
 		}
-	case batch.Aborted, batch.Completed, batch.Failed, batch.Terminated:
+	case batchv1alpha1.Aborted, batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
 		s.PodGroup = nil
 		return s.pod("w", 1, corev1.PodSucceeded).pod("w", 2, corev1.PodFailed, ended(1, 0)).counted()
 	}
@@ -55,12 +55,12 @@ func inPhase(phase batch.JobPhase) *story {
 
 // stateRow describes the writes of a plan for an action in a phase, requested by a command of a user or by a policy
 // about the failed pod.
-func stateRow(phase batch.JobPhase, by string, action bus.Action) string {
+func stateRow(phase batchv1alpha1.JobPhase, by string, action busv1alpha1.Action) string {
 	s := inPhase(phase)
 	if by == "command" {
 		s.command(action)
 	} else {
-		s.policy(bus.PodFailedEvent, action)
+		s.policy(busv1alpha1.PodFailedEvent, action)
 	}
 	p := Compute(s.Input)
 	name := string(phase)
@@ -111,7 +111,7 @@ func TestWhatEveryActionDoesInEveryPhase(t *testing.T) {
 		for _, by := range []string{"command", "policy"} {
 			for _, action := range constants(t, "bus/v1alpha1/types.go", "Action") {
 				if !ofQueues[action] {
-					rows = append(rows, stateRow(batch.JobPhase(phase), by, bus.Action(action)))
+					rows = append(rows, stateRow(batchv1alpha1.JobPhase(phase), by, busv1alpha1.Action(action)))
 				}
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // pluginKey and claimKey are prefixes for keys in status.controlledResources.
@@ -21,22 +21,22 @@ func isPluginKey(key string) bool { return strings.HasPrefix(key, pluginKey) }
 
 // enterPhaseInStatus changes the phase in a status, together with the time, the reason and the list of past phases. If
 // the job continues or has completed, it removes the recorded failure.
-func enterPhaseInStatus(job *batch.Job, status *batch.JobStatus, phase batch.JobPhase, reason, message string, now time.Time) {
+func enterPhaseInStatus(job *batchv1alpha1.Job, status *batchv1alpha1.JobStatus, phase batchv1alpha1.JobPhase, reason, message string, now time.Time) {
 	at := metav1.NewTime(now)
 	switch phase {
-	case batch.Pending, batch.Running, batch.Completed:
+	case batchv1alpha1.Pending, batchv1alpha1.Running, batchv1alpha1.Completed:
 		status.Failure = nil
 	}
-	status.State = batch.JobState{Phase: phase, Reason: reason, Message: message, LastTransitionTime: at}
-	status.Conditions = slices.DeleteFunc(status.Conditions, func(c batch.JobCondition) bool { return c.Status == phase })
-	status.Conditions = append(status.Conditions, batch.JobCondition{Status: phase, LastTransitionTime: &at})
+	status.State = batchv1alpha1.JobState{Phase: phase, Reason: reason, Message: message, LastTransitionTime: at}
+	status.Conditions = slices.DeleteFunc(status.Conditions, func(c batchv1alpha1.JobCondition) bool { return c.Status == phase })
+	status.Conditions = append(status.Conditions, batchv1alpha1.JobCondition{Status: phase, LastTransitionTime: &at})
 	if !job.CreationTimestamp.IsZero() {
 		status.RunningDuration = &metav1.Duration{Duration: now.Sub(job.CreationTimestamp.Time).Truncate(time.Second)}
 	}
 }
 
 // updateCounters updates the counters in a status.
-func (b *builder) updateCounters(status *batch.JobStatus) counters {
+func (b *builder) updateCounters(status *batchv1alpha1.JobStatus) counters {
 	b.dropStoppedResults()
 	n := b.census.countPods(b.job)
 	b.countPlacesWithoutPod(&n)
@@ -49,14 +49,14 @@ func (b *builder) updateCounters(status *batch.JobStatus) counters {
 }
 
 // countAndSettle counts the pods, enters the resulting phase, and writes the status.
-func (b *builder) countAndSettle() *batch.JobStatus {
+func (b *builder) countAndSettle() *batchv1alpha1.JobStatus {
 	status := b.job.Status.DeepCopy()
 	n := b.updateCounters(status)
 	phase, failed, why := b.judgePhase(&n)
 	code := failed.reasonCodeText()
 	if phase != status.State.Phase {
 		reason := status.State.Reason // an ended job keeps the reason of its end
-		if phase == batch.Pending || phase == batch.Running || b.currentPhase() == batch.Restarting {
+		if phase == batchv1alpha1.Pending || phase == batchv1alpha1.Running || b.currentPhase() == batchv1alpha1.Restarting {
 			reason = code
 		}
 		if message := status.State.Message; reason != code && message != "" {
@@ -71,7 +71,7 @@ func (b *builder) countAndSettle() *batch.JobStatus {
 }
 
 // writeStatus writes a status if it differs from the current one.
-func (b *builder) writeStatus(status *batch.JobStatus) {
+func (b *builder) writeStatus(status *batchv1alpha1.JobStatus) {
 	b.recordPodNodes(status)
 	b.recordReports(status)
 	old := &b.in.Job.Status
@@ -90,7 +90,7 @@ func (b *builder) writeStatus(status *batch.JobStatus) {
 	lazy := status.State == old.State && status.Version == old.Version && !b.stopsAnyPod()
 	lazy = lazy && equality.Semantic.DeepEqual(status.ControlledResources, old.ControlledResources)
 	lazy = lazy && equality.Semantic.DeepEqual(status.Evictions, old.Evictions)
-	isPlainPending := status.State.Phase == batch.Pending && status.State.Reason == "" && len(status.ControlledResources) == 0
+	isPlainPending := status.State.Phase == batchv1alpha1.Pending && status.State.Reason == "" && len(status.ControlledResources) == 0
 	first := isPlainPending && old.State.Phase == ""
 	b.appendWrites(WriteStatus{Status: *status, Lazy: lazy, First: first})
 }

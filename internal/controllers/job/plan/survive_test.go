@@ -9,10 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // TestWhatSurvivesWhat carries out an operation completely, plan by plan, on a job with a plugin and a claim, of which
@@ -25,23 +25,23 @@ func TestWhatSurvivesWhat(t *testing.T) {
 		pods       string // the deleted pods
 		group      bool   // whether the PodGroup is deleted
 		objects    bool   // whether the plugins' objects are deleted
-		ends       batch.JobPhase
+		ends       batchv1alpha1.JobPhase
 		retries    int32
 		userStarts int32
 	}{
-		"RestartJob":                    {policed(bus.RestartJobAction), everyPod, true, false, batch.Pending, 1, 0},
-		"RestartJob, by hand":           {commanded(bus.RestartJobAction), everyPod, true, false, batch.Pending, 0, 1},
-		"RestartJob, for the last time": {lastTry(policed(bus.RestartJobAction)), "j-w-0", true, true, batch.Failed, 3, 0},
-		"RestartTask":                   {policed(bus.RestartTaskAction), everyPod, false, false, batch.Pending, 1, 0},
-		"RestartPod":                    {policed(bus.RestartPodAction), "j-w-2", false, false, batch.Running, 1, 0},
-		"RestartPartition":              {policed(bus.RestartPartitionAction), "j-w-2", false, false, batch.Running, 1, 0},
-		"RestartPod, for the last time": {lastTry(policed(bus.RestartPodAction)), "j-w-2 j-w-0", true, true, batch.Failed, 3, 0},
-		"AbortJob":                      {commanded(bus.AbortJobAction), "j-w-0", true, true, batch.Aborted, 0, 0},
-		"AbortJob and ResumeJob":        {commanded(bus.AbortJobAction, bus.ResumeJobAction), "j-w-0", true, false, batch.Running, 0, 1},
-		"CompleteJob":                   {commanded(bus.CompleteJobAction), "j-w-0", true, true, batch.Completed, 0, 0},
-		"TerminateJob":                  {commanded(bus.TerminateJobAction), "j-w-0", true, true, batch.Terminated, 0, 0},
-		"minSuccess pods succeeded": {func(s *story) { s.with(func(j *batch.Job) { one := int32(1); j.Spec.MinSuccess = &one }) },
-			"j-w-0", true, true, batch.Completed, 0, 0},
+		"RestartJob":                    {policed(busv1alpha1.RestartJobAction), everyPod, true, false, batchv1alpha1.Pending, 1, 0},
+		"RestartJob, by hand":           {commanded(busv1alpha1.RestartJobAction), everyPod, true, false, batchv1alpha1.Pending, 0, 1},
+		"RestartJob, for the last time": {lastTry(policed(busv1alpha1.RestartJobAction)), "j-w-0", true, true, batchv1alpha1.Failed, 3, 0},
+		"RestartTask":                   {policed(busv1alpha1.RestartTaskAction), everyPod, false, false, batchv1alpha1.Pending, 1, 0},
+		"RestartPod":                    {policed(busv1alpha1.RestartPodAction), "j-w-2", false, false, batchv1alpha1.Running, 1, 0},
+		"RestartPartition":              {policed(busv1alpha1.RestartPartitionAction), "j-w-2", false, false, batchv1alpha1.Running, 1, 0},
+		"RestartPod, for the last time": {lastTry(policed(busv1alpha1.RestartPodAction)), "j-w-2 j-w-0", true, true, batchv1alpha1.Failed, 3, 0},
+		"AbortJob":                      {commanded(busv1alpha1.AbortJobAction), "j-w-0", true, true, batchv1alpha1.Aborted, 0, 0},
+		"AbortJob and ResumeJob":        {commanded(busv1alpha1.AbortJobAction, busv1alpha1.ResumeJobAction), "j-w-0", true, false, batchv1alpha1.Running, 0, 1},
+		"CompleteJob":                   {commanded(busv1alpha1.CompleteJobAction), "j-w-0", true, true, batchv1alpha1.Completed, 0, 0},
+		"TerminateJob":                  {commanded(busv1alpha1.TerminateJobAction), "j-w-0", true, true, batchv1alpha1.Terminated, 0, 0},
+		"minSuccess pods succeeded": {func(s *story) { s.with(func(j *batchv1alpha1.Job) { one := int32(1); j.Spec.MinSuccess = &one }) },
+			"j-w-0", true, true, batchv1alpha1.Completed, 0, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -72,11 +72,11 @@ func TestWhatSurvivesWhat(t *testing.T) {
 
 // inLife returns a running job of three pods with a plugin and a claim.
 func inLife() *story {
-	return given(batch.Running).with(func(j *batch.Job) {
+	return given(batchv1alpha1.Running).with(func(j *batchv1alpha1.Job) {
 		j.Spec.Tasks[0].Replicas = 3
-		j.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 3, PartitionSize: 1}
+		j.Spec.Tasks[0].PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: 3, PartitionSize: 1}
 		j.Spec.Plugins = map[string][]string{"svc": {}}
-		j.Spec.Volumes = []batch.VolumeSpec{{MountPath: "/data", VolumeClaimName: "data"}}
+		j.Spec.Volumes = []batchv1alpha1.VolumeSpec{{MountPath: "/data", VolumeClaimName: "data"}}
 		j.Status.ControlledResources = map[string]string{"plugin-svc": "svc", "volume-pvc-data": "data"}
 		one := int32(1)
 		j.Spec.MinAvailable, j.Spec.Tasks[0].MinAvailable = 1, &one
@@ -84,11 +84,11 @@ func inLife() *story {
 		pod("w", 2, corev1.PodFailed, ended(1, time.Minute)).counted()
 }
 
-func policed(action bus.Action) func(*story) {
-	return func(s *story) { s.policy(bus.PodFailedEvent, action) }
+func policed(action busv1alpha1.Action) func(*story) {
+	return func(s *story) { s.policy(busv1alpha1.PodFailedEvent, action) }
 }
 
-func commanded(actions ...bus.Action) func(*story) {
+func commanded(actions ...busv1alpha1.Action) func(*story) {
 	return func(s *story) {
 		for _, action := range actions {
 			s.command(action)
@@ -160,19 +160,19 @@ func TestStoppingPods(t *testing.T) {
 		in   *story
 		want []string
 	}{
-		"nothing of a job that is being deleted": {running().with(func(j *batch.Job) { j.DeletionTimestamp = &metav1.Time{Time: noon} }).command(bus.AbortJobAction), nil},
-		"the status is written before a pod is stopped": {running().command(bus.TerminateJobAction),
+		"nothing of a job that is being deleted": {running().with(func(j *batchv1alpha1.Job) { j.DeletionTimestamp = &metav1.Time{Time: noon} }).command(busv1alpha1.AbortJobAction), nil},
+		"the status is written before a pod is stopped": {running().command(busv1alpha1.TerminateJobAction),
 			[]string{"status Terminating v1 r0", "delete w-0 w-1", "done c0"}},
-		"pods that go already are only waited for": {replacePod(running(), 1, corev1.PodRunning, goingAway).counted().command(bus.AbortJobAction),
+		"pods that go already are only waited for": {replacePod(running(), 1, corev1.PodRunning, goingAway).counted().command(busv1alpha1.AbortJobAction),
 			[]string{"status Aborting v1 r0", "delete w-0", "done c0"}},
-		"a part is marked, so that its end is no event": {replacePod(running(), 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartTaskAction),
+		"a part is marked, so that its end is no event": {replacePod(running(), 1, corev1.PodFailed).policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartTaskAction),
 			[]string{"status Restarting v0 r1", "mark w-0 w-1", "delete w-0 w-1"}},
-		"a part keeps its group and its version": {replacePod(running(), 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartPodAction),
+		"a part keeps its group and its version": {replacePod(running(), 1, corev1.PodFailed).policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartPodAction),
 			[]string{"status Restarting v0 r1", "mark w-1", "delete w-1"}},
-		"a partition that the job does not have": {replacePod(running(), 1, corev1.PodFailed).counted().policy(bus.PodFailedEvent, bus.RestartPartitionAction), nil},
-		"finished pods of a part go, too": {replacePod(running(), 1, corev1.PodFailed).with(func(j *batch.Job) { j.Spec.Tasks[0].Policies = nil }).
-			policy(bus.PodFailedEvent, bus.RestartPodAction), []string{"status Restarting v0 r1", "mark w-1", "delete w-1"}},
-		"a version once written does not grow by itself": {given(batch.Terminated).with(func(j *batch.Job) { j.Status.Version = 4 }).
+		"a partition that the job does not have": {replacePod(running(), 1, corev1.PodFailed).counted().policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartPartitionAction), nil},
+		"finished pods of a part go, too": {replacePod(running(), 1, corev1.PodFailed).with(func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Policies = nil }).
+			policy(busv1alpha1.PodFailedEvent, busv1alpha1.RestartPodAction), []string{"status Restarting v0 r1", "mark w-1", "delete w-1"}},
+		"a version once written does not grow by itself": {given(batchv1alpha1.Terminated).with(func(j *batchv1alpha1.Job) { j.Status.Version = 4 }).
 			pod("w", 0, corev1.PodSucceeded, ofVersion(3)).pod("w", 1, corev1.PodFailed, ofVersion(3)).counted(), nil},
 		"pods of a task that the job does not have are let be": {running().pod("x", 0, corev1.PodRunning), nil},
 	}
@@ -197,22 +197,22 @@ func TestStoppingPods(t *testing.T) {
 func TestWhatAGroupSaysOfItsJob(t *testing.T) {
 	t.Parallel()
 	two, tier := int32(2), 2
-	job := given("").task("x", 6).with(func(j *batch.Job) {
+	job := given("").task("x", 6).with(func(j *batchv1alpha1.Job) {
 		j.Labels, j.Annotations = map[string]string{"l": "1"}, map[string]string{"a": "1", corev1.LastAppliedConfigAnnotation: "{}"}
 		j.Spec.Queue, j.Spec.PriorityClassName, j.Status.Version = "q", "high", 3
-		j.Spec.NetworkTopology = &batch.NetworkTopologySpec{HighestTierAllowed: &tier}
+		j.Spec.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{HighestTierAllowed: &tier}
 		j.Spec.Tasks[0].Replicas, j.Spec.Tasks[0].MinAvailable = 3, &two
-		j.Spec.Tasks[1].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 3, PartitionSize: 2, MinPartitions: 2,
-			NetworkTopology: &batch.NetworkTopologySpec{Mode: batch.SoftNetworkTopologyMode, HighestTierName: "rack"}}
+		j.Spec.Tasks[1].PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: 3, PartitionSize: 2, MinPartitions: 2,
+			NetworkTopology: &batchv1alpha1.NetworkTopologySpec{Mode: batchv1alpha1.SoftNetworkTopologyMode, HighestTierName: "rack"}}
 	}).defaulted()
 	got := newGroup(job, nil, always)
 	got.Spec.MinResources = nil // has its own table
 	size, least := int32(2), int32(2)
-	want := scheduling.PodGroupSpec{
+	want := schedulingv1beta1.PodGroupSpec{
 		MinMember: 6, MinTaskMember: map[string]int32{"w": 2, "x": 4}, Queue: "q", PriorityClassName: "high",
-		NetworkTopology: &scheduling.NetworkTopologySpec{Mode: scheduling.HardNetworkTopologyMode, HighestTierAllowed: &tier},
-		SubGroupPolicy: []scheduling.SubGroupPolicySpec{{Name: "x", SubGroupSize: &size, MinSubGroups: &least,
-			NetworkTopology: &scheduling.NetworkTopologySpec{Mode: scheduling.SoftNetworkTopologyMode, HighestTierName: "rack"},
+		NetworkTopology: &schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.HardNetworkTopologyMode, HighestTierAllowed: &tier},
+		SubGroupPolicy: []schedulingv1beta1.SubGroupPolicySpec{{Name: "x", SubGroupSize: &size, MinSubGroups: &least,
+			NetworkTopology: &schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.SoftNetworkTopologyMode, HighestTierName: "rack"},
 			LabelSelector:   &metav1.LabelSelector{MatchLabels: map[string]string{keys.TaskSpec: "x"}}, MatchLabelKeys: []string{keys.PartitionID}}},
 	}
 	if diff := cmp.Diff(want, got.Spec); diff != "" {
@@ -229,7 +229,7 @@ func TestWhatAGroupSaysOfItsJob(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a": "1", keys.JobVersion: "3"}, got.Annotations); diff != "" || got.Labels["l"] != "1" {
 		t.Errorf("labels %v, annotations (-want +got):\n%s", got.Labels, diff)
 	}
-	if got.Name != "j-u" || !metav1.IsControlledBy(got, job) || got.Status.Phase != scheduling.PodGroupPending {
+	if got.Name != "j-u" || !metav1.IsControlledBy(got, job) || got.Status.Phase != schedulingv1beta1.PodGroupPending {
 		t.Errorf("group %s of %v is %s", got.Name, got.OwnerReferences, got.Status.Phase)
 	}
 }
@@ -256,7 +256,7 @@ func TestAGroupSaysWhereThePodsOfItsTasksMayRun(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job := given("").task("x", 6).with(func(j *batch.Job) { test.change(&j.Spec.Tasks[0].Template.Spec) }).defaulted()
+			job := given("").task("x", 6).with(func(j *batchv1alpha1.Job) { test.change(&j.Spec.Tasks[0].Template.Spec) }).defaulted()
 			if diff := cmp.Diff(test.want, newGroup(job, nil, always).Annotations[keys.TaskPlacements]); diff != "" {
 				t.Errorf("annotation (-want +got):\n%s", diff)
 			}
@@ -270,19 +270,19 @@ func TestWhatOfAGroupFollowsItsJob(t *testing.T) {
 	t.Parallel()
 	one := int32(1)
 	tests := map[string]struct {
-		change func(*batch.Job, *scheduling.PodGroup)
+		change func(*batchv1alpha1.Job, *schedulingv1beta1.PodGroup)
 		want   string // the changed fields; "" for no write
 	}{
-		"nothing changed":                 {func(*batch.Job, *scheduling.PodGroup) {}, ""},
-		"priorityClassName":               {func(j *batch.Job, _ *scheduling.PodGroup) { j.Spec.PriorityClassName = "low" }, "PriorityClassName"},
-		"minAvailable":                    {func(j *batch.Job, _ *scheduling.PodGroup) { j.Spec.MinAvailable = 1 }, "MinMember MinResources"},
-		"a task's minAvailable":           {func(j *batch.Job, _ *scheduling.PodGroup) { j.Spec.Tasks[0].MinAvailable = &one }, "MinMember MinTaskMember MinResources"},
-		"the job's labels":                {func(j *batch.Job, _ *scheduling.PodGroup) { j.Labels = map[string]string{"l": "2"} }, ""},
-		"a minimum that somebody lost":    {func(_ *batch.Job, g *scheduling.PodGroup) { g.Spec.MinTaskMember = nil }, "MinTaskMember"},
-		"a minimum that is not the job's": {func(_ *batch.Job, g *scheduling.PodGroup) { g.Spec.MinTaskMember["theirs"] = 7 }, ""},
-		"the queue, moved by somebody":    {func(_ *batch.Job, g *scheduling.PodGroup) { g.Spec.Queue = "other" }, ""},
-		"partitions": {func(j *batch.Job, _ *scheduling.PodGroup) {
-			j.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: 1}
+		"nothing changed":                 {func(*batchv1alpha1.Job, *schedulingv1beta1.PodGroup) {}, ""},
+		"priorityClassName":               {func(j *batchv1alpha1.Job, _ *schedulingv1beta1.PodGroup) { j.Spec.PriorityClassName = "low" }, "PriorityClassName"},
+		"minAvailable":                    {func(j *batchv1alpha1.Job, _ *schedulingv1beta1.PodGroup) { j.Spec.MinAvailable = 1 }, "MinMember MinResources"},
+		"a task's minAvailable":           {func(j *batchv1alpha1.Job, _ *schedulingv1beta1.PodGroup) { j.Spec.Tasks[0].MinAvailable = &one }, "MinMember MinTaskMember MinResources"},
+		"the job's labels":                {func(j *batchv1alpha1.Job, _ *schedulingv1beta1.PodGroup) { j.Labels = map[string]string{"l": "2"} }, ""},
+		"a minimum that somebody lost":    {func(_ *batchv1alpha1.Job, g *schedulingv1beta1.PodGroup) { g.Spec.MinTaskMember = nil }, "MinTaskMember"},
+		"a minimum that is not the job's": {func(_ *batchv1alpha1.Job, g *schedulingv1beta1.PodGroup) { g.Spec.MinTaskMember["theirs"] = 7 }, ""},
+		"the queue, moved by somebody":    {func(_ *batchv1alpha1.Job, g *schedulingv1beta1.PodGroup) { g.Spec.Queue = "other" }, ""},
+		"partitions": {func(j *batchv1alpha1.Job, _ *schedulingv1beta1.PodGroup) {
+			j.Spec.Tasks[0].PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: 1}
 		}, "SubGroupPolicy"},
 	}
 	for name, test := range tests {
@@ -299,7 +299,7 @@ func TestWhatOfAGroupFollowsItsJob(t *testing.T) {
 	}
 }
 
-func differing(was, is scheduling.PodGroupSpec) string {
+func differing(was, is schedulingv1beta1.PodGroupSpec) string {
 	var fields []string
 	for _, f := range []struct {
 		name    string

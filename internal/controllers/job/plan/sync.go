@@ -8,10 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // retryAfter is how often to retry if a job waits for an object that is not watched.
@@ -25,7 +25,7 @@ func (b *builder) syncDesiredState() {
 	status := b.job.Status.DeepCopy()
 	status.RefusedPods += b.refused
 	if status.State.Phase == "" {
-		enterPhaseInStatus(b.job, status, batch.Pending, "", "", b.in.Now)
+		enterPhaseInStatus(b.job, status, batchv1alpha1.Pending, "", "", b.in.Now)
 	}
 	n := b.updateCounters(status)
 	if phase, failed, why := b.judgePhase(&n); phase != b.currentPhase() {
@@ -64,7 +64,7 @@ func (b *builder) syncDesiredState() {
 }
 
 // MayRunElsewhere reports whether the pods of a queue may run in other clusters.
-func MayRunElsewhere(queue *scheduling.Queue) bool {
+func MayRunElsewhere(queue *schedulingv1beta1.Queue) bool {
 	return queue != nil && len(queue.Spec.ExtendClusters) > 0
 }
 
@@ -85,8 +85,8 @@ func (b *builder) setForwardingAnnotation() {
 const waitingForTask = "WaitingForTask"
 
 // explainPending stores in the state of a pending job the reason why it waits, unless it waits for the scheduler.
-func (b *builder) explainPending(status *batch.JobStatus, problem *obstacle) {
-	if status.State.Phase != batch.Pending {
+func (b *builder) explainPending(status *batchv1alpha1.JobStatus, problem *obstacle) {
+	if status.State.Phase != batchv1alpha1.Pending {
 		return
 	}
 	if t := b.in.Trouble; problem == nil && t != nil {
@@ -115,8 +115,8 @@ func (b *builder) unmetDependency() *obstacle {
 }
 
 // IsGroupAdmitted reports whether the scheduler has admitted the group to its queue.
-func IsGroupAdmitted(group *scheduling.PodGroup) bool {
-	return group.Status.Phase != "" && group.Status.Phase != scheduling.PodGroupPending
+func IsGroupAdmitted(group *schedulingv1beta1.PodGroup) bool {
+	return group.Status.Phase != "" && group.Status.Phase != schedulingv1beta1.PodGroupPending
 }
 
 // obstacle is the reason why a job cannot start.
@@ -141,18 +141,18 @@ func (b *builder) findObstacle() *obstacle {
 		return &obstacle{string(reason.QueueMissing), fmt.Sprintf("queue %s does not exist", b.job.Spec.Queue)}
 	}
 	if b.pluginErr != nil {
-		return &obstacle{string(batch.PluginError), b.pluginErr.Error()}
+		return &obstacle{string(batchv1alpha1.PluginError), b.pluginErr.Error()}
 	}
 	if b.in.PodGroup == nil {
 		if name := b.missingClaim(); name != "" {
-			return &obstacle{string(batch.PVCError), fmt.Sprintf("pvc %s is not found, the job will be in the Pending state until the PVC is created", name)}
+			return &obstacle{string(batchv1alpha1.PVCError), fmt.Sprintf("pvc %s is not found, the job will be in the Pending state until the PVC is created", name)}
 		}
 	}
 	return nil
 }
 
 // listResources stores in the status the resources that sync creates.
-func (b *builder) listResources(status *batch.JobStatus) {
+func (b *builder) listResources(status *batchv1alpha1.JobStatus) {
 	add := func(key, value string) {
 		if status.ControlledResources == nil {
 			status.ControlledResources = map[string]string{}
@@ -234,19 +234,19 @@ func (b *builder) ensureObjects() {
 
 // recordWaiting records an event that explains why the gang is not scheduled, using the message of its newest
 // condition. It records nothing about missing pods, because they are about to be created.
-func (b *builder) recordWaiting(group *scheduling.PodGroup) {
-	var newest *scheduling.PodGroupCondition
+func (b *builder) recordWaiting(group *schedulingv1beta1.PodGroup) {
+	var newest *schedulingv1beta1.PodGroupCondition
 	for i := range group.Status.Conditions {
 		c := &group.Status.Conditions[i]
 		if c.Status == corev1.ConditionTrue && (newest == nil || !c.LastTransitionTime.Before(&newest.LastTransitionTime)) {
 			newest = c
 		}
 	}
-	if newest == nil || newest.Reason == scheduling.NotEnoughPodsReason || newest.Reason == scheduling.NotEnoughPodsOfTaskReason {
+	if newest == nil || newest.Reason == schedulingv1beta1.NotEnoughPodsReason || newest.Reason == schedulingv1beta1.NotEnoughPodsOfTaskReason {
 		return
 	}
-	if newest.Type != scheduling.PodGroupScheduledType {
-		b.appendEvent(corev1.EventTypeWarning, string(batch.PodGroupPending), "PodGroup %s:%s unschedulable, reason: %s", group.Namespace, group.Name, newest.Message)
+	if newest.Type != schedulingv1beta1.PodGroupScheduledType {
+		b.appendEvent(corev1.EventTypeWarning, string(batchv1alpha1.PodGroupPending), "PodGroup %s:%s unschedulable, reason: %s", group.Namespace, group.Name, newest.Message)
 	}
 }
 
@@ -269,7 +269,7 @@ func (b *builder) dependenciesMet(task int) bool {
 			met++
 		}
 	}
-	if d.Iteration == batch.IterationAny && len(d.Name) > 1 {
+	if d.Iteration == batchv1alpha1.IterationAny && len(d.Name) > 1 {
 		return met > 0
 	}
 	return met == len(d.Name)

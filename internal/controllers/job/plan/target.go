@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
 // targetKey is the key in status.controlledResources that lists the targets of a partial restart while it is in
@@ -17,23 +17,23 @@ const targetKey = "restart-target"
 const maxTargets = 200
 
 // restartTargets returns the targets of a targeted restart that responds to an event; empty if the event names none.
-func restartTargets(job *batch.Job, a bus.Action, e *event) []string {
+func restartTargets(job *batchv1alpha1.Job, a busv1alpha1.Action, e *event) []string {
 	if e.task < 0 {
 		return nil
 	}
 	task := &job.Spec.Tasks[e.task]
 	var targets []string
 	switch a {
-	case bus.RestartTaskAction:
+	case busv1alpha1.RestartTaskAction:
 		return []string{"task/" + task.Name}
-	case bus.RestartPartitionAction:
+	case busv1alpha1.RestartPartitionAction:
 		if task.PartitionPolicy == nil {
 			return nil
 		}
 		for _, p := range e.where {
 			targets = append(targets, fmt.Sprintf("partition/%s/%d", task.Name, partitionOfIndex(task, p.Index)))
 		}
-	case bus.RestartPodAction:
+	case busv1alpha1.RestartPodAction:
 		for _, p := range e.where {
 			targets = append(targets, fmt.Sprintf("pod/%s/%d", task.Name, p.Index))
 		}
@@ -48,14 +48,14 @@ func mergeTargets(a, b []string) []string {
 	return merged[:min(len(merged), maxTargets)]
 }
 
-func storedTargets(status *batch.JobStatus) []string {
+func storedTargets(status *batchv1alpha1.JobStatus) []string {
 	if s := status.ControlledResources[targetKey]; s != "" {
 		return strings.Split(s, ",")
 	}
 	return nil
 }
 
-func storeTargets(status *batch.JobStatus, targets []string) {
+func storeTargets(status *batchv1alpha1.JobStatus, targets []string) {
 	if status.ControlledResources == nil {
 		status.ControlledResources = map[string]string{}
 	}

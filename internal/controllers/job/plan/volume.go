@@ -5,13 +5,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // ClaimName returns the name of the claim for the i-th volume of the job: the name in the spec or, if it is missing,
 // a name derived from the job's UID.
-func ClaimName(job *batch.Job, i int) string {
+func ClaimName(job *batchv1alpha1.Job, i int) string {
 	if name := job.Spec.Volumes[i].VolumeClaimName; name != "" {
 		return name
 	}
@@ -19,7 +19,7 @@ func ClaimName(job *batch.Job, i int) string {
 }
 
 // ClaimNames returns the names of the claims that a job mounts.
-func ClaimNames(job *batch.Job) []string {
+func ClaimNames(job *batchv1alpha1.Job) []string {
 	names := make([]string, len(job.Spec.Volumes))
 	for i := range names {
 		names[i] = ClaimName(job, i)
@@ -42,7 +42,7 @@ func (b *builder) missingClaim() string {
 func (b *builder) planVolumes() {
 	unnamed := false
 	var claims []Write
-	named := make([]batch.VolumeSpec, len(b.job.Spec.Volumes))
+	named := make([]batchv1alpha1.VolumeSpec, len(b.job.Spec.Volumes))
 	for i := range b.job.Spec.Volumes {
 		v := b.job.Spec.Volumes[i].DeepCopy()
 		unnamed = unnamed || v.VolumeClaimName == ""

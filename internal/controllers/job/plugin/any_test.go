@@ -7,18 +7,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // anyJob draws a job with any combination of tasks, containers and plugins, with names that plugins look for and
 // others.
-func anyJob(t *rapid.T) *batch.Job {
+func anyJob(t *rapid.T) *batchv1alpha1.Job {
 	names := []string{"master", "worker", "head", "ps", "chief", "evaluator", "odd-one"}
-	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: rapid.SampledFrom([]string{"j", "a-long-name-of-a-job"}).Draw(t, "name"), Namespace: "ns", UID: "u"}}
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: rapid.SampledFrom([]string{"j", "a-long-name-of-a-job"}).Draw(t, "name"), Namespace: "ns", UID: "u"}}
 	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 5, rapid.ID).Draw(t, "tasks") {
-		task := batch.TaskSpec{Name: name, Replicas: rapid.SampledFrom([]int32{0, 1, 3, 900, 4000}).Draw(t, "replicas")}
+		task := batchv1alpha1.TaskSpec{Name: name, Replicas: rapid.SampledFrom([]int32{0, 1, 3, 900, 4000}).Draw(t, "replicas")}
 		pod := &task.Template.Spec
 		for _, container := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 3, rapid.ID).Draw(t, "containers") {
 			pod.Containers = append(pod.Containers, corev1.Container{Name: container})
@@ -29,7 +29,7 @@ func anyJob(t *rapid.T) *batch.Job {
 		job.Spec.Tasks = append(job.Spec.Tasks, task)
 	}
 	job.Spec.Plugins = map[string][]string{}
-	for _, name := range rapid.SliceOfDistinct(rapid.SampledFrom(batch.PluginNames), rapid.ID).Draw(t, "plugins") {
+	for _, name := range rapid.SliceOfDistinct(rapid.SampledFrom(batchv1alpha1.PluginNames), rapid.ID).Draw(t, "plugins") {
 		job.Spec.Plugins[name] = rapid.SliceOfN(rapid.SampledFrom([]string{"--master=odd-one", "--worker=master", "--port=7", "--x", "--ssh-port=99999"}), 0, 3).Draw(t, "words")
 	}
 	return job

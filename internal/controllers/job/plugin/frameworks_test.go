@@ -9,16 +9,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
 
 // jobOf returns a job with a task for each name, each with the given replicas and a template with an init container and
 // a container named like its task.
-func jobOf(plugins map[string][]string, replicas int32, names ...string) *batch.Job {
-	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: "ns", UID: "u"}, Spec: batch.JobSpec{Plugins: plugins}}
+func jobOf(plugins map[string][]string, replicas int32, names ...string) *batchv1alpha1.Job {
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: "ns", UID: "u"}, Spec: batchv1alpha1.JobSpec{Plugins: plugins}}
 	for _, name := range names {
-		job.Spec.Tasks = append(job.Spec.Tasks, batch.TaskSpec{Name: name, Replicas: replicas, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		job.Spec.Tasks = append(job.Spec.Tasks, batchv1alpha1.TaskSpec{Name: name, Replicas: replicas, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			Containers: []corev1.Container{{Name: name}}, InitContainers: []corev1.Container{{Name: "i"}},
 		}}})
 	}
@@ -159,7 +159,7 @@ func TestPyTorchTellsEachProcessWhichItIs(t *testing.T) {
 		return m
 	}
 	tests := map[string]struct {
-		job   *batch.Job
+		job   *batchv1alpha1.Job
 		task  int
 		index int32
 		want  map[string]string
@@ -276,7 +276,7 @@ func TestHCCLRankCountsMastersFirst(t *testing.T) {
 	own := jobOf(map[string][]string{"hcclrank": {}}, 2, "master", "worker")
 	own.Spec.Tasks[1].Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "RANK", Value: "17"}}
 	tests := map[string]struct {
-		job   *batch.Job
+		job   *batchv1alpha1.Job
 		task  int
 		index int32
 		want  string
@@ -347,7 +347,7 @@ func TestNamesOfWhatMeetsAtItsStartResolveBeforeAnybodyIsReady(t *testing.T) {
 func TestEqualJobsMakeEqualPods(t *testing.T) {
 	t.Parallel()
 	all := map[string][]string{}
-	for _, name := range batch.PluginNames {
+	for _, name := range batchv1alpha1.PluginNames {
 		all[name] = nil
 	}
 	job := jobOf(all, 2, "master", "worker", "head", "ps")
@@ -361,13 +361,13 @@ func TestEqualJobsMakeEqualPods(t *testing.T) {
 
 func TestEveryPluginThatIsAllowedIsThere(t *testing.T) {
 	t.Parallel()
-	for _, name := range batch.PluginNames {
+	for _, name := range batchv1alpha1.PluginNames {
 		set, err := For(jobOf(map[string][]string{name: nil}, 1, "master", "worker", "head"))
 		if err != nil || strings.Join(set.Names(), " ") != name {
 			t.Errorf("%s: %v, %v", name, set.Names(), err)
 		}
 	}
-	if len(known) != len(batch.PluginNames) {
-		t.Errorf("%d are made, %v are allowed", len(known), batch.PluginNames)
+	if len(known) != len(batchv1alpha1.PluginNames) {
+		t.Errorf("%d are made, %v are allowed", len(known), batchv1alpha1.PluginNames)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/env"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/hcclrank"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/mpi"
@@ -24,7 +24,7 @@ import (
 // that plugins for frameworks can refer to their variables. hcclrank reads values that other plugins set.
 var known = []struct {
 	name string
-	make func(batch.PluginArguments) pluginapi.Plugin
+	make func(batchv1alpha1.PluginArguments) pluginapi.Plugin
 }{
 	{env.Name, env.New},
 	{ssh.Name, ssh.New},
@@ -44,7 +44,7 @@ type Set struct {
 
 // For returns the plugins of a job. The error names unknown plugins and invalid arguments. Even then, the set is
 // usable and contains all other plugins.
-func For(job *batch.Job) (Set, error) {
+func For(job *batchv1alpha1.Job) (Set, error) {
 	var set Set
 	var wrong field.ErrorList
 	at := field.NewPath("spec", "plugins")
@@ -53,14 +53,14 @@ func For(job *batch.Job) (Set, error) {
 		if !asked {
 			continue
 		}
-		arguments, errs := batch.ParsePlugin(plugin.name, words, at.Key(plugin.name))
+		arguments, errs := batchv1alpha1.ParsePlugin(plugin.name, words, at.Key(plugin.name))
 		wrong = append(wrong, errs...)
 		set.names = append(set.names, plugin.name)
 		set.plugins = append(set.plugins, plugin.make(arguments))
 	}
 	for _, name := range slices.Sorted(maps.Keys(job.Spec.Plugins)) {
 		if !slices.Contains(set.names, name) {
-			_, errs := batch.ParsePlugin(name, nil, at.Key(name))
+			_, errs := batchv1alpha1.ParsePlugin(name, nil, at.Key(name))
 			wrong = append(wrong, errs...)
 		}
 	}
@@ -69,7 +69,7 @@ func For(job *batch.Job) (Set, error) {
 
 // rejectUnlistable returns an error for each plugin that passes the names of all pods to every pod, if the job has too
 // many pods for that.
-func rejectUnlistable(job *batch.Job, at *field.Path) field.ErrorList {
+func rejectUnlistable(job *batchv1alpha1.Job, at *field.Path) field.ErrorList {
 	if pluginapi.IsListable(job) {
 		return nil
 	}
@@ -99,14 +99,14 @@ func (s Set) RecordedNames() []string {
 }
 
 // Pod applies every plugin to a pod before it is created.
-func (s Set) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
+func (s Set) Pod(pod *corev1.Pod, job *batchv1alpha1.Job, task int, index int32) {
 	for _, p := range s.plugins {
 		p.Pod(pod, job, task, index)
 	}
 }
 
 // Objects returns the API objects, other than pods, that the plugins need.
-func (s Set) Objects(job *batch.Job) []pluginapi.Object {
+func (s Set) Objects(job *batchv1alpha1.Job) []pluginapi.Object {
 	var objects []pluginapi.Object
 	for _, p := range s.plugins {
 		objects = append(objects, p.Objects(job)...)

@@ -13,22 +13,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
-func testJob(plugins map[string][]string) *batch.Job {
+func testJob(plugins map[string][]string) *batchv1alpha1.Job {
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		Containers: []corev1.Container{{Name: "c"}}, InitContainers: []corev1.Container{{Name: "i"}},
 	}}
-	return &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: "ns", UID: "u"}, Spec: batch.JobSpec{
+	return &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: "ns", UID: "u"}, Spec: batchv1alpha1.JobSpec{
 		Plugins: plugins,
-		Tasks:   []batch.TaskSpec{{Name: "ps", Replicas: 1, Template: template}, {Name: "big-worker", Replicas: 2, Template: template}},
+		Tasks:   []batchv1alpha1.TaskSpec{{Name: "ps", Replicas: 1, Template: template}, {Name: "big-worker", Replicas: 2, Template: template}},
 	}}
 }
 
 // podOf returns the pod of a place with the job's plugins applied.
-func podOf(t *testing.T, job *batch.Job, task int, index int32) *corev1.Pod {
+func podOf(t *testing.T, job *batchv1alpha1.Job, task int, index int32) *corev1.Pod {
 	t.Helper()
 	set, err := For(job)
 	if err != nil {
@@ -39,7 +39,7 @@ func podOf(t *testing.T, job *batch.Job, task int, index int32) *corev1.Pod {
 	return pod
 }
 
-func object[T client.Object](t *testing.T, job *batch.Job) T {
+func object[T client.Object](t *testing.T, job *batchv1alpha1.Job) T {
 	t.Helper()
 	set, err := For(job)
 	if err != nil {

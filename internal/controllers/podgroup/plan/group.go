@@ -26,7 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vc-batch/vc/api/keys"
-	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/quotausage"
 )
 
@@ -43,17 +43,17 @@ func GroupNameFor(uid types.UID) string { return keys.PodGroupNamePrefix + strin
 
 // GroupFor returns the PodGroup of a plain pod. inherited holds the annotations of the pod's owners, of which earlier
 // ones take precedence.
-func GroupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup {
-	group := &scheduling.PodGroup{
+func GroupFor(pod *corev1.Pod, inherited map[string]string) *schedulingv1beta1.PodGroup {
+	group := &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: GroupNameOf(pod), Namespace: pod.Namespace, OwnerReferences: groupOwners(pod),
 			Annotations: groupAnnotations(pod, inherited), Labels: map[string]string{},
 		},
-		Spec: scheduling.PodGroupSpec{
+		Spec: schedulingv1beta1.PodGroupSpec{
 			MinMember: MinMember(pod.Annotations, inherited), Queue: pod.Annotations[keys.PodQueueName], PriorityClassName: pod.Spec.PriorityClassName,
 			NetworkTopology: parseTopology(pod.Annotations),
 		},
-		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
+		Status: schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupPending},
 	}
 	if group.Spec.Queue == "" {
 		group.Spec.Queue = inherited[keys.PodQueueName]
@@ -123,16 +123,16 @@ func MinMember(pod, inherited map[string]string) int32 {
 }
 
 // parseTopology reads the network topology from a pod's annotations. It may return nil.
-func parseTopology(a map[string]string) *scheduling.NetworkTopologySpec {
+func parseTopology(a map[string]string) *schedulingv1beta1.NetworkTopologySpec {
 	mode, hasMode := a[keys.NetworkTopologyMode]
 	tier, err := strconv.Atoi(a[keys.NetworkTopologyTier])
 	allowed := err == nil && tier >= 0 && tier <= math.MaxInt32 // the API rejects negative values
 	if !hasMode && !allowed {
 		return nil
 	}
-	t := &scheduling.NetworkTopologySpec{Mode: scheduling.HardNetworkTopologyMode}
-	if strings.EqualFold(mode, string(scheduling.SoftNetworkTopologyMode)) {
-		t.Mode = scheduling.SoftNetworkTopologyMode
+	t := &schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.HardNetworkTopologyMode}
+	if strings.EqualFold(mode, string(schedulingv1beta1.SoftNetworkTopologyMode)) {
+		t.Mode = schedulingv1beta1.SoftNetworkTopologyMode
 	}
 	if allowed {
 		t.HighestTierAllowed = &tier
@@ -151,7 +151,7 @@ func InheritAnnotations(to, from map[string]string) {
 
 // RefreshedGroup returns an existing PodGroup with the values of its pod and owner, and whether this changes it. Keys
 // set by others are kept.
-func RefreshedGroup(there, wanted *scheduling.PodGroup) (update *scheduling.PodGroup, changed bool) {
+func RefreshedGroup(there, wanted *schedulingv1beta1.PodGroup) (update *schedulingv1beta1.PodGroup, changed bool) {
 	update = there.DeepCopy()
 	update.Spec.MinMember = wanted.Spec.MinMember
 	if wanted.Spec.Queue != keys.DefaultQueue {
@@ -178,6 +178,6 @@ func RefreshedGroup(there, wanted *scheduling.PodGroup) (update *scheduling.PodG
 }
 
 // HaveDifferences reports whether two PodGroups differ in their spec, annotations or labels.
-func HaveDifferences(x, y *scheduling.PodGroup) bool {
+func HaveDifferences(x, y *schedulingv1beta1.PodGroup) bool {
 	return !equality.Semantic.DeepEqual(x.Spec, y.Spec) || !maps.Equal(x.Annotations, y.Annotations) || !maps.Equal(x.Labels, y.Labels)
 }

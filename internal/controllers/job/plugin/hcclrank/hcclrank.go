@@ -7,13 +7,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
-const Name = batch.PluginHCCLRank
+const Name = batchv1alpha1.PluginHCCLRank
 
 // rankVariable is the environment variable that overrides the computed rank.
 const rankVariable = "RANK"
@@ -21,12 +21,12 @@ const rankVariable = "RANK"
 type plugin struct{ master, worker string }
 
 // New returns the plugin.
-func New(arguments batch.PluginArguments) pluginapi.Plugin {
+func New(arguments batchv1alpha1.PluginArguments) pluginapi.Plugin {
 	return &plugin{master: arguments.String("master"), worker: arguments.String("worker")}
 }
 
 // Pod annotates a pod with its rank, unless the template already sets one.
-func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
+func (p *plugin) Pod(pod *corev1.Pod, job *batchv1alpha1.Job, task int, index int32) {
 	if _, given := pod.Annotations[keys.HCCLRank]; given {
 		return
 	}
@@ -57,7 +57,7 @@ func rankFromEnvironment(pod *corev1.Pod) string {
 }
 
 // rankInJob returns the rank of a pod. Masters come first, then workers. It returns "" for pods of other tasks.
-func (p *plugin) rankInJob(job *batch.Job, task int, index int32) string {
+func (p *plugin) rankInJob(job *batchv1alpha1.Job, task int, index int32) string {
 	switch job.Spec.Tasks[task].Name {
 	case p.master:
 	case p.worker:
@@ -70,4 +70,4 @@ func (p *plugin) rankInJob(job *batch.Job, task int, index int32) string {
 	return strconv.Itoa(int(index))
 }
 
-func (*plugin) Objects(*batch.Job) []pluginapi.Object { return nil }
+func (*plugin) Objects(*batchv1alpha1.Job) []pluginapi.Object { return nil }

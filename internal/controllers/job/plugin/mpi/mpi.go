@@ -8,12 +8,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
-const Name = batch.PluginMPI
+const Name = batchv1alpha1.PluginMPI
 
 const (
 	// Hosts is the environment variable that contains the comma-separated hosts of the workers.
@@ -28,12 +28,12 @@ type plugin struct {
 }
 
 // New returns the plugin.
-func New(arguments batch.PluginArguments) pluginapi.Plugin {
+func New(arguments batchv1alpha1.PluginArguments) pluginapi.Plugin {
 	return &plugin{master: arguments.String("master"), worker: arguments.String("worker"), port: arguments.Int("port")}
 }
 
 // Pod adds the hosts and the port to a pod. It does nothing if the job has no workers.
-func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
+func (p *plugin) Pod(pod *corev1.Pod, job *batchv1alpha1.Job, task int, _ int32) {
 	workers := pluginapi.TaskIndex(job, p.worker)
 	if workers < 0 {
 		return
@@ -54,4 +54,4 @@ func (p *plugin) setHostVariables(pod *corev1.Pod, hosts string) {
 	pluginapi.EachContainer(pod, func(c *corev1.Container) { pluginapi.SetEnvVariable(c, Hosts, hosts) })
 }
 
-func (*plugin) Objects(*batch.Job) []pluginapi.Object { return nil }
+func (*plugin) Objects(*batchv1alpha1.Job) []pluginapi.Object { return nil }

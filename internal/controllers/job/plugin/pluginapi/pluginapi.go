@@ -13,15 +13,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // Plugin extends the pods of a job and defines additional objects.
 type Plugin interface {
 	// Pod changes a pod, which is about to be created with the given index in job.ScreenSpec.Tasks[task].
-	Pod(pod *corev1.Pod, job *batch.Job, task int, index int32)
+	Pod(pod *corev1.Pod, job *batchv1alpha1.Job, task int, index int32)
 	// Objects returns the API objects, other than pods, that the job needs for its current spec.
-	Objects(job *batch.Job) []Object
+	Objects(job *batchv1alpha1.Job) []Object
 }
 
 // MaxEnvBytes is the maximum size of one environment variable. Linux does not start a process with a variable of more
@@ -58,7 +58,7 @@ func CreateOnce(wanted client.Object) Object {
 }
 
 // ObjectMeta returns the metadata for an object that the job owns.
-func ObjectMeta(job *batch.Job, name string) metav1.ObjectMeta {
+func ObjectMeta(job *batchv1alpha1.Job, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: name, Namespace: job.Namespace,
 		OwnerReferences: []metav1.OwnerReference{JobOwnerReference(job)},
@@ -66,12 +66,12 @@ func ObjectMeta(job *batch.Job, name string) metav1.ObjectMeta {
 }
 
 // JobOwnerReference returns the controller reference to a job.
-func JobOwnerReference(job *batch.Job) metav1.OwnerReference {
-	return *metav1.NewControllerRef(job, batch.GroupVersion.WithKind("Job"))
+func JobOwnerReference(job *batchv1alpha1.Job) metav1.OwnerReference {
+	return *metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job"))
 }
 
 // PodNameFor returns the name of a job's pod.
-func PodNameFor(job *batch.Job, task int, index int32) string {
+func PodNameFor(job *batchv1alpha1.Job, task int, index int32) string {
 	return fmt.Sprintf("%s-%s-%d", job.Name, job.Spec.Tasks[task].Name, index)
 }
 
@@ -86,7 +86,7 @@ func (h Host) FQDN() string { return h.Name + "." + h.Subdomain }
 
 // MaxListBytes returns an upper bound for the length of a task's host list, including one separator per host, without
 // building the list.
-func MaxListBytes(job *batch.Job, task int) int64 {
+func MaxListBytes(job *batchv1alpha1.Job, task int) int64 {
 	spec := &job.Spec.Tasks[task]
 	perHost := int64(len(job.Name) + len(spec.Template.Spec.Subdomain) + 2)
 	if fixed := spec.Template.Spec.Hostname; fixed != "" {
@@ -97,7 +97,7 @@ func MaxListBytes(job *batch.Job, task int) int64 {
 
 // IsListable reports whether the host lists of all tasks are small enough to be built. A job may have more replicas
 // than fit into memory.
-func IsListable(job *batch.Job) bool {
+func IsListable(job *batchv1alpha1.Job) bool {
 	var total int64
 	for i := range job.Spec.Tasks {
 		total += MaxListBytes(job, i)
@@ -107,7 +107,7 @@ func IsListable(job *batch.Job) bool {
 
 // HostsOfTask returns the hosts of a task, one per index. If the template has a fixed host name, there is only one
 // host. The result is empty if the job is not listable.
-func HostsOfTask(job *batch.Job, task int) []Host {
+func HostsOfTask(job *batchv1alpha1.Job, task int) []Host {
 	if !IsListable(job) {
 		return nil
 	}
@@ -115,7 +115,7 @@ func HostsOfTask(job *batch.Job, task int) []Host {
 }
 
 // FirstHosts returns the first hosts of a task, up to the given number.
-func FirstHosts(job *batch.Job, task int, most int32) []Host {
+func FirstHosts(job *batchv1alpha1.Job, task int, most int32) []Host {
 	spec := &job.Spec.Tasks[task]
 	subdomain := spec.Template.Spec.Subdomain
 	if subdomain == "" {
@@ -133,7 +133,7 @@ func FirstHosts(job *batch.Job, task int, most int32) []Host {
 }
 
 // TaskAddresses returns the fully qualified names of a task's hosts.
-func TaskAddresses(job *batch.Job, task int) []string {
+func TaskAddresses(job *batchv1alpha1.Job, task int) []string {
 	hosts := HostsOfTask(job, task)
 	names := make([]string, len(hosts))
 	for i, h := range hosts {
@@ -143,7 +143,7 @@ func TaskAddresses(job *batch.Job, task int) []string {
 }
 
 // FirstAddress returns the fully qualified name of the first pod of a task.
-func FirstAddress(job *batch.Job, task int) string {
+func FirstAddress(job *batchv1alpha1.Job, task int) string {
 	spec := &job.Spec.Tasks[task]
 	h := Host{Name: PodNameFor(job, task, 0), Subdomain: job.Name}
 	if fixed := spec.Template.Spec.Hostname; fixed != "" {
@@ -156,8 +156,8 @@ func FirstAddress(job *batch.Job, task int) string {
 }
 
 // TaskIndex returns the index of the task with the given name; -1 if none exists.
-func TaskIndex(job *batch.Job, name string) int {
-	return slices.IndexFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == name })
+func TaskIndex(job *batchv1alpha1.Job, name string) int {
+	return slices.IndexFunc(job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return t.Name == name })
 }
 
 // EachContainer calls f for all containers and init containers of a pod.

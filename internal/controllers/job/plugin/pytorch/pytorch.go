@@ -7,12 +7,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
-const Name = batch.PluginPyTorch
+const Name = batchv1alpha1.PluginPyTorch
 
 // Environment variables that torch.distributed reads, and the name of the master's port.
 const (
@@ -32,7 +32,7 @@ type plugin struct {
 }
 
 // New returns the plugin.
-func New(arguments batch.PluginArguments) pluginapi.Plugin {
+func New(arguments batchv1alpha1.PluginArguments) pluginapi.Plugin {
 	return &plugin{
 		master: arguments.String("master"), worker: arguments.String("worker"), port: arguments.Int("port"),
 		wait: arguments.Bool("wait-master-enabled"), waitSeconds: arguments.Int("wait-master-timeout"), waitImage: arguments.String("wait-master-image"),
@@ -40,7 +40,7 @@ func New(arguments batch.PluginArguments) pluginapi.Plugin {
 }
 
 // Pod sets the variables in a pod. It does nothing if the job has no master.
-func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
+func (p *plugin) Pod(pod *corev1.Pod, job *batchv1alpha1.Job, task int, index int32) {
 	master := pluginapi.TaskIndex(job, p.master)
 	if master < 0 {
 		return
@@ -63,7 +63,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 
 // worldSizeAndRank returns the number of processes and the rank of a pod. Masters come first, then workers. The rank of
 // a pod in another task is -1.
-func (p *plugin) worldSizeAndRank(job *batch.Job, task int, index int32) (world, rank int32) {
+func (p *plugin) worldSizeAndRank(job *batchv1alpha1.Job, task int, index int32) (world, rank int32) {
 	master, worker := pluginapi.TaskIndex(job, p.master), pluginapi.TaskIndex(job, p.worker)
 	world, rank = job.Spec.Tasks[master].Replicas, -1
 	switch {
@@ -78,4 +78,4 @@ func (p *plugin) worldSizeAndRank(job *batch.Job, task int, index int32) (world,
 	return world, rank
 }
 
-func (*plugin) Objects(*batch.Job) []pluginapi.Object { return nil }
+func (*plugin) Objects(*batchv1alpha1.Job) []pluginapi.Object { return nil }

@@ -8,13 +8,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
-const Name = batch.PluginRay
+const Name = batchv1alpha1.PluginRay
 
 // Names of the head's ports.
 const (
@@ -29,7 +29,7 @@ type plugin struct {
 }
 
 // New returns the plugin.
-func New(arguments batch.PluginArguments) pluginapi.Plugin {
+func New(arguments batchv1alpha1.PluginArguments) pluginapi.Plugin {
 	return &plugin{
 		head: arguments.String("head"), headContainer: arguments.String("headContainer"),
 		worker: arguments.String("worker"), workerContainer: arguments.String("workerContainer"),
@@ -47,7 +47,7 @@ func (p *plugin) namedPorts() []port {
 }
 
 // Pod sets up a pod of the head or a worker. It does nothing if the job has no head; admission rejects such a job.
-func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
+func (p *plugin) Pod(pod *corev1.Pod, job *batchv1alpha1.Job, task int, _ int32) {
 	head := pluginapi.TaskIndex(job, p.head)
 	if head < 0 {
 		return
@@ -70,9 +70,9 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
 func setCommand(c *corev1.Container, line string) { c.Command = []string{"sh", "-c", line} }
 
 // ServiceName returns the name of the Service that clients of the job's Ray cluster connect to.
-func ServiceName(job *batch.Job) string { return job.Name + batch.RayHeadSuffix }
+func ServiceName(job *batchv1alpha1.Job) string { return job.Name + batchv1alpha1.RayHeadSuffix }
 
-func (p *plugin) Objects(job *batch.Job) []pluginapi.Object {
+func (p *plugin) Objects(job *batchv1alpha1.Job) []pluginapi.Object {
 	service := &corev1.Service{ObjectMeta: pluginapi.ObjectMeta(job, ServiceName(job)), Spec: corev1.ServiceSpec{
 		Type:     corev1.ServiceTypeClusterIP,
 		Selector: map[string]string{keys.JobName: job.Name, keys.JobNamespace: job.Namespace, keys.TaskSpec: p.head},

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
@@ -17,7 +17,7 @@ const hostBytes = len("Host \n  HostName .\n  Port 65535\n")
 
 // clientConfigFor returns the ssh client configuration, with an entry for the short name of every host of the job. If
 // this would be too large for a Secret, the hosts of each task share an entry.
-func (p *plugin) clientConfigFor(job *batch.Job) []byte {
+func (p *plugin) clientConfigFor(job *batchv1alpha1.Job) []byte {
 	var b strings.Builder
 	b.WriteString("StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n")
 	hosts, size := make([][]pluginapi.Host, len(job.Spec.Tasks)), 0

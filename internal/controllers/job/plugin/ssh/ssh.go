@@ -16,12 +16,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
-const Name = batch.PluginSSH
+const Name = batchv1alpha1.PluginSSH
 
 // Keys of the Secret, which are also the names of the files.
 const (
@@ -45,7 +45,7 @@ type plugin struct {
 }
 
 // New returns the plugin. An invalid port is replaced by 22, as in Volcano.
-func New(arguments batch.PluginArguments) pluginapi.Plugin {
+func New(arguments batchv1alpha1.PluginArguments) pluginapi.Plugin {
 	p := &plugin{
 		path:       arguments.String("ssh-key-file-path"),
 		privateKey: arguments.String("ssh-private-key"),
@@ -59,9 +59,9 @@ func New(arguments batch.PluginArguments) pluginapi.Plugin {
 }
 
 // SecretName returns the name of the Secret with the job's keys.
-func SecretName(job *batch.Job) string { return job.Name + "-ssh" }
+func SecretName(job *batchv1alpha1.Job) string { return job.Name + "-ssh" }
 
-func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
+func (p *plugin) Pod(pod *corev1.Pod, job *batchv1alpha1.Job, _ int, _ int32) {
 	mode := int32(0o600)
 	if p.path != defaultPath {
 		mode = 0o644 // another user owns the home directory, and that user's sshd must be able to read the files
@@ -77,7 +77,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
 	})
 }
 
-func (p *plugin) Objects(job *batch.Job) []pluginapi.Object {
+func (p *plugin) Objects(job *batchv1alpha1.Job) []pluginapi.Object {
 	wanted := &corev1.Secret{ObjectMeta: pluginapi.ObjectMeta(job, SecretName(job))}
 	config := p.clientConfigFor(job)
 	return []pluginapi.Object{{Wanted: wanted, Merge: func(existing client.Object, random io.Reader) (client.Object, bool, error) {

@@ -14,16 +14,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
-const Name = batch.PluginService
+const Name = batchv1alpha1.PluginService
 
 // MountPath is the directory that contains the host lists.
-const MountPath = batch.ServiceMountPath
+const MountPath = batchv1alpha1.ServiceMountPath
 
 // maxDataBytes is the maximum size of the ConfigMap's data. The API server rejects more than 1 MiB.
 const maxDataBytes = 900 << 10
@@ -36,7 +36,7 @@ type plugin struct {
 }
 
 // New returns the plugin.
-func New(arguments batch.PluginArguments) pluginapi.Plugin {
+func New(arguments batchv1alpha1.PluginArguments) pluginapi.Plugin {
 	return &plugin{
 		publishNotReady: arguments.Bool("publish-not-ready-addresses"),
 		notReadyGiven:   arguments.Given("publish-not-ready-addresses"),
@@ -46,9 +46,9 @@ func New(arguments batch.PluginArguments) pluginapi.Plugin {
 }
 
 // ConfigMapName returns the name of the ConfigMap with the job's host lists.
-func ConfigMapName(job *batch.Job) string { return job.Name + "-svc" }
+func ConfigMapName(job *batchv1alpha1.Job) string { return job.Name + "-svc" }
 
-func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
+func (p *plugin) Pod(pod *corev1.Pod, job *batchv1alpha1.Job, _ int, _ int32) {
 	if pod.Spec.Hostname == "" {
 		pod.Spec.Hostname = pod.Name
 	}
@@ -67,7 +67,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
 }
 
 // environmentVariables returns environment variables that refer to keys of the ConfigMap.
-func (p *plugin) environmentVariables(job *batch.Job) []corev1.EnvVar {
+func (p *plugin) environmentVariables(job *batchv1alpha1.Job) []corev1.EnvVar {
 	if !p.hostsEnv {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (p *plugin) environmentVariables(job *batch.Job) []corev1.EnvVar {
 // fitsInEnvironment reports for each task whether its hosts are available as an environment variable in addition to the
 // file. The list must be short enough for an environment variable, and the ConfigMap must have space for the second
 // copy.
-func fitsInEnvironment(job *batch.Job) []bool {
+func fitsInEnvironment(job *batchv1alpha1.Job) []bool {
 	fits, size := make([]bool, len(job.Spec.Tasks)), int64(0)
 	for i := range job.Spec.Tasks {
 		size += pluginapi.MaxListBytes(job, i)
@@ -99,26 +99,26 @@ func fitsInEnvironment(job *batch.Job) []bool {
 	return fits
 }
 
-func variableFrom(job *batch.Job, key string) corev1.EnvVar {
+func variableFrom(job *batchv1alpha1.Job, key string) corev1.EnvVar {
 	return corev1.EnvVar{Name: key, ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
 		LocalObjectReference: corev1.LocalObjectReference{Name: ConfigMapName(job)}, Key: key,
 	}}}
 }
 
-func taskKeyPrefix(job *batch.Job, task int) string {
+func taskKeyPrefix(job *batchv1alpha1.Job, task int) string {
 	return strings.ReplaceAll(job.Spec.Tasks[task].Name, "-", "_")
 }
 
-func hostsVariable(job *batch.Job, task int) string {
+func hostsVariable(job *batchv1alpha1.Job, task int) string {
 	return "VC_" + strings.ToUpper(taskKeyPrefix(job, task)) + "_HOSTS"
 }
 
-func countVariable(job *batch.Job, task int) string {
+func countVariable(job *batchv1alpha1.Job, task int) string {
 	return "VC_" + strings.ToUpper(taskKeyPrefix(job, task)) + "_NUM"
 }
 
 // ConfigMapData returns the data of the job's ConfigMap.
-func ConfigMapData(job *batch.Job) map[string]string {
+func ConfigMapData(job *batchv1alpha1.Job) map[string]string {
 	data, fits := map[string]string{}, fitsInEnvironment(job)
 	for i := range job.Spec.Tasks {
 		names := pluginapi.TaskAddresses(job, i)
@@ -131,7 +131,7 @@ func ConfigMapData(job *batch.Job) map[string]string {
 	return data
 }
 
-func (p *plugin) Objects(job *batch.Job) []pluginapi.Object {
+func (p *plugin) Objects(job *batchv1alpha1.Job) []pluginapi.Object {
 	objects := []pluginapi.Object{configMapObject(job), p.serviceObject(job)}
 	if !p.noNetworkPolicy {
 		objects = append(objects, pluginapi.CreateOnce(networkPolicy(job)))
@@ -139,7 +139,7 @@ func (p *plugin) Objects(job *batch.Job) []pluginapi.Object {
 	return objects
 }
 
-func configMapObject(job *batch.Job) pluginapi.Object {
+func configMapObject(job *batchv1alpha1.Job) pluginapi.Object {
 	wanted := &corev1.ConfigMap{ObjectMeta: pluginapi.ObjectMeta(job, ConfigMapName(job)), Data: ConfigMapData(job)}
 	return pluginapi.Object{Wanted: wanted, Merge: func(existing client.Object, _ io.Reader) (client.Object, bool, error) {
 		there, ok := existing.(*corev1.ConfigMap)
@@ -156,12 +156,12 @@ func configMapObject(job *batch.Job) pluginapi.Object {
 }
 
 // podSelectorLabels returns the labels that select the pods of the job.
-func podSelectorLabels(job *batch.Job) map[string]string {
+func podSelectorLabels(job *batchv1alpha1.Job) map[string]string {
 	return map[string]string{keys.JobName: job.Name, keys.JobNamespace: job.Namespace}
 }
 
 // serviceObject returns the Service. A user's headless Service that selects the job's pods may replace it.
-func (p *plugin) serviceObject(job *batch.Job) pluginapi.Object {
+func (p *plugin) serviceObject(job *batchv1alpha1.Job) pluginapi.Object {
 	o := pluginapi.CreateOnce(p.newService(job))
 	o.Foreign = func(existing client.Object) string {
 		there, ok := existing.(*corev1.Service)
@@ -173,7 +173,7 @@ func (p *plugin) serviceObject(job *batch.Job) pluginapi.Object {
 	return o
 }
 
-func (p *plugin) newService(job *batch.Job) *corev1.Service {
+func (p *plugin) newService(job *batchv1alpha1.Job) *corev1.Service {
 	return &corev1.Service{ObjectMeta: pluginapi.ObjectMeta(job, job.Name), Spec: corev1.ServiceSpec{
 		ClusterIP: corev1.ClusterIPNone, Selector: podSelectorLabels(job), PublishNotReadyAddresses: p.publishesNotReady(job),
 	}}
@@ -182,11 +182,11 @@ func (p *plugin) newService(job *batch.Job) *corev1.Service {
 // publishesNotReady reports whether names can be resolved before the pods are ready. Frameworks whose pods connect to
 // each other at startup need this: a worker that becomes ready only after it has reached the master would otherwise
 // wait forever.
-func (p *plugin) publishesNotReady(job *batch.Job) bool {
+func (p *plugin) publishesNotReady(job *batchv1alpha1.Job) bool {
 	if p.notReadyGiven {
 		return p.publishNotReady
 	}
-	for _, name := range []string{batch.PluginMPI, batch.PluginPyTorch, batch.PluginRay, batch.PluginTensorFlow} {
+	for _, name := range []string{batchv1alpha1.PluginMPI, batchv1alpha1.PluginPyTorch, batchv1alpha1.PluginRay, batchv1alpha1.PluginTensorFlow} {
 		if _, ok := job.Spec.Plugins[name]; ok {
 			return true
 		}
@@ -194,7 +194,7 @@ func (p *plugin) publishesNotReady(job *batch.Job) bool {
 	return false
 }
 
-func networkPolicy(job *batch.Job) *networkingv1.NetworkPolicy {
+func networkPolicy(job *batchv1alpha1.Job) *networkingv1.NetworkPolicy {
 	own := metav1.LabelSelector{MatchLabels: podSelectorLabels(job)}
 	return &networkingv1.NetworkPolicy{ObjectMeta: pluginapi.ObjectMeta(job, job.Name), Spec: networkingv1.NetworkPolicySpec{
 		PodSelector: own,

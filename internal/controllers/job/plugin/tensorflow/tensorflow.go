@@ -8,12 +8,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/pluginapi"
 )
 
 // Name is the key in spec.plugins.
-const Name = batch.PluginTensorFlow
+const Name = batchv1alpha1.PluginTensorFlow
 
 // Variable is the environment variable that TensorFlow reads.
 const Variable = "TF_CONFIG"
@@ -42,7 +42,7 @@ type plugin struct {
 }
 
 // New returns the plugin.
-func New(arguments batch.PluginArguments) pluginapi.Plugin {
+func New(arguments batchv1alpha1.PluginArguments) pluginapi.Plugin {
 	return &plugin{
 		ps: arguments.String("ps"), worker: arguments.String("worker"), chief: arguments.String("chief"), evaluator: arguments.String("evaluator"),
 		port: arguments.Int("port"),
@@ -51,7 +51,7 @@ func New(arguments batch.PluginArguments) pluginapi.Plugin {
 
 // Pod sets TF_CONFIG in a pod. It does nothing if the job has a single pod, because TensorFlow is not distributed
 // then.
-func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
+func (p *plugin) Pod(pod *corev1.Pod, job *batchv1alpha1.Job, task int, index int32) {
 	if len(job.Spec.Tasks) == 1 && job.Spec.Tasks[0].Replicas == 1 {
 		return
 	}
@@ -68,7 +68,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 }
 
 // roleAddresses returns host:port for each pod of a role; nil if the job has no such task.
-func (p *plugin) roleAddresses(job *batch.Job, name string) []string {
+func (p *plugin) roleAddresses(job *batchv1alpha1.Job, name string) []string {
 	task := pluginapi.TaskIndex(job, name)
 	if task < 0 {
 		return nil
@@ -95,4 +95,4 @@ func (p *plugin) tensorFlowRole(task string) string {
 	return task
 }
 
-func (*plugin) Objects(*batch.Job) []pluginapi.Object { return nil }
+func (*plugin) Objects(*batchv1alpha1.Job) []pluginapi.Object { return nil }
