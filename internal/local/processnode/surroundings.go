@@ -29,7 +29,7 @@ type surroundings struct {
 	address    string
 	hostname   string
 	volumes    volume.Set
-	services   []string // environment variables for services
+	services   []corev1.EnvVar // environment variables for services
 	proxy      net.Listener
 	cancel     context.CancelFunc // stops the refresh of volumes
 

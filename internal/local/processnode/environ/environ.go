@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/kubernetes/pkg/kubelet/envvars"
+	"k8s.io/kubernetes/third_party/forked/golang/expansion"
 )
 
 // Facts holds values that the pod object does not contain.
@@ -25,8 +27,11 @@ type Sources struct {
 
 // BuildEnvironment returns the environment of a container. Variables for services come first; the container's own
 // definitions override them. Keys of a ConfigMap that are not valid variable names are omitted.
-func BuildEnvironment(pod *corev1.Pod, container *corev1.Container, services []string, facts Facts, sources Sources) (env []string, err error) {
-	b := &builder{pod: pod, container: container, facts: facts, sources: sources, services: linesToMap(services), values: map[string]string{}}
+func BuildEnvironment(pod *corev1.Pod, container *corev1.Container, services []corev1.EnvVar, facts Facts, sources Sources) (env []string, err error) {
+	b := &builder{pod: pod, container: container, facts: facts, sources: sources, services: map[string]string{}, values: map[string]string{}}
+	for _, service := range services {
+		b.services[service.Name] = service.Value
+	}
 	for i := range container.EnvFrom {
 		if err := b.addAllFrom(&container.EnvFrom[i]); err != nil {
 			return nil, err
@@ -37,10 +42,9 @@ func BuildEnvironment(pod *corev1.Pod, container *corev1.Container, services []s
 			return nil, err
 		}
 	}
-	for _, line := range services {
-		key, _, _ := strings.Cut(line, "=")
-		if _, overridden := b.values[key]; !overridden {
-			env = append(env, line)
+	for _, service := range services {
+		if _, overridden := b.values[service.Name]; !overridden {
+			env = append(env, service.Name+"="+service.Value)
 		}
 	}
 	for _, key := range b.order {
@@ -66,14 +70,6 @@ func (b *builder) setVariableOnce(key, value string) {
 	b.values[key] = value
 }
 
-func (b *builder) lookUpVariable(key string) (string, bool) {
-	if value, ok := b.values[key]; ok {
-		return value, true
-	}
-	value, ok := b.services[key]
-	return value, ok
-}
-
 func (b *builder) addAllFrom(source *corev1.EnvFromSource) error {
 	data := map[string]string{}
 	switch {
@@ -93,7 +89,7 @@ func (b *builder) addAllFrom(source *corev1.EnvFromSource) error {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(data)) {
-		if name := source.Prefix + key; isVariable(name) {
+		if name := source.Prefix + key; len(validation.IsRelaxedEnvVarName(name)) == 0 {
 			b.setVariableOnce(name, data[key])
 		}
 	}
@@ -102,7 +98,7 @@ func (b *builder) addAllFrom(source *corev1.EnvFromSource) error {
 
 func (b *builder) addVariable(variable *corev1.EnvVar) error {
 	if variable.ValueFrom == nil {
-		b.setVariableOnce(variable.Name, ExpandVariables(variable.Value, b.lookUpVariable))
+		b.setVariableOnce(variable.Name, expansion.Expand(variable.Value, expansion.MappingFuncFor(b.values, b.services)))
 		return nil
 	}
 	value, found, err := b.resolveSource(variable.ValueFrom)
@@ -161,63 +157,18 @@ func missingKeyError(key, kind, namespace, name string, optional *bool) error {
 	return fmt.Errorf("couldn't find key %s in %s %s/%s", key, kind, namespace, name)
 }
 
-// isVariable reports whether a key of a ConfigMap is a valid variable name: printable ASCII without "=".
-func isVariable(name string) bool {
-	for i := range len(name) {
-		if name[i] < ' ' || name[i] > '~' || name[i] == '=' {
-			return false
-		}
-	}
-	return name != ""
-}
-
 // ServiceVariables returns the variables for the API server's service and, if the pod enables service links, for the
 // services in the pod's namespace.
-func ServiceVariables(pod *corev1.Pod, services []*corev1.Service) []string {
-	all := pod.Spec.EnableServiceLinks == nil || *pod.Spec.EnableServiceLinks
-	var env []string
-	for _, service := range services {
-		if !IsAPIServer(service) && (!all || service.Namespace != pod.Namespace) {
-			continue
-		}
-		if service.Spec.ClusterIP == "" || service.Spec.ClusterIP == corev1.ClusterIPNone || len(service.Spec.Ports) == 0 {
-			continue
-		}
-		env = append(env, serviceVariables(service)...)
-	}
-	return env
+func ServiceVariables(pod *corev1.Pod, services []*corev1.Service) []corev1.EnvVar {
+	links := pod.Spec.EnableServiceLinks == nil || *pod.Spec.EnableServiceLinks
+	linked := slices.DeleteFunc(slices.Clone(services), func(service *corev1.Service) bool {
+		ofPod := IsAPIServer(service) || (links && service.Namespace == pod.Namespace)
+		return !ofPod || len(service.Spec.Ports) == 0 // FromServices requires a port
+	})
+	return envvars.FromServices(linked)
 }
 
 // IsAPIServer reports whether the service represents the API server.
 func IsAPIServer(service *corev1.Service) bool {
 	return service.Namespace == corev1.NamespaceDefault && service.Name == "kubernetes"
-}
-
-func serviceVariables(service *corev1.Service) []string {
-	name := strings.ToUpper(strings.ReplaceAll(service.Name, "-", "_"))
-	address := service.Spec.ClusterIP
-	first := service.Spec.Ports[0]
-	env := []string{
-		name + "_SERVICE_HOST=" + address,
-		fmt.Sprintf("%s_SERVICE_PORT=%d", name, first.Port),
-	}
-	for _, port := range service.Spec.Ports {
-		if port.Name != "" {
-			suffix := strings.ToUpper(strings.ReplaceAll(port.Name, "-", "_"))
-			env = append(env, fmt.Sprintf("%s_SERVICE_PORT_%s=%d", name, suffix, port.Port))
-		}
-	}
-	for i, port := range service.Spec.Ports {
-		protocol := strings.ToLower(string(port.Protocol))
-		if protocol == "" {
-			protocol = "tcp"
-		}
-		url := fmt.Sprintf("%s://%s:%d", protocol, address, port.Port)
-		prefix := fmt.Sprintf("%s_PORT_%d_%s", name, port.Port, strings.ToUpper(protocol))
-		if i == 0 {
-			env = append(env, name+"_PORT="+url)
-		}
-		env = append(env, prefix+"="+url, prefix+"_PROTO="+protocol, fmt.Sprintf("%s_PORT=%d", prefix, port.Port), prefix+"_ADDR="+address)
-	}
-	return env
 }

@@ -2,7 +2,7 @@ package environ
 
 import (
 	"errors"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"pgregory.net/rapid"
 )
 
 var errAbsent = errors.New("absent")
@@ -40,13 +39,13 @@ func TestMake(t *testing.T) {
 	}
 	cases := map[string]struct {
 		container corev1.Container
-		services  []string
+		services  []corev1.EnvVar
 		want      []string
 		err       string
 	}{
 		"a value refers to an earlier one and to a service": {
 			container: corev1.Container{Env: []corev1.EnvVar{{Name: "A", Value: "1"}, {Name: "B", Value: "$(A)-$(S)-$(C)-$$(A)"}, {Name: "C", Value: "3"}}},
-			services:  []string{"S=svc"}, want: []string{"S=svc", "A=1", "B=1-svc-$(C)-$(A)", "C=3"},
+			services:  []corev1.EnvVar{{Name: "S", Value: "svc"}}, want: []string{"S=svc", "A=1", "B=1-svc-$(C)-$(A)", "C=3"},
 		},
 		"fields of the pod": {
 			container: corev1.Container{Env: []corev1.EnvVar{{Name: "N", ValueFrom: field("metadata.name")}, {Name: "L", ValueFrom: field("metadata.labels['app']")}, {Name: "I", ValueFrom: field("status.podIP")}}},
@@ -95,25 +94,47 @@ func TestMake(t *testing.T) {
 	}
 }
 
-func TestServices(t *testing.T) {
+func TestServicesBecomeVariables(t *testing.T) {
 	kubernetes := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}, Spec: corev1.ServiceSpec{ClusterIP: "10.96.0.1", Ports: []corev1.ServicePort{{Name: "https", Port: 443}}}}
 	headless := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "job"}, Spec: corev1.ServiceSpec{ClusterIP: "None", Ports: []corev1.ServicePort{{Port: 1}}}}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "n"}, Spec: corev1.PodSpec{EnableServiceLinks: ptr.To(false)}}
-	want := []string{
+	database := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "my-db"}, Spec: corev1.ServiceSpec{ClusterIP: "10.96.0.2", Ports: []corev1.ServicePort{{Port: 53, Protocol: corev1.ProtocolUDP}}}}
+	withoutPorts := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "bare"}, Spec: corev1.ServiceSpec{ClusterIP: "10.96.0.3"}}
+	elsewhere := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "x"}, Spec: corev1.ServiceSpec{ClusterIP: "10.96.0.4", Ports: []corev1.ServicePort{{Port: 1}}}}
+	services := []*corev1.Service{kubernetes, headless, database, withoutPorts, elsewhere}
+	ofAPIServer := []string{
 		"KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=443", "KUBERNETES_SERVICE_PORT_HTTPS=443", "KUBERNETES_PORT=tcp://10.96.0.1:443",
 		"KUBERNETES_PORT_443_TCP=tcp://10.96.0.1:443", "KUBERNETES_PORT_443_TCP_PROTO=tcp", "KUBERNETES_PORT_443_TCP_PORT=443", "KUBERNETES_PORT_443_TCP_ADDR=10.96.0.1",
 	}
-	if diff := cmp.Diff(want, ServiceVariables(pod, []*corev1.Service{kubernetes, headless})); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	ofDatabase := []string{
+		"MY_DB_SERVICE_HOST=10.96.0.2", "MY_DB_SERVICE_PORT=53", "MY_DB_PORT=udp://10.96.0.2:53",
+		"MY_DB_PORT_53_UDP=udp://10.96.0.2:53", "MY_DB_PORT_53_UDP_PROTO=udp", "MY_DB_PORT_53_UDP_PORT=53", "MY_DB_PORT_53_UDP_ADDR=10.96.0.2",
+	}
+	cases := map[string]struct {
+		links *bool
+		want  []string
+	}{
+		"without service links": {ptr.To(false), ofAPIServer},
+		"with service links":    {nil, slices.Concat(ofAPIServer, ofDatabase)},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "n"}, Spec: corev1.PodSpec{EnableServiceLinks: c.links}}
+			got, err := BuildEnvironment(pod, &corev1.Container{}, ServiceVariables(pod, services), Facts{}, testSources())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
 	}
 }
 
-func TestExpandLeavesTextWithoutDollarsAlone(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.String().Draw(t, "text")
-		escaped := strings.ReplaceAll(text, "$", "$$")
-		if got := ExpandVariables(escaped, func(string) (string, bool) { return "!", true }); got != text {
-			t.Fatalf("got %q, want %q", got, text)
-		}
-	})
+func TestArgumentsReferToTheEnvironment(t *testing.T) {
+	env := []string{"A=1", "EMPTY=", "EQ=a=b"}
+	args := []string{"plain", "$(A)$(EMPTY)$(EQ)", "$(NONE)", "$$(A) $$$(A)", "$(A", "50% $x $"}
+	want := []string{"plain", "1a=b", "$(NONE)", "$(A) $1", "$(A", "50% $x $"}
+	if diff := cmp.Diff(want, ExpandArguments(args, env)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
 }
