@@ -117,7 +117,7 @@ func (b *builder) resolveSource(from *corev1.EnvVarSource) (value string, found 
 		value, err = FieldValue(b.pod, from.FieldRef.FieldPath, b.facts)
 		return value, true, err
 	case from.ResourceFieldRef != nil:
-		value, err = ResourceField(b.pod, b.container, from.ResourceFieldRef, b.facts)
+		value, err = ResourceField(b.pod, b.container.Name, from.ResourceFieldRef, b.facts)
 		return value, true, err
 	case from.ConfigMapKeyRef != nil:
 		ref := from.ConfigMapKeyRef

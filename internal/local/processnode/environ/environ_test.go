@@ -32,8 +32,12 @@ func testSources() Sources {
 	}
 }
 
-func TestMake(t *testing.T) {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", Labels: map[string]string{"app": "x"}}}
+func TestBuildEnvironment(t *testing.T) {
+	requests := corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("250m")}}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", UID: "u", Labels: map[string]string{"app": "x", "a/b": "y \"z\""}},
+		Spec:       corev1.PodSpec{NodeName: "node", InitContainers: []corev1.Container{{Name: "first", Resources: requests}}},
+	}
 	field := func(path string) *corev1.EnvVarSource {
 		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}
 	}
@@ -50,6 +54,10 @@ func TestMake(t *testing.T) {
 		"fields of the pod": {
 			container: corev1.Container{Env: []corev1.EnvVar{{Name: "N", ValueFrom: field("metadata.name")}, {Name: "L", ValueFrom: field("metadata.labels['app']")}, {Name: "I", ValueFrom: field("status.podIP")}}},
 			want:      []string{"N=p", "L=x", "I=10.0.0.2"},
+		},
+		"all labels of the pod": {
+			container: corev1.Container{Env: []corev1.EnvVar{{Name: "L", ValueFrom: field("metadata.labels")}, {Name: "B", ValueFrom: field("metadata.labels['a/b']")}, {Name: "U", ValueFrom: field("metadata.uid")}, {Name: "NODE", ValueFrom: field("spec.nodeName")}}},
+			want:      []string{"L=a/b=\"y \\\"z\\\"\"\napp=\"x\"", "B=y \"z\"", "U=u", "NODE=node"},
 		},
 		"all of a ConfigMap with a prefix, and the container's own value wins": {
 			container: corev1.Container{
@@ -69,20 +77,32 @@ func TestMake(t *testing.T) {
 			container: corev1.Container{Env: []corev1.EnvVar{{Name: "K", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Key: "zz"}}}}},
 			err:       "env K: couldn't find key zz in Secret n/s",
 		},
+		"a field that is not in the downward API": {
+			container: corev1.Container{Env: []corev1.EnvVar{{Name: "F", ValueFrom: field("spec.priority")}}},
+			err:       "env F: unsupported fieldPath: spec.priority",
+		},
+		"a container that is missing": {
+			container: corev1.Container{Env: []corev1.EnvVar{{Name: "R", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{ContainerName: "none", Resource: "limits.cpu"}}}}},
+			err:       "env R: container none not found",
+		},
 		"limits in units, and the node's where none is set": {
 			container: corev1.Container{
 				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1500m")}},
 				Env: []corev1.EnvVar{
 					{Name: "CPU", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"}}},
+					{Name: "FIRST", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{ContainerName: "first", Resource: "requests.cpu", Divisor: resource.MustParse("1m")}}},
 					{Name: "MEM", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.memory", Divisor: resource.MustParse("1Mi")}}},
 				},
 			},
-			want: []string{"CPU=2", "MEM=1024"},
+			want: []string{"CPU=2", "FIRST=250", "MEM=1024"},
 		},
 	}
 	facts := Facts{PodIP: "10.0.0.2", Allocatable: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			c.container.Name = "main"
+			pod := pod.DeepCopy()
+			pod.Spec.Containers = append(pod.Spec.Containers, c.container)
 			got, err := BuildEnvironment(pod, &c.container, c.services, facts, testSources())
 			if (err == nil) != (c.err == "") || (err != nil && err.Error() != c.err) {
 				t.Fatalf("error %v, want %q", err, c.err)

@@ -100,7 +100,7 @@ func filesFromDownwardAPI(pod *corev1.Pod, items []corev1.DownwardAPIVolumeFile,
 		case item.FieldRef != nil:
 			text, err = environ.FieldValue(pod, item.FieldRef.FieldPath, facts)
 		case item.ResourceFieldRef != nil:
-			text, err = environ.ResourceField(pod, nil, item.ResourceFieldRef, facts)
+			text, err = environ.ResourceField(pod, "", item.ResourceFieldRef, facts)
 		}
 		if err == nil {
 			err = files.addVolumeFile(item.Path, File{Data: []byte(text), Mode: firstGivenMode(item.Mode, mode)})
