@@ -108,7 +108,7 @@ func (a *attempt) probeTarget() probe.Target {
 	if a.worker.surround != nil {
 		address = a.worker.surround.address
 	}
-	return probe.Target{Address: address, Ports: a.spec.Ports, Exec: a.runInContainer}
+	return probe.Target{Address: address, Container: a.spec, Exec: a.runInContainer}
 }
 
 // runLifecycleHook runs a lifecycle handler of the container.
@@ -117,7 +117,7 @@ func (a *attempt) runLifecycleHook(ctx context.Context, handler *corev1.Lifecycl
 	case handler.Exec != nil:
 		return a.runInContainer(ctx, handler.Exec.Command)
 	case handler.HTTPGet != nil:
-		return probe.Get(ctx, handler.HTTPGet, a.probeTarget())
+		return probe.GetForHook(ctx, handler.HTTPGet, a.probeTarget())
 	case handler.Sleep != nil:
 		sleepContext(ctx, time.Duration(handler.Sleep.Seconds)*time.Second)
 		return nil

@@ -1,33 +1,31 @@
 package probe
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"strconv"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/health/grpc_health_v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	kubeprobe "k8s.io/kubernetes/pkg/probe"
+	grpcprobe "k8s.io/kubernetes/pkg/probe/grpc"
+	httpprobe "k8s.io/kubernetes/pkg/probe/http"
+	tcpprobe "k8s.io/kubernetes/pkg/probe/tcp"
+	"k8s.io/utils/ptr"
 )
 
 // Target is the container to probe.
 type Target struct {
-	Address string // address of the pod
-	Ports   []corev1.ContainerPort
+	Address   string // address of the pod
+	Container *corev1.Container
 	// Exec runs a command in the container. An exit code other than 0 is an error that contains the output.
 	Exec func(ctx context.Context, command []string) error
 }
 
 // Run runs a probe until ctx is done, and reports results as determined by Counter. message describes the outcome
-// that led to the result.
+// that led to the result. A TCP or gRPC probe that has started takes until its timeout even if ctx is done.
 func Run(ctx context.Context, p *corev1.Probe, target Target, report func(result Result, message string)) {
 	counter := NewCounter(p)
 	period := time.Duration(max(p.PeriodSeconds, 1)) * time.Second
@@ -67,124 +65,65 @@ func sleepContext(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// The probers of the kubelet. The HTTP prober does not follow redirects to other hosts and does not verify certificates.
+var (
+	httpProber = httpprobe.New(false)
+	tcpProber  = tcpprobe.New()
+	grpcProber = grpcprobe.New()
+)
+
 // RunSingleProbe runs a probe a single time. It returns nil on success.
 func RunSingleProbe(ctx context.Context, handler corev1.ProbeHandler, timeout time.Duration, target Target) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
 	switch {
 	case handler.Exec != nil:
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
 		return target.Exec(ctx, handler.Exec.Command)
 	case handler.HTTPGet != nil:
-		return Get(ctx, handler.HTTPGet, target)
+		return sendHTTPGet(ctx, handler.HTTPGet, target, timeout, "probe")
 	case handler.TCPSocket != nil:
-		return probeTCPSocket(ctx, handler.TCPSocket, target)
+		port, err := resolvePort(handler.TCPSocket.Port, target)
+		if err != nil {
+			return err
+		}
+		return outcomeError(tcpProber.Probe(cmp.Or(handler.TCPSocket.Host, target.Address), port, timeout))
 	case handler.GRPC != nil:
-		return probeGRPCHealth(ctx, handler.GRPC, target)
+		service := ptr.Deref(handler.GRPC.Service, "")
+		return outcomeError(grpcProber.Probe(target.Address, service, int(handler.GRPC.Port), timeout))
 	}
 	return errors.New("probe says neither exec, httpGet, tcpSocket nor grpc")
 }
 
-func resolvePort(port intstr.IntOrString, target Target) (string, error) {
-	if port.Type == intstr.Int {
-		return strconv.Itoa(port.IntValue()), nil
-	}
-	for _, named := range target.Ports {
-		if named.Name == port.StrVal {
-			return strconv.Itoa(int(named.ContainerPort)), nil
-		}
-	}
-	if _, err := strconv.Atoi(port.StrVal); err == nil {
-		return port.StrVal, nil
-	}
-	return "", fmt.Errorf("container has no port named %q", port.StrVal)
+// GetForHook sends the request of a lifecycle hook. Any status from 200 to 399 is a success.
+func GetForHook(ctx context.Context, action *corev1.HTTPGetAction, target Target) error {
+	return sendHTTPGet(ctx, action, target, 0, "lifecycle")
 }
 
-// client behaves like the kubelet's client: it does not follow redirects to other hosts and does not verify
-// certificates.
-var client = &http.Client{
-	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, Proxy: nil},
-	CheckRedirect: func(request *http.Request, via []*http.Request) error {
-		if request.URL.Hostname() != via[0].URL.Hostname() || len(via) >= 10 {
-			return http.ErrUseLastResponse
-		}
-		return nil
-	},
+// sendHTTPGet sends a request whose user agent names the purpose. A timeout of 0 means no limit.
+func sendHTTPGet(ctx context.Context, action *corev1.HTTPGetAction, target Target, timeout time.Duration, purpose string) error {
+	if _, err := resolvePort(action.Port, target); err != nil {
+		return err
+	}
+	request, err := httpprobe.NewRequestForHTTPGetAction(action, target.Container, target.Address, purpose)
+	if err != nil {
+		return err
+	}
+	return outcomeError(httpProber.Probe(request.WithContext(ctx), timeout))
 }
 
-// Get runs a probe by HTTP, for which any status from 200 to 399 is a success. It is also used for hooks.
-func Get(ctx context.Context, action *corev1.HTTPGetAction, target Target) error {
-	port, err := resolvePort(action.Port, target)
+// resolvePort returns the number of a port. The kubelet's message for an unknown name is about a malformed number.
+func resolvePort(port intstr.IntOrString, target Target) (int, error) {
+	number, err := kubeprobe.ResolveContainerPort(port, target.Container)
 	if err != nil {
-		return err
+		return 0, fmt.Errorf("container has no port named %q", port.String())
 	}
-	host, scheme := target.Address, "http"
-	if action.Host != "" {
-		host = action.Host
-	}
-	if action.Scheme == corev1.URISchemeHTTPS {
-		scheme = "https"
-	}
-	path := action.Path
-	if path == "" || path[0] != '/' {
-		path = "/" + path
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+net.JoinHostPort(host, port)+path, nil)
-	if err != nil {
-		return err
-	}
-	request.Header.Set("User-Agent", "kube-probe/vc")
-	for _, header := range action.HTTPHeaders {
-		if http.CanonicalHeaderKey(header.Name) == "Host" {
-			request.Host = header.Value
-			continue
-		}
-		request.Header.Add(header.Name, header.Value)
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, 10<<10)
-	if response.StatusCode < 200 || response.StatusCode >= 400 {
-		return fmt.Errorf("HTTP probe failed with statuscode: %d", response.StatusCode)
-	}
-	return nil
+	return number, nil
 }
 
-func probeTCPSocket(ctx context.Context, action *corev1.TCPSocketAction, target Target) error {
-	port, err := resolvePort(action.Port, target)
-	if err != nil {
-		return err
+// outcomeError returns nil for a prober's success, with or without a warning, and otherwise the reason of the failure.
+func outcomeError(result kubeprobe.Result, output string, err error) error {
+	if err == nil && result == kubeprobe.Failure {
+		return errors.New(output)
 	}
-	host := target.Address
-	if action.Host != "" {
-		host = action.Host
-	}
-	connection, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
-	if err != nil {
-		return err
-	}
-	return connection.Close()
-}
-
-func probeGRPCHealth(ctx context.Context, action *corev1.GRPCAction, target Target) error {
-	connection, err := grpc.NewClient("passthrough:///"+net.JoinHostPort(target.Address, strconv.Itoa(int(action.Port))),
-		grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		return err
-	}
-	defer connection.Close()
-	service := ""
-	if action.Service != nil {
-		service = *action.Service
-	}
-	answer, err := grpc_health_v1.NewHealthClient(connection).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
-	if err != nil {
-		return err
-	}
-	if answer.Status != grpc_health_v1.HealthCheckResponse_SERVING {
-		return fmt.Errorf("service %q is %s", service, answer.Status)
-	}
-	return nil
+	return err
 }

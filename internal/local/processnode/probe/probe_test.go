@@ -13,8 +13,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 )
 
 func TestCounterWaitsForItsThresholds(t *testing.T) {
@@ -56,28 +60,47 @@ func TestRunAsksEveryPeriodAfterTheDelay(t *testing.T) {
 	})
 }
 
-func TestOnce(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/ok" || r.Host != "named" {
+func TestRunSingleProbe(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/elsewhere" {
+			http.Redirect(w, r, "http://other.invalid/", http.StatusFound)
+		} else if r.URL.Path != "/ok" || r.Host != "named" {
 			w.WriteHeader(http.StatusTeapot)
 		}
 	}))
 	defer server.Close()
-	host, text, _ := net.SplitHostPort(server.Listener.Addr().String())
-	port, _ := strconv.Atoi(text)
-	target := Target{Address: host, Ports: []corev1.ContainerPort{{Name: "web", ContainerPort: int32(port)}}}
-	headers := []corev1.HTTPHeader{{Name: "Host", Value: "named"}}
+	health := health.NewServer()
+	health.SetServingStatus("ill", grpc_health_v1.HealthCheckResponse_NOT_SERVING)
+	grpcServer := grpc.NewServer()
+	grpc_health_v1.RegisterHealthServer(grpcServer, health)
+	grpcListener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = grpcServer.Serve(grpcListener) }()
+	defer grpcServer.Stop()
+	grpcPort := int32(grpcListener.Addr().(*net.TCPAddr).Port)
+	port := int32(server.Listener.Addr().(*net.TCPAddr).Port)
+	target := Target{Address: "127.0.0.1", Container: &corev1.Container{Ports: []corev1.ContainerPort{{Name: "web", ContainerPort: port}}}}
+	named := intstr.FromString("web")
+	web := func(port intstr.IntOrString, path string) corev1.ProbeHandler {
+		headers := []corev1.HTTPHeader{{Name: "Host", Value: "named"}}
+		return corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Scheme: corev1.URISchemeHTTPS, Path: path, Port: port, HTTPHeaders: headers}}
+	}
 	cases := map[string]struct {
 		handler corev1.ProbeHandler
 		err     string
 	}{
-		"a good page at a named port":      {corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "ok", Port: intstr.FromString("web"), HTTPHeaders: headers}}, ""},
-		"a bad page":                       {corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/bad", Port: intstr.FromInt(port)}}, "HTTP probe failed with statuscode: 418"},
-		"a port that has no such name":     {corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("none")}}, `container has no port named "none"`},
-		"an open port":                     {corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt(port)}}, ""},
-		"a closed port":                    {corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt(1)}}, "connection refused"},
-		"a gRPC service that is not there": {corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 1}}, "connection refused"},
-		"a probe that does not say how":    {corev1.ProbeHandler{}, "neither"},
+		"a good page at a named port":        {web(named, "ok"), ""},
+		"a bad page":                         {web(intstr.FromInt32(port), "/bad"), "HTTP probe failed with statuscode: 418"},
+		"a page that leads to another host":  {web(named, "/elsewhere"), ""},
+		"a page at a port that has no name":  {web(intstr.FromString("none"), "/"), `container has no port named "none"`},
+		"a port that has no such name":       {corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("none")}}, `container has no port named "none"`},
+		"an open port":                       {corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(port)}}, ""},
+		"a closed port":                      {corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(1)}}, "connection refused"},
+		"a gRPC service that serves":         {corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: grpcPort}}, ""},
+		"a gRPC service that does not serve": {corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: grpcPort, Service: ptr.To("ill")}}, `service unhealthy (responded with "NOT_SERVING")`},
+		"a probe that does not say how":      {corev1.ProbeHandler{}, "neither"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -86,5 +109,32 @@ func TestOnce(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.err)
 			}
 		})
+	}
+}
+
+func TestAGRPCProbeWaitsForItsServiceUntilTheTimeout(t *testing.T) {
+	handler := corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 1}}
+	err := RunSingleProbe(t.Context(), handler, 50*time.Millisecond, Target{Address: "127.0.0.1"})
+	if want := `timeout: failed to connect service "127.0.0.1:1" within 50ms`; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+func TestAHookMayTakeLongButEndsWithItsContainer(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var agent string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		agent = r.UserAgent()
+		cancel()
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	port := int32(server.Listener.Addr().(*net.TCPAddr).Port)
+	action := &corev1.HTTPGetAction{Port: intstr.FromInt32(port)}
+	if err := GetForHook(ctx, action, Target{Address: "127.0.0.1", Container: &corev1.Container{}}); err == nil || !strings.Contains(err.Error(), "context canceled") {
+		t.Errorf("got %v", err)
+	}
+	if !strings.HasPrefix(agent, "kube-lifecycle/") {
+		t.Errorf("user agent %q", agent)
 	}
 }
