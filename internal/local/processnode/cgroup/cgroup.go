@@ -1,14 +1,16 @@
 package cgroup
 
 import (
-	"bufio"
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
+
+	"github.com/opencontainers/cgroups"
+	"github.com/opencontainers/cgroups/fs"
+	"github.com/opencontainers/cgroups/fs2"
 )
 
 // mountPoint is the directory of the control group file system.
@@ -32,7 +34,7 @@ func clusterName(cluster string) string {
 func Open(cluster string) *Manager {
 	name := clusterName(cluster)
 	m := &Manager{version: 1}
-	if _, err := os.Stat(filepath.Join(mountPoint, "cgroup.controllers")); err == nil {
+	if cgroups.IsCgroup2UnifiedMode() {
 		m.version = 2
 		m.memory, m.cpu = openUnified(name)
 	} else {
@@ -68,12 +70,13 @@ func openUnified(name string) (memory, cpu string) {
 
 func openV1(controller, name string) string {
 	// In a group below this process's own group, pods also count against the limits of this process.
-	for _, parent := range []string{ownGroupPath(controller), "/"} {
-		base := filepath.Join(mountPoint, controller, parent)
-		if !isDirectory(base) {
+	own, _ := cgroups.GetOwnCgroupPath(controller)
+	root, _ := cgroups.FindCgroupMountpoint(mountPoint, controller)
+	for _, parent := range []string{own, root} {
+		if !strings.HasPrefix(parent, mountPoint+"/") || !isDirectory(parent) {
 			continue
 		}
-		directory := filepath.Join(base, name)
+		directory := filepath.Join(parent, name)
 		if err := os.Mkdir(directory, 0o755); err == nil || isDirectory(directory) {
 			return directory
 		}
@@ -86,72 +89,73 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// ownGroupPath returns the path of this process in a version 1 hierarchy.
-func ownGroupPath(controller string) string {
-	file, err := os.Open("/proc/self/cgroup")
-	if err != nil {
-		return "/"
-	}
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		fields := strings.SplitN(lines.Text(), ":", 3)
-		if len(fields) == 3 {
-			for name := range strings.SplitSeq(fields[1], ",") {
-				if name == controller {
-					return fields[2]
-				}
-			}
-		}
-	}
-	return "/"
-}
-
 // Group is the control group of a container.
 type Group struct {
-	version     int
-	directories []string
-	memory      string
+	version int
+	manager cgroups.Manager // nil if nothing is limited
+	memory  string          // directory with the memory limit; "" if memory is not limited
 }
 
 // NewLimitedGroup creates a group with limits. If there are no limits, or none that can be enforced, the group is empty
 // and has no effect.
 func (m *Manager) NewLimitedGroup(name string, limits Limits) (*Group, error) {
-	g := &Group{version: m.version}
-	type part struct {
-		parent   string
-		settings []setting
+	if m.memory == "" {
+		limits.MemoryBytes = 0
 	}
-	parts := []part{{m.memory, memorySettings(m.version, limits)}, {m.cpu, cpuSettings(m.version, limits)}}
-	for i, p := range parts {
-		if p.parent == "" || len(p.settings) == 0 {
-			continue
-		}
-		directory := filepath.Join(p.parent, name)
-		if err := os.Mkdir(directory, 0o755); err != nil && !os.IsExist(err) {
-			return g, fmt.Errorf("control group: %w", err)
-		}
-		if len(g.directories) == 0 || g.directories[0] != directory {
-			g.directories = append(g.directories, directory)
-		}
-		if i == 0 {
-			g.memory = directory
-		}
-		for _, s := range p.settings {
-			if err := os.WriteFile(filepath.Join(directory, s.file), []byte(s.value), 0); err != nil && !s.optional {
-				g.RemoveGroup()
-				return nil, fmt.Errorf("control group: %w", err)
-			}
-		}
+	if m.cpu == "" {
+		limits.MilliCPU, limits.MilliCPURequest = 0, 0
+	}
+	g := &Group{version: m.version}
+	paths := map[string]string{}
+	if limits.MemoryBytes > 0 {
+		g.memory = filepath.Join(m.memory, name)
+		paths["memory"] = g.memory
+	}
+	if limits.MilliCPU > 0 || limits.MilliCPURequest > 0 {
+		paths["cpu"] = filepath.Join(m.cpu, name)
+	}
+	if len(paths) == 0 {
+		return g, nil
+	}
+	if err := m.createGroup(g, paths, limits); err != nil {
+		_ = cgroups.RemovePaths(paths)
+		return nil, fmt.Errorf("control group: %w", err)
 	}
 	return g, nil
 }
 
+// createGroup creates the group's directory for each controller and writes the limits.
+func (m *Manager) createGroup(g *Group, paths map[string]string, limits Limits) (err error) {
+	for _, directory := range paths {
+		if err := os.Mkdir(directory, 0o755); err != nil && !os.IsExist(err) {
+			return err
+		}
+	}
+	resources := limitedResources(limits, m.limitsSwap())
+	config := &cgroups.Cgroup{Resources: resources}
+	if m.version == 2 {
+		g.manager, err = fs2.NewManager(config, cmp.Or(paths["memory"], paths["cpu"]))
+	} else {
+		g.manager, err = fs.NewManager(config, paths)
+	}
+	if err != nil {
+		return err
+	}
+	return g.manager.Set(resources)
+}
+
+// limitsSwap reports whether the kernel can limit swap space. In version 1, this is an option of the kernel.
+func (m *Manager) limitsSwap() bool {
+	return m.version == 2 || cgroups.PathExists(filepath.Join(m.memory, "memory.memsw.limit_in_bytes"))
+}
+
 // AddProcess moves a process into the group.
 func (g *Group) AddProcess(pid int) error {
-	for _, directory := range g.directories {
-		if err := os.WriteFile(filepath.Join(directory, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
-			return fmt.Errorf("control group: %w", err)
-		}
+	if g.manager == nil {
+		return nil
+	}
+	if err := g.manager.AddPid("", pid); err != nil {
+		return fmt.Errorf("control group: %w", err)
 	}
 	return nil
 }
@@ -179,39 +183,15 @@ func (g *Group) OutOfMemory() bool {
 	if g.memory == "" {
 		return false
 	}
-	file := "memory.oom_control"
-	if g.version == 2 {
-		file = "memory.events"
-	}
-	text, err := os.ReadFile(filepath.Join(g.memory, file))
-	return err == nil && parseCount(string(text), "oom_kill") > 0
+	count, err := g.manager.OOMKillCount()
+	return err == nil && count > 0
 }
 
-func parseCount(text, key string) int64 {
-	for line := range strings.SplitSeq(text, "\n") {
-		name, value, _ := strings.Cut(line, " ")
-		if name == key {
-			count, _ := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
-			return count
-		}
-	}
-	return 0
-}
-
-// RemoveGroup deletes the group. It retries, because the kernel releases a group shortly after its last process has
-// ended.
+// RemoveGroup deletes the group. It retries for a second, because the kernel releases a group shortly after its last
+// process has ended.
 func (g *Group) RemoveGroup() {
-	for _, directory := range g.directories {
-		removeDirectory(directory)
-	}
-}
-
-func removeDirectory(directory string) {
-	for wait := time.Millisecond; wait < time.Second; wait *= 2 {
-		if err := os.Remove(directory); err == nil || os.IsNotExist(err) {
-			return
-		}
-		time.Sleep(wait)
+	if g.manager != nil {
+		_ = g.manager.Destroy()
 	}
 }
 
@@ -227,21 +207,16 @@ func (m *Manager) GroupDirectories() []string {
 	return directories
 }
 
-// RemoveGroups deletes all groups below the directories.
+// RemoveGroups deletes the directories and all groups below them.
 func RemoveGroups(directories []string) {
 	for _, directory := range directories {
 		if !strings.HasPrefix(filepath.Base(directory), "vc-") || !strings.HasPrefix(directory, mountPoint+"/") {
 			continue
 		}
-		entries, err := os.ReadDir(directory)
-		if err != nil {
-			continue
+		groups, _ := filepath.Glob(filepath.Join(directory, "*", "cgroup.procs"))
+		for _, file := range groups {
+			_ = cgroups.RemovePath(filepath.Dir(file)) // one by one, so that a group that is still in use does not keep the others
 		}
-		for _, entry := range entries {
-			if entry.IsDir() {
-				removeDirectory(filepath.Join(directory, entry.Name()))
-			}
-		}
-		removeDirectory(directory)
+		_ = cgroups.RemovePath(directory)
 	}
 }

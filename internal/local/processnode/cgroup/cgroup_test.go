@@ -1,35 +1,130 @@
 package cgroup
 
 import (
+	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/opencontainers/cgroups"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-func TestSettings(t *testing.T) {
-	limits := LimitsOf(corev1.ResourceRequirements{
+func TestLimitsAreWrittenForBothVersions(t *testing.T) {
+	cgroups.TestMode = true // the directories below are not those of the kernel
+	t.Cleanup(func() { cgroups.TestMode = false })
+	resources := corev1.ResourceRequirements{
 		Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
-	})
-	got := map[string]string{}
-	for _, version := range []int{1, 2} {
-		for _, s := range append(memorySettings(version, limits), cpuSettings(version, limits)...) {
-			got[s.file] = s.value
+	}
+	request := corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}
+	version1 := map[string]string{"memory.limit_in_bytes": "9223372036854771712"}
+	version2 := map[string]string{"cgroup.controllers": "cpu memory\n"}
+	swap := map[string]string{"memory.memsw.limit_in_bytes": ""}
+	cases := map[string]struct {
+		version       int
+		parent, group map[string]string // files that the kernel provides
+		resources     corev1.ResourceRequirements
+		want          map[string]string
+	}{
+		"version 1": {1, nil, version1, resources, map[string]string{
+			"memory.limit_in_bytes": "75497472", "cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000", "cpu.shares": "512",
+		}},
+		"version 1 with swap accounting": {1, swap, version1, resources, map[string]string{
+			"memory.limit_in_bytes": "75497472", "memory.memsw.limit_in_bytes": "75497472",
+			"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000", "cpu.shares": "512",
+		}},
+		"version 2": {2, nil, version2, resources, map[string]string{
+			"memory.max": "75497472", "memory.swap.max": "0", "cpu.max": "50000 100000", "cpu.weight": "20",
+		}},
+		"a request in version 2": {2, nil, version2, request, map[string]string{"cpu.weight": "79"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			parent := t.TempDir()
+			group := filepath.Join(parent, "c")
+			writeFiles(t, parent, c.parent)
+			writeFiles(t, group, c.group)
+			manager := &Manager{version: c.version, memory: parent, cpu: parent}
+			if _, err := manager.NewLimitedGroup("c", LimitsOf(c.resources)); err != nil {
+				t.Fatal(err)
+			}
+			got := readFiles(t, group)
+			for file, value := range c.group {
+				if got[file] == value {
+					delete(got, file)
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWithoutLimitsNoGroupIsCreated(t *testing.T) {
+	limited := corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}}
+	for name, resources := range map[string]corev1.ResourceRequirements{"no limits": {}, "a limit without its controller": limited} {
+		t.Run(name, func(t *testing.T) {
+			parent := t.TempDir()
+			group, err := (&Manager{version: 2, cpu: parent}).NewLimitedGroup("c", LimitsOf(resources))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := group.AddProcess(os.Getpid()); err != nil || group.OutOfMemory() || group.MemoryViews() != nil {
+				t.Errorf("the group has effects: %v, %+v", err, group)
+			}
+			group.RemoveGroup()
+			if files := readFiles(t, parent); len(files) != 0 {
+				t.Errorf("got %v", files)
+			}
+		})
+	}
+}
+
+func TestAGroupWhoseLimitsAreRejectedIsRemoved(t *testing.T) {
+	cgroups.TestMode = true
+	t.Cleanup(func() { cgroups.TestMode = false })
+	parent := t.TempDir() // without the files of the kernel
+	group, err := (&Manager{version: 2, memory: parent}).NewLimitedGroup("c", Limits{MemoryBytes: 1 << 20})
+	if group != nil || err == nil || !strings.HasPrefix(err.Error(), "control group: ") {
+		t.Errorf("got %v, %v", group, err)
+	}
+	if files := readFiles(t, parent); len(files) != 0 {
+		t.Errorf("left: %v", files)
+	}
+}
+
+func writeFiles(t *testing.T, directory string, files map[string]string) {
+	t.Helper()
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
-	want := map[string]string{
-		"memory.limit_in_bytes": "75497472", "memory.memsw.limit_in_bytes": "75497472", "memory.max": "75497472", "memory.swap.max": "0",
-		"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000", "cpu.max": "50000 100000", "cpu.shares": "512", "cpu.weight": "20",
+}
+
+func readFiles(t *testing.T, directory string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	files := map[string]string{}
+	for _, entry := range entries {
+		text, err := os.ReadFile(filepath.Join(directory, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[entry.Name()] = string(text)
 	}
-	if settings := append(memorySettings(1, Limits{}), cpuSettings(2, Limits{})...); len(settings) != 0 {
-		t.Errorf("no limits give %v", settings)
-	}
+	return files
 }
 
 func TestKernelKillsAboveTheLimit(t *testing.T) {
@@ -60,8 +155,9 @@ func TestKernelKillsAboveTheLimit(t *testing.T) {
 	if !group.OutOfMemory() {
 		t.Error("the kernel's kill was not noticed")
 	}
+	directories := maps.Clone(group.manager.GetPaths())
 	group.RemoveGroup()
-	for _, directory := range group.directories {
+	for _, directory := range directories {
 		if _, err := os.Stat(directory); err == nil {
 			t.Errorf("%s is left", directory)
 		}

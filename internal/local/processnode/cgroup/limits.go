@@ -1,8 +1,7 @@
 package cgroup
 
 import (
-	"strconv"
-
+	"github.com/opencontainers/cgroups"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -32,44 +31,25 @@ func LimitsOf(resources corev1.ResourceRequirements) Limits {
 	return limits
 }
 
-// setting is a value for a file of a group. It may be impossible to write an optional setting.
-type setting struct {
-	file     string
-	value    string
-	optional bool
-}
-
-// memorySettings and cpuSettings return the settings for a version of control groups.
-func memorySettings(version int, limits Limits) []setting {
-	if limits.MemoryBytes == 0 {
-		return nil
-	}
-	bytes := strconv.FormatInt(limits.MemoryBytes+initBytes, 10)
-	if version == 1 {
-		return []setting{{"memory.limit_in_bytes", bytes, false}, {"memory.memsw.limit_in_bytes", bytes, true}}
-	}
-	return []setting{{"memory.max", bytes, false}, {"memory.swap.max", "0", true}}
-}
-
-func cpuSettings(version int, limits Limits) []setting {
-	var settings []setting
-	if limits.MilliCPU > 0 {
-		quota := max(limits.MilliCPU*periodMicros/1000, 1000)
-		if version == 1 {
-			settings = append(settings, setting{"cpu.cfs_period_us", strconv.Itoa(periodMicros), true},
-				setting{"cpu.cfs_quota_us", strconv.FormatInt(quota, 10), false})
-		} else {
-			settings = append(settings, setting{"cpu.max", strconv.FormatInt(quota, 10) + " " + strconv.Itoa(periodMicros), false})
+// limitedResources returns the settings of a group. noSwap keeps the container from using swap space.
+func limitedResources(limits Limits, noSwap bool) *cgroups.Resources {
+	resources := &cgroups.Resources{SkipDevices: true}
+	if limits.MemoryBytes > 0 {
+		resources.Memory = limits.MemoryBytes + initBytes
+		if noSwap {
+			resources.MemorySwap = resources.Memory
 		}
+	}
+	if limits.MilliCPU > 0 {
+		resources.CpuPeriod = periodMicros
+		resources.CpuQuota = max(limits.MilliCPU*periodMicros/1000, 1000)
 	}
 	if limits.MilliCPURequest > 0 {
-		shares := min(max(limits.MilliCPURequest*1024/1000, 2), 262144)
-		if version == 1 {
-			settings = append(settings, setting{"cpu.shares", strconv.FormatInt(shares, 10), true})
-		} else {
-			// The kernel maps weights from 1 to 10000 to shares from 2 to 262144.
-			settings = append(settings, setting{"cpu.weight", strconv.FormatInt(1+(shares-2)*9999/262142, 10), true})
-		}
+		shares := uint64(min(max(limits.MilliCPURequest*1024/1000, 2), 262144))
+		resources.CpuShares = shares // for version 1
+		// For version 2, the kubelet's formula for pods: it is linear, so containers share the processors in the ratio of
+		// their requests, unlike with ConvertCPUSharesToCgroupV2Value.
+		resources.CpuWeight = 1 + (shares-2)*9999/262142
 	}
-	return settings
+	return resources
 }

@@ -8,4 +8,6 @@
 //
 // Two goroutines, one per stream, may write to a File, and any number may read it. The writer wakes followers, so
 // there is no polling.
+//
+// k8s.io/cri-client/pkg/logs reads the same format, but see docs/adr/0018-kubelet-packages.md.
 package logfile
