@@ -7,9 +7,9 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/remedy"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 const (
@@ -42,7 +42,7 @@ func (a *advice) isStillValid(j *framework.Job, e *schedulingv1beta1.Explanation
 
 // addAdvice adds what would help. It simulates remedies for gangs at the front of their queue when the reason is new
 // or the advice is old. It returns when to try again for a gang that was skipped.
-func (e *Engine) addAdvice(s *session.Session, j *framework.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
+func (e *Engine) addAdvice(s *cycle.Cycle, j *framework.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
 	b := &e.book
 	known, isKnown := b.advices[j]
 	if !isKnown || !known.isStillValid(j, to, s.Now) {

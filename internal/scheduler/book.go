@@ -4,10 +4,11 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/reservation"
 )
 
 // book stores gangs between cycles: which ones wait, and which ones are parked because no change could help them.
@@ -34,7 +35,7 @@ type book struct {
 	arrived    time.Time // when a gang last got additional pods
 	// forecasts holds the forecasts of the waiting gangs. The next forecast is made at forecastAt if owesForecast
 	// is true.
-	forecasts    map[*framework.Job]session.Forecast
+	forecasts    map[*framework.Job]reservation.Forecast
 	forecastAt   time.Time
 	owesForecast bool
 	advices      map[*framework.Job]advice
@@ -111,7 +112,7 @@ func (b *book) reset() {
 func (b *book) jobOfGang(g *model.Gang) *framework.Job { return b.jobs[g] }
 
 // updateGangs updates the book from the model and fills the session with the gangs to try.
-func (b *book) updateGangs(s *session.Session) {
+func (b *book) updateGangs(s *cycle.Cycle) {
 	look := func(g *model.Gang) { b.loadGang(s, g) }
 	for _, j := range b.dirty {
 		j.ForceReload()
@@ -137,7 +138,7 @@ func (b *book) updateGangs(s *session.Session) {
 }
 
 // loadGang loads one gang that may have changed.
-func (b *book) loadGang(s *session.Session, g *model.Gang) {
+func (b *book) loadGang(s *cycle.Cycle, g *model.Gang) {
 	j := b.jobs[g]
 	if !g.Known {
 		if j != nil {
@@ -195,7 +196,7 @@ func (b *book) removeWaiting(j *framework.Job) {
 }
 
 // updateQueueVersions increments the version of every queue that has more room than before.
-func (b *book) updateQueueVersions(s *session.Session) {
+func (b *book) updateQueueVersions(s *cycle.Cycle) {
 	if len(s.View.Grown) > 0 {
 		b.reclaim++ // with more free resources, fewer victims may be enough
 	}
@@ -234,7 +235,7 @@ func (b *book) updateQueueVersions(s *session.Session) {
 }
 
 // storeQueueStates stores the state of the queues after the cycle.
-func (b *book) storeQueueStates(s *session.Session) {
+func (b *book) storeQueueStates(s *cycle.Cycle) {
 	for _, q := range s.Ledger.Queues {
 		old := b.stamps[q]
 		old.eased = s.Eased[q]
@@ -264,7 +265,7 @@ func isLessForAny(a, b []float64) bool {
 
 // wakeParkedGangs fills the session. Parked gangs stay out unless a node grew that could take one of their tasks, their
 // queue changed, or the nodes' sizes changed.
-func (b *book) wakeParkedGangs(s *session.Session) {
+func (b *book) wakeParkedGangs(s *cycle.Cycle) {
 	w := b.newWaker(s)
 	for _, j := range b.waiting {
 		if j.Parked && w.wakeUpReason(j) != "" {
@@ -297,7 +298,7 @@ func (b *book) wakeParkedGangs(s *session.Session) {
 // retryFrontGangs tries the parked gangs at the front of their queues again if nodes or their pods have changed, at
 // most once per numbersEvery. This does not start them, but their explanations name how many of their pods fit and what
 // is free, and both decrease without waking them.
-func (b *book) retryFrontGangs(s *session.Session) {
+func (b *book) retryFrontGangs(s *cycle.Cycle) {
 	b.outdated = b.outdated || s.View.Touched
 	if !b.outdated || len(b.waiting) == 0 {
 		return
@@ -312,7 +313,7 @@ func (b *book) retryFrontGangs(s *session.Session) {
 }
 
 // wakeSelected makes the parked gangs ready that which selects.
-func (b *book) wakeSelected(s *session.Session, which func(*framework.Job) bool) {
+func (b *book) wakeSelected(s *cycle.Cycle, which func(*framework.Job) bool) {
 	for _, j := range b.waiting {
 		if j.Parked && which(j) {
 			j.Parked = false
@@ -323,7 +324,7 @@ func (b *book) wakeSelected(s *session.Session, which func(*framework.Job) bool)
 }
 
 // parkUnplacedGangs parks the gangs that could not be placed.
-func (b *book) parkUnplacedGangs(s *session.Session) {
+func (b *book) parkUnplacedGangs(s *cycle.Cycle) {
 	b.storeQueueStates(s)
 	for _, j := range s.Touched {
 		if j.DiffersFromGang() {

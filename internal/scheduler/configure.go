@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -59,7 +60,7 @@ func (e *Engine) configureActions(cfg *config.Config) {
 		arguments := cfg.Configurations[name]
 		var reads []string
 		for i, a := range e.actions {
-			c, ok := a.(session.Configurable)
+			c, ok := a.(cycle.Configurable)
 			if !ok || a.Name() != name {
 				continue
 			}

@@ -22,12 +22,14 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/interpod"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/reservation"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -40,13 +42,13 @@ type Engine struct {
 	// function is called when the stage ends. It serves to measure durations and does not affect decisions.
 	Watch func(stage, name string) (end func())
 
-	actions  []session.Action
+	actions  []cycle.Action
 	policies []tiered
 	enqueues bool
 	preempts bool
 	attacks  []framework.AttackKind
-	endings  session.EndingLog
-	empty    session.EmptyNodes
+	endings  reservation.EndingLog
+	empty    cycle.EmptyNodes
 	advised  int // number of gangs that got new advice in this cycle
 	looked   int // number of tasks placed in forecasts before the advice
 	// positions and similar serve the explanations of the current cycle.
@@ -87,11 +89,11 @@ func New(cfg *config.Config, options ...Option) (*Engine, error) {
 
 // Cycle decides what to do now. It reads c and does not change it.
 func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
-	s := e.openSession(now, c) // 1. Read the current state and its changes.
+	s := e.openCycle(now, c) // 1. Read the current state and its changes.
 	for _, policy := range e.policies {
 		s.Rules.Tier = policy.tier
 		end := e.watchStage("policy", policy.Name())
-		policy.Open(s) // 2. What does each queue deserve? Which rules apply?
+		policy.Open(s.Session) // 2. What does each queue deserve? Which rules apply?
 		end()
 	}
 	e.book.updateGangs(s) // 3. Which gangs could be helped by the changes?
@@ -102,7 +104,7 @@ func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
 	}
 	for _, policy := range e.policies {
 		if closing, ok := policy.Policy.(session.Closing); ok {
-			closing.Close(s)
+			closing.Close(s.Session)
 		}
 	}
 	e.book.parkUnplacedGangs(s) // 5. Which gangs still wait? What for?
@@ -116,19 +118,18 @@ func (e *Engine) watchStage(stage, name string) (end func()) {
 	return e.Watch(stage, name)
 }
 
-func (e *Engine) openSession(now time.Time, c *model.Cluster) *session.Session {
+func (e *Engine) openCycle(now time.Time, c *model.Cluster) *cycle.Cycle {
 	e.view.Sync(c)
 	e.judge.Open(&e.view, c.Resources, c.Shapes)
 	e.ledger.Open(c)
-	s := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.book.jobOfGang)
-	s.Attacks = e.attacks
-	s.Enqueues, s.Preempts, s.Easy, s.EndingLog = e.enqueues, e.preempts, e.easy, &e.endings
-	s.EmptyNodes = &e.empty
-	s.Attacher = e.attacher
 	e.neighbours.Open(c, &e.view, &e.judge)
-	s.Neighbours = &e.neighbours
 	e.tree.Open(c, &e.view)
-	s.Tree = &e.tree
+	base := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.book.jobOfGang)
+	base.Preempts, base.Attacher = e.preempts, e.attacher
+	base.Neighbours, base.Tree = &e.neighbours, &e.tree
+	s := cycle.New(base)
+	s.Attacks, s.Enqueues, s.EmptyNodes = e.attacks, e.enqueues, &e.empty
+	s.Easy, s.EndingLog = e.easy, &e.endings
 	e.positions, e.similar = positions{s: s}, similarLabels{}
 	return s
 }

@@ -9,9 +9,10 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/reservation"
 )
 
 // front is the number of gangs at the front of a queue whose explanations are updated when only their numbers
@@ -20,7 +21,7 @@ const front = 20
 
 // explanationOf returns the explanation of a verdict; nil if nothing waits. It returns the reported explanation as
 // long as that is still correct. again is when a kept explanation will be too old.
-func (e *Engine) explanationOf(s *session.Session, j *framework.Job, v explain.Verdict) (told *schedulingv1beta1.Explanation, again time.Time) {
+func (e *Engine) explanationOf(s *cycle.Cycle, j *framework.Job, v explain.Verdict) (told *schedulingv1beta1.Explanation, again time.Time) {
 	if v.Code == "" {
 		delete(e.book.advices, j)
 		return nil, time.Time{}
@@ -65,7 +66,7 @@ func (e *Engine) explanationOf(s *session.Session, j *framework.Job, v explain.V
 // keepsOldExplanation reports whether the explanation of a gang far back in its queue is kept because only numbers
 // differ and it was written recently. This saves building an explanation that would be dropped: in a long queue, most
 // gangs get the same verdict with other numbers whenever a pod ends.
-func (e *Engine) keepsOldExplanation(s *session.Session, j *framework.Job, v *explain.Verdict) bool {
+func (e *Engine) keepsOldExplanation(s *cycle.Cycle, j *framework.Job, v *explain.Verdict) bool {
 	old := j.Status.Explanation
 	if old == nil || s.Now.Sub(j.StatusAt) >= numbersEvery {
 		return false
@@ -97,15 +98,15 @@ func countAttempts(j *framework.Job, to *schedulingv1beta1.Explanation, now time
 }
 
 // setEstimatedStart sets the estimated start of the gang.
-func (e *Engine) setEstimatedStart(s *session.Session, j *framework.Job, to *schedulingv1beta1.Explanation) {
+func (e *Engine) setEstimatedStart(s *cycle.Cycle, j *framework.Job, to *schedulingv1beta1.Explanation) {
 	f, known := e.book.forecasts[j]
 	switch {
 	case to.Never:
-		f = session.Hopeless
+		f = reservation.Hopeless
 	case !known && !s.Easy && s.Cluster.HasRunTimes():
-		f = session.Unlooked
+		f = reservation.Unlooked
 	case !known:
-		f = session.Unforeseen
+		f = reservation.Unforeseen
 	}
 	to.Estimate = f.Why
 	if f.Known {
@@ -141,7 +142,7 @@ func queueLevel(q *queue.Queue) explain.Standing {
 
 // updateForecasts simulates time to forecast when the waiting gangs start. The forecast is costly, so the pause before
 // the next one grows with its cost. No decision depends on it.
-func (e *Engine) updateForecasts(s *session.Session) {
+func (e *Engine) updateForecasts(s *cycle.Cycle) {
 	b := &e.book
 	if !s.Easy || !s.Cluster.HasRunTimes() {
 		clear(b.forecasts)
@@ -184,7 +185,7 @@ func pauseAfterForecast(looked, walked, waiting int) time.Duration {
 const walkRest = 10 * time.Microsecond
 
 // forecastDiffers reports whether a forecast differs from the reported one.
-func forecastDiffers(f session.Forecast, told *schedulingv1beta1.Explanation) bool {
+func forecastDiffers(f reservation.Forecast, told *schedulingv1beta1.Explanation) bool {
 	if !f.Known || told.EstimatedStart == nil {
 		return f.Known != (told.EstimatedStart != nil)
 	}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // figures are the figures of a queue last reported to metrics.
@@ -36,7 +36,7 @@ func (f *figures) pairFigures(q *queue.Queue) [7]struct {
 }
 
 // reportQueueFigures reports a queue's figures to metrics if they changed. It does not affect decisions.
-func (e *Engine) reportQueueFigures(s *session.Session, q *queue.Queue) {
+func (e *Engine) reportQueueFigures(s *cycle.Cycle, q *queue.Queue) {
 	stamp := e.book.stamps[q]
 	old := &stamp.figures
 	share := finiteOrZero(q.Share)
@@ -63,7 +63,7 @@ func (e *Engine) reportQueueFigures(s *session.Session, q *queue.Queue) {
 }
 
 // reportDeletedQueues reports deleted queues that metrics have figures of.
-func (e *Engine) reportDeletedQueues(s *session.Session) {
+func (e *Engine) reportDeletedQueues(s *cycle.Cycle) {
 	b := &e.book
 	gone := func(q *queue.Queue, st *stamp) {
 		if st.figures.told {
@@ -96,7 +96,7 @@ type gangFigures struct {
 }
 
 // reportGangFigures reports a gang's figures to metrics if they changed. It does not affect decisions.
-func (e *Engine) reportGangFigures(s *session.Session, j *framework.Job) {
+func (e *Engine) reportGangFigures(s *cycle.Cycle, j *framework.Job) {
 	now := gangFigures{attempts: j.Attempts, share: dominantShare(j.Gang.Sums.Allocated, s.Ledger.Total)}
 	if j.Verdict.Code != "" {
 		now.unready = j.Need()

@@ -10,8 +10,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 	"github.com/vc-batch/vc/test/make"
 )
 
@@ -52,11 +52,11 @@ func ahead(t testing.TB, nodes, waiting int) (*Engine, *model.Cluster) {
 }
 
 // foretelling opens a cycle up to the forecast and returns its session.
-func foretelling(e *Engine, now time.Time, c *model.Cluster) *session.Session {
-	s := e.openSession(now, c)
+func foretelling(e *Engine, now time.Time, c *model.Cluster) *cycle.Cycle {
+	s := e.openCycle(now, c)
 	for _, policy := range e.policies {
 		s.Rules.Tier = policy.tier
-		policy.Open(s)
+		policy.Open(s.Session)
 	}
 	e.book.updateGangs(s)
 	for _, action := range e.actions {

@@ -8,14 +8,14 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // changedHyperNode returns the HyperNode that a gang with a network topology now runs in, if its annotation differs;
 // nil if it does not differ or nothing was placed.
-func changedHyperNode(s *session.Session, j *framework.Job) *string {
+func changedHyperNode(s *cycle.Cycle, j *framework.Job) *string {
 	cares := j.Topology != nil || slices.ContainsFunc(j.SubGroups, func(p model.SubGroupPolicy) bool { return p.Topology != nil })
 	if !cares || len(j.Placed) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func changedHyperNode(s *session.Session, j *framework.Job) *string {
 }
 
 // reportHyperNodes writes the statuses of HyperNodes that differ from the published ones.
-func (e *Engine) reportHyperNodes(s *session.Session) {
+func (e *Engine) reportHyperNodes(s *cycle.Cycle) {
 	t := s.Tree.Topology
 	if t == nil || t == e.told && !s.Cluster.HyperNodesChanged(e.toldGen) {
 		e.told = t

@@ -8,9 +8,9 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // invalidCondition returns the condition that describes the error in a queue's spec; nil if the queue is valid. It
@@ -34,7 +34,7 @@ func invalidCondition(q *queue.Queue, now time.Time) *metav1.Condition {
 }
 
 // reportInvalidQueue records an event on a queue if the error in its spec changed or was fixed.
-func reportInvalidQueue(s *session.Session, q *queue.Queue, now *metav1.Condition) {
+func reportInvalidQueue(s *cycle.Cycle, q *queue.Queue, now *metav1.Condition) {
 	old := q.Published.Invalid
 	event := decision.Event{Queue: decision.Object{Name: q.Name, UID: q.UID}, Type: corev1.EventTypeWarning}
 	switch {

@@ -1,13 +1,13 @@
 package scheduler
 
 import (
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // updateLapsed finds the queues in which more reservations have lapsed since the last cycle, because admitted gangs
 // turned out to be unable to start. It does so only if some gang waits for reserved capacity.
-func (b *book) updateLapsed(s *session.Session) {
+func (b *book) updateLapsed(s *cycle.Cycle) {
 	for _, j := range b.waiting {
 		waitsOutside := j.Parked && !j.IsAdmitted()
 		if l := j.Verdict.Limit; waitsOutside && l != nil && l.Promised > 0 {
@@ -18,7 +18,7 @@ func (b *book) updateLapsed(s *session.Session) {
 	b.lapsed = nil
 }
 
-func (b *book) easeLapsedQueues(s *session.Session) {
+func (b *book) easeLapsedQueues(s *cycle.Cycle) {
 	now := make(map[*queue.Queue][]float64, len(b.lapsed))
 	for _, q := range s.Ledger.Queues {
 		amounts := s.Lapsed(q)
@@ -34,7 +34,7 @@ func (b *book) easeLapsedQueues(s *session.Session) {
 }
 
 // easeInVainQueues finds the queues whose reservations for gangs that passed their gates are no longer held.
-func (b *book) easeInVainQueues(s *session.Session) {
+func (b *book) easeInVainQueues(s *cycle.Cycle) {
 	now := s.PassedInVain()
 	for j := range now {
 		if b.inVain[j] {

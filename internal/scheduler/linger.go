@@ -10,13 +10,13 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // reportLingering reports the pods that should have ended by now. From the next cycle, promises of their resources
 // must be satisfied elsewhere.
-func (e *Engine) reportLingering(s *session.Session) {
+func (e *Engine) reportLingering(s *cycle.Cycle) {
 	var found []*model.Task
 	s.Cluster.VisitLeaving(func(t *model.Task) {
 		if at := t.LingeringStart(); s.Now.Before(at) {
@@ -33,7 +33,7 @@ func (e *Engine) reportLingering(s *session.Session) {
 }
 
 // reportUnkeptPromises records events on the gangs with promised resources on a pod's node that the pod does not end.
-func reportUnkeptPromises(s *session.Session, t *model.Task) {
+func reportUnkeptPromises(s *cycle.Cycle, t *model.Task) {
 	var gangs []*model.Gang
 	for _, waiting := range s.View.Nodes.Tasks[t.Node] {
 		g := waiting.Gang

@@ -10,8 +10,8 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // looseEvery is the minimum time between checks of pods without a PodGroup. There may be thousands, and many cycles
@@ -20,7 +20,7 @@ const looseEvery = 40 * time.Millisecond
 
 // reportLoosePods writes conditions on pods that cannot be placed because their PodGroup does not exist, or because
 // they name a queue that does not exist. The controller gets some time to create the PodGroup.
-func (e *Engine) reportLoosePods(s *session.Session) {
+func (e *Engine) reportLoosePods(s *cycle.Cycle) {
 	b := &e.book
 	if !s.Cluster.MayHaveLooseTasks() {
 		clear(b.loose)
@@ -64,7 +64,7 @@ func (e *Engine) reportLoosePods(s *session.Session) {
 }
 
 // looseCondition returns the condition of a pod without a PodGroup.
-func looseCondition(s *session.Session, t *model.Task) model.PodCondition {
+func looseCondition(s *cycle.Cycle, t *model.Task) model.PodCondition {
 	if q := s.Cluster.Queues[t.NamedQueue]; t.NamedQueue != "" && (q == nil || !q.Known) {
 		return model.PodCondition{Reason: string(reason.QueueMissing), Message: reason.Get(reason.QueueMissing).Sentence + ": " + t.NamedQueue}
 	}
@@ -72,7 +72,7 @@ func looseCondition(s *session.Session, t *model.Task) model.PodCondition {
 }
 
 // pruneLoose keeps the times only of pods that still lack a PodGroup and whose condition is not written yet.
-func (b *book) pruneLoose(s *session.Session, loose []*model.Task) {
+func (b *book) pruneLoose(s *cycle.Cycle, loose []*model.Task) {
 	still := make(map[*model.Task]time.Time, len(loose))
 	for _, t := range loose {
 		if since, known := b.loose[t]; known && t.Condition != looseCondition(s, t) {

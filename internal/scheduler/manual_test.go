@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -24,7 +25,7 @@ func TestManualsTellWhatIsRead(t *testing.T) {
 		if !told {
 			t.Errorf("action %s has no manual", name)
 		}
-		if c, ok := actions[name].(session.Configurable); ok != (len(m.Arguments) > 0) || ok && !slices.Equal(c.Reads(), m.Reads().Arguments) {
+		if c, ok := actions[name].(cycle.Configurable); ok != (len(m.Arguments) > 0) || ok && !slices.Equal(c.Reads(), m.Reads().Arguments) {
 			t.Errorf("action %s reads other arguments than its manual tells: %v", name, m.Reads().Arguments)
 		}
 	}

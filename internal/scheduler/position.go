@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // countedPositions is how many positions in a queue are counted individually before the whole queue is sorted.
@@ -15,7 +15,7 @@ const countedPositions = 8
 
 // positions computes the positions of waiting gangs in their queues, for the report of a cycle.
 type positions struct {
-	s       *session.Session
+	s       *cycle.Cycle
 	byQueue map[*queue.Queue]*queuePositions
 	front   map[*framework.Job]bool // the first gangs of their queues; nil if not computed yet
 }
@@ -86,14 +86,14 @@ func (p *positions) isInFront(j *framework.Job) bool {
 }
 
 // frontGangs returns the first gangs of each queue that wait for their minimum, and the first ones that wait for more.
-func frontGangs(s *session.Session) map[*framework.Job]bool {
+func frontGangs(s *cycle.Cycle) map[*framework.Job]bool {
 	first := firstGangsOfQueues(s, (*framework.Job).WaitsToStart)
 	maps.Copy(first, firstGangsOfQueues(s, func(j *framework.Job) bool { return !j.WaitsToStart() }))
 	return first
 }
 
 // firstGangsOfQueues returns the first waiting gangs of each queue that selects accepts.
-func firstGangsOfQueues(s *session.Session, selects func(*framework.Job) bool) map[*framework.Job]bool {
+func firstGangsOfQueues(s *cycle.Cycle, selects func(*framework.Job) bool) map[*framework.Job]bool {
 	firstByQueue := map[*queue.Queue][]*framework.Job{}
 	for _, j := range s.AllWaiting {
 		if j == nil || !selects(j) {
@@ -120,7 +120,7 @@ func firstGangsOfQueues(s *session.Session, selects func(*framework.Job) bool) m
 type similarLabels map[string]string
 
 // findSimilar returns a node label that is similar to a label that no node has; "" if there is no similar one.
-func (l similarLabels) findSimilar(s *session.Session, label string) string {
+func (l similarLabels) findSimilar(s *cycle.Cycle, label string) string {
 	if similar, known := l[label]; known {
 		return similar
 	}

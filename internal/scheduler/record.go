@@ -2,13 +2,13 @@ package scheduler
 
 import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // recordStarts compares the start of gangs with the first forecast of it or, after a restart, with the last one.
-func (e *Engine) recordStarts(s *session.Session) {
+func (e *Engine) recordStarts(s *cycle.Cycle) {
 	for _, j := range s.Bound {
 		if len(j.Placed) == 0 || j.Gang.CountReady() >= j.MinMember {
 			continue

@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/action/reclaim"
 	"github.com/vc-batch/vc/internal/scheduler/action/shuffle"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/policy/binpack"
 	"github.com/vc-batch/vc/internal/scheduler/policy/capacity"
 	"github.com/vc-batch/vc/internal/scheduler/policy/cdp"
@@ -42,7 +43,7 @@ import (
 )
 
 // actions maps Volcano's names to actions.
-var actions = map[string]session.Action{
+var actions = map[string]cycle.Action{
 	"enqueue":     enqueue.Action{},
 	"allocate":    allocate.Action{},
 	"backfill":    backfill.Action{},

@@ -10,9 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // reasonIgnored is the reason of the event about annotations without effect.
@@ -22,7 +22,7 @@ const reasonIgnored = "AnnotationIgnored"
 const reasonCapped = "PriorityClassNotCounted"
 
 // reportCappedPriority records once that the priority class of a PodGroup counts only up to the priority of its pods.
-func reportCappedPriority(s *session.Session, j *framework.Job) {
+func reportCappedPriority(s *cycle.Cycle, j *framework.Job) {
 	if j.Capped == j.CapReported {
 		return
 	}
@@ -38,7 +38,7 @@ func reportCappedPriority(s *session.Session, j *framework.Job) {
 
 // reportIgnoredAnnotations records once, when the gang's pods exist, which annotations of the gang and its pods have no
 // effect.
-func reportIgnoredAnnotations(s *session.Session, j *framework.Job) {
+func reportIgnoredAnnotations(s *cycle.Cycle, j *framework.Job) {
 	if j.RemarkedAt == j.Spec || len(j.Tasks) < max(j.MinMember, 1) {
 		return
 	}

@@ -13,14 +13,14 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // buildDecisions converts the results of the cycle to decisions.
-func (e *Engine) buildDecisions(s *session.Session) decision.Decisions {
+func (e *Engine) buildDecisions(s *cycle.Cycle) decision.Decisions {
 	out := &s.Out
 	out.Now = s.Now
 	for _, j := range s.Bound {
@@ -69,7 +69,7 @@ func podObject(t *model.Task) decision.Object {
 	return decision.Object{Namespace: t.Namespace, Name: t.Name, UID: t.UID}
 }
 
-func addBinds(s *session.Session, j *framework.Job) {
+func addBinds(s *cycle.Cycle, j *framework.Job) {
 	gang := gangObject(j.Gang)
 	check := gangCheckOf(j)
 	for i, p := range j.Placed {
@@ -101,7 +101,7 @@ func gangCheckOf(j *framework.Job) *decision.GangCheck {
 }
 
 // uncheckedParts returns the parts of the gang's placed pods that were not checked.
-func uncheckedParts(s *session.Session, j *framework.Job) (names []string) {
+func uncheckedParts(s *cycle.Cycle, j *framework.Job) (names []string) {
 	for i, p := range j.Placed {
 		if s.Attacher != nil || i > 0 && p.Task.Shape == j.Placed[i-1].Task.Shape {
 			continue
@@ -116,7 +116,7 @@ func uncheckedParts(s *session.Session, j *framework.Job) (names []string) {
 }
 
 // addNominations reserves promised resources, and cancels promises that are neither used nor renewed.
-func addNominations(s *session.Session, j *framework.Job) {
+func addNominations(s *cycle.Cycle, j *framework.Job) {
 	if len(j.Promised)+len(j.Released) == 0 {
 		return
 	}
@@ -142,7 +142,7 @@ func addNominations(s *session.Session, j *framework.Job) {
 
 // writeStatus writes the gang's status, event and pod conditions if their meaning changed. It returns when to check
 // again.
-func (e *Engine) writeStatus(s *session.Session, j *framework.Job) time.Time {
+func (e *Engine) writeStatus(s *cycle.Cycle, j *framework.Job) time.Time {
 	status, write, again := e.buildStatus(s, j)
 	reportIgnoredAnnotations(s, j)
 	reportCappedPriority(s, j)
@@ -180,7 +180,7 @@ func statusEvent(j *framework.Job, status *schedulingv1beta1.PodGroupStatus) dec
 }
 
 // addPodConditions writes the reason on the pods of a gang that has waited for a while.
-func addPodConditions(s *session.Session, j *framework.Job) (again time.Time) {
+func addPodConditions(s *cycle.Cycle, j *framework.Job) (again time.Time) {
 	v := &j.Verdict
 	if v.Code == "" || v.Code == reason.NotEnoughPods || len(j.Pending) == 0 {
 		return time.Time{}
@@ -198,7 +198,7 @@ func addPodConditions(s *session.Session, j *framework.Job) (again time.Time) {
 }
 
 // reportQueues writes the statuses of queues that changed, at most once per countsEvery.
-func (e *Engine) reportQueues(s *session.Session) {
+func (e *Engine) reportQueues(s *cycle.Cycle) {
 	waiting := e.countWaitingGangs(s)
 	e.reportDeletedQueues(s)
 	for _, q := range s.Ledger.Queues {
@@ -246,7 +246,7 @@ const maxSharePercent = 1000
 
 // countWaitingGangs counts, by queue, the gangs that wait for their minimum. It returns nil if the last count is recent
 // or still valid.
-func (e *Engine) countWaitingGangs(s *session.Session) map[*queue.Queue]int32 {
+func (e *Engine) countWaitingGangs(s *cycle.Cycle) map[*queue.Queue]int32 {
 	b := &e.book
 	if b.uncounted = b.uncounted || len(s.Touched) > 0; !b.uncounted {
 		return nil

@@ -14,8 +14,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 const (
@@ -33,7 +33,7 @@ const (
 
 // buildStatus returns the new status of the PodGroup. write reports whether it differs enough to be written. again is
 // when to check again even if nothing changes.
-func (e *Engine) buildStatus(s *session.Session, j *framework.Job) (status schedulingv1beta1.PodGroupStatus, write bool, again time.Time) {
+func (e *Engine) buildStatus(s *cycle.Cycle, j *framework.Job) (status schedulingv1beta1.PodGroupStatus, write bool, again time.Time) {
 	status = schedulingv1beta1.PodGroupStatus{
 		Phase:     computePhase(j),
 		Running:   int32(j.Count[model.Running]),
@@ -92,7 +92,7 @@ func sharesMemory[T any](a, b []T) bool {
 
 // verdictToReport returns the job's verdict. If it is too early to report it, because pods are still being created, it
 // returns an empty verdict and a later time.
-func (e *Engine) verdictToReport(s *session.Session, j *framework.Job) (explain.Verdict, time.Time) {
+func (e *Engine) verdictToReport(s *cycle.Cycle, j *framework.Job) (explain.Verdict, time.Time) {
 	kind := string(j.Verdict.Code)
 	if kind != j.SinceFor {
 		j.SinceFor, j.Since, j.Attempts = kind, s.Now, max(min(j.Attempts, 1), 0)
@@ -182,7 +182,7 @@ func computePhase(j *framework.Job) schedulingv1beta1.PodGroupPhase {
 
 // updateConditions updates the two conditions. At most one is True. A condition whose meaning stays keeps its time and
 // ID; if kept is true, also its message, like the kept explanation.
-func updateConditions(s *session.Session, j *framework.Job, phase schedulingv1beta1.PodGroupPhase, v explain.Verdict, kept bool) []schedulingv1beta1.PodGroupCondition {
+func updateConditions(s *cycle.Cycle, j *framework.Job, phase schedulingv1beta1.PodGroupPhase, v explain.Verdict, kept bool) []schedulingv1beta1.PodGroupCondition {
 	old := j.Status.Conditions
 	started := phase == schedulingv1beta1.PodGroupRunning || phase == schedulingv1beta1.PodGroupCompleted
 	switch {
@@ -230,7 +230,7 @@ func conditionReason(v explain.Verdict) string {
 }
 
 // setCondition makes one condition True and our other conditions False.
-func setCondition(s *session.Session, j *framework.Job, old []schedulingv1beta1.PodGroupCondition, c schedulingv1beta1.PodGroupCondition, kept bool) []schedulingv1beta1.PodGroupCondition {
+func setCondition(s *cycle.Cycle, j *framework.Job, old []schedulingv1beta1.PodGroupCondition, c schedulingv1beta1.PodGroupCondition, kept bool) []schedulingv1beta1.PodGroupCondition {
 	c.Status = corev1.ConditionTrue
 	c.LastTransitionTime = metav1.NewTime(s.Now)
 	c.TransitionID = transitionID(j, s.Now, string(c.Type))

@@ -2,8 +2,8 @@ package scheduler
 
 import (
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // changes holds what changed since the last cycle.
@@ -23,7 +23,7 @@ type changes struct {
 }
 
 // detectChanges returns what changed since the last cycle, and stores the current state for the next one.
-func (b *book) detectChanges(s *session.Session) changes {
+func (b *book) detectChanges(s *cycle.Cycle) changes {
 	nodes := nodesStamp{s.View.Epoch, s.Cluster.TotalGen, s.View.LabelsChanged}
 	c := changes{
 		resized:   nodes != b.nodes,
@@ -41,8 +41,8 @@ func (b *book) detectChanges(s *session.Session) changes {
 
 // waker decides which parked gangs to try again.
 type waker struct {
-	book    *book
-	session *session.Session
+	book  *book
+	cycle *cycle.Cycle
 	changes
 	// helped caches nodesHelp by shape.
 	helped map[*model.Shape]bool
@@ -61,26 +61,26 @@ type wakeUp struct {
 
 // wakeUps lists all conditions to try a parked gang again. The first that holds counts.
 var wakeUps = []wakeUp{
-	{"everything changed", func(w *waker) bool { return w.session.WakeAll }, func(*waker, *framework.Job) bool { return true }},
+	{"everything changed", func(w *waker) bool { return w.cycle.WakeAll }, func(*waker, *framework.Job) bool { return true }},
 	{"another gang is overdue", func(w *waker) bool { return w.overdue != w.relieved },
 		func(w *waker, j *framework.Job) bool { return j == w.overdue || j == w.relieved }},
-	{"a reservation ended", nil, func(w *waker, j *framework.Job) bool { return w.session.OutlivedReservation(j) }},
+	{"a reservation ended", nil, func(w *waker, j *framework.Job) bool { return w.cycle.OutlivedReservation(j) }},
 	{"deleted pods changed", func(w *waker) bool { return w.lingering },
 		func(_ *waker, j *framework.Job) bool { return len(j.ParkedShapes)+len(j.Reserved) > 0 }},
 	{"sizes of nodes changed", func(w *waker) bool { return w.resized }, func(_ *waker, j *framework.Job) bool { return j.IsSizeBound() }},
 	{"the topology changed", func(w *waker) bool { return w.regrouped }, func(_ *waker, j *framework.Job) bool { return j.IsStructured() }},
 	{"volumes or devices changed", func(w *waker) bool { return w.attached },
-		func(w *waker, j *framework.Job) bool { return w.session.AttachStamp(j) != j.AttachStamp }},
+		func(w *waker, j *framework.Job) bool { return w.cycle.AttachStamp(j) != j.AttachStamp }},
 	{"its queue has more room", nil, (*waker).queueImproved},
 	{"its queue's limits shifted", nil, (*waker).limitsShifted},
 	{"the cluster or its quota has more room", (*waker).clusterImproved, func(_ *waker, j *framework.Job) bool { return j.IsClusterBound() }},
-	{"its time has come", nil, func(w *waker, j *framework.Job) bool { return w.session.Reached(j, j.DueAt) }},
+	{"its time has come", nil, func(w *waker, j *framework.Job) bool { return w.cycle.Reached(j, j.DueAt) }},
 	{"nodes have more room", (*waker).nodesTouched, (*waker).nodesHelp},
-	{"resources are held for it", (*waker).nodesTouched, func(w *waker, j *framework.Job) bool { return w.session.MayUseHeld(j) }},
+	{"resources are held for it", (*waker).nodesTouched, func(w *waker, j *framework.Job) bool { return w.cycle.MayUseHeld(j) }},
 }
 
-func (b *book) newWaker(s *session.Session) *waker {
-	w := &waker{book: b, session: s, changes: b.detectChanges(s), helped: map[*model.Shape]bool{}}
+func (b *book) newWaker(s *cycle.Cycle) *waker {
+	w := &waker{book: b, cycle: s, changes: b.detectChanges(s), helped: map[*model.Shape]bool{}}
 	w.findPossible()
 	return w
 }
@@ -115,17 +115,17 @@ func (w *waker) limitsShifted(j *framework.Job) bool {
 }
 
 // clusterImproved reports whether some queue, nodes or quotas may have more room.
-func (w *waker) clusterImproved() bool { return w.book.stirred || w.session.View.Touched || w.quotas }
+func (w *waker) clusterImproved() bool { return w.book.stirred || w.cycle.View.Touched || w.quotas }
 
 // nodesTouched reports whether nodes or their pods changed.
-func (w *waker) nodesTouched() bool { return w.session.View.Touched }
+func (w *waker) nodesTouched() bool { return w.cycle.View.Touched }
 
 // nodesHelp reports whether a node that grew could take one of the gang's tasks.
 func (w *waker) nodesHelp(j *framework.Job) bool {
 	for _, shape := range j.ParkedShapes {
 		help, known := w.helped[shape]
 		if !known {
-			help = w.session.GrownNodesHelp(shape)
+			help = w.cycle.GrownNodesHelp(shape)
 			w.helped[shape] = help
 		}
 		if help {

@@ -7,6 +7,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -51,7 +52,7 @@ func TestAParkedGangIsTriedAgainForAReason(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := &waker{book: &book{}, session: &session.Session{View: &overlay.Overlay{Touched: c.touched}}, changes: c.changes}
+			w := &waker{book: &book{}, cycle: cycle.New(&session.Session{View: &overlay.Overlay{Touched: c.touched}}), changes: c.changes}
 			w.findPossible()
 			if got := w.wakeUpReason(c.job); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)

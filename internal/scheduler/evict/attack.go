@@ -6,8 +6,9 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/placement"
 )
 
 // Case describes the victims that an action may choose.
@@ -38,7 +39,7 @@ type Failure struct {
 const maxBarred = 32
 
 // MakeRoomFor makes room for a gang by evicting others. It returns true on success; otherwise it returns the reason.
-func MakeRoomFor(s *session.Session, j *framework.Job, c Case) (bool, Failure) {
+func MakeRoomFor(s *cycle.Cycle, j *framework.Job, c Case) (bool, Failure) {
 	tasks := tasksToPlace(s, j)
 	switch {
 	case len(tasks) == 0:
@@ -75,7 +76,7 @@ func MakeRoomFor(s *session.Session, j *framework.Job, c Case) (bool, Failure) {
 }
 
 // tasksToPlace returns the tasks for which the eviction must make room.
-func tasksToPlace(s *session.Session, j *framework.Job) []*model.Task {
+func tasksToPlace(s *cycle.Cycle, j *framework.Job) []*model.Task {
 	if s.Rules.Gang && !j.IsSatisfied() {
 		return j.MinimumTasks()
 	}
@@ -83,7 +84,7 @@ func tasksToPlace(s *session.Session, j *framework.Job) []*model.Task {
 }
 
 // searchTier searches for victims using the entitlements of a single tier.
-func searchTier(s *session.Session, a *framework.Attack, c Case, tier int) (bool, Failure) {
+func searchTier(s *cycle.Cycle, a *framework.Attack, c Case, tier int) (bool, Failure) {
 	grants := s.Rules.GrantsOfTier(a, tier)
 	may := append(s.Rules.GuardsAgainst(a), grants...)
 	barred := map[*model.Gang]bool{}
@@ -137,8 +138,8 @@ func failureFromCensus(c *census) Failure {
 
 // newTrial returns the settings with which the gang's placement is tried. If victim and gang share a queue, the gang
 // may use as much as the queue held before, even if that exceeds a limit.
-func newTrial(a *framework.Attack, c Case) session.Trial {
-	trial := session.Trial{Grow: true}
+func newTrial(a *framework.Attack, c Case) placement.Trial {
+	trial := placement.Trial{Grow: true}
 	if a.Kind == framework.Preempt || a.Kind == framework.GangPreempt {
 		trial.Swap = slices.Clone(a.Taker.In.Allocated)
 	}

@@ -2,14 +2,14 @@ package evict
 
 import (
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // bound quickly detects that a gang cannot fit because the free resources of its nodes do not suffice even in total.
 // It is updated for a single node whenever a task is evicted or spared.
 type bound struct {
-	s      *session.Session
+	s      *cycle.Cycle
 	asked  model.Request // total request; the request of one task if single
 	need   int64         // number of tasks, if single
 	single bool
@@ -18,7 +18,7 @@ type bound struct {
 }
 
 // newBound computes the bound from all nodes. within limits the nodes; nil means all nodes.
-func newBound(s *session.Session, tasks []*model.Task, shapes []*model.Shape, within func(model.NodeID) bool) *bound {
+func newBound(s *cycle.Cycle, tasks []*model.Task, shapes []*model.Shape, within func(model.NodeID) bool) *bound {
 	b := &bound{s: s, single: len(shapes) == 1, need: int64(len(tasks)), nodes: make([]bool, s.View.Nodes.Len())}
 	b.asked = framework.SumRequests(tasks)
 	if b.single {
@@ -52,7 +52,7 @@ func (b *bound) countNode(id model.NodeID, sign int64) {
 }
 
 // countSlots returns the number of tasks with the given request that fit into room, but no more than most.
-func countSlots(s *session.Session, room []int64, asked model.Request, most int64) int64 {
+func countSlots(s *cycle.Cycle, room []int64, asked model.Request, most int64) int64 {
 	for _, t := range asked {
 		if t.Value > 0 && !s.View.IsExcluded(int(t.Index)) {
 			most = min(most, max(room[t.Index], 0)/t.Value)

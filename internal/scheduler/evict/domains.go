@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // evictInDomains makes room for a gang. If the gang must stay inside a domain and the action evicts whole gangs, it
 // tries the domains one by one, the widest first.
-func evictInDomains(s *session.Session, j *framework.Job, c Case) (done bool, why Failure) {
+func evictInDomains(s *cycle.Cycle, j *framework.Job, c Case) (done bool, why Failure) {
 	gangwise := c.Kind == framework.GangPreempt || c.Kind == framework.GangReclaim
 	if !gangwise || j.Topology == nil || !j.Topology.Hard {
 		return MakeRoomFor(s, j, c)

@@ -4,17 +4,18 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/placement"
 )
 
 // plan is a search for victims. During the search, units marked in out count as evicted in the overlay and in the
 // ledger.
 type plan struct {
-	s      *session.Session
+	s      *cycle.Cycle
 	attack *framework.Attack
 	c      Case
-	trial  session.Trial
+	trial  placement.Trial
 	units  []unit
 	may    []framework.Guard // the guards, and the entitlements of one tier
 	grants []framework.Guard // only the entitlements among may

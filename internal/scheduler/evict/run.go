@@ -6,8 +6,8 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // likeness identifies gangs for which a search for victims would have the same result, because a gang that comes
@@ -31,7 +31,7 @@ type attempt struct {
 
 // Run visits the starving gangs in the order of queues and gangs. For each gang, it tries the cases until one makes
 // room. The cases evict either pods of the gang's queue or pods of other queues.
-func Run(s *session.Session, cases ...Case) {
+func Run(s *cycle.Cycle, cases ...Case) {
 	failed, nobody := map[likeness]attempt{}, map[rank]Failure{}
 	between := isBetweenQueues(cases[0].Kind)
 	for _, j := range findStarving(s) {
@@ -65,7 +65,7 @@ func isBetweenQueues(kind framework.AttackKind) bool {
 }
 
 // tryCases tries the cases for a gang until one makes room.
-func tryCases(s *session.Session, j *framework.Job, cases []Case) (bool, Failure) {
+func tryCases(s *cycle.Cycle, j *framework.Job, cases []Case) (bool, Failure) {
 	defer s.UseHeldResources(j)()
 	failure := Failure{Nobody: true}
 	for _, c := range cases {
@@ -100,7 +100,7 @@ func (f Failure) combineWith(o Failure) Failure {
 
 // findStarving returns the gangs for which others may be evicted, in scheduling order. A strict queue contributes only
 // its first gang: later gangs may use free resources by backfill, but they do not justify evictions.
-func findStarving(s *session.Session) []*framework.Job {
+func findStarving(s *cycle.Cycle) []*framework.Job {
 	var list []*framework.Job
 	line := s.NewStrictLine()
 	for _, j := range s.StarvingJobs() {
@@ -117,7 +117,7 @@ func findStarving(s *session.Session) []*framework.Job {
 
 // likenessOf returns a gang's likeness. It returns false if the result of a search depends on more than the number of
 // pods of a single shape.
-func likenessOf(s *session.Session, j *framework.Job) (likeness, bool) {
+func likenessOf(s *cycle.Cycle, j *framework.Job) (likeness, bool) {
 	first := j.Pending[0]
 	like := likeness{j.In.Queue, first.Shape, j.Priority}
 	hasHistory := j.AllocatedTasks() > 0 || j.Gang.HasLostByShare()
@@ -129,7 +129,7 @@ func likenessOf(s *session.Session, j *framework.Job) (likeness, bool) {
 
 // recordFailure records the reason why no pod was evicted for a gang in the gang's verdict. between is true if pods of
 // other queues were considered.
-func recordFailure(s *session.Session, j *framework.Job, f Failure, between bool) {
+func recordFailure(s *cycle.Cycle, j *framework.Job, f Failure, between bool) {
 	v := j.Verdict
 	if v.Code == "" {
 		return

@@ -4,20 +4,20 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // Shuffle evicts the tasks that policies want to move, as selected by the first tier that selects any. It records
 // which policies moved tasks, so that each can wait for its period before it moves tasks again.
-func Shuffle(s *session.Session) { moveTasks(s, s.Rules.Movers) }
+func Shuffle(s *cycle.Cycle) { moveTasks(s, s.Rules.Movers) }
 
 // ReleaseIncomplete evicts the pods of gangs that never reached their minimum. Every action that binds gangs must call
 // ReleaseIncomplete.
-func ReleaseIncomplete(s *session.Session) { moveTasks(s, s.Rules.Releases) }
+func ReleaseIncomplete(s *cycle.Cycle) { moveTasks(s, s.Rules.Releases) }
 
-func moveTasks(s *session.Session, movers []framework.Mover) {
+func moveTasks(s *cycle.Cycle, movers []framework.Mover) {
 	a := &framework.Attack{Kind: framework.Shuffle}
 	guards := s.Rules.GuardsAgainst(a)
 	named, tier := false, 0
@@ -60,7 +60,7 @@ func groupByGang(tasks []*model.Task) [][]*model.Task {
 }
 
 type moving struct {
-	s      *session.Session
+	s      *cycle.Cycle
 	guards []framework.Guard
 	mover  framework.Mover
 	why    string

@@ -8,9 +8,9 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // unit is a set of tasks that are evicted together: a surplus task, a surplus sub-group or a whole gang.
@@ -54,7 +54,7 @@ func (c *census) countEvictable(g *model.Gang) int {
 
 // lister collects the units of an attack.
 type lister struct {
-	s      *session.Session
+	s      *cycle.Cycle
 	attack *framework.Attack
 	c      Case
 	may    []framework.Guard // guards, and the entitlements of a tier
@@ -126,7 +126,7 @@ func (l *lister) victimGangs(gangs []*model.Gang) []*model.Gang {
 }
 
 // totalRunTime returns the total run time of tasks.
-func totalRunTime(s *session.Session, tasks []*model.Task) time.Duration {
+func totalRunTime(s *cycle.Cycle, tasks []*model.Task) time.Duration {
 	var sum time.Duration
 	for _, t := range tasks {
 		if t.Status == model.Running && !t.Started.IsZero() && s.Now.After(t.Started) {

@@ -11,6 +11,8 @@ import (
 type NodeRule struct {
 	// Name is the name of the policy.
 	Name string
+	// Reserves is true for the rule of a reservation.
+	Reserves bool
 	// Applies reports whether the rule applies to a task.
 	Applies func(*Job, *model.Task) bool
 	// Allows returns the reason why a node cannot run a task, or "" if it can. If later is true, resources that are

@@ -7,7 +7,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/reservation"
 )
 
 // waitsForAdmission reports whether the gang waits for admission with a request that divides evenly among its minimum
@@ -63,7 +63,7 @@ func (f *finder) equalPartsFit(request model.Request, members int) bool {
 		if nodes.Info[id].Unschedulable {
 			continue
 		}
-		if left -= int(session.SlotsIn(each, idle, future)); left <= 0 {
+		if left -= int(reservation.SlotsIn(each, idle, future)); left <= 0 {
 			return true
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/reservation"
 )
 
 const (
@@ -51,7 +51,7 @@ func (f *finder) tryHigherPriority() {
 // mayPassReservations reports whether the gang comes before all gangs whose reservations restrict it.
 func (f *finder) mayPassReservations() bool {
 	s, j := f.s, f.j
-	return !slices.ContainsFunc(s.Reservations, func(r *session.Reservation) bool {
+	return !slices.ContainsFunc(s.Reservations, func(r *reservation.Reservation) bool {
 		return s.RestrictsAny(r, j) && (r.Job.In != j.In || s.Rules.CompareJobs(j, r.Job) > 0)
 	})
 }

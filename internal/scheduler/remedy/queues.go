@@ -8,6 +8,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -126,7 +127,7 @@ func greatestSum(tasks []*model.Task, need, index int) float64 {
 }
 
 // liftCapability sets a queue's capability for a resource and divides the cluster again.
-func liftCapability(s *session.Session, q *queue.Queue, index int, to float64) (undo func()) {
+func liftCapability(s *cycle.Cycle, q *queue.Queue, index int, to float64) (undo func()) {
 	capability := q.Capability[index]
 	q.Capability[index] = to
 	restore := s.DivideAgain(nil)

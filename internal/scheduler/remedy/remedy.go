@@ -26,9 +26,10 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/placement"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 const (
@@ -39,7 +40,7 @@ const (
 // Find returns the smallest changes with which a waiting gang would start now, or with which a running gang would get
 // one more pod. It simulates each change on the session and undoes it. Hints for fewer members come first, then smaller
 // pods, other node rules and other limits.
-func Find(s *session.Session, j *framework.Job) []explain.Help {
+func Find(s *cycle.Cycle, j *framework.Job) []explain.Help {
 	if len(j.Promised)+len(j.Reserved)+len(j.Placed) > 0 || len(s.View.Order) == 0 {
 		return nil
 	}
@@ -79,7 +80,7 @@ func Find(s *session.Session, j *framework.Job) []explain.Help {
 
 // finder tries changes for one gang.
 type finder struct {
-	s   *session.Session
+	s   *cycle.Cycle
 	j   *framework.Job
 	v   explain.Verdict
 	out []explain.Help
@@ -111,17 +112,17 @@ func (f *finder) wouldGetPods() bool {
 	if f.isBlockedInLine() {
 		return false
 	}
-	if f.s.Rules.CheckOverused(f.j.In).Code == "" && f.fitsWithinLimits(session.Share) {
+	if f.s.Rules.CheckOverused(f.j.In).Code == "" && f.fitsWithinLimits(placement.Share) {
 		return true
 	}
-	return f.mayBorrow() && f.fitsWithinLimits(session.Capability)
+	return f.mayBorrow() && f.fitsWithinLimits(placement.Capability)
 }
 
 // mayBorrow reports whether the gang may use resources beyond its queue's share: it needs more than the share, and no
 // other gang that needs no more than its own queue's share could start.
 func (f *finder) mayBorrow() bool {
 	j := f.j
-	if j.Need() == 0 || f.s.CompareWithShare(j, framework.SumRequests(j.MinimumTasks())) != session.MoreThanShare {
+	if j.Need() == 0 || f.s.CompareWithShare(j, framework.SumRequests(j.MinimumTasks())) != cycle.MoreThanShare {
 		return false
 	}
 	division := f.s.Ledger.Division
@@ -152,11 +153,11 @@ func (f *finder) mayUseShare(o *framework.Job) bool {
 	if !f.competesForNodes(o) || !f.s.IsTryable(o) || o.HasResources() {
 		return false
 	}
-	return f.s.CompareWithShare(o, o.MinimumRequest()) == session.WithinShare && (!o.IsAdmitted() || f.s.CouldStart(o))
+	return f.s.CompareWithShare(o, o.MinimumRequest()) == cycle.WithinShare && (!o.IsAdmitted() || f.s.CouldStart(o))
 }
 
 // fitsWithinLimits reports whether the gang would be placed within some limits of its queue. It undoes the placement.
-func (f *finder) fitsWithinLimits(limits session.Limits) bool {
+func (f *finder) fitsWithinLimits(limits placement.Limits) bool {
 	restoreMinimum := f.j.SaveMinimum() // the cached minimum may become that of clones
 	defer restoreMinimum()
 	fits, placed := f.s.WouldStart(f.j, limits)

@@ -7,12 +7,12 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// findNode returns the best node for a task. later is true if the resources are still being released.
-func (s *Session) findNode(j *framework.Job, t *model.Task) (node model.NodeID, later, ok bool) {
+// FindNode returns the best node for a task. later is true if the resources are still being released.
+func (s *Session) FindNode(j *framework.Job, t *model.Task) (node model.NodeID, later, ok bool) {
 	if t.Shape.Impossible {
 		return model.NoNode, false, false
 	}
-	if s.scope != nil {
+	if s.Scope != nil {
 		return s.findWithin(j, t)
 	}
 	if rules, near := s.nodeRules(j, t), s.Neighbours.ProfileFor(t); len(rules) > 0 || near != nil {
@@ -24,7 +24,7 @@ func (s *Session) findNode(j *framework.Job, t *model.Task) (node model.NodeID, 
 	if node, ok = s.Judge.BestNode(t.Shape); ok {
 		return node, false, true
 	}
-	if s.View.Releasing == 0 && !s.isEvicting() || s.looking > 0 { // in a forecast, what was being released is idle
+	if s.View.Releasing == 0 && !s.IsEvicting() || s.InForecast() { // in a forecast, what was being released is idle
 		return model.NoNode, false, false
 	}
 	node, ok = s.Judge.BestNodeLater(t.Shape)
@@ -37,8 +37,8 @@ func (s *Session) JudgeNodes(j *framework.Job, t *model.Task) explain.Verdict {
 		return explain.Verdict{Code: reason.NoNodes}
 	}
 	nodes := s.View.Order
-	if s.scope != nil {
-		nodes = s.scope.domain.All
+	if s.Scope != nil {
+		nodes = s.Scope.Domain.All
 	}
 	tally := s.Judge.Filters.TallyNodes(nodes, s.View, s.Cluster.Resources, t.Shape, s.policyJudge(j, t), s.ruleJudge(j, t))
 	v := explain.Verdict{Code: reason.GangDoesNotFit, Tally: tally, Task: t}
@@ -46,4 +46,21 @@ func (s *Session) JudgeNodes(j *framework.Job, t *model.Task) explain.Verdict {
 		setTooLarge(&v, limits)
 	}
 	return v
+}
+
+// FitsOn reports whether a task may start on a node now.
+func (s *Session) FitsOn(j *framework.Job, t *model.Task, id model.NodeID) bool {
+	if s.View.Rank[id] < 0 || !s.View.FitsNow(id, t.Shape.Request) || !s.Judge.IsAllowed(t.Shape, id) {
+		return false
+	}
+	if len(t.Shape.Ports) > 0 && !s.View.HasFreePorts(id, t.Shape.Ports, false) {
+		return false
+	}
+	if near := s.Neighbours.ProfileFor(t); near != nil {
+		if code, _ := near.CheckNode(id, false); code != "" {
+			return false
+		}
+	}
+	code, _ := checkRules(s.nodeRules(j, t), j, t, id, false)
+	return code == ""
 }

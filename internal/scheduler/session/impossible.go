@@ -147,7 +147,7 @@ func (s *Session) queueNamed(name string) *queue.Queue {
 // declares if its pods do not exist yet.
 func (s *Session) minimumOf(j *framework.Job) model.Vec {
 	if len(j.Pending)+len(j.AtGate) >= max(j.Need(), 1) {
-		return s.requestedTogether(j)
+		return s.RequestedTogether(j)
 	}
 	var declared model.Vec
 	declared.Add(j.MinResources)

@@ -29,8 +29,8 @@ func (s *Session) HasNodeRestriction(j *framework.Job, t *model.Task) bool {
 	return false
 }
 
-// dependsOnTask reports whether a rule may answer differently for tasks of the same shape.
-func (s *Session) dependsOnTask(j *framework.Job, t *model.Task) bool {
+// DependsOnTask reports whether a rule may answer differently for tasks of the same shape.
+func (s *Session) DependsOnTask(j *framework.Job, t *model.Task) bool {
 	for i := range s.Rules.Nodes {
 		if r := &s.Rules.Nodes[i]; r.Particular != nil && r.Applies(j, t) && r.Particular(t) {
 			return true
@@ -92,8 +92,8 @@ func (s *Session) addRulePoints(rules []framework.NodeRule, j *framework.Job, t 
 	}
 }
 
-// notifyPlaced calls all rules when a task is placed on a node or its placement is undone.
-func (s *Session) notifyPlaced(j *framework.Job, t *model.Task, id model.NodeID, sign int) {
+// NotifyPlaced calls all rules when a task is placed on a node or its placement is undone.
+func (s *Session) NotifyPlaced(j *framework.Job, t *model.Task, id model.NodeID, sign int) {
 	for i := range s.Rules.Nodes {
 		if f := s.Rules.Nodes[i].Placed; f != nil {
 			f(j, t, id, sign)
@@ -131,4 +131,14 @@ func (s *Session) PodAnnotations(j *framework.Job, t *model.Task, id model.NodeI
 		}
 	}
 	return all
+}
+
+// HasPolicyRestriction is HasNodeRestriction without the reservations.
+func (s *Session) HasPolicyRestriction(j *framework.Job, t *model.Task) bool {
+	for _, rule := range s.Rules.Nodes {
+		if !rule.Reserves && rule.Allows != nil && rule.Applies(j, t) {
+			return true
+		}
+	}
+	return false
 }

@@ -8,26 +8,26 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// dependsOnPods reports whether other pods affect where a task may run.
-func (s *Session) dependsOnPods(t *model.Task) bool { return s.Neighbours.ProfileFor(t) != nil }
+// DependsOnPods reports whether other pods affect where a task may run.
+func (s *Session) DependsOnPods(t *model.Task) bool { return s.Neighbours.ProfileFor(t) != nil }
 
-// countPlacedPod and uncountPlacedPod keep the pod counts up to date with the overlay.
-func (s *Session) countPlacedPod(t *model.Task, id model.NodeID) { s.Neighbours.CountPlaced(t, id, 1) }
+// CountPlacedPod and uncountPlacedPod keep the pod counts up to date with the overlay.
+func (s *Session) CountPlacedPod(t *model.Task, id model.NodeID) { s.Neighbours.CountPlaced(t, id, 1) }
 
-func (s *Session) uncountPlacedPod(t *model.Task, id model.NodeID) {
+func (s *Session) UncountPlacedPod(t *model.Task, id model.NodeID) {
 	s.Neighbours.CountPlaced(t, id, -1)
 }
 
 // findByRules is like find, for tasks with rules about other pods or rules of policies about nodes.
 func (s *Session) findByRules(j *framework.Job, t *model.Task, near *interpod.Profile, rules []framework.NodeRule) (node model.NodeID, later, ok bool) {
-	if s.looking > 0 {
+	if s.InForecast() {
 		node, ok = s.bestByRules(j, t, near, rules, true)
 		return node, false, ok
 	}
 	if node, ok = s.bestByRules(j, t, near, rules, false); ok {
 		return node, false, true
 	}
-	if s.View.Releasing == 0 && !s.isEvicting() {
+	if s.View.Releasing == 0 && !s.IsEvicting() {
 		return model.NoNode, false, false
 	}
 	node, ok = s.bestByRules(j, t, near, rules, true)
@@ -46,7 +46,7 @@ func (s *Session) bestByRules(j *framework.Job, t *model.Task, near *interpod.Pr
 	if near == nil {
 		rules, expensive = splitExpensive(rules, j, t)
 	}
-	nodes, points := s.candidates[:0], s.points[:0]
+	nodes, points := s.scratch.candidates[:0], s.scratch.points[:0]
 	s.Judge.EachFitting(t.Shape.Plain, later, func(id model.NodeID, score int32) {
 		if near != nil {
 			if code, _ := near.CheckNode(id, later); code != "" {
@@ -61,7 +61,7 @@ func (s *Session) bestByRules(j *framework.Job, t *model.Task, near *interpod.Pr
 		}
 		nodes, points = append(nodes, id), append(points, float64(score))
 	})
-	s.candidates, s.points = nodes, points
+	s.scratch.candidates, s.scratch.points = nodes, points
 	if len(nodes) == 0 {
 		return model.NoNode, false
 	}
@@ -98,7 +98,7 @@ func onlyReject(rules []framework.NodeRule) bool {
 // rejections: within a try, free resources only decrease.
 func (s *Session) firstByRules(j *framework.Job, t *model.Task, rules []framework.NodeRule, later bool) (node model.NodeID, ok bool) {
 	var refused *refusals
-	if s.looking > 0 {
+	if s.InForecast() {
 		refused = s.refusals.resetForTask(t, len(s.View.Rank))
 	}
 	best := int32(-1) // no score is lower

@@ -31,18 +31,3 @@ type Closing interface {
 	Policy
 	Close(s *Session)
 }
-
-// Action is one step of a cycle.
-type Action interface {
-	Name() string
-	Run(s *Session)
-}
-
-// Configurable is an action that reads arguments.
-type Configurable interface {
-	Action
-	// Reads returns the arguments that have an effect.
-	Reads() []string
-	// Configured returns the action with its arguments. It reports invalid arguments to warn.
-	Configured(arguments config.Arguments, warn func(string)) Action
-}

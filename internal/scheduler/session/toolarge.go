@@ -46,7 +46,7 @@ func (s *Session) NeverStarts(j *framework.Job) (explain.Verdict, bool) {
 	}
 	v := s.JudgeNodes(j, large[0])
 	setTooLarge(&v, s.lowestLimits(large))
-	v.Members = s.countMembers(j, 0)
+	v.Members = s.Members(j, 0)
 	return v, true
 }
 
@@ -65,9 +65,9 @@ func (s *Session) lowestLimits(tasks []*model.Task) []explain.Limit {
 	return slices.SortedFunc(maps.Values(lowest), func(a, b explain.Limit) int { return strings.Compare(a.Resource, b.Resource) })
 }
 
-// explainExceeded changes the verdict of a gang that does not fit, or exceeds its queue's share, if its minimum is more
+// ExplainExceeded changes the verdict of a gang that does not fit, or exceeds its queue's share, if its minimum is more
 // than the capability of its queue or the capacity of the whole cluster.
-func (s *Session) explainExceeded(j *framework.Job, v *explain.Verdict) {
+func (s *Session) ExplainExceeded(j *framework.Job, v *explain.Verdict) {
 	if !s.Rules.Gang || v.Code != reason.OverDeserved && (v.Code != reason.GangDoesNotFit || v.Limit != nil) {
 		return
 	}
@@ -77,7 +77,7 @@ func (s *Session) explainExceeded(j *framework.Job, v *explain.Verdict) {
 	}
 	var limit *explain.Limit
 	cluster := s.clusterCapacityFor(j.In)
-	for i, sum := range s.requestedTogether(j) {
+	for i, sum := range s.RequestedTogether(j) {
 		total := cluster[i]
 		if float64(sum) <= total+queue.Epsilon || s.View.IsExcluded(i) || i == model.Pods {
 			continue
@@ -90,22 +90,6 @@ func (s *Session) explainExceeded(j *framework.Job, v *explain.Verdict) {
 	if limit != nil {
 		v.Code, v.Limit = reason.GangDoesNotFit, limit
 	}
-}
-
-// LeastRequest returns what the need smallest of the participating tasks request of a resource.
-func LeastRequest(tasks []*model.Task, filter Filter, need, index int) float64 {
-	asked := make([]int64, 0, len(tasks))
-	for _, t := range tasks {
-		if filter == nil || filter(t) {
-			asked = append(asked, t.Shape.Request.Get(index))
-		}
-	}
-	slices.Sort(asked)
-	sum := 0.0
-	for _, v := range asked[:min(max(need, 1), len(asked))] {
-		sum += float64(v)
-	}
-	return sum
 }
 
 // neverByMinimum checks a gang whose pods do not exist yet by the average of minResources. This requires knowing
@@ -127,7 +111,7 @@ func (s *Session) neverByMinimum(j *framework.Job) (explain.Verdict, bool) {
 	if len(limits) == 0 {
 		return explain.Verdict{}, false
 	}
-	v := explain.Verdict{Members: s.countMembers(j, 0)}
+	v := explain.Verdict{Members: s.Members(j, 0)}
 	setTooLarge(&v, limits)
 	return v, true
 }
@@ -157,7 +141,7 @@ func (s *Session) neverByTasks(j *framework.Job) (explain.Verdict, bool) {
 	if allLarge := large == len(j.MinTaskMember); large == 0 || !needed && !allLarge {
 		return explain.Verdict{}, false
 	}
-	v := explain.Verdict{Members: s.countMembers(j, 0), OfTask: true}
+	v := explain.Verdict{Members: s.Members(j, 0), OfTask: true}
 	setTooLarge(&v, first)
 	return v, true
 }

@@ -19,18 +19,19 @@ import (
 type Tree struct {
 	// Topology is nil if there are no HyperNodes.
 	Topology *model.Topology
-	view     equivalence.View
-	epoch    uint64
+	// View groups the nodes by their lowest HyperNodes.
+	View  equivalence.View
+	epoch uint64
 }
 
 // Open updates the tree. Every node belongs to the group of its lowest HyperNode.
 func (t *Tree) Open(c *model.Cluster, o *overlay.Overlay) {
 	now := c.Topology()
 	if now == nil {
-		t.Topology, t.view.Groups = nil, nil
+		t.Topology, t.View.Groups = nil, nil
 		return
 	}
-	if now == t.Topology && t.epoch == o.Epoch && t.view.Groups != nil {
+	if now == t.Topology && t.epoch == o.Epoch && t.View.Groups != nil {
 		return
 	}
 	of := make([]int32, len(o.Order))
@@ -38,8 +39,8 @@ func (t *Tree) Open(c *model.Cluster, o *overlay.Overlay) {
 		of[rank] = int32(now.LowestDomain(id).Index)
 	}
 	t.Topology, t.epoch = now, o.Epoch
-	t.view.Groups = equivalence.NewGroups(of, len(now.Domains))
-	t.view.Stamp++
+	t.View.Groups = equivalence.NewGroups(of, len(now.Domains))
+	t.View.Stamp++
 }
 
 // Purpose selects the domains that CandidateDomains returns, and their order.
@@ -54,7 +55,7 @@ const (
 // CandidateDomains returns the domains that a gang may be placed in, best first. nil stands for the whole cluster. The
 // verdict holds the reason if there is no domain.
 func (s *Session) CandidateDomains(j *framework.Job, purpose Purpose) ([]*model.Domain, explain.Verdict) {
-	tiers, v := s.permittedTiers(j.Topology, s.nodesOf(j, nil), nil)
+	tiers, v := s.PermittedTiers(j.Topology, s.NodesOf(j, nil), nil)
 	if v.Code != "" {
 		return nil, v
 	}
@@ -63,7 +64,7 @@ func (s *Session) CandidateDomains(j *framework.Job, purpose Purpose) ([]*model.
 		slices.Reverse(tiers)
 	}
 	for _, tier := range tiers {
-		s.sortByScore(tier, j, j.MinimumRequest())
+		s.SortByScore(tier, j, j.MinimumRequest())
 		out = append(out, tier...)
 	}
 	if purpose == ToEvict {
@@ -77,9 +78,9 @@ func (s *Session) CandidateDomains(j *framework.Job, purpose Purpose) ([]*model.
 	return out, v
 }
 
-// nodesOf returns the nodes that tasks of a job hold, including placements of this cycle. A non-nil group limits it
+// NodesOf returns the nodes that tasks of a job hold, including placements of this cycle. A non-nil group limits it
 // to the group's tasks.
-func (s *Session) nodesOf(j *framework.Job, g *framework.Group) []model.NodeID {
+func (s *Session) NodesOf(j *framework.Job, g *framework.Group) []model.NodeID {
 	var nodes []model.NodeID
 	tasks := j.Tasks
 	if g != nil {
@@ -112,16 +113,16 @@ func (s *Session) CommonHyperNode(j *framework.Job) string {
 	if s.Tree == nil || s.Tree.Topology == nil {
 		return ""
 	}
-	if d := s.lowestCommonDomain(s.nodesOf(j, nil)); d != nil {
+	if d := s.lowestCommonDomain(s.NodesOf(j, nil)); d != nil {
 		return d.Name
 	}
 	return ""
 }
 
-// permittedTiers returns the domains, by tier from the lowest, that a topology permits for pods besides the ones that
+// PermittedTiers returns the domains, by tier from the lowest, that a topology permits for pods besides the ones that
 // already hold nodes. They are inside from, where nil means the whole cluster. Without a topology it returns from
 // alone.
-func (s *Session) permittedTiers(spec *model.TopologySpec, held []model.NodeID, from *model.Domain) ([][]*model.Domain, explain.Verdict) {
+func (s *Session) PermittedTiers(spec *model.TopologySpec, held []model.NodeID, from *model.Domain) ([][]*model.Domain, explain.Verdict) {
 	if spec == nil {
 		return [][]*model.Domain{{from}}, explain.Verdict{}
 	}
@@ -135,7 +136,7 @@ func (s *Session) permittedTiers(spec *model.TopologySpec, held []model.NodeID, 
 	if from == nil {
 		from = t.Root
 	}
-	limit, v := s.highestTier(spec, from)
+	limit, v := s.HighestTier(spec, from)
 	if v.Code != "" {
 		return nil, v
 	}
@@ -173,8 +174,8 @@ func describeDomain(d *model.Domain) string {
 	return "hyperNode " + d.Name
 }
 
-// highestTier returns the highest tier that a topology permits.
-func (s *Session) highestTier(spec *model.TopologySpec, from *model.Domain) (int, explain.Verdict) {
+// HighestTier returns the highest tier that a topology permits.
+func (s *Session) HighestTier(spec *model.TopologySpec, from *model.Domain) (int, explain.Verdict) {
 	switch {
 	case !spec.Hard:
 		return from.Tier, explain.Verdict{}
@@ -214,9 +215,9 @@ func groupByTier(domains []*model.Domain) [][]*model.Domain {
 	return tiers
 }
 
-// sortByScore sorts the domains of a tier: by the points of policies, then the gang's previous domain first, then by
+// SortByScore sorts the domains of a tier: by the points of policies, then the gang's previous domain first, then by
 // name.
-func (s *Session) sortByScore(tier []*model.Domain, j *framework.Job, asked model.Request) {
+func (s *Session) SortByScore(tier []*model.Domain, j *framework.Job, asked model.Request) {
 	if len(tier) < 2 {
 		return
 	}

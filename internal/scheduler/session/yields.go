@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
@@ -10,6 +12,13 @@ import (
 type ranked struct {
 	queue    *model.Queue
 	priority int32
+}
+
+// holders caches the gangs that hold nodes.
+type holders struct {
+	byQueue map[*model.Queue][]*model.Gang
+	sorted  bool // the gangs of each queue are in the reverse order of turns
+	yields  map[ranked]yield
 }
 
 // MayEnqueue is Rules.MayEnqueue for a gang that may preempt others of its queue: what these hold does not count.
@@ -51,7 +60,7 @@ func (s *Session) preemptibleFor(j *framework.Job) yield {
 		return yield{}
 	}
 	key := ranked{j.Gang.Queue, j.Priority}
-	if sum, known := s.yields[key]; known {
+	if sum, known := s.holders.yields[key]; known {
 		return sum
 	}
 	var minimums, all model.Vec
@@ -60,11 +69,11 @@ func (s *Session) preemptibleFor(j *framework.Job) yield {
 			addPreemptible(&minimums, &all, g)
 		}
 	}
-	if s.yields == nil {
-		s.yields = map[ranked]yield{}
+	if s.holders.yields == nil {
+		s.holders.yields = map[ranked]yield{}
 	}
-	s.yields[key] = yield{toRequest(minimums), toRequest(all)}
-	return s.yields[key]
+	s.holders.yields[key] = yield{ToRequest(minimums), ToRequest(all)}
+	return s.holders.yields[key]
 }
 
 func (s *Session) mayPreempt(taker, victim *framework.Job) bool {
@@ -85,13 +94,13 @@ func addPreemptible(minimums, all *model.Vec, g *model.Gang) {
 			held.Add(t.Shape.Request)
 		}
 	}
-	all.Add(toRequest(held))
-	held.Sub(toRequest(g.Sums.Elastic))
-	minimums.Add(toRequest(held))
+	all.Add(ToRequest(held))
+	held.Sub(ToRequest(g.Sums.Elastic))
+	minimums.Add(ToRequest(held))
 }
 
-// toRequest returns a vector without its zeros.
-func toRequest(v model.Vec) model.Request {
+// ToRequest returns a vector without its zeros.
+func ToRequest(v model.Vec) model.Request {
 	var r model.Request
 	for i, amount := range v {
 		if amount > 0 {
@@ -99,4 +108,38 @@ func toRequest(v model.Vec) model.Request {
 		}
 	}
 	return r
+}
+
+// GangsByQueue returns the known gangs that hold nodes, by queue, in the reverse order of turns.
+func (s *Session) GangsByQueue() map[*model.Queue][]*model.Gang {
+	gangs := s.holdersByQueue()
+	if !s.holders.sorted {
+		s.holders.sorted = true
+		for _, list := range gangs {
+			slices.SortFunc(list, func(a, b *model.Gang) int { return s.Rules.CompareJobs(s.Job(b), s.Job(a)) })
+		}
+	}
+	return gangs
+}
+
+// holdersByQueue returns the known gangs that hold nodes, by queue, in no order.
+func (s *Session) holdersByQueue() map[*model.Queue][]*model.Gang {
+	if s.holders.byQueue != nil {
+		return s.holders.byQueue
+	}
+	s.holders.byQueue = map[*model.Queue][]*model.Gang{}
+	for _, g := range s.Cluster.Gangs {
+		if g.Known && g.Count[model.Running]+g.Count[model.Bound] > 0 {
+			s.holders.byQueue[g.Queue] = append(s.holders.byQueue[g.Queue], g)
+		}
+	}
+	return s.holders.byQueue
+}
+
+// DropHolder removes a gang from the result of GangsByQueue.
+func (s *Session) DropHolder(g *model.Gang) {
+	list := s.holders.byQueue[g.Queue]
+	if i := slices.Index(list, g); i >= 0 {
+		s.holders.byQueue[g.Queue] = append(list[:i:i], list[i+1:]...)
+	}
 }

@@ -8,9 +8,10 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/evict"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/placement"
 )
 
 // Action implements the allocate action.
@@ -20,7 +21,7 @@ type Action struct{}
 func (Action) Name() string { return "allocate" }
 
 // Run places gangs, turn by turn, until no gang needs more resources or none can get them.
-func (Action) Run(s *session.Session) {
+func (Action) Run(s *cycle.Cycle) {
 	if !s.Enqueues {
 		admitWithoutEnqueue(s)
 	}
@@ -53,17 +54,17 @@ func (Action) Run(s *session.Session) {
 			}
 			continue
 		}
-		outcome := session.Failed // 2. A gang without pods to place, or without a change since the last attempt, only waits.
+		outcome := placement.Failed // 2. A gang without pods to place, or without a change since the last attempt, only waits.
 		if resumeGang(s, job) && !absent[job] {
-			outcome = s.PlaceGang(job, nil, session.Share) // 3. Place the gang as a whole, or not at all.
+			outcome = s.PlaceGang(job, nil, placement.Share) // 3. Place the gang as a whole, or not at all.
 		}
-		if outcome == session.Failed {
+		if outcome == placement.Failed {
 			s.MakeReservation(job) // Reserve resources for the first gang of the queue if its start time is known.
 		}
 		switch {
-		case outcome == session.Kept && len(job.Pending) > 0:
+		case outcome == placement.Kept && len(job.Pending) > 0:
 			turns.ReturnTurn(turn, job) // 4. The gang needs more; it rejoins behind the gangs that now precede it.
-		case outcome == session.Failed && s.BlocksOthers(job) && !s.MayPassHead(turn.Queue()):
+		case outcome == placement.Failed && s.BlocksOthers(job) && !s.MayPassHead(turn.Queue()):
 			s.RecordBehind(turn.TakeRest(), job) // 5. In a strict queue, later gangs wait for the first one.
 		default:
 			turns.ReturnTurn(turn, nil)
@@ -76,7 +77,7 @@ func (Action) Run(s *session.Session) {
 
 // admitWithoutEnqueue admits gangs to their queues if the enqueue action is not configured. It visits them in the order
 // of queues and gangs, so that the first gangs use up the quotas.
-func admitWithoutEnqueue(s *session.Session) {
+func admitWithoutEnqueue(s *cycle.Cycle) {
 	outside := slices.DeleteFunc(slices.Clone(s.Ready), (*framework.Job).IsAdmitted)
 	s.SortGangs(outside)
 	for _, j := range outside {
@@ -85,7 +86,7 @@ func admitWithoutEnqueue(s *session.Session) {
 }
 
 // gangsInTurn returns the gangs that take part in the turns: the gangs to place, and the gangs that they must wait for.
-func gangsInTurn(s *session.Session) []*framework.Job {
+func gangsInTurn(s *cycle.Cycle) []*framework.Job {
 	list := s.StrictGangs(true)
 	seen := make(map[*framework.Job]bool, len(list))
 	for _, j := range list {
@@ -102,7 +103,7 @@ func gangsInTurn(s *session.Session) []*framework.Job {
 // lendResources places gangs that would exceed their queue's deserved share, provided that no gang within its queue's
 // share waits for nodes. Without lending, two queues whose gangs each need more than half of the cluster would leave it
 // idle forever. Other queues can reclaim the borrowed resources.
-func lendResources(s *session.Session) {
+func lendResources(s *cycle.Cycle) {
 	borrowers := s.FindBorrowers()
 	if len(borrowers) == 0 {
 		return
@@ -114,7 +115,7 @@ func lendResources(s *session.Session) {
 			return
 		}
 		before := job.Verdict
-		if s.PlaceGang(job, nil, session.Capability) == session.Failed {
+		if s.PlaceGang(job, nil, placement.Capability) == placement.Failed {
 			s.SetVerdict(job, before)
 			if s.BlocksOthers(job) {
 				turn.TakeRest()
@@ -126,7 +127,7 @@ func lendResources(s *session.Session) {
 
 // placePromised places the gangs that have promised resources first. Their queue already counts these resources as
 // used.
-func placePromised(s *session.Session) {
+func placePromised(s *cycle.Cycle) {
 	turns := s.NewTurns(s.Ready, func(j *framework.Job) bool { return len(j.Reserved) > 0 })
 	for {
 		turn, job, ok := turns.Next()
@@ -135,7 +136,7 @@ func placePromised(s *session.Session) {
 		}
 		held := slices.Clone(job.Reserved)
 		if prepareGang(s, job) {
-			s.PlaceGang(job, nil, session.Share)
+			s.PlaceGang(job, nil, placement.Share)
 		} else {
 			s.CancelPromises(job)
 		}
@@ -148,7 +149,7 @@ func placePromised(s *session.Session) {
 
 // resumeGang takes up a gang in its turn. It passes pods through the queue's gate if some wait there, and reports
 // whether the gang then has pods to place and something changed since the last attempt.
-func resumeGang(s *session.Session, j *framework.Job) (hasPods bool) {
+func resumeGang(s *cycle.Cycle, j *framework.Job) (hasPods bool) {
 	resumed := s.ResumeGang(j)
 	onlyAtGate := !j.Parked && checkGate(s, j) && passQueueGate(s, j)
 	if resumed && !prepareGang(s, j) {
@@ -159,7 +160,7 @@ func resumeGang(s *session.Session, j *framework.Job) (hasPods bool) {
 
 // checkGate admits the gang if the enqueue action is not configured. It reports whether the queue still holds back pods
 // of the gang by a scheduling gate.
-func checkGate(s *session.Session, j *framework.Job) bool {
+func checkGate(s *cycle.Cycle, j *framework.Job) bool {
 	if !s.Enqueues {
 		s.AdmitAtOnce(j)
 	}
@@ -168,7 +169,7 @@ func checkGate(s *session.Session, j *framework.Job) bool {
 
 // passQueueGate removes the scheduling gates from as many pods as the queue has room for. It reports whether the gang
 // then has no other pods to place.
-func passQueueGate(s *session.Session, j *framework.Job) (nothing bool) {
+func passQueueGate(s *cycle.Cycle, j *framework.Job) (nothing bool) {
 	v := s.PassQueueGate(j)
 	if prepareGang(s, j) {
 		return false
@@ -182,7 +183,7 @@ func passQueueGate(s *session.Session, j *framework.Job) (nothing bool) {
 
 // prepareGang admits the gang if the enqueue action is not configured, and records the reason if it cannot be tried. It
 // reports whether the gang has pods to try.
-func prepareGang(s *session.Session, j *framework.Job) (hasPods bool) {
+func prepareGang(s *cycle.Cycle, j *framework.Job) (hasPods bool) {
 	if !s.Enqueues {
 		s.AdmitAtOnce(j)
 	}

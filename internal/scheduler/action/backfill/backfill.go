@@ -6,8 +6,9 @@ package backfill
 import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/placement"
 )
 
 // Action implements the backfill action.
@@ -21,7 +22,7 @@ func (Action) Name() string { return "backfill" }
 func (Action) Reads() []string { return manual.Reads().Arguments }
 
 // Configured returns a copy of the action with the given arguments applied.
-func (Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
+func (Action) Configured(arguments config.Arguments, warn func(string)) cycle.Action {
 	return Action{strict: !arguments.Bool("easy", true, warn)}
 }
 
@@ -29,7 +30,7 @@ func (Action) Configured(arguments config.Arguments, warn func(string)) session.
 func (a Action) Easy() bool { return !a.strict }
 
 // Run places the remaining best-effort tasks, gang by gang.
-func (Action) Run(s *session.Session) {
+func (Action) Run(s *cycle.Cycle) {
 	line := s.NewStrictLine()
 	turns := s.NewTurns(s.Ready, func(j *framework.Job) bool {
 		return wantsBestEffort(s, j) && (s.MayPassHead(j.In) || !line.IsBehind(j))
@@ -39,7 +40,7 @@ func (Action) Run(s *session.Session) {
 		if !ok {
 			return
 		}
-		for len(job.Pending) > 0 && s.PlaceGang(job, isBestEffort, session.Capability) == session.Kept {
+		for len(job.Pending) > 0 && s.PlaceGang(job, isBestEffort, placement.Capability) == placement.Kept {
 			continue
 		}
 		turns.ReturnTurn(turn, nil)
@@ -49,7 +50,7 @@ func (Action) Run(s *session.Session) {
 func isBestEffort(t *model.Task) bool { return t.Shape.BestEffort && t.Status == model.Pending }
 
 // wantsBestEffort reports whether the gang could make progress with its best-effort tasks alone.
-func wantsBestEffort(s *session.Session, j *framework.Job) bool {
+func wantsBestEffort(s *cycle.Cycle, j *framework.Job) bool {
 	if !j.IsAdmitted() || !s.IsTryable(j) || j.Gang.PendingBestEffort == 0 {
 		return false
 	}

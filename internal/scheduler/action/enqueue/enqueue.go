@@ -5,9 +5,9 @@ package enqueue
 
 import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // Action implements the enqueue action.
@@ -17,7 +17,7 @@ type Action struct{}
 func (Action) Name() string { return "enqueue" }
 
 // Run tries to admit the pending gangs, in the order of queues and gangs.
-func (Action) Run(s *session.Session) {
+func (Action) Run(s *cycle.Cycle) {
 	s.WakeAdmissionHeads()
 	var pending []*framework.Job
 	for _, j := range append(s.StrictGangs(false), s.Ready...) {
@@ -41,7 +41,7 @@ func (Action) Run(s *session.Session) {
 }
 
 // admitGang admits a gang, or records why it cannot be admitted.
-func admitGang(s *session.Session, j *framework.Job) bool {
+func admitGang(s *cycle.Cycle, j *framework.Job) bool {
 	if !s.CheckQueueOpen(j) {
 		return false
 	}

@@ -4,9 +4,9 @@ package gangreclaim
 
 import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/evict"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // Action implements the gangreclaim action.
@@ -21,7 +21,7 @@ type Action struct {
 func (Action) Name() string { return "gangreclaim" }
 
 // Run tries to make room for each starving gang, in the order of queues and gangs.
-func (a Action) Run(s *session.Session) {
+func (a Action) Run(s *cycle.Cycle) {
 	evict.Run(s, evict.Case{Kind: framework.GangReclaim, Domains: a.Domains, Surplus: a.SurplusOnly})
 }
 
@@ -29,7 +29,7 @@ func (a Action) Run(s *session.Session) {
 func (Action) Reads() []string { return manual.Reads().Arguments }
 
 // Configured returns a copy of the action with the given arguments applied.
-func (a Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
+func (a Action) Configured(arguments config.Arguments, warn func(string)) cycle.Action {
 	a.Domains, a.SurplusOnly = evict.ParseBundles(arguments, warn)
 	return a
 }

@@ -5,9 +5,9 @@ package preempt
 
 import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/evict"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // Action implements the preempt action.
@@ -17,7 +17,7 @@ type Action struct{}
 func (Action) Name() string { return "preempt" }
 
 // Run tries to make room for each starving gang, in the order of queues and gangs.
-func (Action) Run(s *session.Session) {
+func (Action) Run(s *cycle.Cycle) {
 	evict.Run(s, evict.Case{Kind: framework.Preempt}, evict.Case{Kind: framework.Preempt, Own: true})
 }
 
@@ -25,7 +25,7 @@ func (Action) Run(s *session.Session) {
 func (Action) Reads() []string { return manual.Reads().Arguments }
 
 // Configured warns about every given argument, because the action accepts arguments but none of them has an effect.
-func (a Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
+func (a Action) Configured(arguments config.Arguments, warn func(string)) cycle.Action {
 	for _, o := range manual.Arguments {
 		if _, given := arguments[o.Key]; given {
 			warn(o.Key + " changes nothing: " + o.Text)

@@ -3,9 +3,9 @@
 package reclaim
 
 import (
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/evict"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // Action implements the reclaim action.
@@ -15,4 +15,4 @@ type Action struct{}
 func (Action) Name() string { return "reclaim" }
 
 // Run tries to make room for each starving gang, in the order of queues and gangs.
-func (Action) Run(s *session.Session) { evict.Run(s, evict.Case{Kind: framework.Reclaim}) }
+func (Action) Run(s *cycle.Cycle) { evict.Run(s, evict.Case{Kind: framework.Reclaim}) }

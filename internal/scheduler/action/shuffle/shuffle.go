@@ -4,8 +4,8 @@
 package shuffle
 
 import (
+	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/evict"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // Action implements the shuffle action.
@@ -15,4 +15,4 @@ type Action struct{}
 func (Action) Name() string { return "shuffle" }
 
 // Run evicts the pods selected by the first tier that selects any pods.
-func (Action) Run(s *session.Session) { evict.Shuffle(s) }
+func (Action) Run(s *cycle.Cycle) { evict.Shuffle(s) }

@@ -1,0 +1,179 @@
+package cycle
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/reservation"
+)
+
+// maxInside is the number of gangs that a queue admits before there are free resources for them: its head and the
+// next gangs. Gangs that can never start do not count. A gang that can start now is admitted without this limit:
+// see AdmitCandidates.
+const maxInside = 16
+
+// AdmitAhead reports whether a gang is admitted although its queue has no room for it now. If run times are known,
+// the first gangs are admitted, so that their pods exist and resources can be reserved for them. Behind the first
+// gang, only gangs with a known run time are.
+func (s *Cycle) AdmitAhead(j *framework.Job, v reason.Code) bool {
+	if !waitsForCapacity(v) || !s.UsesReservations() || len(s.KnownEndings()) == 0 {
+		return false
+	}
+	if !reservation.AllowsBackfill(j.In) && !j.In.Fifo || exceedsCapability(j.MinResources, j.In) {
+		return false
+	}
+	in := s.findInsiders(j.In)
+	if !in.mayAdmit(s, j) || j.Estimate == 0 && !in.precedesAll(s, j) {
+		return false
+	}
+	in.addAdmitted(s, j)
+	return true
+}
+
+// insiders holds the gangs of a queue that are admitted and wait for their minimum.
+type insiders struct {
+	waiting []*framework.Job
+	// first holds the first maxInside gangs that could start, in the queue's order. It is valid if judged is true.
+	first  []*framework.Job
+	judged bool
+	// others holds the numbers of pending pods of the gangs that are not among the first. misjudged caches their sum
+	// without the maxInside largest; it is valid if summed is true.
+	others    []int
+	misjudged int
+	summed    bool
+}
+
+// findInsiders returns the gangs that are admitted to a queue and wait for their minimum.
+func (s *Cycle) findInsiders(q *queue.Queue) *insiders {
+	if s.insides == nil {
+		s.insides = map[*queue.Queue]*insiders{}
+		for _, j := range s.AllWaiting {
+			if j != nil && j.IsAdmitted() && !j.IsSatisfied() {
+				s.insidersOf(j.In).waiting = append(s.insidersOf(j.In).waiting, j)
+			}
+		}
+	}
+	return s.insidersOf(q)
+}
+
+func (s *Cycle) insidersOf(q *queue.Queue) *insiders {
+	in := s.insides[q]
+	if in == nil {
+		in = &insiders{}
+		s.insides[q] = in
+	}
+	return in
+}
+
+// mayAdmit reports whether a gang is among the first maxInside gangs of its queue that could start, so that it may be
+// admitted before there is room. Gangs that turn out not to be among the first stay admitted. Their number is
+// bounded: maxInside gangs of any size, and maxMisjudged pods of others.
+func (in *insiders) mayAdmit(s *Cycle, j *framework.Job) bool {
+	if len(in.waiting) < maxInside {
+		return true
+	}
+	in.findFirst(s)
+	if in.countOtherPods() > maxMisjudged {
+		return false
+	}
+	return len(in.first) < maxInside || s.Rules.CompareJobs(j, in.first[maxInside-1]) < 0
+}
+
+// countOtherPods returns the number of pending pods of the gangs that are not among the first, without the maxInside
+// largest gangs.
+func (in *insiders) countOtherPods() int {
+	if !in.summed {
+		in.misjudged, in.summed = sumBeyondLargest(in.others), true
+	}
+	return in.misjudged
+}
+
+// sumBeyondLargest returns the sum of numbers without the maxInside largest.
+func sumBeyondLargest(pods []int) (sum int) {
+	slices.SortFunc(pods, func(a, b int) int { return cmp.Compare(b, a) })
+	for _, n := range pods[min(maxInside, len(pods)):] {
+		sum += n
+	}
+	return sum
+}
+
+// precedesAll reports whether a gang comes before all other gangs of the queue that could start.
+func (in *insiders) precedesAll(s *Cycle, j *framework.Job) bool {
+	if len(in.waiting) == 0 {
+		return true
+	}
+	in.findFirst(s)
+	return len(in.first) == 0 || s.Rules.CompareJobs(j, in.first[0]) < 0
+}
+
+// findFirst finds the first gangs that could start. Other gangs do not block the queue.
+func (in *insiders) findFirst(s *Cycle) {
+	if in.judged {
+		return
+	}
+	in.judged = true
+	s.SortQueue(in.waiting)
+	rest := in.waiting
+	for len(in.first) < maxInside && len(rest) > 0 {
+		next := rest[:min(maxInside-len(in.first), len(rest))]
+		rest = rest[len(next):]
+		s.judgeCouldStart(next)
+		for _, j := range next {
+			if s.could[j] {
+				in.first = append(in.first, j)
+			} else {
+				in.addOther(j)
+			}
+		}
+	}
+	for _, j := range rest {
+		in.addOther(j)
+	}
+}
+
+func (in *insiders) addOther(j *framework.Job) {
+	if j.HasMinResources { // gangs without minResources are admitted independently of room
+		in.others, in.summed = append(in.others, len(j.Pending)), false
+	}
+}
+
+// addAdmitted records that a gang is admitted.
+func (in *insiders) addAdmitted(s *Cycle, j *framework.Job) {
+	in.waiting = append(in.waiting, j)
+	if !in.judged {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(in.first, j, s.Rules.CompareJobs)
+	in.first = slices.Insert(in.first, at, j)
+	if len(in.first) > maxInside {
+		in.addOther(in.first[maxInside])
+		in.first = in.first[:maxInside]
+	}
+}
+
+// WakeAdmissionHeads makes the first gang of each queue that waits for admission ready again, if it could be admitted
+// ahead.
+func (s *Cycle) WakeAdmissionHeads() {
+	if !s.UsesReservations() {
+		return
+	}
+	first := map[*queue.Queue]*framework.Job{}
+	for _, j := range s.AllWaiting {
+		if j.IsAdmitted() || !j.HasMinResources || !j.In.Known || !j.In.Open {
+			continue
+		}
+		if head := first[j.In]; head == nil || s.Rules.CompareJobs(j, head) < 0 {
+			first[j.In] = j
+		}
+	}
+	for _, q := range s.Ledger.Queues {
+		if j := first[q]; j != nil && j.Parked && s.findInsiders(q).mayAdmit(s, j) {
+			j.Parked = false
+			s.RefreshQueue(j)
+			s.Ready = append(s.Ready, j)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package cycle
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+)
+
+// FirstOverdue returns, of the gangs that are past their deadline and could start, the one with the earliest
+// deadline; nil if there is no such gang. Resources are reserved bit by bit for only one gang at a time: two gangs
+// could each hold what the other needs.
+func (s *Cycle) FirstOverdue() *framework.Job {
+	if s.overdueKnown || len(s.Rules.Deadlines) == 0 {
+		return s.overdue
+	}
+	s.overdueKnown = true
+	var first time.Time
+	for _, j := range s.AllWaiting {
+		at := s.deadlineOf(j)
+		if at.IsZero() || s.Now.Before(at) || !j.IsAdmitted() || j.Need() == 0 || len(j.Pending) == 0 || !s.IsTryable(j) || !s.CouldStart(j) {
+			continue
+		}
+		if s.overdue == nil || cmp.Or(at.Compare(first), framework.CompareByAge(j, s.overdue)) < 0 {
+			s.overdue, first = j, at
+		}
+	}
+	return s.overdue
+}
+
+// deadlineOf returns the earliest deadline of the job; zero if it has no deadline.
+func (s *Cycle) deadlineOf(j *framework.Job) (first time.Time) {
+	for _, deadline := range s.Rules.Deadlines {
+		if at := deadline(j); !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
+}

@@ -1,0 +1,60 @@
+package cycle
+
+import (
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+)
+
+// ShareNeed is the result of comparing a gang's need with its queue's share.
+type ShareNeed int
+
+const (
+	WithinShare   ShareNeed = iota
+	MoreThanShare           // or, if its pods differ, perhaps more
+	NotPermitted            // another limit of the queue rejects it
+)
+
+// CompareWithShare compares what a gang's minimum requests with the share of its queue.
+func (s *Cycle) CompareWithShare(j *framework.Job, minimum model.Request) ShareNeed {
+	switch code := s.Rules.MayTake(j.In, minimum).Code; {
+	case code == "":
+		return WithinShare
+	case code == reason.OverDeserved, len(j.PendingShapes()) > 1: // other pods of the gang may request less
+		return MoreThanShare
+	}
+	return NotPermitted
+}
+
+// mayUseShareOrBorrow reports whether a waiting gang counts when resources are lent: it is admitted, it may be tried,
+// and it neither has nor will get resources in this cycle.
+func (s *Cycle) mayUseShareOrBorrow(j *framework.Job) bool {
+	waitsForMinimum := j.IsAdmitted() && j.Need() > 0 && !j.HasResources()
+	return waitsForMinimum && j.Verdict.Code != reason.BehindOthers && s.IsTryable(j)
+}
+
+// FindBorrowers returns the waiting gangs that need more than their queue deserves. It returns nil if a gang that needs
+// no more than its queue's share could start, because the free resources are for that gang.
+func (s *Cycle) FindBorrowers() []*framework.Job {
+	var borrowers, entitled []*framework.Job
+	for _, j := range s.AllWaiting {
+		if !s.mayUseShareOrBorrow(j) {
+			continue
+		}
+		switch s.CompareWithShare(j, j.MinimumRequest()) {
+		case WithinShare:
+			entitled = append(entitled, j)
+		case MoreThanShare:
+			borrowers = append(borrowers, j)
+		}
+	}
+	if len(borrowers) == 0 {
+		return nil
+	}
+	for _, j := range entitled {
+		if s.CouldStart(j) {
+			return nil
+		}
+	}
+	return borrowers
+}

@@ -1,0 +1,37 @@
+package cycle
+
+import (
+	"time"
+
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+)
+
+// StarvingJobs returns the jobs that could not be placed and for which evictions may be tried: the jobs of this cycle,
+// and parked ones if queues have changed since or a protection of others has ended.
+func (s *Cycle) StarvingJobs() []*framework.Job {
+	if s.starvingKnown {
+		return s.starving
+	}
+	s.starvingKnown = true
+	for _, j := range s.AllWaiting {
+		due := !j.AttackAt.IsZero() && !s.Now.Before(j.AttackAt)
+		if j.Parked && j.ReclaimStamp == s.ReclaimStamp && !due || j.Parked && j.Verdict.Code == "" {
+			continue
+		}
+		j.ReclaimStamp, j.AttackAt = s.ReclaimStamp, time.Time{}
+		s.starving = append(s.starving, j)
+	}
+	return s.starving
+}
+
+// MarkFirstAttack reports whether this is the first attempt in this cycle to evict pods for a job.
+func (s *Cycle) MarkFirstAttack(j *framework.Job) bool {
+	if s.attacked[j] {
+		return false
+	}
+	if s.attacked == nil {
+		s.attacked = map[*framework.Job]bool{}
+	}
+	s.attacked[j] = true
+	return true
+}

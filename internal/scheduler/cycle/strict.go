@@ -1,0 +1,83 @@
+package cycle
+
+import (
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// StrictGangs returns the parked gangs of strict queues that must take their turn with the gangs that are tried. inside
+// selects admitted gangs, or gangs that wait for admission.
+func (s *Cycle) StrictGangs(inside bool) []*framework.Job {
+	heads := map[*queue.Queue]*framework.Job{} // the first parked gang
+	for _, j := range s.AllWaiting {
+		if j.In.Fifo && j.Parked && j.HasTurn(inside) && (heads[j.In] == nil || s.Rules.CompareJobs(j, heads[j.In]) < 0) {
+			heads[j.In] = j
+		}
+	}
+	moved := map[*queue.Queue]bool{}
+	for _, j := range s.Ready {
+		if j.In.Fifo && (j.HasTurn(inside) || inside && (j.IsAdmitted() || !s.Enqueues) && j.WantsMore()) { // gangs that want more than their minimum wait, too
+			moved[j.In] = true
+		}
+	}
+	var out []*framework.Job
+	for _, j := range s.AllWaiting {
+		head := heads[j.In]
+		switch {
+		case !j.In.Fifo || !j.Parked:
+		case j.HasTurn(inside):
+			if moved[j.In] || head.IsBehindOthers() || !s.BlocksOthers(head) {
+				out = append(out, j)
+			}
+		case inside && j.WantsBeyondMinimum() && j.IsBehindOthers():
+			// The order may have changed, too. With its minimum the gang is not a head.
+			if head == nil || moved[j.In] || !s.BlocksOthers(head) || s.Rules.CompareJobs(head, j) > 0 {
+				out = append(out, j)
+			}
+		}
+	}
+	return out
+}
+
+// ResumeGang makes a gang ready that was not tried because others came before it. It reports whether it did.
+func (s *Cycle) ResumeGang(j *framework.Job) bool {
+	if !j.Parked || !j.IsBehindOthers() {
+		return false
+	}
+	j.Parked = false
+	s.RefreshQueue(j)
+	s.Ready = append(s.Ready, j)
+	return true
+}
+
+// BlocksOthers reports whether the other gangs of a strict queue must wait for a gang that has not started. It is false
+// if the gang could not start even on an empty cluster.
+func (s *Cycle) BlocksOthers(j *framework.Job) bool {
+	if !j.In.Fifo || j.IsAdmitted() && j.IsSatisfied() || j.Verdict.IsNeverPossible() {
+		return false
+	}
+	asked := j.MinResources
+	if j.IsAdmitted() {
+		asked = j.MinimumRequest()
+	}
+	return !exceedsCapability(asked, j.In) && s.CouldStart(j)
+}
+
+// exceedsCapability reports whether a request is more than a queue or one of its ancestors may ever hold.
+func exceedsCapability(asked model.Request, q *queue.Queue) bool {
+	for ; q != nil; q = q.Parent {
+		for _, t := range asked {
+			if float64(t.Value) > q.Capability[t.Index]+queue.Epsilon {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// BlocksUntilCreated reports whether the other gangs of a strict queue wait for a gang whose pods may still be created.
+func (s *Cycle) BlocksUntilCreated(j *framework.Job) bool {
+	return j.In.Fifo && j.IsAdmitted() && j.Verdict.Code == reason.NotEnoughPods && s.mayStillArrive(j) && s.templatesFit(j)
+}

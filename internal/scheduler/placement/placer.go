@@ -1,0 +1,44 @@
+// Package placement places gangs: all pods that a gang needs, or none. It tries orders of pods, sub-groups and HyperNodes,
+// and commits or undoes a try.
+//
+//	In:   a session, a gang, constraints of other packages
+//	Out:  an Outcome; the job's placed or promised tasks, or its verdict
+//
+// # Invariants
+//
+//   - After Failed, the overlay, the ledger and the job are as before, except for the verdict.
+//   - A gang below its minimum is committed with its minimum or leaves no trace.
+//
+// # Concurrency
+//
+// A Placer belongs to its session.
+package placement
+
+import (
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Placer places gangs in one cycle.
+type Placer struct {
+	*session.Session
+	// Constraints limits what rounds may place. It must be set before the first round.
+	Constraints Constraints
+	// Bound lists the jobs that got nodes, in the order of their first placement.
+	Bound []*framework.Job
+	// Eased holds the queues that lost resources in this cycle after their gangs were tried.
+	Eased map[*queue.Queue]bool
+	// Tried and Won are the numbers of rounds and of committed rounds.
+	Tried, Won int
+
+	failures map[*model.Shape]cachedFailure
+	roundsOf []framework.Placed // scratch
+	trial    Trial
+}
+
+// New returns a Placer for a session.
+func New(s *session.Session) *Placer {
+	return &Placer{Session: s, failures: map[*model.Shape]cachedFailure{}}
+}

@@ -1,0 +1,312 @@
+package reservation
+
+import (
+	"slices"
+	"time"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/placement"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+const (
+	// maxForecast is how many waiting gangs are considered in a forecast.
+	maxForecast = 64
+	// maxLooked bounds the tasks that are placed in a forecast.
+	maxLooked = 6_000
+)
+
+// Forecast is the estimated start of a gang.
+type Forecast struct {
+	At    time.Time
+	Known bool
+	// Certain is true if the gang starts by then, provided that running tasks end at their limits and no new gangs
+	// arrive.
+	Certain bool
+	// Why describes the basis of the estimate, or why it is unknown.
+	Why string
+}
+
+// Texts of forecasts.
+const (
+	byLimits     = "from the time limits of the running jobs and the jobs ahead of it"
+	noLimits     = "unknown: the jobs that it waits for have no time limit"
+	switchedOff  = "unknown: forecasts require action backfill with its argument easy"
+	tooFar       = "unknown: too many jobs are ahead of it"
+	neverStarts  = "never: it cannot start with its current request"
+	besidePods   = "from the time limits of the running jobs and the jobs ahead of it; nothing is reserved for it, because its placement depends on other pods"
+	attaches     = "unknown: its volumes or devices are allocated when it starts"
+	notPlaceable = "unknown: "
+	// behindUnknown is for gangs of a strict queue that are behind a gang without a forecast.
+	behindUnknown = "unknown: its queue is strict, and the start of a job ahead of it is unknown"
+)
+
+// Hopeless is the forecast of a gang that can never start.
+var Hopeless = Forecast{Why: neverStarts}
+
+// Unforeseen is the forecast of a gang without known run times.
+var Unforeseen = Forecast{Why: noLimits}
+
+// Unlooked is the forecast of every gang if limits are known but the configuration disables forecasts.
+var Unlooked = Forecast{Why: switchedOff}
+
+// ForecastStarts returns when the waiting gangs start if running tasks end at their limits and no new gangs arrive. It
+// simulates time on the overlay, with the turns and reservations of action allocate, and undoes everything.
+func (s *Planner) ForecastStarts() map[*framework.Job]Forecast {
+	f := &forecaster{s: s, out: map[*framework.Job]Forecast{}}
+	stuck := map[*queue.Queue]*framework.Job{} // the first gang of a strict queue that others wait for and that has no forecast
+	for _, j := range s.AllWaiting {
+		why := s.whyNoForecast(j)
+		if why == "" {
+			f.jobs = append(f.jobs, j)
+			continue
+		}
+		f.out[j] = Forecast{Why: why}
+		if first := stuck[j.In]; j.IsAdmitted() && s.Waiting.BlocksOthers(j) && !s.MayPassHead(j.In) && (first == nil || s.Rules.CompareJobs(j, first) < 0) {
+			stuck[j.In] = j
+		}
+	}
+	f.jobs = slices.DeleteFunc(f.jobs, func(j *framework.Job) bool {
+		first := stuck[j.In]
+		if first == nil || s.Rules.CompareJobs(first, j) > 0 {
+			return false
+		}
+		f.out[j] = Forecast{Why: behindUnknown}
+		return true
+	})
+	f.sortJobs()
+	for _, j := range f.jobs[min(maxForecast, len(f.jobs)):] {
+		f.out[j] = Forecast{Why: tooFar}
+	}
+	f.jobs = f.jobs[:min(maxForecast, len(f.jobs))]
+	if len(f.jobs) == 0 {
+		return f.out
+	}
+	f.runForecast()
+	s.markCertain(f.out)
+	return f.out
+}
+
+// whyNoForecast returns why a gang has no forecast; "" if it can have one.
+func (s *Planner) whyNoForecast(j *framework.Job) string {
+	if _, never := s.NeverStarts(j); never || j.Verdict.IsNeverPossible() {
+		return neverStarts
+	}
+	if !s.UsesReservations() {
+		return noLimits
+	}
+	if !j.IsAdmitted() || !j.In.Known || !j.In.Open || j.Need() == 0 || len(j.Pending) == 0 || !s.IsTryable(j) {
+		if j.Verdict.Code == "" {
+			return notPlaceable + "it also starts pods beyond its minimum if resources allow"
+		}
+		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
+	}
+	if len(j.Promised)+len(j.Reserved) > 0 {
+		return notPlaceable + reason.Get(reason.WaitingForVictims).Sentence
+	}
+	if hasLostPromise(j) {
+		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
+	}
+	if !s.canForecast(j) {
+		return attaches
+	}
+	return ""
+}
+
+// hasLostPromise reports whether resources that were promised to a gang are given up in this cycle. Until the next
+// cycle they still count as held by the gang.
+func hasLostPromise(j *framework.Job) bool {
+	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return t.Status == model.Pipelined })
+}
+
+// forecaster simulates time.
+type forecaster struct {
+	s     *Planner
+	look  *Lookahead
+	jobs  []*framework.Job // gangs that have not started
+	out   map[*framework.Job]Forecast
+	began int // s.Looked at the start
+	// heads holds the reservations whose time no start can have changed. moved holds the ones whose nodes may have
+	// changed.
+	heads map[*framework.Job]*Reservation
+	moved map[*framework.Job]bool
+	slots map[*model.Shape]*slots
+	kept  struct {
+		rules        []framework.NodeRule
+		reservations []*Reservation
+		turns        map[*framework.Job]int
+	}
+}
+
+// sortJobs sorts the gangs in the initial order of turns.
+func (f *forecaster) sortJobs() {
+	f.s.SortGangs(f.jobs)
+}
+
+func (f *forecaster) runForecast() {
+	s := f.s
+	f.began = s.Looked
+	f.kept.rules, f.kept.reservations, f.kept.turns = s.Rules.Nodes, s.Reservations, s.turns
+	f.look = s.startLookahead()
+	f.look.endings = slices.Clone(f.look.endings)
+	s.Walked += len(f.look.endings)
+	s.later, f.heads, f.moved = s.Now, map[*framework.Job]*Reservation{}, map[*framework.Job]bool{}
+	f.countSlots()
+	for {
+		for f.giveTurns() && s.Looked-f.began <= maxLooked { // a start may move reservations
+			continue
+		}
+		if len(f.jobs) == 0 || f.look.next == len(f.look.endings) || s.Looked-f.began > maxLooked {
+			break
+		}
+		s.later = f.look.endings[f.look.next].At
+		first := f.look.next
+		f.look.AdvanceTo(s.later)
+		for i := first; i < f.look.next; i++ {
+			f.recountNode(f.look.endings[i].Node)
+		}
+		for head, r := range f.heads { // what they were to use is idle now, unless it is still in use
+			if len(r.Idle) > 0 || !r.since.After(s.later) {
+				f.moved[head] = true
+			}
+		}
+	}
+	why := noLimits
+	if f.look.next < len(f.look.endings) {
+		why = tooFar
+	}
+	for _, j := range f.jobs {
+		f.out[j] = Forecast{Why: why}
+	}
+	s.later = time.Time{}
+	f.look.Close()
+	s.Rules.Nodes, s.Reservations, s.turns = f.kept.rules, f.kept.reservations, f.kept.turns
+}
+
+// giveTurns gives every gang its turn at the current time of the forecast. It reports whether any gang started.
+func (f *forecaster) giveTurns() bool {
+	s := f.s
+	f.sortJobs()
+	s.Reservations, s.turns = nil, map[*framework.Job]int{}
+	s.Rules.Nodes = f.kept.rules[:len(f.kept.rules)-len(f.kept.reservations)]
+	s.Rules.Nodes = s.Rules.Nodes[:len(s.Rules.Nodes):len(s.Rules.Nodes)]
+	tried := map[*queue.Queue]int{}
+	blocked := map[*queue.Queue]bool{}
+	waiting := f.jobs[:0:0]
+	for _, j := range f.jobs {
+		s.RecordTurn(j)
+		if blocked[j.In] || s.Looked-f.began > maxLooked {
+			waiting = append(waiting, j)
+			continue
+		}
+		if f.tryStart(j) {
+			continue
+		}
+		waiting = append(waiting, j)
+		f.reserveForHead(j, tried)
+		if j.In.Fifo && !s.MayPassHead(j.In) {
+			blocked[j.In] = true
+		}
+	}
+	started := len(waiting) < len(f.jobs)
+	f.jobs = waiting
+	return started
+}
+
+// tryStart places a gang now, if it fits.
+func (f *forecaster) tryStart(j *framework.Job) bool {
+	s := f.s
+	if s.Rules.CheckOverused(j.In).Code != "" || !f.nodesMayFit(j) || !s.queueMayAllow(j) {
+		return false
+	}
+	placed, ok := f.look.placeMinimum(j, placement.Share)
+	if !ok {
+		return false
+	}
+	f.out[j] = Forecast{At: s.later, Known: true, Why: byLimits}
+	if !s.IsPredictable(j) {
+		f.out[j] = Forecast{At: s.later, Known: true, Why: besidePods}
+	}
+	f.dropMovedReservations(j, placed)
+	var more []Ending
+	for _, p := range placed {
+		f.recountNode(p.Node)
+		f.look.placed = append(f.look.placed, held{j, p})
+		length, known := p.Task.RunTime().AssumedLength()
+		if known {
+			more = append(more, Ending{At: s.later.Add(length), Task: p.Task, Node: p.Node, Queue: j.In})
+		}
+	}
+	f.insertEndings(more)
+	return true
+}
+
+// dropMovedReservations drops the reservations that the start of a gang may move: the ones of later turns, because the
+// gang did not respect them, and the ones that begin while it still runs, because the nodes are then less full than
+// assumed.
+func (f *forecaster) dropMovedReservations(j *framework.Job, placed []framework.Placed) {
+	for head, r := range f.heads {
+		turn, had := f.s.turns[head]
+		if !had || turn > f.s.turns[j] || slices.ContainsFunc(placed, func(p framework.Placed) bool { return !f.s.endsBy(p.Task, r.At) }) {
+			delete(f.heads, head)
+		} else { // it ends by then, so its resources may be used instead
+			f.moved[head] = true
+		}
+	}
+}
+
+// insertEndings adds endings in the future.
+func (f *forecaster) insertEndings(more []Ending) {
+	l := f.look
+	slices.SortFunc(more, compareEndings)
+	n := len(l.endings)
+	l.endings = slices.Grow(l.endings, len(more))[:n+len(more)]
+	for m := len(more); m > 0; m-- { // from the last one on; the endings after it move together
+		at, _ := slices.BinarySearchFunc(l.endings[l.next:n], more[m-1], compareEndings)
+		at += l.next
+		copy(l.endings[at+m:], l.endings[at:n])
+		l.endings[at+m-1] = more[m-1]
+		n = at
+	}
+}
+
+// reserveForHead makes a reservation for the first gang of its queue whose start can be computed.
+func (f *forecaster) reserveForHead(j *framework.Job, tried map[*queue.Queue]int) {
+	s := f.s
+	if tried[j.In] >= MaxHeads || !s.isReservable(j) {
+		return
+	}
+	tried[j.In]++
+	r := f.heads[j]
+	if r == nil || f.moved[j] {
+		found, ok := f.lookFurther(j, r)
+		if !ok {
+			return
+		}
+		r = found
+		f.heads[j] = r
+		delete(f.moved, j)
+	}
+	tried[j.In] = MaxHeads
+	r.turn = s.turns[j]
+	r.sumEndings(f.look.endings[f.look.next:])
+	s.activateReservation(r)
+}
+
+// lookFurther looks further into the future for one gang, and returns to the current time. last is its reservation if
+// the time is known; otherwise nil.
+func (f *forecaster) lookFurther(j *framework.Job, last *Reservation) (r *Reservation, ok bool) {
+	l, mark, next := f.look, f.s.View.Mark(), f.look.next
+	if last != nil {
+		l.AdvanceTo(last.At)
+		r, ok = l.reserveAt(j, last.At, next)
+		l.rewindTo(next, mark)
+	}
+	if !ok {
+		r, ok = l.findReservation(j)
+		l.rewindTo(next, mark)
+	}
+	return r, ok
+}

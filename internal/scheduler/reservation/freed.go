@@ -1,0 +1,110 @@
+package reservation
+
+import (
+	"slices"
+	"time"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// freedRoom holds resources that are in use now and become free before a later time. What ends last is used first,
+// because it is not free until then. Thus the choice stays the same while time passes.
+type freedRoom struct {
+	s       *Planner
+	endings []Ending
+	// next is the number of endings processed, from the last one on.
+	next int
+	// left is the part of their resources that the round has not used.
+	left map[model.NodeID]model.Vec
+	// at is, by shape, the first ending whose node may have room for pods of the shape.
+	at map[*model.Shape]int
+	// took holds the tasks that use these resources.
+	took map[*model.Task]bool
+}
+
+func (s *Planner) newFreedRoom(endings []Ending) *freedRoom {
+	return &freedRoom{s: s, endings: endings, left: map[model.NodeID]model.Vec{}, at: map[*model.Shape]int{}, took: map[*model.Task]bool{}}
+}
+
+// Reset drops what a round used.
+func (f *freedRoom) Reset() {
+	f.next = 0
+	clear(f.left)
+	clear(f.at)
+	clear(f.took)
+}
+
+// nodeOfEnding returns the node of the i-th ending from the last one on, and processes that ending.
+func (f *freedRoom) nodeOfEnding(i int) (id model.NodeID, ok bool) {
+	if i == len(f.endings) {
+		return model.NoNode, false
+	}
+	e := &f.endings[len(f.endings)-1-i]
+	if i == f.next {
+		f.next++
+		if !e.Promised { // otherwise it holds no resources yet
+			sum := f.left[e.Node]
+			sum.Add(e.Task.Shape.Request)
+			f.left[e.Node] = sum
+		}
+	}
+	return e.Node, true
+}
+
+// FindNode returns a node where a task fits into the resources that become free.
+func (f *freedRoom) FindNode(j *framework.Job, t *model.Task) (model.NodeID, bool) {
+	for i := f.at[t.Shape]; ; i++ {
+		id, ok := f.nodeOfEnding(i)
+		f.at[t.Shape] = i
+		if !ok {
+			return model.NoNode, false
+		}
+		if session.ContainsRequest(f.left[id], t.Shape.Request) && f.s.FitsOn(j, t, id) {
+			f.left[id].Sub(t.Shape.Request)
+			f.took[t] = true
+			return id, true
+		}
+	}
+}
+
+// firstEndingTime returns the time of the first ending whose resources are used.
+func (f *freedRoom) firstEndingTime() time.Time {
+	if f.next == 0 {
+		return time.Time{}
+	}
+	return f.endings[len(f.endings)-f.next].At
+}
+
+// otherNodes returns the nodes of the tasks that use other resources.
+func (f *freedRoom) otherNodes(placed []framework.Placed) (nodes []model.NodeID) {
+	for _, p := range placed {
+		if !f.took[p.Task] && !slices.Contains(nodes[max(len(nodes)-1, 0):], p.Node) {
+			nodes = append(nodes, p.Node)
+		}
+	}
+	return nodes
+}
+
+// maxLendable bounds the nodes of a reservation that are tried for one task.
+const maxLendable = 256
+
+// FindLentNode returns a node whose idle resources are reserved and can be used only by tasks that end before the
+// reservation begins, as this task does. Resources elsewhere then stay available to tasks that run longer.
+func (s *Planner) FindLentNode(j *framework.Job, t *model.Task) (model.NodeID, bool) {
+	if len(s.Reservations) == 0 || s.IsEvicting() || t.Shape.Preferred != nil {
+		return model.NoNode, false
+	}
+	for _, kept := range s.Reservations {
+		if !s.IsBehind(kept, j) || s.restrictsTask(kept, j, t) {
+			continue
+		}
+		for _, id := range kept.Idle[:min(len(kept.Idle), maxLendable)] {
+			if !fitsRow(t.Shape.Request, kept.Room[id]) && s.FitsOn(j, t, id) {
+				return id, true
+			}
+		}
+	}
+	return model.NoNode, false
+}

@@ -1,0 +1,179 @@
+package reservation
+
+import (
+	"slices"
+	"time"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/placement"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// A running gang that loses pods is broken until new pods replace them. Until these exist, but only for a limited
+// time, the resources are held for recovery.
+
+// keeping holds the resources of lost pods for one gang.
+type keeping struct {
+	job   *framework.Job
+	in    *queue.Queue
+	room  []framework.Placed // what may be held
+	held  []framework.Placed // the part that is held
+	until time.Time
+}
+
+// HoldForRecovery holds the resources of lost pods. Call it before anything is placed.
+func (s *Planner) HoldForRecovery() {
+	if !s.Rules.Gang || s.Rules.KeepLost <= 0 {
+		return
+	}
+	for _, g := range s.Cluster.GangsWithLosses() {
+		j := s.Job(g)
+		if j == nil || !j.IsAdmitted() || j.IsSatisfied() || j.AllocatedTasks() == 0 {
+			continue // complete again, or no longer running
+		}
+		if s.isStranded(j) {
+			continue // its resources do not help it
+		}
+		k := &keeping{job: j, in: s.Ledger.Of(g.Queue)}
+		for _, lost := range g.Lost {
+			until := lost.Since.Add(s.Rules.KeepLost)
+			if lost.Since.IsZero() {
+				until = s.Now.Add(s.Rules.KeepLost)
+			}
+			node, known := s.View.Nodes.Find(lost.Node)
+			if !known || s.View.Rank[node] < 0 || !s.Now.Before(until) {
+				continue
+			}
+			s.WakeAt(until)
+			k.room = append(k.room, framework.Placed{Task: lost.Task, Node: node})
+			if k.until.IsZero() || until.Before(k.until) {
+				k.until = until
+			}
+		}
+		if len(k.room) > 0 {
+			s.keeps = append(s.keeps, k)
+			s.holdLost(k)
+		}
+	}
+}
+
+// isStranded reports whether the HyperNodes changed around the remaining pods of a gang, or of a sub-group that lacks
+// pods: they are spread wider than allowed, so no pod can join them.
+func (s *Planner) isStranded(j *framework.Job) bool {
+	if _, v := s.PermittedTiers(j.Topology, s.NodesOf(j, nil), nil); v.Code != "" {
+		return true
+	}
+	return slices.ContainsFunc(j.Groups(), func(g *framework.Group) bool {
+		if len(g.Tasks) <= g.Held {
+			return false
+		}
+		_, v := s.PermittedTiers(g.Policy.Topology, s.NodesOf(j, g), nil)
+		return v.Code != ""
+	})
+}
+
+// holdLost holds as much as the gang lacks, as far as the resources are still free.
+func (s *Planner) holdLost(k *keeping) {
+	lacks := k.job.Need() - len(k.job.Promised)
+	for _, p := range k.room {
+		if len(k.held) >= lacks {
+			return
+		}
+		if !s.View.FitsLater(p.Node, p.Task.Shape.Request) { // in use by another pod
+			continue
+		}
+		s.View.PromiseReleasing(p.Node, p.Task)
+		k.in.AddAllocated(p.Task.Shape.Request, 1)
+		k.held = append(k.held, p)
+	}
+}
+
+func (s *Planner) releaseLost(k *keeping) {
+	for _, p := range k.held {
+		s.View.WithdrawPromise(p.Node, p.Task)
+		k.in.AddAllocated(p.Task.Shape.Request, -1)
+	}
+	k.held = k.held[:0]
+}
+
+// UseHeldResources releases what is held for a gang, so that the gang can use it, until the returned function is
+// called.
+func (s *Planner) UseHeldResources(j *framework.Job) (done func()) {
+	i := slices.IndexFunc(s.keeps, func(k *keeping) bool { return k.job == j && len(k.held) > 0 })
+	if i < 0 {
+		return func() {}
+	}
+	k := s.keeps[i]
+	held := len(k.held)
+	s.releaseLost(k)
+	return func() {
+		if s.holdLost(k); len(k.held) < held {
+			s.MarkEased(k.in)
+		}
+	}
+}
+
+// MayUseHeld reports whether resources are held for a job with pods to place. The held resources do not appear free
+// to it.
+func (s *Planner) MayUseHeld(j *framework.Job) bool {
+	return len(s.keeps) > 0 && len(j.Pending) > 0 && slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && k.job == j })
+}
+
+// MayFreeHeld reports whether a gang for which resources are held is tried in this cycle. What it does not need
+// becomes free for others.
+func (s *Planner) MayFreeHeld() bool {
+	return slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && !k.job.Parked })
+}
+
+// AppendHeldEndings appends the times when held resources become free for all.
+func (s *Planner) AppendHeldEndings(list []Ending) []Ending {
+	for _, k := range s.keeps {
+		for _, p := range k.held {
+			list = append(list, Ending{At: k.until, Task: p.Task, Node: p.Node, Queue: k.in, Promised: true})
+		}
+	}
+	return list
+}
+
+// ExplainHeld changes the verdict of a gang that would fit with the resources of lingering pods, or with resources held
+// for other gangs: it names these pods or gangs.
+func (s *Planner) ExplainHeld(j *framework.Job, v explain.Verdict, limits placement.Limits) explain.Verdict {
+	return s.explainLost(j, s.explainLingering(j, v, limits), limits)
+}
+
+// explainLost changes the verdict of a gang that would fit with resources held for other gangs: it names these gangs.
+func (s *Planner) explainLost(j *framework.Job, v explain.Verdict, limits placement.Limits) explain.Verdict {
+	if v.Code != reason.GangDoesNotFit && v.Code != reason.OverDeserved && v.Code != reason.OverCapability {
+		return v
+	}
+	var opened []*keeping
+	for _, k := range s.keeps {
+		if len(k.held) > 0 && k.job != j {
+			opened = append(opened, k)
+		}
+	}
+	if len(opened) == 0 {
+		return v
+	}
+	for _, k := range opened {
+		s.releaseLost(k)
+	}
+	mark := s.View.Mark()
+	placed, _, fits := s.TryMinimum(j, limits, nil)
+	if fits {
+		s.UndoPlacements(j, placed, mark)
+	}
+	for _, k := range opened {
+		s.holdLost(k)
+		if fits {
+			v.Code, v.Limit = reason.KeptForLost, nil
+			v.Blocker = append(v.Blocker, k.job.Title())
+			if v.Until.IsZero() || k.until.After(v.Until) {
+				v.Until = k.until
+			}
+		}
+	}
+	return v
+}
