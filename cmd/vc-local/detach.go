@@ -17,6 +17,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/local"
 	"github.com/vc-batch/vc/internal/local/controlplane"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // progressVariable is the environment variable that marks a detached process. The file descriptor 3 of such a process
@@ -86,7 +87,7 @@ func (w *wireReporter) Up(record local.Record) {
 func (w *wireReporter) reportEnd(err error) error {
 	if err != nil {
 		e := wireEvent{Error: err.Error()}
-		var human *local.Error
+		var human *usererror.Error
 		if errors.As(err, &human) {
 			e.Error, e.Hint = human.What, human.Hint
 		}
@@ -124,7 +125,7 @@ func startAndDetach(ctx context.Context, dir local.Dir, out, errOut io.Writer) e
 			return child.Release()
 		case e.Error != "":
 			_, _ = child.Wait()
-			return &local.Error{What: e.Error, Hint: e.Hint}
+			return &usererror.Error{What: e.Error, Hint: e.Hint}
 		case e.Warning != "":
 			text.Warn(e.Warning)
 		case e.Note != "":
@@ -137,7 +138,7 @@ func startAndDetach(ctx context.Context, dir local.Dir, out, errOut io.Writer) e
 	if ctx.Err() != nil {
 		return errInterrupted
 	}
-	return &local.Error{What: fmt.Sprintf("the cluster exited during startup: %s%s", describeEnd(state, err), lastLines(dir.ProcessLog())), Hint: "see " + dir.ProcessLog() + " and " + dir.ControlPlaneLog()}
+	return &usererror.Error{What: fmt.Sprintf("the cluster exited during startup: %s%s", describeEnd(state, err), lastLines(dir.ProcessLog())), Hint: "see " + dir.ProcessLog() + " and " + dir.ControlPlaneLog()}
 }
 
 // startDetached starts the process and redirects its output to its log.

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli/flagerrors"
-	"github.com/vc-batch/vc/internal/local"
 	"github.com/vc-batch/vc/internal/local/processnode"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Exit codes: success, error (including usage errors), interrupted.
@@ -82,7 +82,7 @@ processes of this machine, or only simulate them, by the thousand.`,
 
 // usageError returns an error whose hint refers to the help of the command.
 func usageError(cmd *cobra.Command, err error) error {
-	return &local.Error{What: err.Error(), Hint: fmt.Sprintf("see %s --help", cmd.CommandPath()), Err: err}
+	return &usererror.Error{What: err.Error(), Hint: fmt.Sprintf("see %s --help", cmd.CommandPath()), Err: err}
 }
 
 // flagError describes an invalid flag, with an example and a hint that refers to the help.
@@ -95,7 +95,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if example != "" {
 		hint = example + "; " + hint
 	}
-	return &local.Error{What: what, Hint: hint, Err: err}
+	return &usererror.Error{What: what, Hint: hint, Err: err}
 }
 
 // rejectArguments rejects arguments and names the first one.
@@ -108,9 +108,9 @@ func rejectArguments(cmd *cobra.Command, args []string) error {
 
 // printError prints an error and its hint.
 func printError(errOut io.Writer, err error) {
-	var human *local.Error
+	var human *usererror.Error
 	if !errors.As(err, &human) {
-		human = &local.Error{What: err.Error()}
+		human = &usererror.Error{What: err.Error()}
 		if strings.HasPrefix(human.What, "unknown command") {
 			human.Hint = "see vc-local --help"
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/local"
 	"github.com/vc-batch/vc/internal/local/nodespec"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // nodeFlags holds the flags that describe nodes of which only the number is specified.
@@ -21,15 +22,15 @@ func (f nodeFlags) nodeSpec(prefix, kind string, count int) (nodespec.Spec, erro
 	spec := nodespec.Spec{Kind: kind, Count: &count, CPU: f.cpu, Memory: f.memory, Taints: f.taints}
 	for _, quantity := range []struct{ flag, text string }{{"cpu", f.cpu}, {"memory", f.memory}} {
 		if _, err := nodespec.ParseQuantity(quantity.text); err != nil && quantity.text != "" {
-			return spec, &local.Error{What: prefix + quantity.flag + ": " + err.Error(), Hint: "for example " + prefix + "cpu 4 " + prefix + "memory 8Gi"}
+			return spec, &usererror.Error{What: prefix + quantity.flag + ": " + err.Error(), Hint: "for example " + prefix + "cpu 4 " + prefix + "memory 8Gi"}
 		}
 	}
 	var err error
 	if spec.Resources, err = nodespec.ParsePairs(f.resources); err != nil {
-		return spec, &local.Error{What: prefix + "resource: " + err.Error(), Hint: "for example " + prefix + "resource nvidia.com/gpu=4"}
+		return spec, &usererror.Error{What: prefix + "resource: " + err.Error(), Hint: "for example " + prefix + "resource nvidia.com/gpu=4"}
 	}
 	if spec.Labels, err = nodespec.ParsePairs(f.labels); err != nil {
-		return spec, &local.Error{What: prefix + "label: " + err.Error(), Hint: "for example " + prefix + "label zone=a"}
+		return spec, &usererror.Error{What: prefix + "label: " + err.Error(), Hint: "for example " + prefix + "label zone=a"}
 	}
 	return spec, nil
 }
@@ -166,9 +167,9 @@ func newClientFor(path string) (*local.Client, error) {
 	}
 	switch {
 	case !running:
-		return nil, &local.Error{What: fmt.Sprintf("no cluster runs in %s", dir), Hint: "start it with: vc-local up --detach, or specify another --dir"}
+		return nil, &usererror.Error{What: fmt.Sprintf("no cluster runs in %s", dir), Hint: "start it with: vc-local up --detach, or specify another --dir"}
 	case !record.Ready:
-		return nil, &local.Error{What: fmt.Sprintf("the cluster in %s is still starting", dir), Hint: "try again in a few seconds"}
+		return nil, &usererror.Error{What: fmt.Sprintf("the cluster in %s is still starting", dir), Hint: "try again in a few seconds"}
 	}
 	return local.NewClient(record), nil
 }

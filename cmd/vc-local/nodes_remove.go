@@ -15,6 +15,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/local"
 	"github.com/vc-batch/vc/internal/local/nodespec"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // allNodes is the flag value that selects all nodes of a kind.
@@ -112,7 +113,7 @@ func (r removal) pickNodes(nodes []local.NodeStatus) ([]string, error) {
 		slices.SortFunc(there, func(a, b string) int { return compareNumbered(b, a) })
 		if n, err := strconv.Atoi(kind.count); err == nil {
 			if n > len(there) {
-				return nil, &local.Error{
+				return nil, &usererror.Error{
 					What: fmt.Sprintf("%d %s nodes are to be removed, but there are %d", n, kind.name, len(there)),
 					Hint: fmt.Sprintf("nothing was removed; --%s %s removes all of them", kind.name, allNodes),
 				}
@@ -148,7 +149,7 @@ func removeNodes(ctx context.Context, out io.Writer, names []string, remove func
 	}
 	_ = group.Wait()
 	var removed []string
-	failure := &local.Error{}
+	failure := &usererror.Error{}
 	for i, name := range names {
 		err := errs[i]
 		if err == nil {
@@ -159,7 +160,7 @@ func removeNodes(ctx context.Context, out io.Writer, names []string, remove func
 		if text := err.Error(); !strings.Contains(failure.What, text) {
 			failure.What += text + "\n"
 		}
-		var human *local.Error
+		var human *usererror.Error
 		if errors.As(err, &human) && failure.Hint == "" {
 			failure.Hint = human.Hint
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/local"
 	"github.com/vc-batch/vc/internal/local/nodespec"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 func TestNodesToRemoveAreNamedOrCounted(t *testing.T) {
@@ -55,12 +56,12 @@ func TestAMissingNodeDoesNotKeepTheOthers(t *testing.T) {
 	var out strings.Builder
 	remove := func(_ context.Context, name string) error {
 		if strings.HasPrefix(name, "missing") {
-			return &local.Error{What: name + " does not exist", Hint: "look"}
+			return &usererror.Error{What: name + " does not exist", Hint: "look"}
 		}
 		return nil
 	}
 	err := removeNodes(t.Context(), &out, []string{"a", "missing-1", "b", "missing-2"}, remove)
-	var human *local.Error
+	var human *usererror.Error
 	if !errors.As(err, &human) || human.What != "missing-1 does not exist\nmissing-2 does not exist\n" || human.Hint != "look" {
 		t.Errorf("got %#v", err)
 	}

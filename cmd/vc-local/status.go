@@ -14,6 +14,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/local"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // mostRows is the maximum number of nodes in the table.
@@ -58,7 +59,7 @@ func checkFormat(format string) error {
 	if format == "" || format == "json" {
 		return nil
 	}
-	return &local.Error{What: fmt.Sprintf("unknown output format %q", format), Hint: "use -o json, or no -o"}
+	return &usererror.Error{What: fmt.Sprintf("unknown output format %q", format), Hint: "use -o json, or no -o"}
 }
 
 func printJSON(out io.Writer, value any) error {

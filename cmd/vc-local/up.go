@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/local"
 	"github.com/vc-batch/vc/internal/local/nodespec"
 	"github.com/vc-batch/vc/internal/local/simnode"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // upOptions holds the flags of `vc-local up`.
@@ -140,7 +141,7 @@ func (o *upOptions) loadSettings(dir local.Dir) (local.Settings, error) {
 	}
 	if o.changed("port") {
 		if o.port < 0 || o.port > 65535 {
-			return s, &local.Error{What: fmt.Sprintf("port %d is not between 1 and 65535", o.port), Hint: "omit --port to use a free port"}
+			return s, &usererror.Error{What: fmt.Sprintf("port %d is not between 1 and 65535", o.port), Hint: "omit --port to use a free port"}
 		}
 		s.Port, s.PortAsked = o.port, o.port != 0
 	}
@@ -159,7 +160,7 @@ func (o *upOptions) loadSettings(dir local.Dir) (local.Settings, error) {
 		s.Components = o.components
 	}
 	if s.Components != local.ComponentsAll && s.Components != local.ComponentsAPI {
-		return s, &local.Error{What: fmt.Sprintf("--components %q is neither all nor api", s.Components), Hint: "all runs vc's scheduler, controllers and admission; api runs none of them"}
+		return s, &usererror.Error{What: fmt.Sprintf("--components %q is neither all nor api", s.Components), Hint: "all runs vc's scheduler, controllers and admission; api runs none of them"}
 	}
 	if !again || o.areNodesNamed() {
 		s.Nodes, err = o.readNodes()
@@ -173,7 +174,7 @@ func (o *upOptions) simulatedStartTime(last time.Duration) (time.Duration, error
 	}
 	start, err := simnode.ParseStart(o.simulatedStart)
 	if err != nil {
-		return 0, &local.Error{What: fmt.Sprintf("--simulated-start %q is neither a duration nor never", o.simulatedStart), Hint: "for example --simulated-start 5s"}
+		return 0, &usererror.Error{What: fmt.Sprintf("--simulated-start %q is neither a duration nor never", o.simulatedStart), Hint: "for example --simulated-start 5s"}
 	}
 	return start, nil
 }
@@ -236,7 +237,7 @@ func (o *upOptions) readNodes() ([]nodespec.Node, error) {
 		count      int
 	}{{"process-nodes", nodespec.KindProcess, o.processNodes}, {"simulated-nodes", nodespec.KindSimulated, o.simulatedNodes}} {
 		if counted.count < 0 {
-			return nil, &local.Error{What: fmt.Sprintf("--%s %d is negative", counted.flag, counted.count), Hint: "use 0 for none"}
+			return nil, &usererror.Error{What: fmt.Sprintf("--%s %d is negative", counted.flag, counted.count), Hint: "use 0 for none"}
 		}
 		if counted.count > 0 {
 			spec, err := o.node.nodeSpec("--node-", counted.kind, counted.count)
@@ -248,7 +249,7 @@ func (o *upOptions) readNodes() ([]nodespec.Node, error) {
 	}
 	nodes, err := nodespec.ExpandSpecs(specs, nil)
 	if err != nil {
-		return nil, &local.Error{What: err.Error(), Hint: "see vc-local up --help", Err: err}
+		return nil, &usererror.Error{What: err.Error(), Hint: "see vc-local up --help", Err: err}
 	}
 	return append([]nodespec.Node{}, nodes...), nil
 }
@@ -266,7 +267,7 @@ func (o *upOptions) waitForRunning(ctx context.Context, dir local.Dir, record lo
 		if record, running, err = local.FindRecord(dir); err != nil {
 			return err
 		} else if !running {
-			return &local.Error{What: fmt.Sprintf("the cluster in %s was being started by another process, which ended", dir), Hint: "see " + dir.ControlPlaneLog() + " and try again"}
+			return &usererror.Error{What: fmt.Sprintf("the cluster in %s was being started by another process, which ended", dir), Hint: "see " + dir.ControlPlaneLog() + " and try again"}
 		}
 	}
 	progress.Note(fmt.Sprintf("the cluster in %s is already running (process %d, for %s)", dir, record.PID, duration.HumanDuration(time.Since(record.Started))))

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Column is a column in a list of T.
@@ -44,7 +45,7 @@ func newCustomColumns(spec string, noHeaders bool) (*customColumns, error) {
 	for part := range strings.SplitSeq(spec, ",") {
 		title, path, found := strings.Cut(part, ":")
 		if !found || title == "" || path == "" {
-			return nil, Errorf("write custom-columns=NAME:.metadata.name,QUEUE:.spec.queue", "custom-columns: %q is not TITLE:path", part)
+			return nil, usererror.Errorf("write custom-columns=NAME:.metadata.name,QUEUE:.spec.queue", "custom-columns: %q is not TITLE:path", part)
 		}
 		parsed, err := parsePath(path)
 		if err != nil {
@@ -61,12 +62,12 @@ func newCustomColumns(spec string, noHeaders bool) (*customColumns, error) {
 func readColumnsFile(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", Errorf(suggestFile(file), "custom-columns-file: file %q: %v", file, errors.Unwrap(err))
+		return "", usererror.Errorf(suggestFile(file), "custom-columns-file: file %q: %v", file, errors.Unwrap(err))
 	}
 	titles, rest, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	names, paths := strings.Fields(titles), strings.Fields(rest)
 	if len(names) == 0 || len(names) != len(paths) {
-		return "", Errorf("write a line of titles, then a line with the same number of paths: NAME QUEUE, then .metadata.name .spec.queue",
+		return "", usererror.Errorf("write a line of titles, then a line with the same number of paths: NAME QUEUE, then .metadata.name .spec.queue",
 			"custom-columns-file %q: %d titles and %d paths", file, len(names), len(paths))
 	}
 	for i := range names {
@@ -83,7 +84,7 @@ func parsePath(path string) (*jsonpath.JSONPath, error) {
 	}
 	parsed := jsonpath.New(path).AllowMissingKeys(true)
 	if err := parsed.Parse(text); err != nil {
-		return nil, Errorf("an example: {.metadata.name}", "jsonpath %q: %v", path, err)
+		return nil, usererror.Errorf("an example: {.metadata.name}", "jsonpath %q: %v", path, err)
 	}
 	return parsed, nil
 }
@@ -138,7 +139,7 @@ func sortRows[T client.Object](items []T, columns []Column[T], by string) error 
 		if near := FindNearest(strings.ToLower(by), titles); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 		}
-		return Errorf(hint, "--sort-by: no column %q", by)
+		return usererror.Errorf(hint, "--sort-by: no column %q", by)
 	}
 	return sortByPath(items, by)
 }

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // HelpWidth is the width of help texts in columns, also if the output is not a terminal.
@@ -131,7 +132,7 @@ func UnknownCommand(f *Factory, parent *cobra.Command, word string) error {
 	} else if len(names) > 0 && parent.HasParent() {
 		hint = fmt.Sprintf("commands: %s; %s", strings.Join(names, ", "), hint)
 	}
-	return Errorf(hint, "unknown command %q for %q", word, CommandPath(f, parent))
+	return usererror.Errorf(hint, "unknown command %q for %q", word, CommandPath(f, parent))
 }
 
 // otherWords maps verbs of kubectl and other batch systems to equivalent vcctl commands.
@@ -176,7 +177,7 @@ func NoFileArgs(f *Factory) cobra.PositionalArgs {
 		if len(args) == 0 {
 			return nil
 		}
-		return Errorf(fmt.Sprintf("specify a file with -f: %s -f %s", CommandPath(f, cmd), args[0]), "unexpected argument %q", args[0])
+		return usererror.Errorf(fmt.Sprintf("specify a file with -f: %s -f %s", CommandPath(f, cmd), args[0]), "unexpected argument %q", args[0])
 	}
 }
 
@@ -193,8 +194,8 @@ func CommandPath(f *Factory, cmd *cobra.Command) string {
 }
 
 // UsageError returns an error about flags or arguments, with a hint that names the command's help.
-func UsageError(f *Factory, cmd *cobra.Command, format string, args ...any) *Error {
-	return Errorf(fmt.Sprintf("see '%s --help'", CommandPath(f, cmd)), format, args...)
+func UsageError(f *Factory, cmd *cobra.Command, format string, args ...any) *usererror.Error {
+	return usererror.Errorf(fmt.Sprintf("see '%s --help'", CommandPath(f, cmd)), format, args...)
 }
 
 // Selection holds the objects on which a command acts: objects given by name, by a label selector, or all objects of
@@ -256,7 +257,7 @@ func (s *Selection) SelectsMany() bool { return s.All || s.Selector != "" }
 func (s *Selection) RequireSelection(f *Factory, cmd *cobra.Command, missing string) error {
 	switch {
 	case len(s.Names) == 0 && !s.SelectsMany():
-		return Errorf(fmt.Sprintf("%s NAME, -l SELECTOR or --all; see '%s --help'", CommandPath(f, cmd), CommandPath(f, cmd)), "%s", missing)
+		return usererror.Errorf(fmt.Sprintf("%s NAME, -l SELECTOR or --all; see '%s --help'", CommandPath(f, cmd), CommandPath(f, cmd)), "%s", missing)
 	case s.All && s.Selector != "":
 		return UsageError(f, cmd, "--all and --selector cannot be combined: remove one of them")
 	case len(s.Names) > 0 && s.SelectsMany():
@@ -277,7 +278,7 @@ func ParseSelector(text string) (client.ListOption, error) {
 	}
 	selector, err := labels.Parse(text)
 	if err != nil {
-		return nil, Errorf("examples: team=nlp  team!=nlp  'team in (nlp,cv)'  team", "label selector %q: %v", text, err)
+		return nil, usererror.Errorf("examples: team=nlp  team!=nlp  'team in (nlp,cv)'  team", "label selector %q: %v", text, err)
 	}
 	return client.MatchingLabelsSelector{Selector: selector}, nil
 }

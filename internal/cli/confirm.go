@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/printable"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Confirm holds the --yes flag and asks for confirmation.
@@ -33,7 +34,7 @@ func (c *Confirm) AskUser(ctx context.Context, f *Factory, what string, effects 
 	}
 	s := f.Streams
 	if !s.InTTY {
-		return Errorf("add --yes to confirm; this would affect: "+summarizeEffects(effects),
+		return usererror.Errorf("add --yes to confirm; this would affect: "+summarizeEffects(effects),
 			"%s: not confirmed, and there is no terminal to prompt on", what)
 	}
 	fmt.Fprintf(s.Err, "%s:\n", what)

@@ -3,7 +3,7 @@
 // (job, queue, top, …) is a separate package with one file per verb; internal/cli/root assembles them.
 //
 //	In:   arguments, environment, kubeconfig; objects from the API server
-//	Out:  text on Streams.Out; errors of type *Error, which ReportError prints once
+//	Out:  text on Streams.Out; errors of type *usererror.Error, which ReportError prints once
 //
 // # Invariants
 //

@@ -20,6 +20,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Exit codes. `vcctl help exit-codes` prints the same table.
@@ -54,53 +55,22 @@ func ErrorCode(cmd *cobra.Command, err error, code int) int {
 	return code
 }
 
-// Error is an error for users. It describes the problem and how to solve it.
-type Error struct {
-	// What describes the problem: it starts with the object in lower case and has no full stop.
-	What string
-	// Hint describes what the user can do; it may be empty.
-	Hint string
-	// At is the position in a file, in the form FILE:LINE, which editors can open; it may be empty.
-	At string
-	// Code is the exit code; 0 means ExitError.
-	Code int
-	// Err is the cause, for errors.Is and errors.As.
-	Err error
-}
-
-func (e *Error) Error() string { return e.What }
-
-func (e *Error) Unwrap() error { return e.Err }
-
-// Errorf returns an Error with a hint.
-func Errorf(hint, format string, args ...any) *Error {
-	return &Error{What: fmt.Sprintf(format, args...), Hint: hint}
-}
-
-// AddHints sets the hint of each *Error in err, including joined errors, to the result of hint, unless it already has
-// one.
-func AddHints(err error, hint func(*Error) string) error {
-	if err == nil {
-		return nil
-	}
-	if many, joined := err.(interface{ Unwrap() []error }); joined {
-		var all []error
-		for _, one := range many.Unwrap() {
-			all = append(all, AddHints(one, hint))
+// AddHints sets the hint of each *usererror.Error in err, including joined errors, to the result of hint, unless it
+// already has one.
+func AddHints(err error, hint func(*usererror.Error) string) error {
+	return usererror.Map(err, func(one error) error {
+		var human *usererror.Error
+		if !errors.As(one, &human) || human.Hint != "" {
+			return one
 		}
-		return errors.Join(all...)
-	}
-	var human *Error
-	if !errors.As(err, &human) || human.Hint != "" {
-		return err
-	}
-	with := *human
-	with.Hint = hint(human)
-	return &with
+		with := *human
+		with.Hint = hint(human)
+		return &with
+	})
 }
 
 // Cancelled is the error for a prompt that the user answered with no.
-var Cancelled = &Error{What: "cancelled: nothing was changed", Code: ExitCancelled}
+var Cancelled = &usererror.Error{What: "cancelled: nothing was changed", Code: ExitCancelled}
 
 // Heeded is the exit status of a command that handled Ctrl-C itself, so that it does not exit with ExitInterrupted.
 type Heeded int
@@ -123,7 +93,7 @@ func ReportError(out io.Writer, err error, where Connection) int {
 		return ExitOK
 	}
 	code := 0
-	for _, one := range flattenErrors(err) {
+	for _, one := range usererror.Flatten(err) {
 		var status ExitStatus
 		if errors.As(one, &status) {
 			code = firstNonzeroCode(code, int(status))
@@ -155,31 +125,14 @@ func indentLines(text, by string) string {
 	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+by)
 }
 
-func flattenErrors(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []error
-		for _, one := range joined.Unwrap() {
-			all = append(all, flattenErrors(one)...)
-		}
-		return all
-	}
-	return []error{err}
-}
-
 // IgnoreMissing removes errors about objects that do not exist.
 func IgnoreMissing(err error) error {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		if IsMissing(err) {
+	return usererror.Map(err, func(one error) error {
+		if IsMissing(one) {
 			return nil
 		}
-		return err
-	}
-	var left []error
-	for _, one := range joined.Unwrap() {
-		left = append(left, IgnoreMissing(one))
-	}
-	return errors.Join(left...)
+		return one
+	})
 }
 
 // IsMissing reports whether err means that an object does not exist on a cluster that serves its kind.
@@ -199,19 +152,17 @@ type Connection struct {
 	Program string
 }
 
-// HumanizeError converts any error to an *Error. If err already contains an *Error, HumanizeError returns that.
-func HumanizeError(err error, where Connection) *Error {
-	var human *Error
+// HumanizeError converts any error to a *usererror.Error. If err already contains one, HumanizeError returns that.
+func HumanizeError(err error, where Connection) *usererror.Error {
+	var human *usererror.Error
 	if errors.As(err, &human) {
 		if human.Code == 0 {
-			with := *human
-			with.Code = exitCodeFor(err)
-			return &with
+			return human.WithCode(exitCodeFor(err))
 		}
 		return human
 	}
 	if errors.Is(err, context.Canceled) {
-		return &Error{What: "interrupted", Code: ExitInterrupted, Err: err}
+		return &usererror.Error{What: "interrupted", Code: ExitInterrupted, Err: err}
 	}
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
@@ -228,9 +179,9 @@ func exitCodeFor(err error) int {
 	return ExitError
 }
 
-func humanizeStatus(err error, where Connection) *Error {
+func humanizeStatus(err error, where Connection) *usererror.Error {
 	message := statusMessage(err)
-	human := &Error{What: message, Code: ExitError, Err: err}
+	human := &usererror.Error{What: message, Code: ExitError, Err: err}
 	switch {
 	case apierrors.IsUnauthorized(err):
 		human.Code = ExitForbidden
@@ -354,8 +305,8 @@ func (c Connection) contextFlag() string {
 	return " --context " + c.Context
 }
 
-func humanizeTransport(err error, where Connection) *Error {
-	human := &Error{What: err.Error(), Code: ExitError, Err: err}
+func humanizeTransport(err error, where Connection) *usererror.Error {
+	human := &usererror.Error{What: err.Error(), Code: ExitError, Err: err}
 	var dial *net.OpError
 	var request *url.Error
 	switch {

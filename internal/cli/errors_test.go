@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 func TestNearest(t *testing.T) {
@@ -51,11 +53,11 @@ func TestReport(t *testing.T) {
 		want string
 		code int
 	}{
-		"what, then what to do": {Errorf("do that", "queue %q does not exist", "x"), "error: queue \"x\" does not exist\nhint:  do that\n", 1},
-		"several errors are all told": {errors.Join(Errorf("", "one"), fmt.Errorf("wrapped: %w", errors.New("two"))),
+		"what, then what to do": {usererror.Errorf("do that", "queue %q does not exist", "x"), "error: queue \"x\" does not exist\nhint:  do that\n", 1},
+		"several errors are all told": {errors.Join(usererror.Errorf("", "one"), fmt.Errorf("wrapped: %w", errors.New("two"))),
 			"error: one\nerror: wrapped: two\n", 1},
-		"several lines stand below each other": {Errorf("", "one\ntwo"), "error: one\n       two\n", 1},
-		"the first code counts":                {errors.Join(&Error{What: "no", Code: ExitForbidden}, Errorf("", "two")), "error: no\nerror: two\n", ExitForbidden},
+		"several lines stand below each other": {usererror.Errorf("", "one\ntwo"), "error: one\n       two\n", 1},
+		"the first code counts":                {errors.Join(&usererror.Error{What: "no", Code: ExitForbidden}, usererror.Errorf("", "two")), "error: no\nerror: two\n", ExitForbidden},
 		"an exit status is silent":             {ExitStatus(42), "", 42},
 		"no at a prompt":                       {Cancelled, "error: cancelled: nothing was changed\n", ExitCancelled},
 		"nothing":                              {nil, "", 0},

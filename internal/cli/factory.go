@@ -37,6 +37,7 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/printable"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Limits of the client. The rate is generous for interactive use and for scripts.
@@ -262,9 +263,9 @@ func (f *Factory) missingConfigError() error {
 		wrong = append(wrong, fmt.Sprintf("%s: file %q is not a kubeconfig, or does not contain a cluster", source, file))
 	}
 	if len(wrong) == 0 {
-		return Errorf("set KUBECONFIG or --kubeconfig, or start a cluster on this machine with `vc-local up`", "no cluster is configured")
+		return usererror.Errorf("set KUBECONFIG or --kubeconfig, or start a cluster on this machine with `vc-local up`", "no cluster is configured")
 	}
-	return Errorf("set KUBECONFIG or --kubeconfig to a kubeconfig, or start a cluster on this machine with `vc-local up`",
+	return usererror.Errorf("set KUBECONFIG or --kubeconfig to a kubeconfig, or start a cluster on this machine with `vc-local up`",
 		"no cluster is configured: %s", strings.Join(wrong, "; "))
 }
 

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api/check"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // FieldValidation holds --validate, which controls how the server treats unknown fields. The values are the same as
@@ -37,7 +38,7 @@ func (v *FieldValidation) Validate() error {
 		v.Mode = "ignore"
 	case "strict", "warn", "ignore":
 	default:
-		return Errorf("--validate=strict, warn or ignore", "--validate: %q is not strict, warn or ignore", v.Mode)
+		return usererror.Errorf("--validate=strict, warn or ignore", "--validate: %q is not strict, warn or ignore", v.Mode)
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func UnknownFields(object *unstructured.Unstructured, err error) error {
 		return nil
 	}
 	hints = append(hints, "--validate=false submits it without such fields")
-	return &Error{What: strings.Join(what, ", "), Hint: strings.Join(hints, " "), Err: err}
+	return &usererror.Error{What: strings.Join(what, ", "), Hint: strings.Join(hints, " "), Err: err}
 }
 
 // nearestField returns the known field at the same level whose name is most similar to that of an unknown field. It

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Files holds -f, --recursive and -k, which specify files, directories, URLs, standard input, or a kustomization.
@@ -88,7 +90,7 @@ func (s *Files) ReadObjects(f *Factory) ([]FileObject, error) {
 			continue
 		}
 		if _, err := os.Stat(name); err != nil && !strings.ContainsAny(name, "*?[") {
-			problems = append(problems, Errorf(suggestFile(name), "file %q: %v", name, errors.Unwrap(err)))
+			problems = append(problems, usererror.Errorf(suggestFile(name), "file %q: %v", name, errors.Unwrap(err)))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -108,19 +110,19 @@ func (s *Files) ReadObjects(f *Factory) ([]FileObject, error) {
 			if errors.Is(err, context.Canceled) {
 				return nil, err
 			}
-			return nil, Errorf("specify the file with -f FILE", "%s: %v", standardInput, err)
+			return nil, usererror.Errorf("specify the file with -f FILE", "%s: %v", standardInput, err)
 		}
 		builder = builder.Stream(bytes.NewReader(stdin), standardInput)
 	}
 	if len(bytes.TrimSpace(stdin)) == 0 && len(s.Names) == 1 && s.Names[0] == "-" {
-		return nil, Errorf("check the command before the pipe; -f - reads YAML or JSON", "%s is empty", standardInput)
+		return nil, usererror.Errorf("check the command before the pipe; -f - reads YAML or JSON", "%s is empty", standardInput)
 	}
 	infos, err := builder.Do().Infos()
 	if err != nil {
 		return nil, convertFileError(err)
 	}
 	if len(infos) == 0 {
-		return nil, Errorf("a file must contain YAML or JSON; in a directory, only .yaml, .yml and .json files are read", "no objects in %s", s.DescribeSources())
+		return nil, usererror.Errorf("a file must contain YAML or JSON; in a directory, only .yaml, .yml and .json files are read", "no objects in %s", s.DescribeSources())
 	}
 	return fileObjects(infos, stdin)
 }
@@ -131,7 +133,7 @@ func fileObjects(infos []*resource.Info, stdin []byte) ([]FileObject, error) {
 	for _, info := range infos {
 		object, ok := info.Object.(*unstructured.Unstructured)
 		if !ok {
-			return nil, Errorf("an object must have apiVersion, kind and metadata", "%s: %T is not an object", info.Source, info.Object)
+			return nil, usererror.Errorf("an object must have apiVersion, kind and metadata", "%s: %T is not an object", info.Source, info.Object)
 		}
 		one := FileObject{Object: object, Source: info.Source}
 		if one.Source == standardInput {
@@ -181,7 +183,7 @@ func convertFileError(err error) error {
 		if found := notText.FindStringSubmatch(err.Error()); found != nil {
 			hint = fmt.Sprintf(`values of %s are strings: write a %s in quotes, for example "2" or "true"`, found[2], found[1])
 		}
-		return Errorf(hint, "%v", err)
+		return usererror.Errorf(hint, "%v", err)
 	}
 	var problems []error
 	for _, one := range list.Errors() {
@@ -249,7 +251,7 @@ func SetNamespaces(f *Factory, objects []FileObject, ask bool) error {
 			if f.Streams.Env("VCCTL_NAMESPACE") == namespace {
 				said = "VCCTL_NAMESPACE"
 			}
-			problems = append(problems, AddFileSource(Errorf("remove "+said+", or the namespace from the file",
+			problems = append(problems, AddFileSource(usererror.Errorf("remove "+said+", or the namespace from the file",
 				"namespace of the object is %q, but %s says %q", own, said, namespace), object))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vc-batch/vc/internal/cli/flagerrors"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // RewordFlagError rewords pflag's error about a flag that is unknown, or whose value is missing or invalid.
@@ -16,7 +17,7 @@ func RewordFlagError(f *Factory, cmd *cobra.Command, err error) error {
 		return UnknownCommand(f, cmd, words[0]) // the flags belong to the unknown subcommand, not to the group
 	}
 	see := fmt.Sprintf("see '%s --help'", CommandPath(f, cmd))
-	e := &Error{What: err.Error(), Hint: see, Err: err}
+	e := &usererror.Error{What: err.Error(), Hint: see, Err: err}
 	var none *pflag.NotExistError
 	if errors.As(err, &none) && none.GetSpecifiedShortnames() == "" {
 		var names []string

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // DryRun holds --dry-run: none, client or server.
@@ -25,7 +27,7 @@ func (d *DryRun) Validate() error {
 	case "none", "client", "server", "":
 		return nil
 	}
-	return Errorf("one of: none, client, server", "--dry-run: unknown value %q", d.Mode)
+	return usererror.Errorf("one of: none, client, server", "--dry-run: unknown value %q", d.Mode)
 }
 
 // IsClient reports whether nothing is to be sent to the server.
@@ -84,7 +86,7 @@ func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
 	cmd.Flags().DurationVar(&w.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
 	AddCheck(cmd, func(cmd *cobra.Command, _ []string) error {
 		if !w.Wait && IsFlagSet(cmd, "timeout") && !IsFlagSet(cmd, "attach") {
-			return Errorf("add --wait, or remove --timeout", "--timeout limits a wait, but --wait was not given")
+			return usererror.Errorf("add --wait, or remove --timeout", "--timeout limits a wait, but --wait was not given")
 		}
 		return nil
 	})
@@ -100,6 +102,6 @@ func (w *Wait) LimitContext(ctx context.Context) (context.Context, context.Cance
 }
 
 // TimeoutError returns the error for a wait that was ended by its timeout.
-func (w *Wait) TimeoutError(what, state string) *Error {
-	return &Error{What: fmt.Sprintf("the wait for %s ended after %s: %s", what, w.Timeout, state), Hint: "the operation continues; raise --timeout to wait longer", Code: ExitPending}
+func (w *Wait) TimeoutError(what, state string) *usererror.Error {
+	return &usererror.Error{What: fmt.Sprintf("the wait for %s ended after %s: %s", what, w.Timeout, state), Hint: "the operation continues; raise --timeout to wait longer", Code: ExitPending}
 }

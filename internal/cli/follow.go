@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // ErrGone is the error for an object that was deleted while a command followed it.
@@ -18,8 +20,8 @@ var ErrGone = errors.New("the object was deleted")
 
 // DeletedError returns the error for an object that was deleted while a command waited for it or followed it. noun is
 // the vcctl noun for objects of its kind.
-func (f *Factory) DeletedError(kind, noun, name string) *Error {
-	e := Errorf("`"+f.CommandText(noun+" list")+"` shows the existing ones", "%s %q was deleted in the meantime", kind, name)
+func (f *Factory) DeletedError(kind, noun, name string) *usererror.Error {
+	e := usererror.Errorf("`"+f.CommandText(noun+" list")+"` shows the existing ones", "%s %q was deleted in the meantime", kind, name)
 	e.Err = ErrGone
 	return e
 }

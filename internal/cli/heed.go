@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Every flag that the user specifies has an effect, or the command rejects it: vcctl never ignores a flag silently.
@@ -45,7 +47,7 @@ func firstSetFlag(cmd *cobra.Command, names []string) string {
 func RejectTogether(cmd *cobra.Command, why, flag string, others ...string) {
 	AddCheck(cmd, func(cmd *cobra.Command, _ []string) error {
 		if other := firstSetFlag(cmd, others); other != "" && IsFlagSet(cmd, flag) {
-			return Errorf("remove one of them", "--%s cannot be combined with --%s: %s", flag, other, why)
+			return usererror.Errorf("remove one of them", "--%s cannot be combined with --%s: %s", flag, other, why)
 		}
 		return nil
 	})
@@ -55,7 +57,7 @@ func RejectTogether(cmd *cobra.Command, why, flag string, others ...string) {
 func RequireAny(cmd *cobra.Command, why, flag string, others ...string) {
 	AddCheck(cmd, func(cmd *cobra.Command, _ []string) error {
 		if IsFlagSet(cmd, flag) && firstSetFlag(cmd, others) == "" {
-			return Errorf(fmt.Sprintf("add --%s, or remove --%s", strings.Join(others, " or --"), flag), "--%s: %s", flag, why)
+			return usererror.Errorf(fmt.Sprintf("add --%s, or remove --%s", strings.Join(others, " or --"), flag), "--%s: %s", flag, why)
 		}
 		return nil
 	})
@@ -66,7 +68,7 @@ func RequireAny(cmd *cobra.Command, why, flag string, others ...string) {
 func RejectWithNames(cmd *cobra.Command, why, flag string) {
 	AddCheck(cmd, func(cmd *cobra.Command, args []string) error {
 		if IsFlagSet(cmd, flag) && len(argumentsBeforeDash(cmd, args)) > 0 {
-			return Errorf("remove one of them", "--%s cannot be combined with names: %s", flag, why)
+			return usererror.Errorf("remove one of them", "--%s cannot be combined with names: %s", flag, why)
 		}
 		return nil
 	})

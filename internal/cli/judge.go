@@ -14,6 +14,7 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/podtemplate"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // ValidationContext returns the context in which commands validate objects before sending them, like the server's
@@ -134,7 +135,7 @@ func ValidateDelete(around *check.Around, object client.Object) error {
 func ValidationError(errs field.ErrorList) error {
 	problems := make([]error, len(errs))
 	for i, one := range errs {
-		problems[i] = Errorf("", "%s", one.Error())
+		problems[i] = usererror.Errorf("", "%s", one.Error())
 	}
 	return errors.Join(problems...)
 }

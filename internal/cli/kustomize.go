@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/resource"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // addKustomizeFlag adds -k. In Volcano's vcctl, -k specifies the kubeconfig for every command. vcctl still supports
@@ -78,7 +80,7 @@ func (s *Files) readKustomization(f *Factory) ([]FileObject, error) {
 		return nil, kustomizeError(name, err)
 	}
 	if len(infos) == 0 {
-		return nil, Errorf("list its files under resources: in kustomization.yaml", "no objects in %s", name)
+		return nil, usererror.Errorf("list its files under resources: in kustomization.yaml", "no objects in %s", name)
 	}
 	return fileObjects(infos, nil)
 }
@@ -90,9 +92,9 @@ func checkKustomization(name string) error {
 	}
 	switch info, err := os.Stat(name); {
 	case err != nil:
-		return Errorf(suggestKustomization(name), "kustomization %q: %v", name, errors.Unwrap(err))
+		return usererror.Errorf(suggestKustomization(name), "kustomization %q: %v", name, errors.Unwrap(err))
 	case !info.IsDir():
-		return Errorf(fmt.Sprintf("-k takes the directory of the kustomization: -k %s", filepath.Dir(name)), "kustomization %q is a file, not a directory", name)
+		return usererror.Errorf(fmt.Sprintf("-k takes the directory of the kustomization: -k %s", filepath.Dir(name)), "kustomization %q is a file, not a directory", name)
 	}
 	return nil
 }
@@ -120,10 +122,10 @@ var missingResource = regexp.MustCompile(`accumulation err='accumulating resourc
 func kustomizeError(name string, err error) error {
 	text := err.Error()
 	if found := missingResource.FindStringSubmatch(text); found != nil {
-		return &Error{What: fmt.Sprintf("kustomization %q: resource %q: no such file or directory", name, found[1]), Hint: "paths under resources: start at the directory of the kustomization.yaml", Err: err}
+		return &usererror.Error{What: fmt.Sprintf("kustomization %q: resource %q: no such file or directory", name, found[1]), Hint: "paths under resources: start at the directory of the kustomization.yaml", Err: err}
 	}
 	if found := noKustomization.FindStringSubmatch(text); found != nil {
-		return &Error{What: fmt.Sprintf("kustomization %q contains no kustomization.yaml", name), Hint: "-k takes the directory with the kustomization.yaml; -f reads all files of a directory", Err: err}
+		return &usererror.Error{What: fmt.Sprintf("kustomization %q contains no kustomization.yaml", name), Hint: "-k takes the directory with the kustomization.yaml; -f reads all files of a directory", Err: err}
 	}
-	return &Error{What: fmt.Sprintf("kustomization %q: %s", name, text), Hint: "`kubectl kustomize " + name + "` shows what kustomize builds from it", Err: err}
+	return &usererror.Error{What: fmt.Sprintf("kustomization %q: %s", name, text), Hint: "`kubectl kustomize " + name + "` shows what kustomize builds from it", Err: err}
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // List describes a command that lists objects of type T.
@@ -141,7 +143,7 @@ func explainFieldSelector(err error, selector string) error {
 	if selector == "" || !strings.Contains(err.Error(), "field label not supported") {
 		return err
 	}
-	e := Errorf("a field selector supports only metadata.name and metadata.namespace, and for pods also status.phase and spec.nodeName; for anything else use filter flags such as --phase and --queue",
+	e := usererror.Errorf("a field selector supports only metadata.name and metadata.namespace, and for pods also status.phase and spec.nodeName; for anything else use filter flags such as --phase and --queue",
 		"--field-selector %s: the server does not support this field", selector)
 	e.Err = err
 	return e
@@ -289,7 +291,7 @@ func (l *List[T]) missingError(ctx context.Context, c client.Client, items []T) 
 			continue
 		}
 		if l.isFilteredOut(ctx, c, name) {
-			all = append(all, Errorf("remove the filters to show it", "%s %q exists, but does not match the filters", strings.TrimSuffix(l.Kind, "s"), name))
+			all = append(all, usererror.Errorf("remove the filters to show it", "%s %q exists, but does not match the filters", strings.TrimSuffix(l.Kind, "s"), name))
 			continue
 		}
 		if there == nil && l.Suggest != nil {
@@ -338,8 +340,8 @@ type MissingError struct{ Kind, Name string }
 func (e *MissingError) Error() string { return fmt.Sprintf("%s %q does not exist", e.Kind, e.Name) }
 
 // NotFoundError returns the error for an object that does not exist; the hint suggests a similar name.
-func NotFoundError(kind, name, namespace string, there []string) *Error {
-	e := &Error{What: fmt.Sprintf("%s %q does not exist", kind, name), Err: &MissingError{kind, name}}
+func NotFoundError(kind, name, namespace string, there []string) *usererror.Error {
+	e := &usererror.Error{What: fmt.Sprintf("%s %q does not exist", kind, name), Err: &MissingError{kind, name}}
 	if namespace != "" {
 		e.What = fmt.Sprintf("%s %q does not exist in namespace %q", kind, name, namespace)
 	}

@@ -15,6 +15,8 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Output holds the flags for the output format of a command.
@@ -88,7 +90,7 @@ func (o *Output) checkLabelColumns() error {
 	default:
 		return nil
 	}
-	return Errorf("remove one of them; -o custom-columns=TEAM:.metadata.labels.team prints a label, too", "--%s cannot be combined with --output=%s: labels are columns of the table", flag, o.Format())
+	return usererror.Errorf("remove one of them; -o custom-columns=TEAM:.metadata.labels.team prints a label, too", "--%s cannot be combined with --output=%s: labels are columns of the table", flag, o.Format())
 }
 
 // parseFieldSelector parses the field selector; it returns nil for an empty one.
@@ -98,7 +100,7 @@ func (o *Output) parseFieldSelector() (fields.Selector, error) {
 	}
 	selector, err := fields.ParseSelector(o.FieldSelector)
 	if err != nil {
-		return nil, Errorf("for example: metadata.name!=train", "field selector %q: %v", o.FieldSelector, err)
+		return nil, usererror.Errorf("for example: metadata.name!=train", "field selector %q: %v", o.FieldSelector, err)
 	}
 	return selector, nil
 }
@@ -147,10 +149,10 @@ func (o *Output) NewPrinter() (printers.ResourcePrinter, error) {
 		if near := FindNearest(o.Format(), names); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 		}
-		return nil, Errorf(hint, "unknown output format %q", o.Format())
+		return nil, usererror.Errorf(hint, "unknown output format %q", o.Format())
 	}
 	if err != nil {
-		return nil, Errorf("an example: -o jsonpath='{.metadata.name}'; see `vcctl formats`", "output format %q: %v", o.Format(), err)
+		return nil, usererror.Errorf("an example: -o jsonpath='{.metadata.name}'; see `vcctl formats`", "output format %q: %v", o.Format(), err)
 	}
 	return printer, nil
 }

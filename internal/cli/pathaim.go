@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/jsonpath"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // ParsePathCondition parses the value of --for=jsonpath=: {PATH}=VALUE, or only {PATH}, which any value meets. It
@@ -15,15 +17,15 @@ func ParsePathCondition(text string) (has func(client.Object) bool, err error) {
 	const example = "an example: --for=jsonpath='{.status.running}'=3"
 	end := strings.LastIndex(text, "}")
 	if end < 0 {
-		return nil, Errorf(example, "--for: JSONPath %q has no {…}", text)
+		return nil, usererror.Errorf(example, "--for: JSONPath %q has no {…}", text)
 	}
 	path := jsonpath.New("for").AllowMissingKeys(true)
 	if err := path.Parse(text[:end+1]); err != nil {
-		return nil, Errorf(example, "--for: JSONPath %q: %v", text[:end+1], err)
+		return nil, usererror.Errorf(example, "--for: JSONPath %q: %v", text[:end+1], err)
 	}
 	want, given := strings.CutPrefix(text[end+1:], "=")
 	if !given && text[end+1:] != "" {
-		return nil, Errorf(example, "--for: want =VALUE after the path, got %q", text[end+1:])
+		return nil, usererror.Errorf(example, "--for: want =VALUE after the path, got %q", text[end+1:])
 	}
 	want = strings.Trim(want, `'"`)
 	return func(object client.Object) bool {
@@ -45,5 +47,5 @@ func UnknownConditionError(text string, aims []string) error {
 	if near := FindNearest(text, aims); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
-	return Errorf(hint, "--for: unknown condition %q", text)
+	return usererror.Errorf(hint, "--for: unknown condition %q", text)
 }

@@ -14,6 +14,8 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 const (
@@ -123,9 +125,9 @@ func (p *patient) recordResult(began time.Time, err error) (isAway, givenUp bool
 	return true, now.Sub(o.since) >= GivesUpAfter
 }
 
-func (p *patient) outageError(err error) *Error {
+func (p *patient) outageError(err error) *usererror.Error {
 	where := p.f.DescribeConnection()
-	return &Error{What: fmt.Sprintf("gave up waiting: the API server %s has not responded for %s: %s", where.Server, GivesUpAfter, rootCause(err)),
+	return &usererror.Error{What: fmt.Sprintf("gave up waiting: the API server %s has not responded for %s: %s", where.Server, GivesUpAfter, rootCause(err)),
 		Hint: "the operation may continue in the cluster; run the command again when the server responds", Code: ExitUnreachable, Err: err}
 }
 

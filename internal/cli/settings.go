@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Settings holds the user's preferences from an optional file; see SettingsFile. An environment variable overrides
@@ -60,7 +62,7 @@ func (f *Factory) readSettings() (*Settings, error) {
 	switch {
 	case path == "", errors.Is(err, fs.ErrNotExist) && f.Streams.Env("VCCTL_CONFIG") == "":
 	case err != nil:
-		return nil, Errorf("VCCTL_CONFIG is the path of the settings file; unset it if there is none", "settings: %v", err)
+		return nil, usererror.Errorf("VCCTL_CONFIG is the path of the settings file; unset it if there is none", "settings: %v", err)
 	default:
 		if err := f.parseSettings(path, text, s); err != nil {
 			return nil, err
@@ -71,7 +73,7 @@ func (f *Factory) readSettings() (*Settings, error) {
 	}
 	if compat := f.Streams.Env("VCCTL_COMPAT"); compat != "" {
 		if s.Compat, err = strconv.ParseBool(compat); err != nil {
-			return nil, Errorf("VCCTL_COMPAT=true or false", "environment variable VCCTL_COMPAT=%q is not true or false", compat)
+			return nil, usererror.Errorf("VCCTL_COMPAT=true or false", "environment variable VCCTL_COMPAT=%q is not true or false", compat)
 		}
 	}
 	return s, nil
@@ -81,7 +83,7 @@ func (f *Factory) readSettings() (*Settings, error) {
 func (f *Factory) parseSettings(path string, text []byte, s *Settings) error {
 	var found map[string]any
 	if err := yaml.Unmarshal(text, &found); err != nil {
-		return Errorf("an example: queue: research", "settings %s: %v", path, err)
+		return usererror.Errorf("an example: queue: research", "settings %s: %v", path, err)
 	}
 	for _, name := range sortedNames(found) {
 		if slices.Contains(settingNames, name) {
@@ -94,7 +96,7 @@ func (f *Factory) parseSettings(path string, text []byte, s *Settings) error {
 		f.Warnf("settings %s: unknown setting %q has no effect; %s", path, name, hint)
 	}
 	if err := yaml.Unmarshal(text, s); err != nil {
-		return Errorf("an example: columns: {jobs: [name, phase, reason]}", "settings %s: %v", path, err)
+		return usererror.Errorf("an example: columns: {jobs: [name, phase, reason]}", "settings %s: %v", path, err)
 	}
 	return nil
 }
@@ -135,7 +137,7 @@ func chosenColumns[T any](f *Factory, kind string, all []Column[T]) (columns []C
 			for _, column := range all {
 				titles = append(titles, strings.ToLower(column.Title))
 			}
-			return nil, false, Errorf("columns: "+strings.Join(titles, ", "), "settings %s: columns.%s: there is no column %q", f.SettingsFile(), kind, title)
+			return nil, false, usererror.Errorf("columns: "+strings.Join(titles, ", "), "settings %s: columns.%s: there is no column %q", f.SettingsFile(), kind, title)
 		}
 		column := all[at]
 		column.Wide = false

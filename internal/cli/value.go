@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Value holds the -o flag of a command whose result is not a cluster object: text, json or yaml.
@@ -28,7 +30,7 @@ func (v *Value) Validate() error {
 	if near := FindNearest(v.Format, []string{"json", "yaml"}); near != "" {
 		hint = "did you mean \"" + near + "\"? " + hint
 	}
-	return Errorf(hint, "unknown output format %q", v.Format)
+	return usererror.Errorf(hint, "unknown output format %q", v.Format)
 }
 
 // PrintAnswer prints the answer as json or yaml. For the text format, it returns done = false, and the caller prints

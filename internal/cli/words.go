@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // ParseWords validates the values of a flag, ignoring case. what describes the values in errors, for example "phase of
@@ -18,7 +20,7 @@ func ParseWords(flag, what string, given, known []string) ([]string, error) {
 			if near := FindNearest(word, known); near != "" {
 				hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 			}
-			return nil, Errorf(hint, "%s: %q is not a %s", flag, word, what)
+			return nil, usererror.Errorf(hint, "%s: %q is not a %s", flag, word, what)
 		}
 		words = append(words, known[at])
 	}

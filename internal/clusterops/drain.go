@@ -17,6 +17,7 @@ import (
 	"k8s.io/kubectl/pkg/drain"
 
 	"github.com/vc-batch/vc/internal/jobstatus"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Drain evicts the pods of nodes as kubectl drain does. Its first fields are the flags of that command.
@@ -80,17 +81,14 @@ func (d *Drain) PodsToEvict(ctx context.Context, node string) (pods []corev1.Pod
 	return list.Pods(), strings.Join(each, "; "), nil
 }
 
-// Unfinished is the error of a drain that ended before all its pods were gone.
-type Unfinished struct {
-	What, Hint string
-	// Interrupted is false for a drain that reached its time limit.
-	Interrupted bool
-}
+// ErrInterrupted and ErrTimeLimit are the causes of the error of a drain that ended before all its pods were gone.
+var (
+	ErrInterrupted = errors.New("interrupted")
+	ErrTimeLimit   = errors.New("time limit reached")
+)
 
-func (u *Unfinished) Error() string { return u.What }
-
-// EvictAndWait evicts pods of a node and waits until they are gone. It returns as soon as ctx ends, with an Unfinished
-// that names the pods that are left.
+// EvictAndWait evicts pods of a node and waits until they are gone. It returns as soon as ctx ends, with a
+// *usererror.Error that names the pods that are left and has the cause ErrInterrupted or ErrTimeLimit.
 func (d *Drain) EvictAndWait(ctx context.Context, node string, pods []corev1.Pod) error {
 	if len(pods) == 0 {
 		return nil
@@ -134,15 +132,16 @@ func (d *Drain) reportEvicted(pod *corev1.Pod) {
 }
 
 // unfinishedError returns the error of a drain that was interrupted, or that reached its time limit.
-func (d *Drain) unfinishedError(ctx context.Context, node string, left []string) *Unfinished {
-	u := &Unfinished{Interrupted: !errors.Is(ctx.Err(), context.DeadlineExceeded),
-		Hint: "the node stays cordoned; drain it again, or allow pods on it with `vcctl node uncordon " + node + "`"}
-	why := fmt.Sprintf("ended after %s", d.Timeout)
-	if u.Interrupted {
-		why = "was interrupted"
+func (d *Drain) unfinishedError(ctx context.Context, node string, left []string) *usererror.Error {
+	cause, why := ErrInterrupted, "was interrupted"
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		cause, why = ErrTimeLimit, fmt.Sprintf("ended after %s", d.Timeout)
 	}
-	u.What = fmt.Sprintf("the drain of node %q %s: remaining pods: %s", node, why, strings.Join(left, ", "))
-	return u
+	return &usererror.Error{
+		What: fmt.Sprintf("the drain of node %q %s: remaining pods: %s", node, why, strings.Join(left, ", ")),
+		Hint: "the node stays cordoned; drain it again, or allow pods on it with `vcctl node uncordon " + node + "`",
+		Err:  cause,
+	}
 }
 
 // eviction records the results of the evictions of one node.

@@ -15,6 +15,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Cluster carries out actions in a cluster.
@@ -84,12 +85,12 @@ func describeResult(v *Verb, done []*batchv1alpha1.Job, idle []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// ApplyToJob applies a verb to a job. already is not empty if there was nothing to do. The error is a Refused if the
-// action is not possible.
+// ApplyToJob applies a verb to a job. already is not empty if there was nothing to do. The error is a
+// *usererror.Error if the action is not possible.
 func (c *Cluster) ApplyToJob(ctx context.Context, v *Verb, job *batchv1alpha1.Job) (already string, err error) {
 	refused, already := v.CheckApplicable(job)
 	if refused != "" {
-		return "", &Refused{What: fmt.Sprintf("job %q: %s", job.Name, refused), Why: refused}
+		return "", usererror.Errorf("", "job %q: %s", job.Name, refused)
 	}
 	if already != "" {
 		return already, nil
@@ -120,12 +121,3 @@ func HoldPatch(v *Verb, job *batchv1alpha1.Job) client.Patch {
 	}
 	return client.RawPatch(mergePatch, fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, job.UID, keys.Hold, value))
 }
-
-// Refused is the error of an impossible action, with a hint for an alternative.
-type Refused struct {
-	What, Hint string
-	// Why is What without the name of the job; "" for other objects.
-	Why string
-}
-
-func (r *Refused) Error() string { return r.What }

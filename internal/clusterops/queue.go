@@ -15,6 +15,7 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 const mergePatch = types.MergePatchType
@@ -29,15 +30,15 @@ func QueueCommand(q *schedulingv1beta1.Queue, action busv1alpha1.Action) *busv1a
 
 // SwitchRefused returns the reason why the queue controller would not open or close a queue, which it would report only
 // in an event. parent may be nil.
-func SwitchRefused(q, parent *schedulingv1beta1.Queue, open bool) *Refused {
+func SwitchRefused(q, parent *schedulingv1beta1.Queue, open bool) *usererror.Error {
 	wish := q.Wish()
 	switch {
 	case !open && q.Name == keys.RootQueue:
-		return &Refused{What: fmt.Sprintf("queue %q cannot be closed: it is the root of all queues", keys.RootQueue), Hint: "close the queues below it instead; vcctl queue tree shows them"}
+		return &usererror.Error{What: fmt.Sprintf("queue %q cannot be closed: it is the root of all queues", keys.RootQueue), Hint: "close the queues below it instead; vcctl queue tree shows them"}
 	case !open && wish == schedulingv1beta1.QueueStateOpen, open && wish == schedulingv1beta1.QueueStateClosed:
-		return &Refused{What: fmt.Sprintf("the annotation %[2]s of queue %[1]q sets its state to %[3]s", q.Name, keys.QueueState, wish), Hint: fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState)}
+		return &usererror.Error{What: fmt.Sprintf("the annotation %[2]s of queue %[1]q sets its state to %[3]s", q.Name, keys.QueueState, wish), Hint: fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState)}
 	case open && parent != nil && parent.Name != keys.RootQueue && !parent.IsOpen():
-		return &Refused{What: fmt.Sprintf("queue %q cannot be opened: its parent %s is %s; open the parent first", q.Name, parent.Name, parent.Status.State), Hint: "vcctl queue open " + parent.Name}
+		return &usererror.Error{What: fmt.Sprintf("queue %q cannot be opened: its parent %s is %s; open the parent first", q.Name, parent.Name, parent.Status.State), Hint: "vcctl queue open " + parent.Name}
 	}
 	return nil
 }
@@ -100,17 +101,17 @@ func (e *QueueEdit) ApplyToSpec(spec *schedulingv1beta1.QueueSpec) error {
 // MaxWeight is the largest weight that the API accepts.
 const MaxWeight = 65535
 
-// ParseWeight parses a weight. Its error is a Refused.
+// ParseWeight parses a weight. Its error is a *usererror.Error.
 func ParseWeight(text string) (int32, error) {
 	weight, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || weight < 1 || weight > MaxWeight {
-		return 0, &Refused{What: fmt.Sprintf("weight: %q is not a whole number from 1 to %d", text, MaxWeight), Hint: "a queue with weight 2 gets twice the share of a sibling with weight 1"}
+		return 0, &usererror.Error{What: fmt.Sprintf("weight: %q is not a whole number from 1 to %d", text, MaxWeight), Hint: "a queue with weight 2 gets twice the share of a sibling with weight 1"}
 	}
 	return int32(weight), nil
 }
 
 // ParseAmounts parses the amounts of a limit: cpu=8,memory=64Gi, each resource once and not negative; "" and "-" mean
-// no amounts. Its error is a Refused that names the limit.
+// no amounts. Its error is a *usererror.Error that names the limit.
 func ParseAmounts(limit, text string) (corev1.ResourceList, error) {
 	if text == "" || text == "-" {
 		return nil, nil
@@ -123,11 +124,11 @@ func ParseAmounts(limit, text string) (corev1.ResourceList, error) {
 		_, twice := list[resourceName]
 		switch {
 		case !found || name == "" || err != nil:
-			return nil, &Refused{What: fmt.Sprintf("%s: %q is not NAME=AMOUNT; example: %s=cpu=16,memory=64Gi", limit, part, limit), Hint: "amounts are written as in Kubernetes: 500m, 16, 64Gi"}
+			return nil, &usererror.Error{What: fmt.Sprintf("%s: %q is not NAME=AMOUNT; example: %s=cpu=16,memory=64Gi", limit, part, limit), Hint: "amounts are written as in Kubernetes: 500m, 16, 64Gi"}
 		case twice:
-			return nil, &Refused{What: fmt.Sprintf("%s: %s is set twice", limit, name), Hint: "specify each resource only once"}
+			return nil, &usererror.Error{What: fmt.Sprintf("%s: %s is set twice", limit, name), Hint: "specify each resource only once"}
 		case quantity.Sign() < 0:
-			return nil, &Refused{What: fmt.Sprintf("%s: %s cannot be %s: a limit must not be negative", limit, name, amount), Hint: "\"-\" removes the limit"}
+			return nil, &usererror.Error{What: fmt.Sprintf("%s: %s cannot be %s: a limit must not be negative", limit, name, amount), Hint: "\"-\" removes the limit"}
 		}
 		list[resourceName] = quantity
 	}

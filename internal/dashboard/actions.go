@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // hands carries out the actions of the dashboard's keys and returns messages in the words of the command line.
@@ -164,21 +164,10 @@ func (h *hands) toUserError(err error) error {
 	if err == nil {
 		return nil
 	}
-	all := []error{err}
-	if many, joined := err.(interface{ Unwrap() []error }); joined {
-		all = many.Unwrap()
-	}
-	told := cli.HumanizeError(all[0], h.f.DescribeConnection())
-	var refused *clusterops.Refused
-	if errors.As(all[0], &refused) {
-		told = cli.Errorf(refused.Hint, "%s", refused.What)
-	}
-	var unfinished *clusterops.Unfinished
-	if errors.As(all[0], &unfinished) {
-		told = cli.Errorf(unfinished.Hint, "%s", unfinished.What)
-	}
+	all := usererror.Flatten(err)
+	told := *cli.HumanizeError(all[0], h.f.DescribeConnection())
 	if len(all) > 1 {
 		told.What += fmt.Sprintf(" (and %d more)", len(all)-1)
 	}
-	return told
+	return &told
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/joblist"
 	"github.com/vc-batch/vc/internal/local/controlplane"
 	"github.com/vc-batch/vc/internal/local/processnode"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // cluster is the state of one Run.
@@ -151,7 +152,7 @@ func (c *cluster) choosePort() (int, error) {
 		return port, nil
 	}
 	if c.settings.PortAsked {
-		return 0, newHintedError("specify another --port, or omit it to use a free port", "port %d of 127.0.0.1 is in use", port)
+		return 0, usererror.Wrapf("specify another --port, or omit it to use a free port", "port %d of 127.0.0.1 is in use", port)
 	}
 	c.report.Note(fmt.Sprintf("port %d, used last time, is in use: another port is chosen, and the kubeconfig changes", port))
 	return 0, nil
@@ -162,12 +163,12 @@ func (c *cluster) explainStart(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, controlplane.ErrPortInUse):
-		return newHintedError("specify another --port, or omit it to use a free port", "%v", err)
+		return usererror.Wrapf("specify another --port, or omit it to use a free port", "%v", err)
 	}
 	if full := c.settings.Dir.checkFreeSpace(); full != nil {
 		return full
 	}
-	return newHintedError("see "+c.settings.Dir.ControlPlaneLog()+"; a damaged state is removed with: vc-local down --purge --dir "+string(c.settings.Dir),
+	return usererror.Wrapf("see "+c.settings.Dir.ControlPlaneLog()+"; a damaged state is removed with: vc-local down --purge --dir "+string(c.settings.Dir),
 		"the control plane does not start: %v", err)
 }
 
@@ -176,7 +177,7 @@ func explainFullDisk(d Dir, err error) error {
 	if full := d.checkFreeSpace(); full != nil {
 		return full
 	}
-	return newHintedError("check that you may write to "+string(d), "%v", err)
+	return usererror.Wrapf("check that you may write to "+string(d), "%v", err)
 }
 
 // publishRecord publishes the record of the running cluster, so that other processes can find it.
@@ -209,7 +210,7 @@ func (c *cluster) waitForStop(ctx context.Context) error {
 		return nil
 	case <-c.plane.Done():
 		if err := c.plane.Err(); err != nil {
-			return newHintedError("see "+c.settings.Dir.ControlPlaneLog(), "the control plane exited: %v", err)
+			return usererror.Wrapf("see "+c.settings.Dir.ControlPlaneLog(), "the control plane exited: %v", err)
 		}
 		return nil
 	}

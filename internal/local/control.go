@@ -15,6 +15,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/local/controlplane"
 	"github.com/vc-batch/vc/internal/local/nodespec"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // controlServer serves `status` and `nodes` on a unix socket. Only users who may enter the directory can connect.
@@ -82,7 +83,7 @@ func (c *cluster) addNodes(r *http.Request) ([]string, error) {
 	}
 	nodes, err := nodespec.ExpandSpecs(specs, taken)
 	if err != nil {
-		return nil, newHintedError("vc-local nodes list shows the nodes there are", "%v", err)
+		return nil, usererror.Wrapf("vc-local nodes list shows the nodes there are", "%v", err)
 	}
 	names := []string{}
 	for _, node := range nodes {
@@ -104,7 +105,7 @@ func handleJSON(handle func(*http.Request) (any, error)) http.HandlerFunc {
 }
 
 func toRefusalReply(err error) refusal {
-	var human *Error
+	var human *usererror.Error
 	if errors.As(err, &human) {
 		return refusal{What: human.What, Hint: human.Hint}
 	}
@@ -153,7 +154,7 @@ func (c *Client) sendRequest(ctx context.Context, method, path string, body, res
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return newHintedError("stop it with: vc-local down", "process %d runs the cluster but does not answer: %v", c.record.PID, err)
+		return usererror.Wrapf("stop it with: vc-local down", "process %d runs the cluster but does not answer: %v", c.record.PID, err)
 	}
 	defer response.Body.Close()
 	if data, err = io.ReadAll(response.Body); err != nil {
@@ -164,7 +165,7 @@ func (c *Client) sendRequest(ctx context.Context, method, path string, body, res
 		if err := json.Unmarshal(data, &refused); err != nil || refused.What == "" {
 			refused.What = fmt.Sprintf("process %d answered %s", c.record.PID, response.Status)
 		}
-		return &Error{What: refused.What, Hint: refused.Hint}
+		return &usererror.Error{What: refused.What, Hint: refused.Hint}
 	}
 	if result == nil {
 		return nil

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // stateVersion identifies the layout of the directory and the Kubernetes minor version of its data. A cluster can be
@@ -28,7 +30,7 @@ func DefaultDir() (Dir, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", newHintedError("set HOME or XDG_STATE_HOME, or specify --dir", "the home directory is unknown: %v", err)
+		return "", usererror.Wrapf("set HOME or XDG_STATE_HOME, or specify --dir", "the home directory is unknown: %v", err)
 	}
 	return Dir(filepath.Join(home, ".local", "state", "vc-local")), nil
 }
@@ -94,11 +96,11 @@ func (d Dir) Check() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, syscall.ENOTDIR):
-		return newHintedError("specify another --dir", "%s is not a directory", d)
+		return usererror.Wrapf("specify another --dir", "%s is not a directory", d)
 	case err != nil:
-		return newHintedError("specify a --dir that you may read and write", "%s cannot be read: %v", d, err)
+		return usererror.Wrapf("specify a --dir that you may read and write", "%s cannot be read: %v", d, err)
 	case len(entries) > 0:
-		return newHintedError("specify a --dir that is empty or does not exist yet", "%s contains files that do not belong to vc-local (for example %q)", d, entries[0].Name())
+		return usererror.Wrapf("specify a --dir that is empty or does not exist yet", "%s contains files that do not belong to vc-local (for example %q)", d, entries[0].Name())
 	}
 	return nil
 }
@@ -111,7 +113,7 @@ func (d Dir) checkOwner(user int) error {
 		return nil //nolint:nilerr // said by who reads it
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != user {
-		return newHintedError("specify a --dir that belongs to you, or run vc-local as that user", "%s belongs to user %d, and you are user %d", d, stat.Uid, user)
+		return usererror.Wrapf("specify a --dir that belongs to you, or run vc-local as that user", "%s belongs to user %d, and you are user %d", d, stat.Uid, user)
 	}
 	return nil
 }
@@ -124,14 +126,14 @@ func (d Dir) isClusterDir() (bool, error) {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return false, nil
 	case err != nil:
-		return false, newHintedError("specify a --dir that you may read and write", "%s cannot be read: %v", d.versionFile(), err)
+		return false, usererror.Wrapf("specify a --dir that you may read and write", "%s cannot be read: %v", d.versionFile(), err)
 	}
 	found := strings.TrimSpace(string(content))
 	if !strings.HasPrefix(found, "vc-local state ") {
-		return false, newHintedError("specify another --dir", "%s is not a version file of vc-local (it says %q)", d.versionFile(), shortenText(found))
+		return false, usererror.Wrapf("specify another --dir", "%s is not a version file of vc-local (it says %q)", d.versionFile(), shortenText(found))
 	}
 	if found != stateVersion {
-		return true, newHintedError(fmt.Sprintf("use the vc-local that created it, or remove it with: vc-local down --purge --dir %s", d),
+		return true, usererror.Wrapf(fmt.Sprintf("use the vc-local that created it, or remove it with: vc-local down --purge --dir %s", d),
 			"%s has version %q, but this vc-local requires %q", d, shortenText(found), stateVersion)
 	}
 	return true, nil
@@ -150,10 +152,10 @@ func (d Dir) Create() error {
 		return err
 	}
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return newHintedError("specify a --dir that you may write", "%s cannot be created: %v", d, err)
+		return usererror.Wrapf("specify a --dir that you may write", "%s cannot be created: %v", d, err)
 	}
 	if err := os.Chmod(string(d), 0o700); err != nil {
-		return newHintedError("specify a --dir that belongs to you", "%s cannot be made private: %v", d, err)
+		return usererror.Wrapf("specify a --dir that belongs to you", "%s cannot be made private: %v", d, err)
 	}
 	if err := d.checkFreeSpace(); err != nil {
 		return err
@@ -162,7 +164,7 @@ func (d Dir) Create() error {
 		return nil
 	}
 	if err := os.WriteFile(d.versionFile(), []byte(stateVersion+"\n"), 0o600); err != nil {
-		return newHintedError("specify a --dir that you may write", "%s cannot be written: %v", d.versionFile(), err)
+		return usererror.Wrapf("specify a --dir that you may write", "%s cannot be written: %v", d.versionFile(), err)
 	}
 	return nil
 }
@@ -180,7 +182,7 @@ func (d Dir) checkFreeSpace() error {
 	if !told || free >= leastFreeBytes {
 		return nil // if the amount is unknown, etcd will report a full disk
 	}
-	return newHintedError(fmt.Sprintf("free some space there, or specify a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),
+	return usererror.Wrapf(fmt.Sprintf("free some space there, or specify a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),
 		"the disk of %s is full: %d MiB are free", d, free>>20)
 }
 
@@ -194,7 +196,7 @@ func (d Dir) removeClusterDir() error {
 		return err
 	}
 	if !strings.HasPrefix(string(content), "vc-local state ") {
-		return newHintedError("remove it by hand if you are sure", "%s is not a directory of vc-local", d)
+		return usererror.Wrapf("remove it by hand if you are sure", "%s is not a directory of vc-local", d)
 	}
 	if err := d.clearContents(); err != nil {
 		return err

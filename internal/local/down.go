@@ -10,6 +10,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/local/nodespec"
 	"github.com/vc-batch/vc/internal/local/processnode"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 const (
@@ -55,11 +56,11 @@ func StopCluster(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	}
 	held, err := takeLock(d)
 	if err != nil {
-		return result, newHintedError("try again", "the cluster in %s was started again meanwhile: %v", d, err)
+		return result, usererror.Wrapf("try again", "the cluster in %s was started again meanwhile: %v", d, err)
 	}
 	defer held.releaseLock()
 	if err := processnode.CleanUpNodes(d.nodesDir()); err != nil {
-		return result, newHintedError("run vc-local down once more, with the rights that ran the cluster", "leftovers of process nodes remain: %v", err)
+		return result, usererror.Wrapf("run vc-local down once more, with the rights that ran the cluster", "leftovers of process nodes remain: %v", err)
 	}
 	_ = os.Remove(d.recordFile())
 	_ = os.Remove(d.pathInDir("control.sock"))
@@ -70,7 +71,7 @@ func StopCluster(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 		_ = os.Remove(settings.Kubeconfig)
 	}
 	if err := d.removeClusterDir(); err != nil {
-		return result, newHintedError("remove it by hand", "%s cannot be removed completely: %v", d, err)
+		return result, usererror.Wrapf("remove it by hand", "%s cannot be removed completely: %v", d, err)
 	}
 	result.Purged = true
 	return result, nil
@@ -109,7 +110,7 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 	}
 	for deadline := time.Now().Add(gentleStop); record.PID == 0; { // the process has only just locked the directory
 		if time.Now().After(deadline) {
-			return true, false, newHintedError("run vc-local down where the cluster was started (not from another container)", "the process that runs the cluster in %s is not found", d)
+			return true, false, usererror.Wrapf("run vc-local down where the cluster was started (not from another container)", "the process that runs the cluster in %s is not found", d)
 		}
 		select {
 		case <-time.After(stopPoll):
@@ -130,7 +131,7 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		killed = signal == syscall.SIGKILL
 		if err := signalRecorded(process, record, signal); err != nil {
-			return true, killed, newHintedError("stop it as the user who started it", "process %d cannot be stopped: %v", record.PID, err)
+			return true, killed, usererror.Wrapf("stop it as the user who started it", "process %d cannot be stopped: %v", record.PID, err)
 		}
 		ended, err := waitUnlocked(ctx, d, gentleStop)
 		if err != nil || ended {
@@ -138,7 +139,7 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 			return true, killed, err
 		}
 	}
-	return true, true, newHintedError("check it with: ps -fp "+fmt.Sprint(record.PID), "process %d does not exit, even after SIGKILL", record.PID)
+	return true, true, usererror.Wrapf("check it with: ps -fp "+fmt.Sprint(record.PID), "process %d does not exit, even after SIGKILL", record.PID)
 }
 
 // signalRecorded sends a signal to the process that wrote the record, but not to a process that has reused its PID.

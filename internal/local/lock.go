@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // lock is the lock of a directory. It is held by the process that runs the directory's cluster.
@@ -44,7 +46,7 @@ func takeLock(d Dir) (*lock, error) {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, errLocked
 		}
-		return nil, newHintedError("specify a --dir on a local file system", "%s cannot be locked: %v", d.lockFile(), err)
+		return nil, usererror.Wrapf("specify a --dir on a local file system", "%s cannot be locked: %v", d.lockFile(), err)
 	}
 }
 

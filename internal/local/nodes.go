@@ -20,6 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/controlplane"
 	"github.com/vc-batch/vc/internal/local/nodespec"
 	"github.com/vc-batch/vc/internal/local/simnode"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // nodeSet runs the nodes of a cluster. The list of nodes is stored in the API server: a start without a list of nodes
@@ -195,7 +196,7 @@ func isNodeReady(node *corev1.Node) bool {
 func (s *nodeSet) removeNode(ctx context.Context, name string) error {
 	node, err := s.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return newHintedError("vc-local nodes list shows them", "node %q does not exist", name)
+		return usererror.Wrapf("vc-local nodes list shows them", "node %q does not exist", name)
 	}
 	if err != nil {
 		return err

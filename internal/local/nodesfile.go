@@ -4,17 +4,18 @@ import (
 	"os"
 
 	"github.com/vc-batch/vc/internal/local/nodespec"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // ReadNodesFile reads a YAML list of nodespec.Spec. Unknown fields are errors.
 func ReadNodesFile(path string) ([]nodespec.Spec, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, newHintedError("specify the path of a YAML file, see vc-local up --help", "nodes file: %v", err)
+		return nil, usererror.Wrapf("specify the path of a YAML file, see vc-local up --help", "nodes file: %v", err)
 	}
 	specs, err := nodespec.Parse(data)
 	if err != nil {
-		return nil, newHintedError("a nodes file is a YAML list: - {name: a, kind: process, cpu: \"4\", memory: 8Gi}", "nodes file %s: %v", path, err)
+		return nil, usererror.Wrapf("a nodes file is a YAML list: - {name: a, kind: process, cpu: \"4\", memory: 8Gi}", "nodes file %s: %v", path, err)
 	}
 	return specs, nil
 }

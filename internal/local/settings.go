@@ -10,6 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/nodespec"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Values for the components that run in addition to the control plane and the nodes.
@@ -54,7 +55,7 @@ func LoadSettings(d Dir) (Settings, bool, error) {
 		return defaults, false, nil
 	}
 	if err != nil {
-		return s, false, newHintedError("remove the cluster with: vc-local down --purge --dir "+string(d), "%s is damaged: %v", d.settingsFile(), err)
+		return s, false, usererror.Wrapf("remove the cluster with: vc-local down --purge --dir "+string(d), "%s is damaged: %v", d.settingsFile(), err)
 	}
 	return s, true, nil
 }
@@ -79,7 +80,7 @@ func CheckEphemeral(d Dir) error {
 	if _, kept, err := LoadSettings(d); err != nil || !kept {
 		return err
 	}
-	return newHintedError("specify another --dir, or remove the cluster first: vc-local down --purge --dir "+string(d),
+	return usererror.Wrapf("specify another --dir, or remove the cluster first: vc-local down --purge --dir "+string(d),
 		"%s holds a persistent cluster; --ephemeral would remove it", d)
 }
 
@@ -88,10 +89,10 @@ func CheckEphemeral(d Dir) error {
 func CheckSchedulerConf(path string) (warnings []string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, newHintedError("give --scheduler-conf the path of a volcano-scheduler.conf", "scheduler configuration: %v", err)
+		return nil, usererror.Wrapf("give --scheduler-conf the path of a volcano-scheduler.conf", "scheduler configuration: %v", err)
 	}
 	refused := func(err error) error {
-		return newHintedError("mend the file, or leave --scheduler-conf away to use the built-in configuration", "scheduler configuration %s: %v", path, err)
+		return usererror.Wrapf("mend the file, or leave --scheduler-conf away to use the built-in configuration", "scheduler configuration %s: %v", path, err)
 	}
 	conf, warnings, err := config.Parse(data)
 	if err != nil {

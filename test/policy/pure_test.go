@@ -11,7 +11,7 @@ var pure = []string{
 	"api", "internal/model", "internal/scheduler", "internal/explain", "internal/jobstatus", "internal/queueusage", "internal/nodecapacity", "internal/snapshot",
 	"internal/tui/canvas", "internal/tui/theme", "internal/tui/screenapi", "internal/tui/widget", "internal/tui/filter", "internal/tui/jobrow", "internal/tui/noderow",
 	"internal/tui/queuerow", "internal/tui/jobactions", "internal/tui/screens",
-	"internal/slurm/submission", "internal/slurm/timeformat", "internal/slurm/directive", "internal/slurm/podsetup", "internal/slurm/usererror", "internal/slurm/getopt", "internal/slurm/hostlist", "internal/slurm/tableformat",
+	"internal/slurm/submission", "internal/slurm/timeformat", "internal/slurm/directive", "internal/slurm/podsetup", "internal/usererror", "internal/slurm/slurmerror", "internal/slurm/getopt", "internal/slurm/hostlist", "internal/slurm/tableformat",
 	"internal/slurm/profile", "internal/slurm/listrow", "internal/slurm/request", "internal/slurm/sacct", "internal/slurm/scontrol", "internal/slurm/sinfo", "internal/slurm/sprio",
 	"internal/slurm/squeue", "internal/slurm/sshare", "internal/slurm/state", "internal/slurm/translate", "internal/slurm/optionvalue",
 }

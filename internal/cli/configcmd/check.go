@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/extender"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 type checkOptions struct {
@@ -96,12 +97,12 @@ func checkConfiguration(ctx context.Context, o *checkOptions) error {
 	}
 	switch {
 	case !report.Valid && o.file == "":
-		return cli.Errorf("fix the file; the scheduler reads it every few seconds",
+		return usererror.Errorf("fix the file; the scheduler reads it every few seconds",
 			"the scheduler rejected its current configuration: %s; an older one is active", report.Error)
 	case !report.Valid:
-		return cli.Errorf("fix it and check again; until then the scheduler keeps its current configuration", "%s: %s", report.Source, report.Error)
+		return usererror.Errorf("fix it and check again; until then the scheduler keeps its current configuration", "%s: %s", report.Source, report.Error)
 	case o.strict && len(report.Warnings) > 0:
-		return cli.Errorf("remove the settings without effect, or omit --strict", "%s: %s", report.Source, countWarnings(len(report.Warnings)))
+		return usererror.Errorf("remove the settings without effect, or omit --strict", "%s: %s", report.Source, countWarnings(len(report.Warnings)))
 	}
 	return nil
 }
@@ -132,7 +133,7 @@ func (o *checkOptions) createReport(ctx context.Context) (Report, error) {
 		if inner := errors.Unwrap(err); inner != nil {
 			err = inner
 		}
-		return Report{}, cli.Errorf("specify the path of a volcano-scheduler.conf with -f", "file %q: %v", source, err)
+		return Report{}, usererror.Errorf("specify the path of a volcano-scheduler.conf with -f", "file %q: %v", source, err)
 	}
 	return CheckText(source, data), nil
 }
@@ -175,7 +176,7 @@ func (o *checkOptions) readRunning(ctx context.Context) (Report, error) {
 	key := client.ObjectKey{Namespace: o.namespace, Name: keys.ConfigurationName}
 	if err := c.Get(ctx, key, &state); err != nil {
 		if apierrors.IsNotFound(err) {
-			return Report{}, cli.Errorf("start it, specify its namespace with --scheduler-namespace, or check a file with -f",
+			return Report{}, usererror.Errorf("start it, specify its namespace with --scheduler-namespace, or check a file with -f",
 				"no scheduler has reported its configuration in namespace %s", o.namespace)
 		}
 		return Report{}, err

@@ -15,6 +15,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // verbOptions holds the inputs of suspend, resume and trigger.
@@ -187,7 +188,7 @@ func triggerCronJobs(ctx context.Context, o *verbOptions) error {
 
 // addTemplateHint adds a hint about where to fix an invalid job template.
 func (o *verbOptions) addTemplateHint(cron cronJob, err error) error {
-	return cli.AddHints(err, func(*cli.Error) string {
+	return cli.AddHints(err, func(*usererror.Error) string {
 		return fmt.Sprintf("the template of cron job %q is invalid: kubectl edit cronjobs.batch.volcano.sh %s -n %s", cron.Name, cron.Name, cron.Namespace)
 	})
 }
@@ -197,7 +198,7 @@ func explainNotCreated(made *batchv1alpha1.Job, err error) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	e := cli.Errorf("choose another --job-name, or omit it to get a generated name", "job %q already exists in namespace %q", made.Name, made.Namespace)
+	e := usererror.Errorf("choose another --job-name, or omit it to get a generated name", "job %q already exists in namespace %q", made.Name, made.Namespace)
 	e.Err = err
 	return e
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // pair holds the live and the changed version of an object.
@@ -59,7 +60,7 @@ func (o *options) compareObjects(ctx context.Context, objects []cli.FileObject) 
 func (o *options) compareObject(ctx context.Context, c client.Client, filed *unstructured.Unstructured) (pair, error) {
 	kind, name := filed.GroupVersionKind(), filed.GetName()
 	if name == "" {
-		return pair{}, cli.Errorf("set metadata.name to compare it; `vcctl job run -f` and `kubectl create -f` create it under a new name each time",
+		return pair{}, usererror.Errorf("set metadata.name to compare it; `vcctl job run -f` and `kubectl create -f` create it under a new name each time",
 			"%s %q has only generateName: there is no live object to compare it with", strings.ToLower(kind.Kind), filed.GetGenerateName())
 	}
 	one := pair{name: displayName(filed), file: diffFileName(filed)}

@@ -18,6 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // contextLines is the number of unchanged lines shown around a change.
@@ -111,7 +112,7 @@ func (o *options) runExternal(ctx context.Context, program string, pairs []pair)
 	case errors.As(err, &ended) && ended.ExitCode() == cli.ExitDiffers:
 		return true, nil
 	}
-	return false, &cli.Error{What: fmt.Sprintf("program %q: %v", program, startError(err)), Err: err,
+	return false, &usererror.Error{What: fmt.Sprintf("program %q: %v", program, startError(err)), Err: err,
 		Hint: externalVariable + " must be a program that compares two directories and exits with 0 or 1; unset it to use the built-in comparison"}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // subject is a kind of object that users can name in `vcctl events`.
@@ -70,9 +71,9 @@ func parseReference(text string) (reference, error) {
 		if near := cli.FindNearest(word, subjectWords()); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near+"/"+name, hint)
 		}
-		return reference{}, cli.Errorf(hint, "%q: no events are recorded about a %q", text, word)
+		return reference{}, usererror.Errorf(hint, "%q: no events are recorded about a %q", text, word)
 	case name == "":
-		return reference{}, cli.Errorf("an example: job/train", "%q: the name is missing", text)
+		return reference{}, usererror.Errorf("an example: job/train", "%q: the name is missing", text)
 	}
 	return reference{subjects[at], subjects[at].gvk.Kind, name}, nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // options holds the inputs of `vcctl events`.
@@ -111,14 +112,14 @@ func listEvents(ctx context.Context, o *options) error {
 	}
 	topic.types, topic.raw, topic.wide = wanted, o.out.IsMachineReadable(), o.out.IsWide()
 	if o.since < 0 {
-		return cli.Errorf("for example --since 10m", "--since: %s is not in the past", o.since)
+		return usererror.Errorf("for example --since 10m", "--since: %s is not in the past", o.since)
 	}
 	if o.since > 0 {
 		topic.after = o.f.Now().Add(-o.since)
 	}
 	if o.out.FieldSelector != "" {
 		if topic.fields, err = fields.ParseSelector(o.out.FieldSelector); err != nil {
-			return cli.Errorf("an example: type=Warning", "field selector %q: %v", o.out.FieldSelector, err)
+			return usererror.Errorf("an example: type=Warning", "field selector %q: %v", o.out.FieldSelector, err)
 		}
 	}
 	l := &cli.List[*corev1.Event]{

@@ -16,6 +16,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/clusterops"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // awaitOptions holds the inputs of `vcctl job wait`.
@@ -175,9 +176,9 @@ func waitForJobs(ctx context.Context, o *awaitOptions) error {
 func (o *awaitOptions) noMatchError() error {
 	hint := o.f.CommandText("job list") + " shows the existing jobs"
 	if o.sel.Selector == "" {
-		return cli.Errorf(hint, "no job to wait for")
+		return usererror.Errorf(hint, "no job to wait for")
 	}
-	return cli.Errorf(hint, "no job has the labels %q", o.sel.Selector)
+	return usererror.Errorf(hint, "no job has the labels %q", o.sel.Selector)
 }
 
 func describeJobs(jobs []*batchv1alpha1.Job) string {
@@ -311,7 +312,7 @@ func (w *waiter) checkJobState(job *batchv1alpha1.Job) error {
 		return w.finishJob(job)
 	case w.goal.lost(job):
 		delete(w.pending, job.UID)
-		failed := cli.Errorf(w.o.f.CommandText("job view "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
+		failed := usererror.Errorf(w.o.f.CommandText("job view "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
 		if !finished(phaseOf(job)) {
 			failed.What = fmt.Sprintf("job %q is %s", job.Name, phaseOf(job))
 		}
@@ -329,8 +330,8 @@ func hasFailedElements(job *batchv1alpha1.Job) bool {
 }
 
 // failedElementsError returns the error about an array that completed although elements failed.
-func failedElementsError(f *cli.Factory, job *batchv1alpha1.Job) *cli.Error {
-	return cli.Errorf(f.CommandText("job view "+job.Name)+"; "+f.CommandText("job logs "+job.Name), "job %q completed, but %s", job.Name, explain(job, nil).Message)
+func failedElementsError(f *cli.Factory, job *batchv1alpha1.Job) *usererror.Error {
+	return usererror.Errorf(f.CommandText("job view "+job.Name)+"; "+f.CommandText("job logs "+job.Name), "job %q completed, but %s", job.Name, explain(job, nil).Message)
 }
 
 func (w *waiter) handleDeleted(job *batchv1alpha1.Job) error {

@@ -15,8 +15,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // recipe is a job as described by flags.
@@ -127,7 +127,7 @@ func (r *recipe) setUpArray(job *batchv1alpha1.Job) error {
 	}
 	array, err := optionvalue.ParseArray(r.array)
 	if err != nil {
-		return cli.Errorf("examples: --array 0-15  --array 1,3,5-7  --array 0-99%10 (at most ten at a time)", "--array %s: %v", r.array, err)
+		return usererror.Errorf("examples: --array 0-15  --array 1,3,5-7  --array 0-99%10 (at most ten at a time)", "--array %s: %v", r.array, err)
 	}
 	if job.Annotations == nil {
 		job.Annotations = map[string]string{}
@@ -147,7 +147,9 @@ func (r *recipe) setUpArray(job *batchv1alpha1.Job) error {
 // checkFlags returns errors for invalid flag values.
 func (r *recipe) checkFlags() error {
 	var problems []error
-	wrong := func(hint, format string, args ...any) { problems = append(problems, cli.Errorf(hint, format, args...)) }
+	wrong := func(hint, format string, args ...any) {
+		problems = append(problems, usererror.Errorf(hint, format, args...))
+	}
 	switch {
 	case r.replicas < 1:
 		wrong("a job has at least one pod, for example --replicas=3", "--replicas (-r): %d is less than 1", r.replicas)
@@ -265,7 +267,7 @@ func (r *recipe) containerResources() (corev1.ResourceRequirements, error) {
 		set("--gpus", corev1.ResourceName(r.gpuResource), fmt.Sprint(r.gpus), true)
 	}
 	if len(problems) > 0 {
-		return all, cli.Errorf("examples: --cpu 500m  --cpu 4  --memory 512Mi  --memory 16Gi", "%s", strings.Join(problems, "; "))
+		return all, usererror.Errorf("examples: --cpu 500m  --cpu 4  --memory 512Mi  --memory 16Gi", "%s", strings.Join(problems, "; "))
 	}
 	return all, nil
 }
@@ -291,7 +293,7 @@ func parseResourceList(flag, text string) (corev1.ResourceList, error) {
 		name, amount, found := strings.Cut(part, "=")
 		quantity, err := resource.ParseQuantity(strings.TrimSpace(amount))
 		if !found || err != nil || strings.TrimSpace(name) == "" || quantity.Sign() < 0 {
-			return nil, cli.Errorf("an example: "+flag+" cpu=1000m,memory=100Mi", "%s: %q is not NAME=AMOUNT", flag, part)
+			return nil, usererror.Errorf("an example: "+flag+" cpu=1000m,memory=100Mi", "%s: %q is not NAME=AMOUNT", flag, part)
 		}
 		list[corev1.ResourceName(strings.TrimSpace(name))] = quantity
 	}
@@ -303,7 +305,7 @@ func (r *recipe) environmentVariables() ([]corev1.EnvVar, error) {
 	for _, pair := range r.env {
 		name, value, found := strings.Cut(pair, "=")
 		if !found || name == "" {
-			return nil, cli.Errorf("an example: --env MODE=fast", "--env: %q is not NAME=VALUE", pair)
+			return nil, usererror.Errorf("an example: --env MODE=fast", "--env: %q is not NAME=VALUE", pair)
 		}
 		env = append(env, corev1.EnvVar{Name: name, Value: value})
 	}
@@ -315,7 +317,7 @@ func parsePairs(flag string, texts []string) (map[string]string, error) {
 	for _, text := range texts {
 		key, value, found := strings.Cut(text, "=")
 		if !found || key == "" {
-			return nil, cli.Errorf("an example: "+flag+" team=nlp", "%s: %q is not KEY=VALUE", flag, text)
+			return nil, usererror.Errorf("an example: "+flag+" team=nlp", "%s: %q is not KEY=VALUE", flag, text)
 		}
 		if all == nil {
 			all = map[string]string{}

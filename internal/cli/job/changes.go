@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // changes holds the flags that replace fields of jobs in files, or of a job that is run again.
@@ -43,9 +44,9 @@ func (c *changes) applyTo(objects []cli.FileObject, where string, now time.Time)
 	}
 	switch {
 	case len(jobs) == 0:
-		return cli.Errorf("with -f, these flags change the jobs in the files; remove the flags", "no job in %s for the flags to change", where)
+		return usererror.Errorf("with -f, these flags change the jobs in the files; remove the flags", "no job in %s for the flags to change", where)
 	case c.name != "" && len(jobs) > 1:
-		return cli.Errorf("split the file, or set the names in it", "one name given for %d jobs in %s", len(jobs), where)
+		return usererror.Errorf("split the file, or set the names in it", "one name given for %d jobs in %s", len(jobs), where)
 	}
 	for _, job := range jobs {
 		if err := c.changeJob(job, labels, now); err != nil {

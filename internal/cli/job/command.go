@@ -13,6 +13,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/clusterops"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // commandOptions holds the inputs of the verbs that change a job: suspend, resume, hold and release.
@@ -108,7 +109,7 @@ func (o *commandOptions) applyToJob(ctx context.Context, c client.Client, job *b
 		if clusterops.IsSuspended(phaseOf(job)) {
 			instead = "job resume "
 		}
-		return false, cli.Errorf(o.f.CommandText(instead+job.Name), "job %q is %s: %s", job.Name, phaseOf(job), why)
+		return false, usererror.Errorf(o.f.CommandText(instead+job.Name), "job %q is %s: %s", job.Name, phaseOf(job), why)
 	}
 	if already != "" {
 		return false, cli.PrintSuccess(o.f, &o.out, job, already)
@@ -130,7 +131,7 @@ func (o *commandOptions) sendAction(ctx context.Context, c client.Client, job *b
 	case o.verb.Action != "":
 		return c.Create(ctx, clusterops.JobCommand(job, o.verb.Action), o.dryRun.CreateOptions()...)
 	case o.verb.Verb == clusterops.Release && job.Annotations[keys.Hold] == keys.HoldAdmin:
-		return cli.Errorf("ask an administrator to release it with `vcctl slurm scontrol release`", "job %q is held by an administrator", job.Name)
+		return usererror.Errorf("ask an administrator to release it with `vcctl slurm scontrol release`", "job %q is held by an administrator", job.Name)
 	}
 	changed := job.DeepCopy()
 	if err := c.Patch(ctx, changed, clusterops.HoldPatch(o.verb.Verb, job), o.dryRun.PatchOptions()...); err != nil {

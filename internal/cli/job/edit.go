@@ -17,6 +17,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // editOptions holds the inputs of `vcctl job edit`.
@@ -129,7 +130,7 @@ func (e *editing) editUntilDone(ctx context.Context) error {
 		case len(e.body) == 0 && len(e.problems) == 0:
 			return e.cancelEdit()
 		case len(e.body) == 0 || len(e.problems) > 0 && !saved:
-			return cli.Errorf("edit the text again and save it", "job %q was not changed: %s", e.key.Name, strings.Join(e.problems, "; "))
+			return usererror.Errorf("edit the text again and save it", "job %q was not changed: %s", e.key.Name, strings.Join(e.problems, "; "))
 		}
 		edited, err := parseEdited(e.body, e.opened)
 		if err != nil {
@@ -164,7 +165,7 @@ func (e *editing) openEditor() (changed bool, err error) {
 	}
 	s := e.o.f.Streams
 	if err := s.RunEditor(s.EditorCommand(), e.path); err != nil {
-		return false, cli.Errorf("set VCCTL_EDITOR or EDITOR to a command that takes the file as argument and exits when the file is closed", "editor %q: %v", s.EditorCommand(), err)
+		return false, usererror.Errorf("set VCCTL_EDITOR or EDITOR to a command that takes the file as argument and exits when the file is closed", "editor %q: %v", s.EditorCommand(), err)
 	}
 	text, err := os.ReadFile(e.path)
 	if err != nil {

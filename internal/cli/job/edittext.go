@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // mayChange is the comment at the top of the text in the editor.
@@ -170,7 +171,7 @@ func sortedKeys(of map[string]any) []string {
 // reasonLines returns the lines of an error and its hints, to be shown as comments in the editor.
 func reasonLines(err error) []string {
 	var lines []string
-	for _, one := range splitErrors(err) {
+	for _, one := range usererror.Flatten(err) {
 		human := cli.HumanizeError(one, cli.Connection{})
 		line := human.What
 		if human.Hint != "" {
@@ -179,16 +180,4 @@ func reasonLines(err error) []string {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// splitErrors returns the individual errors that were joined into one.
-func splitErrors(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []error
-		for _, one := range joined.Unwrap() {
-			all = append(all, splitErrors(one)...)
-		}
-		return all
-	}
-	return []error{err}
 }

@@ -11,6 +11,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/clusterops"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // waitUntilEnd waits until the created jobs have ended and returns their outcome. With --attach, it also prints the
@@ -92,7 +93,7 @@ func (o *runOptions) waitForOutcome(limited, whole context.Context, c client.Wit
 
 // failureError returns an error with the job's final phase and its failed containers.
 func (o *runOptions) failureError(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
-	failed := cli.Errorf(o.f.CommandText("job view "+job.Name)+"; "+o.f.CommandText("job logs "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
+	failed := usererror.Errorf(o.f.CommandText("job view "+job.Name)+"; "+o.f.CommandText("job logs "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
 	if w := explain(job, nil); w.CodeAndMessage() != "" {
 		failed.What += ": " + w.CodeAndMessage()
 	}

@@ -21,6 +21,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/clusterops"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // execOptions holds the inputs of `vcctl job exec` and `vcctl job attach`.
@@ -62,7 +63,7 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at := cmd.ArgsLenAtDash()
 			if at < 0 && len(args) > 1 {
-				return cli.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.CommandPath(f, cmd), args[0], strings.Join(args[1:], " ")),
+				return usererror.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.CommandPath(f, cmd), args[0], strings.Join(args[1:], " ")),
 					"the command must follow --")
 			}
 			if at >= 0 {
@@ -202,7 +203,7 @@ func runInPod(ctx context.Context, o *execOptions) error {
 	case isLost(err):
 		return o.lostConnectionError(pod, err)
 	case (&simulated{kind: map[string]string{}}).collectSimulated(ctx, c, pod):
-		return cli.Errorf(o.f.CommandText("job view "+job.Name)+" shows the nodes of its pods", "%s", nothingRunsText(pod))
+		return usererror.Errorf(o.f.CommandText("job view "+job.Name)+" shows the nodes of its pods", "%s", nothingRunsText(pod))
 	}
 	return explainNotStarted(err)
 }
@@ -247,7 +248,7 @@ func (o *execOptions) choosePod(ctx context.Context, c client.Client, job *batch
 		}
 		states = append(states, fmt.Sprintf("%s (%s)", shortPod(job.Name, pod.Name), cli.PodStatus(pod)))
 	}
-	e := cli.Errorf(o.f.CommandText("job explain "+job.Name)+" shows why; "+o.f.CommandText("job wait "+job.Name+" --for=running")+" waits",
+	e := usererror.Errorf(o.f.CommandText("job explain "+job.Name)+" shows why; "+o.f.CommandText("job wait "+job.Name+" --for=running")+" waits",
 		"no pod of job %q is running: the job is %s", job.Name, phaseOf(job))
 	if phaseOf(job) == batchv1alpha1.Running {
 		e.What, e.Hint = fmt.Sprintf("no running pod of job %q matches --task and --index", job.Name), o.f.CommandText("job view "+job.Name)+" shows its pods"
@@ -285,7 +286,7 @@ func chooseContainer(pod *corev1.Pod, name string) (string, error) {
 	case slices.Contains(names, name):
 		return name, nil
 	}
-	return "", cli.Errorf(existingNamesHint("containers", name, names), "pod %q has no container %q", pod.Name, name)
+	return "", usererror.Errorf(existingNamesHint("containers", name, names), "pod %q has no container %q", pod.Name, name)
 }
 
 // connectStreams streams input and output until the command ends, and returns its exit code as an ExitStatus.

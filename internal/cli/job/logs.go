@@ -17,6 +17,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/clusterops"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // logsOptions holds the inputs of `vcctl job logs`.
@@ -94,10 +95,10 @@ func (o *logsOptions) checkFlags(cmd *cobra.Command) error {
 		return cli.UsageError(o.f, cmd, "--follow and --previous cannot be combined: the previous containers have ended")
 	}
 	if slices.Contains([]string{"json", "yaml", "name", "wide"}, o.file) {
-		return cli.Errorf(fmt.Sprintf("to write to a file with this name, use -o ./%s", o.file), "--output (-o) %s: logs have no output format; -o is the file to write to", o.file)
+		return usererror.Errorf(fmt.Sprintf("to write to a file with this name, use -o ./%s", o.file), "--output (-o) %s: logs have no output format; -o is the file to write to", o.file)
 	}
 	if o.since < 0 || o.tail < -1 {
-		return cli.Errorf("for example --since 5m --tail 10; --tail -1 prints all lines", "--since and --tail must not be negative")
+		return usererror.Errorf("for example --since 5m --tail 10; --tail -1 prints all lines", "--since and --tail must not be negative")
 	}
 	return nil
 }
@@ -206,7 +207,7 @@ func (o *logsOptions) optionsPerJob(ctx context.Context, c client.Client, jobs [
 func (o *logsOptions) redirectToFile(print func() error) error {
 	file, err := os.Create(o.file)
 	if err != nil {
-		return cli.Errorf("-o is the file to write the logs to; its directory must exist", "--output: %v", err)
+		return usererror.Errorf("-o is the file to write the logs to; its directory must exist", "--output: %v", err)
 	}
 	streams := *o.f.Streams
 	defer func() { *o.f.Streams = streams }()
@@ -242,11 +243,11 @@ func (o *logsOptions) checkPods(ctx context.Context, c client.Client) error {
 	var problems []error
 	for _, short := range beyond {
 		if !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return shortPod(o.job.Name, pod.Name) == short }) {
-			problems = append(problems, cli.Errorf(podNamesHint(o.job), "job %q has no pod %q", o.job.Name, short))
+			problems = append(problems, usererror.Errorf(podNamesHint(o.job), "job %q has no pod %q", o.job.Name, short))
 		}
 	}
 	if names := containersOf(o.job, pods); unknown && !slices.Contains(names, o.container) {
-		problems = append(problems, cli.Errorf(existingNamesHint("containers", o.container, names), "job %q has no container %q", o.job.Name, o.container))
+		problems = append(problems, usererror.Errorf(existingNamesHint("containers", o.container, names), "job %q has no container %q", o.job.Name, o.container))
 	}
 	return errors.Join(problems...)
 }
@@ -315,7 +316,7 @@ func checkTask(job *batchv1alpha1.Job, task string) error {
 	if slices.ContainsFunc(names, func(name string) bool { return task == name || isPodOfTask(task, name) }) {
 		return nil
 	}
-	return cli.Errorf(existingNamesHint("tasks", task, names), "job %q has no task %q", job.Name, task)
+	return usererror.Errorf(existingNamesHint("tasks", task, names), "job %q has no task %q", job.Name, task)
 }
 
 // isPodOfTask reports whether short is TASK-INDEX of the task.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // isLost reports whether err means that an established connection to a pod broke. It returns false for a connection
@@ -26,7 +27,7 @@ func isLost(err error) bool {
 // lostConnectionError returns the error for a connection that broke while a command ran in a pod. vcctl does not run
 // the command again, because it may have had side effects.
 func (o *execOptions) lostConnectionError(pod *corev1.Pod, cause error) error {
-	e := &cli.Error{Code: cli.ExitLost, Err: cause,
+	e := &usererror.Error{Code: cli.ExitLost, Err: cause,
 		What: fmt.Sprintf("the connection to pod %q was lost: it is unknown whether the command has ended", pod.Name),
 		Hint: fmt.Sprintf("the command was not run again, because it may have side effects; check whether it is still running: %s", o.retryCommand("exec")+" -- ps"),
 	}

@@ -12,6 +12,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // latest is the placeholder for the newest job of the namespace.
@@ -31,7 +32,7 @@ func newestJobName(ctx context.Context, c client.Client, namespace string) (stri
 		return nil
 	}, client.InNamespace(namespace))
 	if err == nil && found.Name == "" {
-		return "", cli.Errorf("vcctl job list -A shows the jobs of all namespaces", "%s: there are no jobs in namespace %q", latest, namespace)
+		return "", usererror.Errorf("vcctl job list -A shows the jobs of all namespaces", "%s: there are no jobs in namespace %q", latest, namespace)
 	}
 	return found.Name, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/clusterops"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // rerunOptions holds the inputs of `vcctl job rerun`: the old job's name and the options of the new job.
@@ -80,7 +81,7 @@ func rerunJob(ctx context.Context, o *rerunOptions) error {
 		return err
 	}
 	if old.Annotations[keys.Slurm] != "" {
-		return cli.Errorf("submit the script again, or run the same job again with `vcctl slurm scontrol requeue "+old.Labels[keys.JobID]+"`",
+		return usererror.Errorf("submit the script again, or run the same job again with `vcctl slurm scontrol requeue "+old.Labels[keys.JobID]+"`",
 			"job %q was submitted by sbatch or srun: its script and environment are deleted with it and cannot be copied", old.Name)
 	}
 	name := o.changes.name
@@ -133,5 +134,5 @@ func unusedName(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (s
 			return "", err
 		}
 	}
-	return "", cli.Errorf("specify a name with --name", "%s", fmt.Sprintf("job %q has more than %d reruns", job.Name, mostReruns-2))
+	return "", usererror.Errorf("specify a name with --name", "%s", fmt.Sprintf("job %q has more than %d reruns", job.Name, mostReruns-2))
 }

@@ -15,6 +15,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/submit"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // runOptions holds the inputs of `vcctl job run`.
@@ -219,7 +220,7 @@ func (o *runOptions) completeOptions(cmd *cobra.Command, args []string) error {
 		o.f.WarnDeprecated("-R with resources", "--cpu and --memory")
 	}
 	if o.oldName != "" && r.name != "" {
-		return cli.Errorf("remove one of them", "--name cannot be combined with names: --name is the old spelling of a name argument")
+		return usererror.Errorf("remove one of them", "--name cannot be combined with names: --name is the old spelling of a name argument")
 	}
 	r.name = textOrDefault(o.oldName, r.name)
 	r.minGiven = cmd.Flags().Lookup("min").Changed
@@ -241,19 +242,19 @@ func (o *runOptions) completeOptions(cmd *cobra.Command, args []string) error {
 func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 	switch {
 	case len(rest) > 0:
-		return cli.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.CommandPath(o.f, cmd), o.recipe.name, strings.Join(rest, " ")),
+		return usererror.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.CommandPath(o.f, cmd), o.recipe.name, strings.Join(rest, " ")),
 			"%q: more than one name", strings.Join(append([]string{o.recipe.name}, rest...), " "))
 	case !o.files.HasSources() && o.recipe.name == "":
-		return cli.Errorf(fmt.Sprintf("%s NAME --image IMAGE -- COMMAND, or -f FILE; see '%s --help'", cli.CommandPath(o.f, cmd), cli.CommandPath(o.f, cmd)),
+		return usererror.Errorf(fmt.Sprintf("%s NAME --image IMAGE -- COMMAND, or -f FILE; see '%s --help'", cli.CommandPath(o.f, cmd), cli.CommandPath(o.f, cmd)),
 			"job name cannot be left blank")
 	case o.files.HasSources() && len(o.recipe.command) > 0:
 		return cli.UsageError(o.f, cmd, "a command cannot be combined with %s: the file already contains the command", o.files.FlagName())
 	}
 	if o.recipe.maxRetryGiven && o.recipe.maxRetry < 1 { // the API takes 0 as "not specified"
-		return cli.Errorf("--max-retry=1 runs the job once, without a restart", "--max-retry: must be at least 1, not %d", o.recipe.maxRetry)
+		return usererror.Errorf("--max-retry=1 runs the job once, without a restart", "--max-retry: must be at least 1, not %d", o.recipe.maxRetry)
 	}
 	if o.files.Recursive && !o.files.HasSources() {
-		return cli.Errorf("add --filename, or remove --recursive", "--recursive (-R): it applies only to directories given with -f, and none was given")
+		return usererror.Errorf("add --filename, or remove --recursive", "--recursive (-R): it applies only to directories given with -f, and none was given")
 	}
 	return o.rejectRepeatedFlags(cmd)
 }
@@ -288,7 +289,7 @@ func (o *runOptions) rejectRepeatedFlags(cmd *cobra.Command) error {
 		}
 	}
 	if len(refused) > 0 {
-		return cli.Errorf(fmt.Sprintf("set it in the file, or remove %s and describe the job with flags only: %s NAME …", o.files.FlagName(), cli.CommandPath(o.f, cmd)),
+		return usererror.Errorf(fmt.Sprintf("set it in the file, or remove %s and describe the job with flags only: %s NAME …", o.files.FlagName(), cli.CommandPath(o.f, cmd)),
 			"%s cannot be combined with %s: the file describes the job", strings.Join(refused, ", "), o.files.FlagName())
 	}
 	if len(idle) > 0 {
@@ -359,7 +360,7 @@ func (o *runOptions) requireJob(objects []cli.FileObject) error {
 	if o.attach {
 		flag = "--attach"
 	}
-	return cli.Errorf("remove "+flag+"; vcctl queue create -f --wait waits until queues are open", "%s: %s contains no job to wait for", flag, o.files.DescribeSources())
+	return usererror.Errorf("remove "+flag+"; vcctl queue create -f --wait waits until queues are open", "%s: %s contains no job to wait for", flag, o.files.DescribeSources())
 }
 
 func isJob(object cli.FileObject) bool {

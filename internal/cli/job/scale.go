@@ -13,6 +13,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // scaleOptions holds the inputs of `vcctl job scale`.
@@ -88,7 +89,7 @@ func scaleJob(ctx context.Context, o *scaleOptions) error {
 		return err
 	}
 	if o.replicas == nil && o.minimum == nil {
-		return cli.Errorf("for example --replicas 4", "nothing to change: specify --replicas or --min-available")
+		return usererror.Errorf("for example --replicas 4", "nothing to change: specify --replicas or --min-available")
 	}
 	for try := 1; ; try++ {
 		c, job, err := readSingleJob(ctx, o.f, o.name)
@@ -100,7 +101,7 @@ func scaleJob(ctx context.Context, o *scaleOptions) error {
 			return err
 		}
 		if err := o.f.ValidateUpdate(o.f.ValidationContext(ctx, false), job, scaled, o.dryRun.IsClient()); err != nil {
-			return cli.AddHints(err, func(*cli.Error) string { return "choose another number" })
+			return cli.AddHints(err, func(*usererror.Error) string { return "choose another number" })
 		}
 		if !o.dryRun.IsClient() {
 			err = c.Patch(ctx, scaled, client.MergeFromWithOptions(job, client.MergeFromWithOptimisticLock{}), o.dryRun.PatchOptions()...)
@@ -118,10 +119,10 @@ func scaleJob(ctx context.Context, o *scaleOptions) error {
 // scaledCopy returns the scaled job, or an error if the job cannot be scaled.
 func (o *scaleOptions) scaledCopy(job *batchv1alpha1.Job) (*batchv1alpha1.Job, error) {
 	if finished(phaseOf(job)) {
-		return nil, cli.Errorf(o.f.CommandText("job rerun "+job.Name)+" runs it again as a new job", "job %q is %s: its pods have ended", job.Name, phaseOf(job))
+		return nil, usererror.Errorf(o.f.CommandText("job rerun "+job.Name)+" runs it again as a new job", "job %q is %s: its pods have ended", job.Name, phaseOf(job))
 	}
 	if _, _, isArray := batchv1alpha1.ElementsOf(job); isArray {
-		return nil, cli.Errorf("submit a new array", "job %q is an array: it has a fixed number of pods for each of its elements", job.Name)
+		return nil, usererror.Errorf("submit a new array", "job %q is an array: it has a fixed number of pods for each of its elements", job.Name)
 	}
 	at, err := o.findTask(job)
 	if err != nil {
@@ -130,7 +131,7 @@ func (o *scaleOptions) scaledCopy(job *batchv1alpha1.Job) (*batchv1alpha1.Job, e
 	scaled := job.DeepCopy()
 	task := &scaled.Spec.Tasks[at]
 	if o.current != nil && *o.current != task.Replicas {
-		return nil, cli.Errorf("remove --current-replicas to scale it anyway", "task %q of job %q has %s, not %d", task.Name, job.Name, countOf(int(task.Replicas), "pod"), *o.current)
+		return nil, usererror.Errorf("remove --current-replicas to scale it anyway", "task %q of job %q has %s, not %d", task.Name, job.Name, countOf(int(task.Replicas), "pod"), *o.current)
 	}
 	before := minimumPods(task)
 	if o.replicas != nil {
@@ -140,7 +141,7 @@ func (o *scaleOptions) scaledCopy(job *batchv1alpha1.Job) (*batchv1alpha1.Job, e
 	}
 	if o.minimum != nil {
 		if *o.minimum < 0 || *o.minimum > task.Replicas {
-			return nil, cli.Errorf(fmt.Sprintf("specify a number from 0 to %d", task.Replicas), "--min-available: %d is not possible for task %q, which has %s", *o.minimum, task.Name, countOf(int(task.Replicas), "pod"))
+			return nil, usererror.Errorf(fmt.Sprintf("specify a number from 0 to %d", task.Replicas), "--min-available: %d is not possible for task %q, which has %s", *o.minimum, task.Name, countOf(int(task.Replicas), "pod"))
 		}
 		task.MinAvailable = o.minimum
 		scaled.Spec.MinAvailable = max(scaled.Spec.MinAvailable+*o.minimum-before, 0)
@@ -151,11 +152,11 @@ func (o *scaleOptions) scaledCopy(job *batchv1alpha1.Job) (*batchv1alpha1.Job, e
 // setReplicas sets the number of pods and the number of partitions derived from it.
 func (o *scaleOptions) setReplicas(job *batchv1alpha1.Job, task *batchv1alpha1.TaskSpec) error {
 	if *o.replicas < 0 {
-		return cli.Errorf("for example --replicas 4", "--replicas: %d is less than 0", *o.replicas)
+		return usererror.Errorf("for example --replicas 4", "--replicas: %d is less than 0", *o.replicas)
 	}
 	if p := task.PartitionPolicy; p != nil && p.PartitionSize > 0 {
 		if *o.replicas%p.PartitionSize != 0 {
-			return cli.Errorf(fmt.Sprintf("specify a multiple of %d, for example %d", p.PartitionSize, (*o.replicas/p.PartitionSize+1)*p.PartitionSize),
+			return usererror.Errorf(fmt.Sprintf("specify a multiple of %d, for example %d", p.PartitionSize, (*o.replicas/p.PartitionSize+1)*p.PartitionSize),
 				"--replicas: task %q of job %q has partitions of %s, and %d is not a multiple of this", task.Name, job.Name, countOf(int(p.PartitionSize), "pod"), *o.replicas)
 		}
 		p.TotalPartitions = *o.replicas / p.PartitionSize
@@ -173,9 +174,9 @@ func (o *scaleOptions) checkMinimums(job *batchv1alpha1.Job, task *batchv1alpha1
 	hint := fmt.Sprintf("lower the minimum, too: --min-available %d; or choose a higher number of pods", task.Replicas)
 	switch {
 	case minimumPods(task) > task.Replicas:
-		return cli.Errorf(hint, "task %q of job %q needs at least %s, but would have %d", task.Name, job.Name, countOf(int(minimumPods(task)), "pod"), task.Replicas)
+		return usererror.Errorf(hint, "task %q of job %q needs at least %s, but would have %d", task.Name, job.Name, countOf(int(minimumPods(task)), "pod"), task.Replicas)
 	case job.Spec.MinAvailable > total:
-		return cli.Errorf(hint, "job %q needs at least %s, but would have %d", job.Name, countOf(int(job.Spec.MinAvailable), "pod"), total)
+		return usererror.Errorf(hint, "job %q needs at least %s, but would have %d", job.Name, countOf(int(job.Spec.MinAvailable), "pod"), total)
 	}
 	return nil
 }
@@ -194,14 +195,14 @@ func (o *scaleOptions) findTask(job *batchv1alpha1.Job) (int, error) {
 		if len(job.Spec.Tasks) == 1 {
 			return 0, nil
 		}
-		return 0, cli.Errorf("one of: "+strings.Join(taskNames(job), ", "), "job %q has %d tasks: specify one with --task", job.Name, len(job.Spec.Tasks))
+		return 0, usererror.Errorf("one of: "+strings.Join(taskNames(job), ", "), "job %q has %d tasks: specify one with --task", job.Name, len(job.Spec.Tasks))
 	}
 	for i := range job.Spec.Tasks {
 		if job.Spec.Tasks[i].Name == o.task {
 			return i, nil
 		}
 	}
-	return 0, cli.Errorf(existingNamesHint("tasks", o.task, taskNames(job)), "job %q has no task %q", job.Name, o.task)
+	return 0, usererror.Errorf(existingNamesHint("tasks", o.task, taskNames(job)), "job %q has no task %q", job.Name, o.task)
 }
 
 // rejectNumberArgument returns an error with the correct command if the second argument is a number of pods, such as 3
@@ -218,5 +219,5 @@ func rejectNumberArgument(f *cli.Factory, args []string) error {
 	if _, err := strconv.ParseUint(number, 10, 31); err != nil {
 		return nil
 	}
-	return cli.Errorf(fmt.Sprintf("%s job scale %s %s%s", f.Program, args[0], flags, number), "%q is not a job; the number of pods is a flag", args[1])
+	return usererror.Errorf(fmt.Sprintf("%s job scale %s %s%s", f.Program, args[0], flags, number), "%q is not a job; the number of pods is a flag", args[1])
 }

@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // kindSimulated is the value of keys.NodeKind on simulated nodes.
@@ -60,13 +60,13 @@ func (s *simulated) simulatedError(o *logsOptions) error {
 	}
 	hint := "vcctl job run --node-selector " + keys.NodeKind + "=process (in a file: nodeSelector of the pod template) keeps a job off simulated nodes"
 	if len(s.pods) == 1 {
-		return cli.Errorf(hint, "%s, so there are no logs", nothingRunsText(s.pods[0]))
+		return usererror.Errorf(hint, "%s, so there are no logs", nothingRunsText(s.pods[0]))
 	}
 	where := make([]string, len(s.pods))
 	for i, pod := range s.pods {
 		where[i] = shortPod(o.job.Name, pod.Name) + " on " + pod.Spec.NodeName
 	}
-	return cli.Errorf(hint, "%d pods are on simulated nodes: nothing runs there, so there are no logs (%s)", len(s.pods), joinNotes(where))
+	return usererror.Errorf(hint, "%d pods are on simulated nodes: nothing runs there, so there are no logs (%s)", len(s.pods), joinNotes(where))
 }
 
 // silenceReasons returns the known reasons why a container wrote no output: it never started, or its node reported a

@@ -11,6 +11,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // startFlags holds the start conditions of a new job: --after, --begin and --hold.
@@ -46,7 +47,7 @@ func (s *startFlags) startAnnotations(namespace string, now time.Time) (map[stri
 	if len(s.after) > 0 {
 		text := dependencyText(s.after)
 		if _, err := batchv1alpha1.ParseDependency(text, namespace); err != nil {
-			return nil, cli.Errorf("examples: --after prepare  --after prepare,42  --after afterany:prepare", "--after: %v", err)
+			return nil, usererror.Errorf("examples: --after prepare  --after prepare,42  --after afterany:prepare", "--after: %v", err)
 		}
 		set[keys.Dependency] = text
 	}
@@ -57,7 +58,7 @@ func (s *startFlags) startAnnotations(namespace string, now time.Time) (map[stri
 func parseBeginTime(text string, now time.Time) (time.Time, error) {
 	if after, err := time.ParseDuration(strings.TrimPrefix(text, "+")); err == nil {
 		if after < 0 {
-			return time.Time{}, cli.Errorf("for example --begin 2h", "--begin: %q is in the past", text)
+			return time.Time{}, usererror.Errorf("for example --begin 2h", "--begin: %q is in the past", text)
 		}
 		return now.Add(after), nil
 	}
@@ -66,7 +67,7 @@ func parseBeginTime(text string, now time.Time) (time.Time, error) {
 	}
 	at, err := optionvalue.ParseDate(text, now, optionvalue.Coming)
 	if err != nil {
-		return time.Time{}, cli.Errorf("examples: --begin 2h  --begin 18:30  --begin tomorrow  --begin 2026-11-22T18:30", "--begin: %q is not a time", text)
+		return time.Time{}, usererror.Errorf("examples: --begin 2h  --begin 18:30  --begin tomorrow  --begin 2026-11-22T18:30", "--begin: %q is not a time", text)
 	}
 	return at, nil
 }

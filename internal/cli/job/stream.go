@@ -26,6 +26,7 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // streamer prints the logs of a job's containers line by line.
@@ -89,7 +90,7 @@ func newStreamer(o *logsOptions, clientset kubernetes.Interface, to *sink) *stre
 }
 
 // silence is the error for a job that has no output yet.
-type silence struct{ of *cli.Error }
+type silence struct{ of *usererror.Error }
 
 func (s silence) Error() string { return s.of.What }
 func (s silence) Unwrap() error { return s.of }
@@ -166,10 +167,10 @@ func (s *streamer) printAvailable(ctx context.Context, c client.Client) error {
 		notes = append(notes, strings.Join(s.o.tasks, ", ")+": pod not created yet")
 	}
 	if !s.printed && len(notes) > 0 && s.o.previous {
-		return silence{cli.Errorf(s.o.f.CommandText("job logs "+s.o.job.Name)+" prints their current or last logs", "no previous logs: %s", joinNotes(notes))}
+		return silence{usererror.Errorf(s.o.f.CommandText("job logs "+s.o.job.Name)+" prints their current or last logs", "no previous logs: %s", joinNotes(notes))}
 	}
 	if !s.printed && len(notes) > 0 {
-		return silence{cli.Errorf(s.o.f.CommandText("job view "+s.o.job.Name)+" shows why; "+s.o.f.CommandText("job logs "+s.o.job.Name)+" -f waits", "no logs yet: %s", joinNotes(notes))}
+		return silence{usererror.Errorf(s.o.f.CommandText("job view "+s.o.job.Name)+" shows why; "+s.o.f.CommandText("job logs "+s.o.job.Name)+" -f waits", "no logs yet: %s", joinNotes(notes))}
 	}
 	if !s.printed && s.o.failed {
 		notes = append(notes, fmt.Sprintf("no pod of job %q has failed", s.o.job.Name))
@@ -201,7 +202,7 @@ func (s *streamer) noPodsError(ctx context.Context, c client.Client) error {
 		group = nil
 	}
 	w := explain(s.o.job, group)
-	e := cli.Errorf(cmp.Or(w.Hint, s.o.f.CommandText("job explain "+s.o.job.Name)+" shows why"), "job %q has no pods: it is %s", s.o.job.Name, phaseOf(s.o.job))
+	e := usererror.Errorf(cmp.Or(w.Hint, s.o.f.CommandText("job explain "+s.o.job.Name)+" shows why"), "job %q has no pods: it is %s", s.o.job.Name, phaseOf(s.o.job))
 	if w.CodeAndMessage() != "" {
 		e.What += "; " + w.CodeAndMessage()
 	}

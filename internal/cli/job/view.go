@@ -21,6 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // viewOptions holds the inputs of `vcctl job view`.
@@ -59,7 +60,7 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.AddArguments(f, args)
 			if len(o.sel.Names) == 0 && !o.sel.SelectsMany() {
-				return cli.Errorf(fmt.Sprintf("%s NAME; `vcctl job list` shows the names", cli.CommandPath(f, cmd)),
+				return usererror.Errorf(fmt.Sprintf("%s NAME; `vcctl job list` shows the names", cli.CommandPath(f, cmd)),
 					"job name (specified by --name or -N) is mandatory to view a particular job")
 			}
 			if err := o.sel.RequireSelection(f, cmd, ""); err != nil {

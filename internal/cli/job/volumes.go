@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // volumeExamples is the hint for an invalid --volume.
@@ -24,7 +24,7 @@ func (r *recipe) podVolumes() ([]corev1.Volume, []corev1.VolumeMount, error) {
 			return nil, nil, err
 		}
 		if slices.ContainsFunc(mounts, func(m corev1.VolumeMount) bool { return m.MountPath == mount.MountPath }) {
-			return nil, nil, cli.Errorf("mount each volume at a different path", "--volume %s: another volume is mounted at %s", text, mount.MountPath)
+			return nil, nil, usererror.Errorf("mount each volume at a different path", "--volume %s: another volume is mounted at %s", text, mount.MountPath)
 		}
 		mount.Name = fmt.Sprintf("volume-%d", i)
 		volumes = append(volumes, corev1.Volume{Name: mount.Name, VolumeSource: source})
@@ -38,7 +38,7 @@ func (r *recipe) podVolumes() ([]corev1.Volume, []corev1.VolumeMount, error) {
 // an empty directory that is deleted with the pod.
 func parseVolume(text string) (corev1.VolumeSource, corev1.VolumeMount, error) {
 	wrong := func(format string, args ...any) (corev1.VolumeSource, corev1.VolumeMount, error) {
-		return corev1.VolumeSource{}, corev1.VolumeMount{}, cli.Errorf(volumeExamples, "--volume %s: %s", text, fmt.Sprintf(format, args...))
+		return corev1.VolumeSource{}, corev1.VolumeMount{}, usererror.Errorf(volumeExamples, "--volume %s: %s", text, fmt.Sprintf(format, args...))
 	}
 	parts := strings.Split(text, ":")
 	mount := corev1.VolumeMount{}
@@ -100,9 +100,9 @@ func (r *recipe) podTolerations() ([]corev1.Toleration, error) {
 		known := []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
 		switch {
 		case key == "":
-			return nil, cli.Errorf(examples, "--toleration %s: the key is missing", text)
+			return nil, usererror.Errorf(examples, "--toleration %s: the key is missing", text)
 		case hasEffect && !slices.Contains(known, one.Effect):
-			return nil, cli.Errorf("effects: NoSchedule, PreferNoSchedule, NoExecute; "+examples, "--toleration %s: %q is not an effect", text, effect)
+			return nil, usererror.Errorf("effects: NoSchedule, PreferNoSchedule, NoExecute; "+examples, "--toleration %s: %q is not an effect", text, effect)
 		}
 		all = append(all, one)
 	}

@@ -9,6 +9,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // errGone is the error for a job that was deleted during a wait.
@@ -40,7 +41,7 @@ func waitForVerb(ctx context.Context, f *cli.Factory, c client.WithWatch, job *b
 			return true, nil
 		}
 		if finished(last) {
-			return false, cli.Errorf(f.CommandText("job view "+job.Name), "job %q ended as %s instead of being %s", job.Name, last, v.Done)
+			return false, usererror.Errorf(f.CommandText("job view "+job.Name), "job %q ended as %s instead of being %s", job.Name, last, v.Done)
 		}
 		return false, nil
 	})

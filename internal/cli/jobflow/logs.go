@@ -16,6 +16,7 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // logsOptions holds the inputs of `vcctl jobflow logs`.
@@ -130,7 +131,7 @@ func checkStep(flow jobFlow, step string) error {
 	if near := cli.FindNearest(step, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
-	return cli.Errorf(hint, "job flow %q has no step %q", flow.Name, step)
+	return usererror.Errorf(hint, "job flow %q has no step %q", flow.Name, step)
 }
 
 // isStepSelected reports whether the log of a step is printed.
@@ -159,7 +160,7 @@ func (o *logsOptions) printExisting(ctx context.Context, c client.WithWatch, flo
 		}
 	}
 	if len(parts) == 0 {
-		return cli.Errorf(o.f.CommandText("jobflow view "+flow.Name)+" shows what the steps are waiting for; "+o.f.CommandText("jobflow logs "+flow.Name)+" -f waits",
+		return usererror.Errorf(o.f.CommandText("jobflow view "+flow.Name)+" shows what the steps are waiting for; "+o.f.CommandText("jobflow logs "+flow.Name)+" -f waits",
 			"no logs of job flow %q: %s", flow.Name, strings.Join(notes, ", "))
 	}
 	err := o.print.PrintParts(ctx, c, parts)

@@ -14,6 +14,7 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // retryOptions holds the inputs of `vcctl jobflow retry`.
@@ -86,7 +87,7 @@ func retryFlows(ctx context.Context, o *retryOptions) error {
 func (o *retryOptions) retryFlow(ctx context.Context, c client.Client, flow jobFlow) error {
 	failed := failedSteps(flow)
 	if len(failed) == 0 {
-		return cli.Errorf(o.f.CommandText("jobflow view "+flow.Name), "job flow %q is %s: no step has failed", flow.Name, phaseOf(flow))
+		return usererror.Errorf(o.f.CommandText("jobflow view "+flow.Name), "job flow %q is %s: no step has failed", flow.Name, phaseOf(flow))
 	}
 	if !o.dryRun.IsClient() {
 		patch := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%q}}}`, flow.UID, keys.RetryFailed, lastFailureTime(flow, o.f.Now()).UTC().Format(time.RFC3339))

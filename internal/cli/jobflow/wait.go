@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // waitOptions holds the inputs of `vcctl jobflow wait`.
@@ -150,7 +151,7 @@ func waitForFlows(ctx context.Context, o *waitOptions) error {
 	}
 	if o.sel.SelectsMany() && len(found) == 0 && problem == nil {
 		if !aim.isGone {
-			return cli.Errorf(o.f.CommandText("jobflow list")+" shows the existing job flows", "no job flow to wait for")
+			return usererror.Errorf(o.f.CommandText("jobflow list")+" shows the existing job flows", "no job flow to wait for")
 		}
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
@@ -254,7 +255,7 @@ func (w *waiter) printReached(flow jobFlow) error {
 
 // failureError returns an error that names the failed steps of a flow.
 func (w *waiter) failureError(flow jobFlow) error {
-	e := cli.Errorf(w.f.CommandText("jobflow view "+flow.Name), "job flow %q ended as %s", flow.Name, phaseOf(flow))
+	e := usererror.Errorf(w.f.CommandText("jobflow view "+flow.Name), "job flow %q ended as %s", flow.Name, phaseOf(flow))
 	steps := failedSteps(flow)
 	if len(steps) > 0 {
 		e.What += ": " + strings.Join(steps, ", ")

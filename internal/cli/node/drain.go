@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/clusterops"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // evictionRetry is the delay before drain retries the eviction of a pod that is protected by a disruption budget.
@@ -85,10 +85,10 @@ func newDrain(f *cli.Factory, run func(context.Context, *drainOptions) error) *c
 
 func (o *drainOptions) checkFlags() error {
 	if o.timeout < 0 {
-		return cli.Errorf("for example --timeout 10m", "--timeout: %s is less than 0", o.timeout)
+		return usererror.Errorf("for example --timeout 10m", "--timeout: %s is less than 0", o.timeout)
 	}
 	if o.gracePeriod < -1 || o.gracePeriod > math.MaxInt32 {
-		return cli.Errorf("for example --grace-period 60; -1 uses the grace period of each pod", "--grace-period: %d is less than -1", o.gracePeriod)
+		return usererror.Errorf("for example --grace-period 60; -1 uses the grace period of each pod", "--grace-period: %d is less than -1", o.gracePeriod)
 	}
 	return errors.Join(o.out.Validate(), o.dryRun.Validate())
 }
@@ -166,17 +166,9 @@ func (o *drainOptions) podsToEvict(ctx context.Context, d *clusterops.Drain, nod
 
 // setHints sets the hint of each error joined in err.
 func setHints(err error, hint string) error {
-	if err == nil {
-		return nil
-	}
-	all := []error{err}
-	if many, joined := err.(interface{ Unwrap() []error }); joined {
-		all = slices.Clone(many.Unwrap())
-	}
-	for i, one := range all {
-		all[i] = &cli.Error{What: one.Error(), Hint: hint, Err: one}
-	}
-	return errors.Join(all...)
+	return usererror.Map(err, func(one error) error {
+		return &usererror.Error{What: one.Error(), Hint: hint, Err: one}
+	})
 }
 
 // confirmDrain prints which jobs lose pods. It then asks for confirmation, except in a dry run or with --yes.
@@ -232,14 +224,11 @@ func (o *drainOptions) evictPods(ctx context.Context, d *clusterops.Drain, node 
 		return nil
 	}
 	err := d.EvictAndWait(ctx, node.Name, pods)
-	var early *clusterops.Unfinished
 	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &early):
-		return setHints(err, "the node is cordoned; drain it again to evict the pods that are left")
-	case early.Interrupted:
-		return &cli.Error{What: early.What, Hint: early.Hint, Code: cli.ExitInterrupted}
+	case errors.Is(err, clusterops.ErrInterrupted):
+		return usererror.FromError(err).WithCode(cli.ExitInterrupted)
+	case errors.Is(err, clusterops.ErrTimeLimit):
+		return usererror.FromError(err).WithCode(cli.ExitPending)
 	}
-	return &cli.Error{What: early.What, Hint: early.Hint, Code: cli.ExitPending}
+	return setHints(err, "the node is cordoned; drain it again to evict the pods that are left")
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // targets selects the nodes that a command changes, by name or by label.
@@ -34,7 +35,7 @@ func (t *targets) addArguments(f *cli.Factory, cmd *cobra.Command, args []string
 	}
 	switch {
 	case len(t.names) == 0 && t.selector == "":
-		return cli.Errorf(fmt.Sprintf("%s NAME or -l SELECTOR; `%s node list` shows the names", cli.CommandPath(f, cmd), f.Program), "the name of a node is missing")
+		return usererror.Errorf(fmt.Sprintf("%s NAME or -l SELECTOR; `%s node list` shows the names", cli.CommandPath(f, cmd), f.Program), "the name of a node is missing")
 	case len(t.names) > 0 && t.selector != "":
 		return cli.UsageError(f, cmd, "names cannot be combined with --selector: remove one of them")
 	}

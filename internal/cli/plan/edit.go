@@ -16,6 +16,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // editedQueue returns the queue with the changes specified by --set.
@@ -100,7 +101,7 @@ func settingWords(field string) []string {
 func applySetting(queue *schedulingv1beta1.Queue, setting string) error {
 	name, value, found := strings.Cut(setting, "=")
 	if !found {
-		return cli.Errorf("for example --set weight=4", "--set %s: want FIELD=VALUE", setting)
+		return usererror.Errorf("for example --set weight=4", "--set %s: want FIELD=VALUE", setting)
 	}
 	if limit, of, ok := strings.Cut(name, "."); ok {
 		return setQueueLimit(queue, limit, corev1.ResourceName(of), value)
@@ -108,7 +109,7 @@ func applySetting(queue *schedulingv1beta1.Queue, setting string) error {
 	number := func() (int32, error) {
 		n, err := strconv.ParseInt(value, 10, 32)
 		if err != nil {
-			return 0, cli.Errorf("specify a whole number, for example 4", "--set %s: %q is not a number", name, value)
+			return 0, usererror.Errorf("specify a whole number, for example 4", "--set %s: %q is not a number", name, value)
 		}
 		return int32(n), nil
 	}
@@ -125,7 +126,7 @@ func applySetting(queue *schedulingv1beta1.Queue, setting string) error {
 	case "reclaimable":
 		yes, parseErr := strconv.ParseBool(value)
 		if parseErr != nil {
-			return cli.Errorf("specify true or false", "--set reclaimable: %q is not true or false", value)
+			return usererror.Errorf("specify true or false", "--set reclaimable: %q is not true or false", value)
 		}
 		queue.Spec.Reclaimable = &yes
 	default:
@@ -133,7 +134,7 @@ func applySetting(queue *schedulingv1beta1.Queue, setting string) error {
 		if near := cli.FindNearest(name, strings.Split(strings.ReplaceAll(fields, ".RESOURCE", ""), ", ")); near != "" {
 			hint = "did you mean " + near + "? " + hint
 		}
-		return cli.Errorf(hint, "--set %s: a queue does not have this field", name)
+		return usererror.Errorf(hint, "--set %s: a queue does not have this field", name)
 	}
 	return err
 }
@@ -145,7 +146,7 @@ func setQueueState(queue *schedulingv1beta1.Queue, value string) error {
 			return nil
 		}
 	}
-	return cli.Errorf("states: Open, Closed", "--set state: %q is not a state", value)
+	return usererror.Errorf("states: Open, Closed", "--set state: %q is not a state", value)
 }
 
 func setQueueLimit(queue *schedulingv1beta1.Queue, limit string, of corev1.ResourceName, value string) error {
@@ -154,7 +155,7 @@ func setQueueLimit(queue *schedulingv1beta1.Queue, limit string, of corev1.Resou
 	}
 	list, ok := lists[limit]
 	if !ok {
-		return cli.Errorf("fields: "+fields, "--set %s.%s: a queue does not have this field", limit, of)
+		return usererror.Errorf("fields: "+fields, "--set %s.%s: a queue does not have this field", limit, of)
 	}
 	if value == "" {
 		delete(*list, of)
@@ -162,7 +163,7 @@ func setQueueLimit(queue *schedulingv1beta1.Queue, limit string, of corev1.Resou
 	}
 	quantity, err := resource.ParseQuantity(value)
 	if err != nil {
-		return cli.Errorf("specify a quantity, for example 64 or 128Gi", "--set %s.%s: %q: %v", limit, of, value, err)
+		return usererror.Errorf("specify a quantity, for example 64 or 128Gi", "--set %s.%s: %q: %v", limit, of, value, err)
 	}
 	if *list == nil {
 		*list = corev1.ResourceList{}

@@ -19,6 +19,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 var (
@@ -109,7 +110,7 @@ func (o *options) firstSteps(ctx context.Context, object cli.FileObject, read []
 		first, jobs = append(first, step.Name), append(jobs, cli.FileObject{Object: plain})
 	}
 	if len(missing) > 0 {
-		return nil, cli.Errorf("add it to the files, or create it: vcctl jobtemplate create -f FILE",
+		return nil, usererror.Errorf("add it to the files, or create it: vcctl jobtemplate create -f FILE",
 			"job flow %q: job template %s does not exist in namespace %s: its step would wait", flow.Name, strings.Join(missing, ", "), flow.Namespace)
 	}
 	if later := len(flow.Spec.Flows) - len(first); later > 0 {
@@ -170,7 +171,7 @@ func (o *options) rejectExisting(ctx context.Context, object cli.FileObject) err
 	if isKind(object, podKind) {
 		remove = noun + " delete pod " + name
 	}
-	return cli.Errorf(fmt.Sprintf("delete it (%s -n %s), or use generateName or another name", remove, namespace),
+	return usererror.Errorf(fmt.Sprintf("delete it (%s -n %s), or use generateName or another name", remove, namespace),
 		"%s %q already exists in namespace %q (%s): this one would be rejected", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
 }
 

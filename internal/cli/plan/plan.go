@@ -15,6 +15,7 @@ import (
 
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // options holds the inputs of `vcctl plan`.
@@ -159,7 +160,7 @@ func (o *options) objectsToPlan(ctx context.Context) ([]cli.FileObject, error) {
 		return nil, err
 	}
 	if len(objects) == 0 {
-		return nil, cli.Errorf("plans support jobs (batch.volcano.sh/v1alpha1), job flows (flow.volcano.sh/v1alpha1), pod groups and queues (scheduling.volcano.sh/v1beta1), and pods",
+		return nil, usererror.Errorf("plans support jobs (batch.volcano.sh/v1alpha1), job flows (flow.volcano.sh/v1alpha1), pod groups and queues (scheduling.volcano.sh/v1beta1), and pods",
 			"nothing in %s can be planned", o.files.DescribeSources())
 	}
 	return objects, nil
@@ -240,7 +241,7 @@ func RequestPlan(ctx context.Context, f *cli.Factory, namespace string, objects 
 	case err != nil:
 		return nil, err
 	case answered.Status.Problem != "":
-		return nil, cli.Errorf(cmp.Or(answered.Status.Hint, "the scheduler's log may contain more details"), "the scheduler could not evaluate the plan: %s", answered.Status.Problem)
+		return nil, usererror.Errorf(cmp.Or(answered.Status.Hint, "the scheduler's log may contain more details"), "the scheduler could not evaluate the plan: %s", answered.Status.Problem)
 	}
 	return answered, nil
 }
@@ -271,12 +272,12 @@ func waitForAnswer(ctx context.Context, c client.WithWatch, p *insightv1alpha1.P
 const noPlans = "Volcano's own scheduler does not answer plans; `vcctl job run -f FILE --dry-run=server` checks admission only"
 
 func unansweredError(timeout time.Duration) error {
-	return cli.Errorf("check that vc's scheduler is running; "+noPlans, "no scheduler answered the plan within %s", timeout)
+	return usererror.Errorf("check that vc's scheduler is running; "+noPlans, "no scheduler answered the plan within %s", timeout)
 }
 
 func explainNotCreated(err error) error {
 	if isUnknownKind(err) {
-		return &cli.Error{What: "this cluster does not support plans (insight.vc-batch.dev/v1alpha1)", Hint: "if vc runs there: kubectl apply -f deploy/install.yaml; " + noPlans, Err: errors.Unwrap(err)}
+		return &usererror.Error{What: "this cluster does not support plans (insight.vc-batch.dev/v1alpha1)", Hint: "if vc runs there: kubectl apply -f deploy/install.yaml; " + noPlans, Err: errors.Unwrap(err)}
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // maxTold is the maximum number of nodes and victims in the text output; -o json prints all of them.
@@ -137,7 +138,7 @@ func (w *writer) writeProblems(a *insightv1alpha1.Answer) {
 			if object.Source == "" || object.Object.GetKind() != a.Kind || object.Object.GetName() != a.Name {
 				continue
 			}
-			if human := cli.HumanizeError(cli.AddFilePosition(cli.Errorf("", "%s", text), object, problem.Field), cli.Connection{}); human.At != "" {
+			if human := cli.HumanizeError(cli.AddFilePosition(usererror.Errorf("", "%s", text), object, problem.Field), cli.Connection{}); human.At != "" {
 				text += " (" + human.At + ")"
 			}
 			break

@@ -16,6 +16,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/resourcecmd"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // filters holds the filters of `pod list`.
@@ -115,7 +116,7 @@ func (o *filters) checkJobQueue(ctx context.Context) error {
 		return missing
 	}
 	if in := cmp.Or(job.Spec.Queue, keys.DefaultQueue); in != cli.BareName(o.queue, "queues") {
-		return cli.Errorf("it is in queue "+in+"; remove --queue", "the input vcjob %s does not match the queue %s", job.Name, cli.BareName(o.queue, "queues"))
+		return usererror.Errorf("it is in queue "+in+"; remove --queue", "the input vcjob %s does not match the queue %s", job.Name, cli.BareName(o.queue, "queues"))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/submit"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // createOptions holds the inputs of `vcctl queue create`.
@@ -221,8 +222,8 @@ func existingQueue(around *check.Around, name string) *schedulingv1beta1.Queue {
 }
 
 // existsError returns the error for a queue that already exists.
-func (o *createOptions) existsError(there *schedulingv1beta1.Queue) *cli.Error {
-	return cli.Errorf("vcctl queue update "+there.Name+" changes it", "queue %q already exists (created %s ago, %s)", there.Name,
+func (o *createOptions) existsError(there *schedulingv1beta1.Queue) *usererror.Error {
+	return usererror.Errorf("vcctl queue update "+there.Name+" changes it", "queue %q already exists (created %s ago, %s)", there.Name,
 		render.FormatAgeSince(o.f.Now(), there.CreationTimestamp.Time), effectiveState(there))
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/plan"
 	"github.com/vc-batch/vc/internal/queueusage"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // forecastTime is the maximum time to wait for the scheduler's simulation before asking for confirmation. Without an
@@ -228,7 +229,7 @@ func jobCountsText(family ...*schedulingv1beta1.Queue) string {
 }
 
 func firstLine(err error) string {
-	var human *cli.Error
+	var human *usererror.Error
 	if errors.As(err, &human) {
 		return human.What
 	}

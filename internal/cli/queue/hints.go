@@ -8,11 +8,12 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // addQueueHints adds a hint to each validation error of a queue.
 func addQueueHints(err error, queue *schedulingv1beta1.Queue, around *check.Around) error {
-	return cli.AddHints(err, func(e *cli.Error) string { return queueHint(e.What, queue, around) })
+	return cli.AddHints(err, func(e *usererror.Error) string { return queueHint(e.What, queue, around) })
 }
 
 func queueHint(what string, queue *schedulingv1beta1.Queue, around *check.Around) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/queueusage"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // listOptions holds the inputs of `vcctl queue list` and `get`.
@@ -123,18 +124,13 @@ func listQueues(ctx context.Context, o *listOptions) error {
 
 // addExistingNames adds the names of existing queues to errors about queues that do not exist.
 func (o *listOptions) addExistingNames(ctx context.Context, err error) error {
-	if many, joined := err.(interface{ Unwrap() []error }); joined {
-		var all []error
-		for _, one := range many.Unwrap() {
-			all = append(all, o.addExistingNames(ctx, one))
+	return usererror.Map(err, func(one error) error {
+		var missing *cli.MissingError
+		if errors.As(one, &missing) {
+			return queueNotFoundError(ctx, o.f, missing.Name)
 		}
-		return errors.Join(all...)
-	}
-	var missing *cli.MissingError
-	if errors.As(err, &missing) {
-		return queueNotFoundError(ctx, o.f, missing.Name)
-	}
-	return err
+		return one
+	})
 }
 
 func (o *listOptions) printCompatTable(queues []*schedulingv1beta1.Queue) error {

@@ -17,6 +17,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/queueusage"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // commandNamespace is the namespace of Commands for queues, the same as in Volcano.
@@ -109,7 +110,7 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 				return err
 			}
 			if o.action != "update" && cli.IsFlagSet(cmd, "weight") {
-				return cli.Errorf("remove --weight, or use --action update", "--weight cannot be combined with --action %s: only an update changes it", o.action)
+				return usererror.Errorf("remove --weight, or use --action update", "--weight cannot be combined with --action %s: only an update changes it", o.action)
 			}
 			return run(cmd.Context(), o)
 		},
@@ -122,7 +123,7 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 		if o.action != "update" || !o.target.files.HasSources() {
 			return nil
 		}
-		return cli.Errorf(fmt.Sprintf("vcctl queue update %s applies the files; --weight overrides their weight", o.target.files.FlagName()),
+		return usererror.Errorf(fmt.Sprintf("vcctl queue update %s applies the files; --weight overrides their weight", o.target.files.FlagName()),
 			"%s cannot be combined with --action update: specify the queues by name", o.target.files.FlagName())
 	})
 	return cmd
@@ -133,15 +134,15 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 func (o *operateOptions) checkUsage() error {
 	switch {
 	case o.action == "":
-		return cli.Errorf("--action open, close or update", "action can not be null")
+		return usererror.Errorf("--action open, close or update", "action can not be null")
 	case o.action == "update" && o.weight <= 0:
-		return cli.Errorf("--weight N", "when update queue %s, weight must be specified, the value must be greater than 0", strings.Join(o.target.names, ", "))
+		return usererror.Errorf("--weight N", "when update queue %s, weight must be specified, the value must be greater than 0", strings.Join(o.target.names, ", "))
 	case o.action != "open" && o.action != "close" && o.action != "update":
 		hint := "--action open, close or update"
 		if near := cli.FindNearest(o.action, []string{"open", "close", "update"}); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return cli.Errorf(hint, "action %s invalid, valid actions are open, close and update", o.action)
+		return usererror.Errorf(hint, "action %s invalid, valid actions are open, close and update", o.action)
 	}
 	return nil
 }
@@ -198,7 +199,7 @@ func (o *operateOptions) excludeRoot() error {
 }
 
 func rootQueueError() error {
-	return cli.Errorf("close the queues below it instead; vcctl queue tree shows them", "queue %q cannot be closed: it is the root of all queues", keys.RootQueue)
+	return usererror.Errorf("close the queues below it instead; vcctl queue tree shows them", "queue %q cannot be closed: it is the root of all queues", keys.RootQueue)
 }
 
 // checkAllowed returns an error if the queue controller would reject the command, because the controller itself reports
@@ -210,14 +211,14 @@ func (o *operateOptions) checkAllowed(ctx context.Context, c client.Client, q *s
 	case closing && queueusage.IsRoot(q):
 		return rootQueueError()
 	case closing && wish == schedulingv1beta1.QueueStateOpen, !closing && wish == schedulingv1beta1.QueueStateClosed:
-		return cli.Errorf(fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState),
+		return usererror.Errorf(fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState),
 			"the annotation %[2]s of queue %[1]q sets its state to %[3]s", q.Name, keys.QueueState, wish)
 	case closing || queueusage.IsRoot(q) || q.ParentName() == keys.RootQueue:
 		return nil
 	}
 	parent := &schedulingv1beta1.Queue{}
 	if err := c.Get(ctx, client.ObjectKey{Name: q.ParentName()}, parent); err == nil && !parent.IsOpen() {
-		return cli.Errorf("vcctl queue open "+parent.Name, "queue %q cannot be opened: its parent %s is %s; open the parent first", q.Name, parent.Name, parent.Status.State)
+		return usererror.Errorf("vcctl queue open "+parent.Name, "queue %q cannot be opened: its parent %s is %s; open the parent first", q.Name, parent.Name, parent.Status.State)
 	}
 	return nil
 }
@@ -295,7 +296,7 @@ func (o *operateOptions) explainForbidden(queue *schedulingv1beta1.Queue, err er
 	if !apierrors.IsForbidden(err) || cli.RejectingWebhook(err) != "" {
 		return err
 	}
-	return &cli.Error{What: fmt.Sprintf("forbidden: you may not %s queue %q (403)", o.action, queue.Name), Err: err,
+	return &usererror.Error{What: fmt.Sprintf("forbidden: you may not %s queue %q (403)", o.action, queue.Name), Err: err,
 		Hint: fmt.Sprintf("this requires permission to create commands.bus.volcano.sh in namespace %q; ask an administrator", commandNamespace)}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // New returns `vcctl queue` with all its verbs.
@@ -75,7 +76,7 @@ func parseResourceList(flag, text string) (corev1.ResourceList, error) {
 		name, amount, found := strings.Cut(strings.TrimSpace(part), "=")
 		quantity, err := resource.ParseQuantity(amount)
 		if !found || err != nil || name == "" || quantity.Sign() < 0 {
-			return nil, cli.Errorf("an example: "+flag+" cpu=16,memory=64Gi,nvidia.com/gpu=8", "%s: %q is not NAME=AMOUNT", flag, part)
+			return nil, usererror.Errorf("an example: "+flag+" cpu=16,memory=64Gi,nvidia.com/gpu=8", "%s: %q is not NAME=AMOUNT", flag, part)
 		}
 		list[corev1.ResourceName(name)] = quantity
 	}

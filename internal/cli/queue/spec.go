@@ -8,6 +8,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // spec is a queue as described by flags.
@@ -53,7 +54,7 @@ func (s *spec) applyFlags(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (c
 	var problems []error
 	if given("weight") {
 		if q.Weight = s.weight; s.weight < 1 || s.weight > maxWeight {
-			problems = append(problems, cli.Errorf("a queue with weight 2 gets twice the share of a sibling with weight 1", "--weight: %d is not between 1 and %d", s.weight, maxWeight))
+			problems = append(problems, usererror.Errorf("a queue with weight 2 gets twice the share of a sibling with weight 1", "--weight: %d is not between 1 and %d", s.weight, maxWeight))
 		}
 	}
 	if given("parent") {

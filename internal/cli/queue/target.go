@@ -13,6 +13,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // target selects the queues that a command acts on: by name, by label, or from files. Volcano's vcctl takes the queue
@@ -185,7 +186,7 @@ func readQueues(f *cli.Factory, files *cli.Files) ([]filedQueue, error) {
 		queues = append(queues, filedQueue{queue: queue, object: object})
 	}
 	if len(queues) == 0 {
-		return nil, cli.Errorf("queues have kind Queue and apiVersion scheduling.volcano.sh/v1beta1; vcctl job run -f creates other kinds", "no queue in %s", files.DescribeSources())
+		return nil, usererror.Errorf("queues have kind Queue and apiVersion scheduling.volcano.sh/v1beta1; vcctl job run -f creates other kinds", "no queue in %s", files.DescribeSources())
 	}
 	return queues, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/submit"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // createOptions holds the inputs of create.
@@ -49,9 +50,9 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 			}
 			switch {
 			case len(args) > 0:
-				return cli.Errorf(fmt.Sprintf("%s -f FILE", cli.CommandPath(f, cmd)), "%q: a %s is created from a file that contains its name", args[0], k.Called)
+				return usererror.Errorf(fmt.Sprintf("%s -f FILE", cli.CommandPath(f, cmd)), "%q: a %s is created from a file that contains its name", args[0], k.Called)
 			case !o.submit.Files.HasSources():
-				return cli.Errorf(fmt.Sprintf("%s -f FILE; - means standard input", cli.CommandPath(f, cmd)), "the file with the %s is missing", k.Called)
+				return usererror.Errorf(fmt.Sprintf("%s -f FILE; - means standard input", cli.CommandPath(f, cmd)), "the file with the %s is missing", k.Called)
 			}
 			return run(cmd.Context(), o)
 		},
@@ -129,7 +130,7 @@ func (o *createOptions[T]) checkKind(objects []cli.FileObject) error {
 		kinds = append(kinds, name)
 	}
 	slices.Sort(kinds)
-	return cli.Errorf(fmt.Sprintf("a %s has apiVersion: %s and kind: %s; `vcctl job run -f` creates objects of any kind", o.kind.Called, o.kind.GVK.GroupVersion(), o.kind.GVK.Kind),
+	return usererror.Errorf(fmt.Sprintf("a %s has apiVersion: %s and kind: %s; `vcctl job run -f` creates objects of any kind", o.kind.Called, o.kind.GVK.GroupVersion(), o.kind.GVK.Kind),
 		"no %s in %s: it contains %s", o.kind.Called, o.submit.Files.DescribeSources(), strings.Join(kinds, ", "))
 }
 

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // listOptions holds the inputs of list and get.
@@ -63,7 +64,7 @@ func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.AddArguments(f, args)
 			if len(o.sel.Names) == 0 && o.sel.Selector == "" && !o.sel.AllNamespaces {
-				return cli.Errorf(fmt.Sprintf("%s NAME; `vcctl %s list` shows the names", cli.CommandPath(f, cmd), k.Noun), "the name of a %s is missing", k.Called)
+				return usererror.Errorf(fmt.Sprintf("%s NAME; `vcctl %s list` shows the names", cli.CommandPath(f, cmd), k.Noun), "the name of a %s is missing", k.Called)
 			}
 			return run(cmd.Context(), o)
 		},

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // viewOptions holds the inputs of view.
@@ -87,7 +88,7 @@ func (o *viewOptions[T]) handleOldFlags(cmd *cobra.Command) error {
 			o.format = "yaml"
 		}
 	default:
-		return cli.Errorf("use yaml or json; -o supports more formats, see 'vcctl help formats'", "Unsupported format: %s", o.format)
+		return usererror.Errorf("use yaml or json; -o supports more formats, see 'vcctl help formats'", "Unsupported format: %s", o.format)
 	}
 	return nil
 }

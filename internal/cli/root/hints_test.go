@@ -78,11 +78,8 @@ func hintless(node ast.Node) bool {
 		return false
 	}
 	name := ""
-	switch called := call.Fun.(type) {
-	case *ast.Ident:
-		name = called.Name
-	case *ast.SelectorExpr:
-		if from, is := called.X.(*ast.Ident); is && (from.Name == "cli" || from.Name == "usererror") {
+	if called, is := call.Fun.(*ast.SelectorExpr); is {
+		if from, is := called.X.(*ast.Ident); is && from.Name == "usererror" {
 			name = called.Sel.Name
 		}
 	}

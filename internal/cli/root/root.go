@@ -34,6 +34,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/top"
 	"github.com/vc-batch/vc/internal/cli/version"
 	"github.com/vc-batch/vc/internal/interrupt"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // garbagePercent is the garbage collector's target percentage. It is low because most of the memory used for a large
@@ -86,18 +87,13 @@ func executeCommand(ctx context.Context, f *cli.Factory, cmd *cobra.Command, arg
 // errorsBeforeInterrupt returns the errors of an interrupted command that occurred before the interruption. It drops
 // the errors of requests that the interruption cancelled.
 func errorsBeforeInterrupt(err error) error {
-	if joined, is := err.(interface{ Unwrap() []error }); is {
-		var all []error
-		for _, one := range joined.Unwrap() {
-			all = append(all, errorsBeforeInterrupt(one))
+	return usererror.Map(err, func(one error) error {
+		var human *usererror.Error
+		if errors.Is(one, context.Canceled) || !errors.As(one, &human) {
+			return nil
 		}
-		return errors.Join(all...)
-	}
-	var human *cli.Error
-	if errors.Is(err, context.Canceled) || !errors.As(err, &human) {
-		return nil
-	}
-	return err
+		return one
+	})
 }
 
 // New returns the whole command tree.
@@ -223,7 +219,7 @@ func setFromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 			return
 		}
 		if err := flag.Value.Set(value); err != nil {
-			problem = cli.Errorf("the variable sets the flag --"+flag.Name, "environment variable %s=%q: %v", name, value, err)
+			problem = usererror.Errorf("the variable sets the flag --"+flag.Name, "environment variable %s=%q: %v", name, value, err)
 		}
 	})
 	if problem != nil {
@@ -240,7 +236,7 @@ func setFromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 	if !slices.Contains([]string{"auto", "always", "never"}, f.Streams.ColorMode) {
 		mode := f.Streams.ColorMode
 		f.Streams.ColorMode = "auto"
-		return cli.Errorf("use auto, always or never", "%s: unknown value %q", where, mode)
+		return usererror.Errorf("use auto, always or never", "%s: unknown value %q", where, mode)
 	}
 	return nil
 }

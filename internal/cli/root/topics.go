@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // usageTemplate is cobra's template without the global flags, which would make the command's own flags hard to find.
@@ -71,7 +72,7 @@ func unknownHelpError(f *cli.Factory, at *cobra.Command, word string) error {
 	if near := cli.FindNearest(word, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
-	return cli.Errorf(hint, "no command and no help topic %q", word)
+	return usererror.Errorf(hint, "no command and no help topic %q", word)
 }
 
 // rejectTopicArguments rejects arguments after a help topic, which cobra would ignore.
@@ -80,7 +81,7 @@ func rejectTopicArguments(f *cli.Factory, root *cobra.Command, args []string) er
 	if problem == nil && topic.IsAdditionalHelpTopicCommand() {
 		problem = topic.ParseFlags(rest)
 		if problem == nil && topic.Flags().NArg() > 0 {
-			return cli.Errorf(fmt.Sprintf("'%s' shows it", cli.CommandPath(f, topic)), "unexpected argument %q: %s is a help topic", topic.Flags().Arg(0), topic.Name())
+			return usererror.Errorf(fmt.Sprintf("'%s' shows it", cli.CommandPath(f, topic)), "unexpected argument %q: %s is a help topic", topic.Flags().Arg(0), topic.Name())
 		}
 	}
 	return nil // cobra finds and reports all other problems

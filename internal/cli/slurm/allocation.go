@@ -27,7 +27,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/request"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // quietTime is how long an allocation may take before a message tells the user that the job is queued.

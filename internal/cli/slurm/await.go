@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/state"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // waitForEnd waits until a job has ended and returns its exit status: the exit code of the script, the highest exit
@@ -58,7 +58,7 @@ func (c *call) warnOnce(job *batchv1alpha1.Job) func(error) {
 
 // isGivenUp reports whether an error means that the API server was unavailable for too long.
 func isGivenUp(err error) bool {
-	var human *cli.Error
+	var human *usererror.Error
 	return errors.As(err, &human) && human.Code == cli.ExitUnreachable
 }
 

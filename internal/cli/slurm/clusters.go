@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // selectedClusters returns the contexts that -M selects. given is false without -M. all reports that -M selects all
@@ -150,7 +150,7 @@ const invalidJob = "Invalid job id specified"
 
 // isOnlyMissing reports whether an error only means that jobs do not exist.
 func isOnlyMissing(err error) bool {
-	for _, one := range flattenErrors(err) {
+	for _, one := range usererror.Flatten(err) {
 		var f *usererror.Error
 		if !errors.As(one, &f) || !strings.HasSuffix(f.What, invalidJob) {
 			return false

@@ -5,7 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // wordWidth is the default width of a column of -O.

@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 func matchesAny(r *listrow.Row, refs []optionvalue.Job) bool {
@@ -99,8 +99,12 @@ func (c *call) applyChosenVerb(ctx context.Context, words []string, choose func(
 			problems = append(problems, err)
 			continue
 		}
-		refusedNow, idle := verb.CheckApplicable(job)
-		noted := before != nil && refusedNow == "" && idle == ""
+		refused, idle := verb.CheckApplicable(job)
+		if refused != "" {
+			problems = append(problems, &usererror.Error{What: fmt.Sprintf("job %s: %s", id, refused)}) // the reason names the alternative
+			continue
+		}
+		noted := before != nil && idle == ""
 		if noted {
 			if err := c.annotateJob(ctx, job, before); err != nil {
 				problems = append(problems, err)
@@ -111,10 +115,7 @@ func (c *call) applyChosenVerb(ctx context.Context, words []string, choose func(
 		if err != nil && noted {
 			problems = append(problems, c.annotateJob(ctx, job, previousAnnotations(job, before)))
 		}
-		var refused *clusterops.Refused
 		switch {
-		case errors.As(err, &refused):
-			problems = append(problems, usererror.Errorf(refused.Hint, "job %s: %s", id, refused.Why))
 		case err != nil:
 			problems = append(problems, err)
 		case already != "":

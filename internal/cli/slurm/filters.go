@@ -6,7 +6,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // optionOrVariable returns the value of an option or, if it is not specified, of an environment variable. ok is false

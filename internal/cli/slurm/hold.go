@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // holdJobs prevents jobs from starting. As in Slurm, if an operator holds another user's job, only operators can

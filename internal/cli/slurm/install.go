@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // linkOptions holds the options of `vcctl slurm install` and `uninstall`.
@@ -153,26 +154,26 @@ func (o *linkOptions) createLink(link string) error {
 }
 
 func linkPermissionError(link string, err error) error {
-	return cli.Errorf("check that you have write permission for the directory", "%s: %v", link, errors.Unwrap(err))
+	return usererror.Errorf("check that you have write permission for the directory", "%s: %v", link, errors.Unwrap(err))
 }
 
 // checkLinks reports all problems that would prevent creating the links.
 func (o *linkOptions) checkLinks() error {
 	info, err := os.Stat(o.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Errorf("create it: mkdir -p "+o.dir, "--dir: directory %s does not exist", o.dir)
+		return usererror.Errorf("create it: mkdir -p "+o.dir, "--dir: directory %s does not exist", o.dir)
 	}
 	if err != nil || !info.IsDir() {
-		return cli.Errorf("specify a directory", "--dir: %s is not a directory", o.dir)
+		return usererror.Errorf("specify a directory", "--dir: %s is not a directory", o.dir)
 	}
 	var problems []error
 	for _, name := range Programs {
 		link := filepath.Join(o.dir, name)
 		if _, err := os.Lstat(link); !errors.Is(err, fs.ErrNotExist) && !o.isOurLink(link) {
-			problems = append(problems, cli.Errorf("choose another directory, or move the file", "%s exists and is not a link to vcctl", link))
+			problems = append(problems, usererror.Errorf("choose another directory, or move the file", "%s exists and is not a link to vcctl", link))
 		}
 		if other := o.findElsewhere(name); other != "" {
-			problems = append(problems, cli.Errorf("Slurm is installed on this machine; use vcctl slurm "+name, "%s is on PATH: it would hide the link, or the link would hide it", other))
+			problems = append(problems, usererror.Errorf("Slurm is installed on this machine; use vcctl slurm "+name, "%s is on PATH: it would hide the link, or the link would hide it", other))
 		}
 	}
 	return errors.Join(problems...)
@@ -223,7 +224,7 @@ func (o *linkOptions) uninstallLinks(ctx context.Context) error {
 		gone = append(gone, name)
 	}
 	if len(gone) == 0 {
-		return cli.Errorf("specify the directory that was given to install", "%s contains no links to vcctl", o.dir)
+		return usererror.Errorf("specify the directory that was given to install", "%s contains no links to vcctl", o.dir)
 	}
 	_, err := fmt.Fprintf(o.f.Streams.Out, "%s removed from %s%s\n", strings.Join(gone, ", "), o.dir, o.dryRun.MessageSuffix())
 	return err

@@ -3,7 +3,6 @@ package slurm
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // findPartition returns the partition that has this name or whose queue has this name.
@@ -113,9 +112,5 @@ func (c *call) updatePartition(ctx context.Context, name string, change []scontr
 		return err
 	}
 	_, err = (&clusterops.Cluster{Client: cl, Now: c.f.Now}).SwitchQueue(ctx, p.Queue.Name, wish)
-	var refused *clusterops.Refused
-	if errors.As(err, &refused) {
-		return usererror.Errorf(refused.Hint, "%s", refused.What)
-	}
 	return err
 }

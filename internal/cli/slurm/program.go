@@ -16,7 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // program describes one of Slurm's commands.
@@ -95,7 +96,7 @@ func newProgramCommand(f *cli.Factory, p program) *cobra.Command {
 func (c *call) parseAndRun(cmd *cobra.Command, run func(context.Context, *call) error) error {
 	var err error
 	if c.parsed, err = c.table.ParseArguments(c.words); err != nil {
-		return usererror.NewUsageError(c.table.Program, err)
+		return slurmerror.NewUsageError(c.table.Program, err)
 	}
 	out := c.f.Streams.Out
 	switch {
@@ -127,47 +128,27 @@ func (c *call) applyConnection() {
 // printError prints an error in Slurm's format and returns its exit code as the error.
 func (c *call) printError(err error) error {
 	var status cli.ExitStatus
-	if err == nil || errors.As(err, &status) && !isJoined(err) {
+	if err == nil || errors.As(err, &status) && !usererror.IsJoined(err) {
 		return err
 	}
 	code := 0
-	for _, one := range flattenErrors(err) {
+	for _, one := range usererror.Flatten(err) {
 		if errors.As(one, &status) {
 			code = max(code, int(status))
 			continue
 		}
 		f := c.toSlurmError(one)
-		fmt.Fprint(c.f.Streams.Err, printable.EscapeText(f.FormatText(c.table.Program)))
+		fmt.Fprint(c.f.Streams.Err, printable.EscapeText(slurmerror.FormatText(c.table.Program, f)))
 		code = max(code, f.Code)
 	}
 	return cli.ExitStatus(max(code, 1))
 }
 
-func isJoined(err error) bool {
-	_, joined := err.(interface{ Unwrap() []error })
-	return joined
-}
-
-func flattenErrors(err error) []error {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	var all []error
-	for _, one := range joined.Unwrap() {
-		all = append(all, flattenErrors(one)...)
-	}
-	return all
-}
-
-// toSlurmError converts an error to a Slurm error.
+// toSlurmError converts an error to the error that the program prints.
 func (c *call) toSlurmError(err error) *usererror.Error {
-	var f *usererror.Error
-	if errors.As(err, &f) {
-		return f
-	}
-	human := cli.HumanizeError(err, c.f.DescribeConnection())
-	return &usererror.Error{What: human.What, Hint: adaptHint(human.Hint), Code: human.Code}
+	human := *cli.HumanizeError(err, c.f.DescribeConnection())
+	human.Hint = adaptHint(human.Hint)
+	return &human
 }
 
 // reportIneffective reports, with -v, the specified options that have no effect. By default, it prints nothing, because

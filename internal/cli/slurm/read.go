@@ -23,7 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // wants selects the data to read in addition to the jobs.

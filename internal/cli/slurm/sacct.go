@@ -21,7 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{

@@ -17,7 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
 	"github.com/vc-batch/vc/internal/slurm/translate"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // readSacctSizes parses -i, -I, -k, -K, -R and -C.

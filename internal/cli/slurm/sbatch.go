@@ -23,7 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/directive"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/translate"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 var sbatchTable = request.OptionTable(request.Sbatch, "SCRIPT [ARGS...]")

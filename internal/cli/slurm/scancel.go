@@ -26,7 +26,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 const how = "Actions"

@@ -26,7 +26,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
 	"github.com/vc-batch/vc/internal/slurm/translate"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Options: []getopt.Option{

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/directive"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/request"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // readScript reads the script from the --wrap option, a file, or standard input.

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/scrontab"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 var scrontabTable = getopt.Table{Program: "scrontab", Operands: "[FILE]", Options: []getopt.Option{
@@ -228,7 +228,7 @@ func (t *crontab) replaceTable(ctx context.Context, text string) error {
 // addLineNumber adds the line number of an entry to its errors.
 func addLineNumber(line int, err error) error {
 	var all []error
-	for _, one := range flattenErrors(err) {
+	for _, one := range usererror.Flatten(err) {
 		f := *usererror.FromError(one)
 		if !strings.Contains(f.What, "(line ") {
 			f.What = fmt.Sprintf("line %d: %s", line, f.What)

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/scrontab"
 	"github.com/vc-batch/vc/internal/slurm/translate"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // planned holds the objects of one entry.

@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/sdiag"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 var sdiagTable = getopt.Table{Program: "sdiag", Options: []getopt.Option{

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 const whichNodes = "Which nodes"

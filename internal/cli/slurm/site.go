@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/translate"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // systemNamespace is the namespace of the site's default profile.

@@ -19,7 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/sshare"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 var sprioTable = getopt.Table{Program: "sprio", Options: []getopt.Option{

@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/step"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // ofSteps lists the options that affect only a step and not the allocation that srun creates for it. They are passed

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // showSteps prints those steps of running jobs that are visible from outside the jobs, which are their batch scripts.

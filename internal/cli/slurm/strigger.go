@@ -7,7 +7,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 var striggerTable = getopt.Table{Program: "strigger", Options: []getopt.Option{

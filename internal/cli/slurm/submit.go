@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/translate"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // idPatience is how long to wait for a job's number. Tests set a shorter time.

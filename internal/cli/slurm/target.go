@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // target is a job, or some of its elements, to cancel or signal.

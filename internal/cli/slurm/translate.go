@@ -24,7 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/translate"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // siteOption is the name of the option that specifies a profile file to use instead of the cluster's profile.

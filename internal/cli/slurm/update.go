@@ -26,7 +26,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/submission"
 	"github.com/vc-batch/vc/internal/slurm/translate"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // updateEntity changes a job, a node or a partition.

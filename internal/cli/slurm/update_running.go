@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/slurm/submission"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // checkShorterLimit returns an error if a running job cannot get the time limit, specified in seconds. Kubernetes

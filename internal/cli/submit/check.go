@@ -18,6 +18,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/queueusage"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // CheckObjects applies the defaults and rules of the server's admission to copies of the objects of vc's kinds and
@@ -136,7 +137,7 @@ func checkObject(f *cli.Factory, object cli.FileObject, around *apicheck.Around,
 
 // fieldError returns the server's error message for a field. If there is a similar value, the hint suggests it.
 func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulingv1beta1.Queue) error {
-	e := cli.Errorf("", "%s", problem.Error())
+	e := usererror.Errorf("", "%s", problem.Error())
 	name, isText := problem.BadValue.(string)
 	if isText && strings.HasSuffix(problem.Field, "spec.queue") && queues != nil {
 		if near := cli.FindNearest(name, queueNames(queues)); near != "" && near != name {

@@ -11,6 +11,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // checkPriorities rejects jobs whose PriorityClass was specified by a flag and does not exist, because their pods
@@ -49,7 +50,7 @@ func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObje
 			f.Warnf("job %q: %s: no pods are created until it exists", object.Object.GetName(), problem)
 			continue
 		}
-		problems = append(problems, cli.Errorf(prioritiesHint(there[2:])+"; "+flag+" sets it", "%s", problem))
+		problems = append(problems, usererror.Errorf(prioritiesHint(there[2:])+"; "+flag+" sets it", "%s", problem))
 	}
 	return problems
 }

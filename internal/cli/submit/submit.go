@@ -28,6 +28,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // ReadFiles reads the objects in the files and sets their namespaces. If ask is set, it looks up unknown kinds on the
@@ -139,7 +140,7 @@ func explainNotCreated(ctx context.Context, f *cli.Factory, c client.Client, obj
 		return err
 	}
 	kind, name, namespace := object.GetKind(), object.GetName(), object.GetNamespace()
-	e := &cli.Error{Err: err, What: fmt.Sprintf("%s %q already exists", strings.ToLower(kind), name), Hint: "delete it, or use another name"}
+	e := &usererror.Error{Err: err, What: fmt.Sprintf("%s %q already exists", strings.ToLower(kind), name), Hint: "delete it, or use another name"}
 	if namespace != "" {
 		e.What += fmt.Sprintf(" in namespace %q", namespace)
 	}

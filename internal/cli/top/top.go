@@ -21,6 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/node"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // options holds the inputs of `vcctl top`.
@@ -85,7 +86,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 func flagError(f *cli.Factory, cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && slices.Contains([]string{"o", "output"}, unknown.GetSpecifiedName()) {
-		return cli.Errorf("for programs: vcctl node list -o json, vcctl pod list -o json or vcctl job list -o json", "top has no output formats: --output (-o) does not apply")
+		return usererror.Errorf("for programs: vcctl node list -o json, vcctl pod list -o json or vcctl job list -o json", "top has no output formats: --output (-o) does not apply")
 	}
 	return cli.RewordFlagError(f, cmd, err)
 }
@@ -94,7 +95,7 @@ func flagError(f *cli.Factory, cmd *cobra.Command, err error) error {
 func (o *options) runOnce(cmd *cobra.Command, run func(context.Context, *options) error) error {
 	for _, name := range []string{"readonly", "ascii", "theme"} {
 		if cmd.Flags().Changed(name) {
-			return cli.Errorf("remove one of them", "--%s and --once cannot be combined: --%s applies only to the dashboard", name, name)
+			return usererror.Errorf("remove one of them", "--%s and --once cannot be combined: --%s applies only to the dashboard", name, name)
 		}
 	}
 	return run(cmd.Context(), o)
@@ -104,14 +105,14 @@ func (o *options) runOnce(cmd *cobra.Command, run func(context.Context, *options
 func (o *options) showDashboard(cmd *cobra.Command) error {
 	streams := o.f.Streams
 	if !streams.OutTTY || !streams.InTTY || streams.Env("TERM") == "dumb" {
-		return cli.Errorf("to print once: "+cli.CommandPath(o.f, cmd)+" --once; to repeat it: watch "+cli.CommandPath(o.f, cmd)+" --once",
+		return usererror.Errorf("to print once: "+cli.CommandPath(o.f, cmd)+" --once; to repeat it: watch "+cli.CommandPath(o.f, cmd)+" --once",
 			"top shows a dashboard, but standard output is not a suitable terminal")
 	}
 	if o.f.Dashboard == nil {
-		return cli.Errorf("use vcctl, or "+cli.CommandPath(o.f, cmd)+" --once", "this program has no dashboard")
+		return usererror.Errorf("use vcctl, or "+cli.CommandPath(o.f, cmd)+" --once", "this program has no dashboard")
 	}
 	if !slices.Contains(themes, o.dashboard.Theme) {
-		return cli.Errorf("one of: "+strings.Join(themes, ", "), "--theme: unknown theme %q", o.dashboard.Theme)
+		return usererror.Errorf("one of: "+strings.Join(themes, ", "), "--theme: unknown theme %q", o.dashboard.Theme)
 	}
 	if o.f.NamespaceGiven() && !o.allNamespaces {
 		namespace, err := o.f.Namespace()

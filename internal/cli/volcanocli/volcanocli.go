@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Programs lists the names under which this binary runs as a short program.
@@ -54,7 +55,7 @@ func New(f *cli.Factory, program string, exec Exec) *cobra.Command {
 	cmd.SetIn(f.Streams.In)
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return cli.Errorf(helpHint(program)+"; vcctl accepts names as arguments", "unexpected argument %q: specify the name with -n NAME", args[0])
+			return usererror.Errorf(helpHint(program)+"; vcctl accepts names as arguments", "unexpected argument %q: specify the name with -n NAME", args[0])
 		}
 		return nil
 	}
@@ -141,7 +142,7 @@ func newSub(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 // translateSubmission translates a vsub command line to vcctl.
 func (l *flags) translateSubmission(f *cli.Factory) (line, error) {
 	if l.name == "" {
-		return nil, cli.Errorf("vsub -n NAME -c COMMAND; "+helpHint("vsub"), "job name cannot be left blank")
+		return nil, usererror.Errorf("vsub -n NAME -c COMMAND; "+helpHint("vsub"), "job name cannot be left blank")
 	}
 	words, err := splitWords(l.shell)
 	if err != nil {
@@ -201,7 +202,7 @@ func newJobVerb(program, verb, short, ours, says string) func(*cli.Factory, *fla
 			Example: fmt.Sprintf("  # A job in this namespace\n  %s -n train\n\n  # A job in another namespace\n  %s -n train -N nlp", program, program),
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				if l.name == "" {
-					return cli.Errorf(fmt.Sprintf("%s -n NAME; %s", program, helpHint(program)), "job name is mandatory to %s a particular job", verb)
+					return usererror.Errorf(fmt.Sprintf("%s -n NAME; %s", program, helpHint(program)), "job name is mandatory to %s a particular job", verb)
 				}
 				return exec(cmd.Context(), l.commandLine("job", ours, "--name="+l.name))
 			},
@@ -252,7 +253,7 @@ func splitWords(text string) ([]string, error) {
 		}
 	}
 	if quote != 0 || escaped {
-		return nil, cli.Errorf("close the quote, or write the command to a script file and call the script", "--command: %q has an unclosed quote", text)
+		return nil, usererror.Errorf("close the quote, or write the command to a script file and call the script", "--command: %q has an unclosed quote", text)
 	}
 	if within {
 		words = append(words, word.String())

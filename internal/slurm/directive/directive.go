@@ -15,7 +15,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // MaxSize is the maximum size of a script in bytes. A script must fit into a ConfigMap together with the job's
@@ -154,7 +155,7 @@ func splitWords(text string, line int) ([]Word, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, usererror.Errorf("close the quote on the same line", "line %d: Unmatched `%c` in [%s]", line, quote, strings.TrimSpace(text)).WithCode(usererror.CodeDirective)
+		return nil, usererror.Errorf("close the quote on the same line", "line %d: Unmatched `%c` in [%s]", line, quote, strings.TrimSpace(text)).WithCode(slurmerror.CodeDirective)
 	}
 	flush()
 	return words, nil

@@ -8,7 +8,8 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/directive"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Input holds the sources of options: the script, the environment and the command line. Later sources take
@@ -63,7 +64,7 @@ func withDirectiveCode(err error, from Source) error {
 	if from.Line == 0 {
 		return f
 	}
-	return f.WithCode(usererror.CodeDirective)
+	return f.WithCode(slurmerror.CodeDirective)
 }
 
 // strayWordError returns the error about a word in a directive that is not an option.
@@ -72,7 +73,7 @@ func strayWordError(words []directive.Word, text string) error {
 	if i := slices.IndexFunc(words, func(w directive.Word) bool { return w.Text == text }); i >= 0 {
 		hint = fmt.Sprintf("line %d: %s", words[i].Line, hint)
 	}
-	return usererror.Errorf(hint, "Invalid directive found in batch script: %s", text).WithCode(usererror.CodeDirective)
+	return usererror.Errorf(hint, "Invalid directive found in batch script: %s", text).WithCode(slurmerror.CodeDirective)
 }
 
 // collectSettings returns all settings in order of increasing precedence.
@@ -80,7 +81,7 @@ func collectSettings(in Input) ([]Setting, error) {
 	var all []Setting
 	parsed, err := OptionTable(in.Command, "").ParseArguments(directive.WordTexts(in.Words))
 	if err != nil {
-		return nil, usererror.NewUsageError(program[in.Command], err).WithCode(usererror.CodeDirective)
+		return nil, slurmerror.NewUsageError(program[in.Command], err).WithCode(slurmerror.CodeDirective)
 	}
 	if len(parsed.Operands) > 0 {
 		return nil, strayWordError(in.Words, parsed.Operands[0])

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 var jobOptions = setGroup("Job",

@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vc-batch/vc/internal/slurm/directive"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 var now = time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
@@ -40,13 +41,9 @@ func printed(err error) string {
 	if err == nil {
 		return ""
 	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return usererror.FromError(err).FormatText("sbatch")
-	}
 	var all string
-	for _, one := range joined.Unwrap() {
-		all += usererror.FromError(one).FormatText("sbatch")
+	for _, one := range usererror.Flatten(err) {
+		all += slurmerror.FormatText("sbatch", usererror.FromError(one))
 	}
 	return all
 }

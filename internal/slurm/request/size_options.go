@@ -5,7 +5,8 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 var sizeOptions = setGroup("Size",
@@ -102,7 +103,7 @@ func setTRES(r *Request, text string, _ bool) error {
 
 // invalidValueError returns Slurm's error for an invalid value. Slurm's commands exit with 255 in that case.
 func invalidValueError(option string, err error) error {
-	return usererror.Errorf(valueHint(err), "Invalid --%s specification", option).WithCode(usererror.CodeDirective)
+	return usererror.Errorf(valueHint(err), "Invalid --%s specification", option).WithCode(slurmerror.CodeDirective)
 }
 
 func valueHint(err error) string {

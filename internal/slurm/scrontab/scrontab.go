@@ -21,7 +21,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/directive"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Label is the label of the CronJobs of a table, and of the ConfigMap that stores the table's text. Its value is the

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Filter selects nodes and partitions; an empty list selects all.

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/state"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Filter selects rows; an empty list selects all rows.

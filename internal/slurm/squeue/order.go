@@ -8,7 +8,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/listrow"
 	"github.com/vc-batch/vc/internal/slurm/state"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // The default orders of squeue.

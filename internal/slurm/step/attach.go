@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // attachRequest requests the output of a running step.

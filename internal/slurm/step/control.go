@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // scontrolTable lists the options of scontrol that are supported inside a job.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 const (

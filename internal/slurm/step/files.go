@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // fileRequest requests copying a file to or from a pod.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // head manages the job's steps: it assigns their numbers, nodes, processors and accelerators, and forwards signals to

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // clusterCommands lists the commands that need access to the cluster. They are run by vcctl, with the permissions of

@@ -14,7 +14,8 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // names lists the commands that a script can call. They are links to this program.
@@ -78,7 +79,7 @@ func reportError(program string, err error) int {
 	if err != nil {
 		f := *usererror.FromError(err)
 		f.What = err.Error() // keep the context that was added to the error that has the hint
-		fmt.Fprint(os.Stderr, f.FormatText(program))
+		fmt.Fprint(os.Stderr, slurmerror.FormatText(program, &f))
 		return 1
 	}
 	return 0

@@ -11,7 +11,8 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // SattachTable lists the options of sattach.
@@ -37,7 +38,7 @@ func RunSattach(ctx context.Context, args []string) int {
 	}
 	p, err := SattachTable.ParseArguments(args)
 	if err != nil {
-		return reportError("sattach", usererror.NewUsageError("sattach", err))
+		return reportError("sattach", slurmerror.NewUsageError("sattach", err))
 	}
 	if printInformation(&SattachTable, p) {
 		return 0

@@ -13,7 +13,8 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // copyOptions lists the options that sbcast and sgather share.
@@ -62,7 +63,7 @@ func RunSbcast(ctx context.Context, args []string) int {
 	}
 	p, err := SbcastTable.ParseArguments(args)
 	if err != nil {
-		return reportError("sbcast", usererror.NewUsageError("sbcast", err))
+		return reportError("sbcast", slurmerror.NewUsageError("sbcast", err))
 	}
 	if printInformation(&SbcastTable, p) {
 		return 0

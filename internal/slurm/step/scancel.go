@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // scancelTable lists the options of scancel that are supported inside a job.

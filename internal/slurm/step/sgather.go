@@ -10,7 +10,8 @@ import (
 	"sync"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // SgatherTable lists the options of sgather.
@@ -24,7 +25,7 @@ var SgatherTable = *(&getopt.Table{Program: "sgather", Operands: "SOURCE DESTINA
 func RunSgather(ctx context.Context, args []string) int {
 	p, err := SgatherTable.ParseArguments(args)
 	if err != nil {
-		return reportError("sgather", usererror.NewUsageError("sgather", err))
+		return reportError("sgather", slurmerror.NewUsageError("sgather", err))
 	}
 	if printInformation(&SgatherTable, p) {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // kind is the type of a frame.

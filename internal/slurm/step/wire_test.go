@@ -6,7 +6,8 @@ import (
 	"net"
 	"testing"
 
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // An error of the head arrives with its hint, and without a trailing mark if it has no hint.
@@ -30,7 +31,7 @@ func TestAnErrorCrossesTheWireWithItsHint(t *testing.T) {
 				defer theirs.Close()
 				_ = newWire(theirs).sendFrame(errorFrame, 0, encodeError(c.sent))
 			}()
-			if got := usererror.FromError(newWire(ours).receiveAnswer(nil, nil)).FormatText("srun"); got != c.want {
+			if got := slurmerror.FormatText("srun", usererror.FromError(newWire(ours).receiveAnswer(nil, nil))); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})

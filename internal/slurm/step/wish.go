@@ -6,7 +6,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // wish describes the requirements of a step: the number of tasks on each of its nodes, which are chosen from the

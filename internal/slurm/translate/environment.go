@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // maxEnvironment is the maximum size of the exported variables in bytes.

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Node describes a set of identical nodes that accept pods.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // isGPU reports whether a generic resource is a GPU.

@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/submission"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/profile"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // podResources returns the Kubernetes resources requested by a pod of a job with the given size. It omits unknown

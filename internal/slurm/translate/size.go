@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // size is the size of a job: the number of pods and the resources of each pod.

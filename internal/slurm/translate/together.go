@@ -3,7 +3,7 @@ package translate
 import (
 	"fmt"
 
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // checkConsistency rejects inconsistent sizes that would leave a task or GPU without a place.

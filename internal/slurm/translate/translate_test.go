@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
-	"github.com/vc-batch/vc/internal/slurm/usererror"
+	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // Run go test ./internal/slurm/translate -rewrite to rewrite the golden files.
