@@ -1,8 +1,6 @@
 package cycle
 
-import (
-	"github.com/vc-batch/vc/internal/scheduler/config"
-)
+import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // Action is one step of a cycle.
 type Action interface {

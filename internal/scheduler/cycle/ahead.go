@@ -33,19 +33,6 @@ func (s *Cycle) AdmitAhead(j *framework.Job, v reason.Code) bool {
 	return true
 }
 
-// insiders holds the gangs of a queue that are admitted and wait for their minimum.
-type insiders struct {
-	waiting []*framework.Job
-	// first holds the first maxInside gangs that could start, in the queue's order. It is valid if judged is true.
-	first  []*framework.Job
-	judged bool
-	// others holds the numbers of pending pods of the gangs that are not among the first. misjudged caches their sum
-	// without the maxInside largest; it is valid if summed is true.
-	others    []int
-	misjudged int
-	summed    bool
-}
-
 // findInsiders returns the gangs that are admitted to a queue and wait for their minimum.
 func (s *Cycle) findInsiders(q *queue.Queue) *insiders {
 	if s.insides == nil {
@@ -177,3 +164,10 @@ func (s *Cycle) WakeAdmissionHeads() {
 		}
 	}
 }
+
+// maxMisjudged bounds, by queue, the pending pods of gangs that were admitted to pass the head but did not start.
+// The maxInside largest gangs of the queue are not counted.
+const maxMisjudged = 1000
+
+// waitsForCapacity reports whether a gang is not admitted because other gangs use or reserve the resources.
+func waitsForCapacity(code reason.Code) bool { return reason.Get(code).Has(reason.OthersHoldQueue) }

@@ -2,9 +2,7 @@ package cycle
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
@@ -12,10 +10,6 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/reservation"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
-
-// maxMisjudged bounds, by queue, the pending pods of gangs that were admitted to pass the head but did not start.
-// The maxInside largest gangs of the queue are not counted.
-const maxMisjudged = 1000
 
 // AdmitCandidates admits the gangs that would start now and delay no gang with a reservation, however many gangs
 // wait before them. Their pods do not exist yet, so each pod is assumed to request its part of minResources. The
@@ -138,9 +132,6 @@ func (c *backfillers) collectGangs() (list []*framework.Job) {
 
 // allowsPassing reports whether a queue admits gangs that pass its head.
 func allowsPassing(q *queue.Queue) bool { return q.Known && q.Open && reservation.AllowsBackfill(q) }
-
-// waitsForCapacity reports whether a gang is not admitted because other gangs use or reserve the resources.
-func waitsForCapacity(code reason.Code) bool { return reason.Get(code).Has(reason.OthersHoldQueue) }
 
 // mayFit reports whether all nodes together have enough idle resources for a gang's request.
 func (c *backfillers) mayFit(j *framework.Job) bool {
@@ -313,20 +304,6 @@ func (c *backfillers) countFitting(id model.NodeID, d *framework.Template, binds
 	}
 	return n
 }
-
-// acceptsCandidates reports whether pods of which only the requests are known may be placed on a node. Taints exclude
-// pods that request no device: nodes with devices are the usual reason for taints, and pods that request a device
-// tolerate them.
-func (s *Cycle) acceptsCandidates(id model.NodeID, each model.Request) bool {
-	info := s.View.Nodes.Info[id]
-	if info.Unschedulable {
-		return false
-	}
-	return len(info.Taints) == 0 || slices.ContainsFunc(each, func(t model.Term) bool { return isDevice(s.Cluster.Resources.Name(int(t.Index))) })
-}
-
-// isDevice reports whether a resource has a name with a domain, such as nvidia.com/gpu.
-func isDevice(name string) bool { return strings.Contains(name, "/") }
 
 // slotsBeside is slotsIn without the resources already used.
 func slotsBeside(each model.Request, idle, future []int64, taken model.Vec) int {

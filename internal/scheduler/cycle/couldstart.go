@@ -4,9 +4,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/api/reason"
-	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // arrival is how long an admitted gang may wait for missing pods and still count as able to start. Later, its pods
@@ -28,14 +26,6 @@ func (s *Cycle) CouldStart(j *framework.Job) bool {
 	}
 	s.cacheCouldStart(j, could)
 	return could
-}
-
-// cacheCouldStart caches an answer for the rest of the cycle.
-func (s *Cycle) cacheCouldStart(j *framework.Job, could bool) {
-	if s.could == nil {
-		s.could = map[*framework.Job]bool{}
-	}
-	s.could[j] = could
 }
 
 // judgeCouldStart computes CouldStart for many gangs at once, in s.could.
@@ -140,57 +130,5 @@ func (s *Cycle) vacateQueues(j *framework.Job) (undo func()) {
 		for _, undo := range undos {
 			undo()
 		}
-	}
-}
-
-// holdOwnPods makes a vacated queue hold the gang's own pods (1), or stops this (-1).
-func (s *Cycle) holdOwnPods(j *framework.Job, sign float64) {
-	if j.AllocatedTasks() == 0 {
-		return
-	}
-	for _, t := range j.Tasks {
-		if t.Status.IsAllocated() {
-			j.In.AddAllocated(t.Shape.Request, sign)
-			j.In.AddOccupied(t.Shape.Request, sign)
-		}
-	}
-}
-
-// lapsedIn returns what gangs that could not start have reserved in a queue and its descendants, by resource; nil for
-// nothing.
-func (s *Cycle) lapsedIn(q *queue.Queue) []float64 { return s.lapsedByQueue()[q] }
-
-// lapsedByQueue computes lapsedIn for all queues.
-func (s *Cycle) lapsedByQueue() map[*queue.Queue][]float64 {
-	if s.lapsed != nil {
-		return s.lapsed
-	}
-	s.lapsed = map[*queue.Queue][]float64{}
-	var promised []*framework.Job
-	for _, j := range s.AllWaiting {
-		if j.HoldsPromise() {
-			promised = append(promised, j)
-		}
-	}
-	s.judgeCouldStart(promised)
-	for _, j := range promised {
-		if s.could[j] {
-			continue
-		}
-		for q := j.In; q != nil; q = q.Parent {
-			s.addLapsed(q, j.Sums.Inqueue)
-		}
-	}
-	return s.lapsed
-}
-
-func (s *Cycle) addLapsed(q *queue.Queue, reserved model.Vec) {
-	sum := s.lapsed[q]
-	if sum == nil {
-		sum = make([]float64, s.Cluster.Resources.Len())
-		s.lapsed[q] = sum
-	}
-	for i, v := range reserved {
-		sum[i] += float64(v)
 	}
 }

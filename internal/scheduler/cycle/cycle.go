@@ -13,11 +13,10 @@
 package cycle
 
 import (
+	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/placement"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/reservation"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // Cycle is one scheduling cycle.
@@ -49,10 +48,35 @@ type Cycle struct {
 	attacked      map[*framework.Job]bool
 }
 
-// New starts a cycle in a session.
-func New(s *session.Session) *Cycle {
-	c := &Cycle{Planner: &reservation.Planner{Placer: placement.New(s)}}
-	c.Constraints, c.Waiting = c, c
-	s.Lapsed = c.lapsedIn
-	return c
+// insiders holds the gangs of a queue that are admitted and wait for their minimum.
+type insiders struct {
+	waiting []*framework.Job
+	// first holds the first maxInside gangs that could start, in the queue's order. It is valid if judged is true.
+	first  []*framework.Job
+	judged bool
+	// others holds the numbers of pending pods of the gangs that are not among the first. misjudged caches their sum
+	// without the maxInside largest; it is valid if summed is true.
+	others    []int
+	misjudged int
+	summed    bool
+}
+
+// EmptyNodes caches how many pods the nodes would have room for if no gang ran on them. It is kept between cycles.
+type EmptyNodes struct {
+	stamp framework.EmptyStamp
+	slots map[*model.Shape]int
+	// free holds the resources that all nodes together would have free; nil if not computed yet.
+	free []int64
+}
+
+// promisedTo identifies a limit that promises count against.
+type promisedTo struct {
+	queue    string // "" for the whole cluster
+	resource string
+}
+
+// promisees are the gangs with promised resources.
+type promisees struct {
+	first []*framework.Job // in the order of turns
+	more  int
 }

@@ -8,14 +8,6 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// EmptyNodes caches how many pods the nodes would have room for if no gang ran on them. It is kept between cycles.
-type EmptyNodes struct {
-	stamp framework.EmptyStamp
-	slots map[*model.Shape]int
-	// free holds the resources that all nodes together would have free; nil if not computed yet.
-	free []int64
-}
-
 // mostEmptyShapes bounds the number of cached shapes.
 const mostEmptyShapes = 4096
 

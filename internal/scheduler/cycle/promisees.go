@@ -11,18 +11,6 @@ import (
 // maxPromisees bounds the number of gangs named to a gang that waits because of promised resources.
 const maxPromisees = 3
 
-// promisedTo identifies a limit that promises count against.
-type promisedTo struct {
-	queue    string // "" for the whole cluster
-	resource string
-}
-
-// promisees are the gangs with promised resources.
-type promisees struct {
-	first []*framework.Job // in the order of turns
-	more  int
-}
-
 // NamePromisees adds the gangs whose promised resources block a gang that waits for admission.
 func (s *Cycle) NamePromisees(v *explain.Verdict) {
 	if v.Limit == nil || v.Limit.Promised <= 0 {

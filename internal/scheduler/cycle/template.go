@@ -2,6 +2,7 @@ package cycle
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
@@ -35,3 +36,17 @@ func (s *Cycle) countTemplates(j *framework.Job) bool {
 	}
 	return !slices.ContainsFunc(list, func(d framework.Template) bool { return s.countEmptySlots(d.Placements, d.Request) < d.Count })
 }
+
+// acceptsCandidates reports whether pods of which only the requests are known may be placed on a node. Taints exclude
+// pods that request no device: nodes with devices are the usual reason for taints, and pods that request a device
+// tolerate them.
+func (s *Cycle) acceptsCandidates(id model.NodeID, each model.Request) bool {
+	info := s.View.Nodes.Info[id]
+	if info.Unschedulable {
+		return false
+	}
+	return len(info.Taints) == 0 || slices.ContainsFunc(each, func(t model.Term) bool { return isDevice(s.Cluster.Resources.Name(int(t.Index))) })
+}
+
+// isDevice reports whether a resource has a name with a domain, such as nvidia.com/gpu.
+func isDevice(name string) bool { return strings.Contains(name, "/") }

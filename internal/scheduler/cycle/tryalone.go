@@ -121,3 +121,24 @@ func (s *Cycle) endOf(t *model.Task, id model.NodeID, evicted bool) (reservation
 	}
 	return e, true
 }
+
+// cacheCouldStart caches an answer for the rest of the cycle.
+func (s *Cycle) cacheCouldStart(j *framework.Job, could bool) {
+	if s.could == nil {
+		s.could = map[*framework.Job]bool{}
+	}
+	s.could[j] = could
+}
+
+// holdOwnPods makes a vacated queue hold the gang's own pods (1), or stops this (-1).
+func (s *Cycle) holdOwnPods(j *framework.Job, sign float64) {
+	if j.AllocatedTasks() == 0 {
+		return
+	}
+	for _, t := range j.Tasks {
+		if t.Status.IsAllocated() {
+			j.In.AddAllocated(t.Shape.Request, sign)
+			j.In.AddOccupied(t.Shape.Request, sign)
+		}
+	}
+}

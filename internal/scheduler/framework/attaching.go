@@ -1,8 +1,6 @@
 package framework
 
-import (
-	"time"
-)
+import "time"
 
 // Attaching holds the settings of the policy predicates for volumes and devices.
 type Attaching struct {

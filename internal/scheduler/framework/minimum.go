@@ -1,8 +1,6 @@
 package framework
 
-import (
-	"github.com/vc-batch/vc/internal/model"
-)
+import "github.com/vc-batch/vc/internal/model"
 
 // MinimumTasks returns the tasks that bring the job to its minimum, in the order in which a round would place them.
 func (j *Job) MinimumTasks() []*model.Task {

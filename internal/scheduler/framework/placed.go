@@ -1,8 +1,6 @@
 package framework
 
-import (
-	"github.com/vc-batch/vc/internal/model"
-)
+import "github.com/vc-batch/vc/internal/model"
 
 // CountEvicted counts a task of the job as evicted in this cycle (sign 1) or undoes this (sign -1).
 func (j *Job) CountEvicted(t *model.Task, sign int) {

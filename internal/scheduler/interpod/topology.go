@@ -1,8 +1,6 @@
 package interpod
 
-import (
-	"github.com/vc-batch/vc/internal/model"
-)
+import "github.com/vc-batch/vc/internal/model"
 
 // none is the domain of a node that has no value for a topology key.
 const none = int32(-1)

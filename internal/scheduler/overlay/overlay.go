@@ -15,9 +15,7 @@
 // Each engine has its own Overlay.
 package overlay
 
-import (
-	"github.com/vc-batch/vc/internal/model"
-)
+import "github.com/vc-batch/vc/internal/model"
 
 // Overlay holds the nodes' free resources during a cycle. Rows are indexed by model.NodeID and have the model's
 // stride.

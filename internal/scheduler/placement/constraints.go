@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
@@ -33,4 +34,18 @@ type Preference interface {
 	FindNode(j *framework.Job, t *model.Task) (model.NodeID, bool)
 	// Reset forgets what was used.
 	Reset()
+}
+
+// Limits selects which limits of the queue count in a round.
+type Limits int
+
+// Share counts all limits; Capability counts the queue's capability but not its share.
+const (
+	Share Limits = iota
+	Capability
+)
+
+// appliesTo reports whether a verdict is about a limit that counts.
+func (l Limits) appliesTo(v explain.Verdict) bool {
+	return v.Code != "" && (l == Share || v.Code != reason.OverDeserved)
 }

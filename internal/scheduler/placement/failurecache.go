@@ -8,15 +8,6 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// cachedFailure caches that a gang of a single shape did not fit in this cycle. A gang that needs as many pods or more
-// does not fit either.
-type cachedFailure struct {
-	need    int
-	verdict explain.Verdict
-	free    uint32 // reservations that did not bind it, as a bit set
-	extra   bool   // the gang had its minimum, so resources that are being released did not count
-}
-
 // knownFailure returns the cached verdict if an equivalent gang already failed in this cycle.
 func (s *Placer) knownFailure(j *framework.Job) (explain.Verdict, bool) {
 	if !s.sharesFailures(j) {

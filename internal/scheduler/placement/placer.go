@@ -15,6 +15,7 @@
 package placement
 
 import (
+	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -41,4 +42,24 @@ type Placer struct {
 // New returns a Placer for a session.
 func New(s *session.Session) *Placer {
 	return &Placer{Session: s, failures: map[*model.Shape]cachedFailure{}}
+}
+
+// cachedFailure caches that a gang of a single shape did not fit in this cycle. A gang that needs as many pods or more
+// does not fit either.
+type cachedFailure struct {
+	need    int
+	verdict explain.Verdict
+	free    uint32 // reservations that did not bind it, as a bit set
+	extra   bool   // the gang had its minimum, so resources that are being released did not count
+}
+
+// Trial holds the conditions of a try at placing a gang while others are counted out.
+type Trial struct {
+	// Swap is the queue's allocation before others were counted out. The queue may hold that much again even if its
+	// share or capability has decreased. If nil, the limits apply.
+	Swap []float64
+	// Grow allows a gang that has its minimum to wait for resources too.
+	Grow bool
+	// First must be among the placed tasks; nil for any task.
+	First *model.Task
 }

@@ -98,26 +98,6 @@ func (r *round) retryPromisedNodes(mark int) bool {
 	return false
 }
 
-// findNode returns the node for a task.
-func (r *round) findNode(t *model.Task) (node model.NodeID, later, ok bool) {
-	s := r.s
-	if node, ok = r.findPreferred(t); ok {
-		return node, false, true
-	}
-	if r.atHome && t.Status == model.Pipelined {
-		now, wait := s.InForecast(), !s.InForecast() && (s.View.Releasing > 0 || s.IsEvicting())
-		if node, ok = s.BestAmong([]model.NodeID{t.Node}, r.job, t, now); ok {
-			return node, false, true
-		}
-		if wait {
-			if node, ok = s.BestAmong([]model.NodeID{t.Node}, r.job, t, true); ok {
-				return node, true, true
-			}
-		}
-	}
-	return s.FindNode(r.job, t)
-}
-
 // startOver undoes a try and starts over.
 func (r *round) startOver(mark int) {
 	r.undoPlacements(mark)
@@ -195,37 +175,4 @@ func (r *round) countAlone(shape *model.Shape, most int) int {
 	}
 	s.View.Rollback(mark)
 	return n
-}
-
-// orderedTasks returns the pending tasks, the shapes in front first.
-func (r *round) orderedTasks() []*model.Task {
-	if len(r.front) == 0 {
-		return r.job.Pending
-	}
-	ordered := make([]*model.Task, 0, len(r.job.Pending))
-	for _, shape := range r.front {
-		for _, t := range r.job.Pending {
-			if t.Shape == shape {
-				ordered = append(ordered, t)
-			}
-		}
-	}
-	for _, t := range r.job.Pending {
-		if !slices.Contains(r.front, t.Shape) {
-			ordered = append(ordered, t)
-		}
-	}
-	return ordered
-}
-
-// findPreferred returns the node for a task that is to be used before all others, if there is one. A round in a part of
-// the cluster has no such nodes.
-func (r *round) findPreferred(t *model.Task) (model.NodeID, bool) {
-	if r.s.Scope != nil {
-		return model.NoNode, false
-	}
-	if r.preferred != nil {
-		return r.preferred.FindNode(r.job, t)
-	}
-	return r.s.Constraints.FindLentNode(r.job, t)
 }

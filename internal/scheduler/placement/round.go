@@ -7,135 +7,9 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
-
-// Outcome is the result of a round.
-type Outcome int
-
-// The outcomes of a round.
-const (
-	Failed   Outcome = iota // nothing was placed
-	Kept                    // tasks were placed and will be bound
-	Reserved                // the gang fits after releases; the resources are promised to it
-)
-
-// Limits selects which limits of the queue count in a round.
-type Limits int
-
-// Share counts all limits; Capability counts the queue's capability but not its share.
-const (
-	Share Limits = iota
-	Capability
-)
-
-// appliesTo reports whether a verdict is about a limit that counts.
-func (l Limits) appliesTo(v explain.Verdict) bool {
-	return v.Code != "" && (l == Share || v.Code != reason.OverDeserved)
-}
-
-// PlaceGang places as many of a job's tasks as bring it to its minimum, or one more task if it has its minimum. It
-// places all of them or none: after Failed the session is unchanged and the job's verdict holds the reason.
-func (s *Placer) PlaceGang(j *framework.Job, filter session.Filter, limits Limits) Outcome {
-	s.Tried++
-	if filter == nil {
-		j.Attempts++
-	}
-	mayReserve := limits == Share && s.IsOverdue(j) // even if it does not fit
-	if v, known := s.knownFailure(j); known && filter == nil && !mayReserve {
-		j.Unsettled = false
-		s.SetVerdict(j, v)
-		return Failed
-	}
-	keepsRoom := filter == nil && limits == Share && s.Constraints.FirstOverdue() == j
-	defer s.Constraints.UseHeldResources(j)()
-	if filter == nil {
-		if len(j.Reserved) > 0 && s.trial.Swap == nil { // it may use what it was promised
-			s.trial.Swap = slices.Clone(j.In.Allocated)
-			defer func() { s.trial.Swap = nil }()
-		}
-		s.withdrawPromises(j)
-	}
-	mark := s.View.Mark()
-	r := round{s: s, job: j, filter: filter, limits: limits, placed: s.roundsOf[:0]}
-	r.tryOrders()
-	s.roundsOf = r.placed
-	if len(r.placed) > 0 && r.hasEnough() {
-		if v := s.Rules.MayStart(j); v.Code != "" {
-			v.Members = s.Members(j, len(r.placed))
-			r.undoPlacements(mark)
-			s.dropOldPromises(j)
-			s.SetVerdict(j, v)
-			return Failed
-		}
-	}
-	switch {
-	case r.hasEnough() && len(r.placed) > 0 && r.promises == 0:
-		s.commitPlaced(j, r.placed)
-		return Kept
-	case r.hasEnough() && len(r.placed) > 0 && filter == nil:
-		s.commitPromised(j, r.placed)
-		return Reserved
-	}
-	v := r.failureVerdict()
-	if keepsRoom && v.Code != reason.TooLarge && s.IsOverdue(j) {
-		j.Unsettled = true     // how many of its pods find resources, and where, may change with fewer resources too
-		if r.placePart(mark) { // what is already free is reserved for it
-			v = r.failureVerdict()
-			v.Detail = "nothing needs to be done: it has exceeded its maximum waiting time, so free resources are reserved for it"
-			s.commitPromised(j, r.placed)
-			s.SetVerdict(j, v)
-			return Reserved
-		}
-	}
-	r.undoPlacements(mark)
-	if filter != nil && len(j.Promised)+len(j.Reserved) > 0 { // the gang waits for these resources, not for the filtered tasks
-		return Failed
-	}
-	v = s.Constraints.ExplainHeld(j, v, limits)
-	s.cacheFailure(j, &r, v)
-	if filter == nil {
-		s.dropOldPromises(j)
-	}
-	s.SetVerdict(j, v)
-	return Failed
-}
-
-// WouldFit runs a round and undoes it. It reports whether the gang would fit now.
-func (s *Placer) WouldFit(j *framework.Job) bool {
-	mark := s.View.Mark()
-	r := round{s: s, job: j, placed: s.roundsOf[:0]}
-	r.tryOrders()
-	s.roundsOf = r.placed
-	ok := r.hasEnough() && len(r.placed) > 0
-	r.undoPlacements(mark)
-	return ok
-}
-
-// WouldStart reports whether a round would place the gang now, without waiting for resources that are being released,
-// and how many tasks it placed. It undoes the round.
-func (s *Placer) WouldStart(j *framework.Job, limits Limits) (starts bool, placed int) {
-	unsettled, mark := j.Unsettled, s.View.Mark()
-	r := round{s: s, job: j, quiet: true, limits: limits}
-	r.tryOrders()
-	placed = len(r.placed)
-	starts = r.hasEnough() && placed > 0 && r.promises == 0
-	r.undoPlacements(mark)
-	j.Unsettled = unsettled
-	return starts, placed
-}
-
-// placePart places what can be placed of a gang that does not fit as a whole. It reports whether that is anything.
-func (r *round) placePart(mark int) bool {
-	if r.extra {
-		return false
-	}
-	if len(r.placed) == 0 { // the last of several tries was undone
-		r.startOver(mark)
-		r.placeOnce()
-	}
-	return len(r.placed) > 0
-}
 
 // round is one try at placing a gang.
 type round struct {
@@ -408,4 +282,96 @@ func (r *round) requestedTotal() model.Vec {
 		n++
 	}
 	return sum
+}
+
+// structure holds the counts of a round of a structured gang.
+type structure struct {
+	missing map[*model.SubGroupPolicy]int // number of missing groups
+	placed  map[*framework.Group]int
+	done    map[*model.Task]bool
+	pending map[*framework.Group][]*model.Task
+	// hopeless holds, by policy, how many pods of a group did not fit together.
+	hopeless map[*model.SubGroupPolicy]int
+	// short is the group that failed first; shortIn is the HyperNode that was tried for it.
+	short   *framework.Group
+	shortIn string
+}
+
+// findNode returns the node for a task.
+func (r *round) findNode(t *model.Task) (node model.NodeID, later, ok bool) {
+	s := r.s
+	if node, ok = r.findPreferred(t); ok {
+		return node, false, true
+	}
+	if r.atHome && t.Status == model.Pipelined {
+		now, wait := s.InForecast(), !s.InForecast() && (s.View.Releasing > 0 || s.IsEvicting())
+		if node, ok = s.BestAmong([]model.NodeID{t.Node}, r.job, t, now); ok {
+			return node, false, true
+		}
+		if wait {
+			if node, ok = s.BestAmong([]model.NodeID{t.Node}, r.job, t, true); ok {
+				return node, true, true
+			}
+		}
+	}
+	return s.FindNode(r.job, t)
+}
+
+// orderedTasks returns the pending tasks, the shapes in front first.
+func (r *round) orderedTasks() []*model.Task {
+	if len(r.front) == 0 {
+		return r.job.Pending
+	}
+	ordered := make([]*model.Task, 0, len(r.job.Pending))
+	for _, shape := range r.front {
+		for _, t := range r.job.Pending {
+			if t.Shape == shape {
+				ordered = append(ordered, t)
+			}
+		}
+	}
+	for _, t := range r.job.Pending {
+		if !slices.Contains(r.front, t.Shape) {
+			ordered = append(ordered, t)
+		}
+	}
+	return ordered
+}
+
+// findPreferred returns the node for a task that is to be used before all others, if there is one. A round in a part of
+// the cluster has no such nodes.
+func (r *round) findPreferred(t *model.Task) (model.NodeID, bool) {
+	if r.s.Scope != nil {
+		return model.NoNode, false
+	}
+	if r.preferred != nil {
+		return r.preferred.FindNode(r.job, t)
+	}
+	return r.s.Constraints.FindLentNode(r.job, t)
+}
+
+// heldForLimit returns what a queue holds with respect to a limit. Lingering pods count against a capability, but not
+// against a share.
+func (s *Placer) heldForLimit(v *explain.Verdict, q *queue.Queue) []float64 {
+	if v.Code != reason.OverCapability || v.Limit == nil || v.Limit.Ending == 0 {
+		return q.Allocated
+	}
+	held := slices.Clone(q.Allocated)
+	for i, lingers := range q.Lingering {
+		held[i] += lingers
+	}
+	return held
+}
+
+// mayHoldAgain reports whether a queue may hold the requested amount because it held it before.
+func (s *Placer) mayHoldAgain(v *explain.Verdict, held []float64, asked model.Request) bool {
+	if s.trial.Swap == nil || v.Limit == nil || v.Limit.Resource == "" {
+		return false
+	}
+	for _, t := range asked {
+		if held[t.Index]+float64(t.Value) > s.trial.Swap[t.Index]+queue.Epsilon {
+			return false
+		}
+	}
+	return true
 }

@@ -1,25 +1,9 @@
 package placement
 
 import (
-	"slices"
-
-	"github.com/vc-batch/vc/api/reason"
-	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
-	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
-
-// Trial holds the conditions of a try at placing a gang while others are counted out.
-type Trial struct {
-	// Swap is the queue's allocation before others were counted out. The queue may hold that much again even if its
-	// share or capability has decreased. If nil, the limits apply.
-	Swap []float64
-	// Grow allows a gang that has its minimum to wait for resources too.
-	Grow bool
-	// First must be among the placed tasks; nil for any task.
-	First *model.Task
-}
 
 // FitsInTrial reports whether a gang would be placed now. It undoes the placement.
 func (s *Placer) FitsInTrial(j *framework.Job, trial Trial) bool {
@@ -45,32 +29,6 @@ func (s *Placer) PlaceAfterEvictions(j *framework.Job, trial Trial) Outcome {
 	defer func() { s.trial = Trial{} }()
 	s.ForgetFailures()
 	return s.PlaceGang(j, nil, Share)
-}
-
-// heldForLimit returns what a queue holds with respect to a limit. Lingering pods count against a capability, but not
-// against a share.
-func (s *Placer) heldForLimit(v *explain.Verdict, q *queue.Queue) []float64 {
-	if v.Code != reason.OverCapability || v.Limit == nil || v.Limit.Ending == 0 {
-		return q.Allocated
-	}
-	held := slices.Clone(q.Allocated)
-	for i, lingers := range q.Lingering {
-		held[i] += lingers
-	}
-	return held
-}
-
-// mayHoldAgain reports whether a queue may hold the requested amount because it held it before.
-func (s *Placer) mayHoldAgain(v *explain.Verdict, held []float64, asked model.Request) bool {
-	if s.trial.Swap == nil || v.Limit == nil || v.Limit.Resource == "" {
-		return false
-	}
-	for _, t := range asked {
-		if held[t.Index]+float64(t.Value) > s.trial.Swap[t.Index]+queue.Epsilon {
-			return false
-		}
-	}
-	return true
 }
 
 // TryMinimum places a gang's minimum if it fits now, also while the session is in a forecast. It uses preferred

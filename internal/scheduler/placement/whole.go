@@ -13,19 +13,6 @@ import (
 // A structured gang has sub-groups, which are placed as a whole, or a network topology. Its domains are tried one
 // after another, the narrowest first. Placements that do not suffice are undone.
 
-// structure holds the counts of a round of a structured gang.
-type structure struct {
-	missing map[*model.SubGroupPolicy]int // number of missing groups
-	placed  map[*framework.Group]int
-	done    map[*model.Task]bool
-	pending map[*framework.Group][]*model.Task
-	// hopeless holds, by policy, how many pods of a group did not fit together.
-	hopeless map[*model.SubGroupPolicy]int
-	// short is the group that failed first; shortIn is the HyperNode that was tried for it.
-	short   *framework.Group
-	shortIn string
-}
-
 // point is a state of a round to return to.
 type point struct {
 	mark, placed, promises int

@@ -1,7 +1,6 @@
 package reservation
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/placement"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
-	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 const (
@@ -21,28 +19,6 @@ const (
 	// MaxHeads is how many gangs of a queue are tried to find one whose start time can be computed.
 	MaxHeads = 3
 )
-
-// Reservation holds resources for a gang from the latest time at which it can start. Other gangs may start before
-// it only if they do not delay it: they have ended by then, or fit besides it on its nodes and in its queue. (EASY
-// backfilling: Lifka, "The ANL/IBM SP Scheduling System", 1995.)
-type Reservation struct {
-	Job *framework.Job
-	At  time.Time
-	// Placed holds the nodes where it would start.
-	Placed []framework.Placed
-
-	turn    int
-	request model.Request
-	// Room holds what its nodes have free besides it at that time.
-	Room map[model.NodeID][]int64
-	// Idle lists the nodes where it uses resources that are idle now.
-	Idle []model.NodeID
-	// since is the end of the first task whose resources it uses.
-	since time.Time
-	// ended holds, by queue, the resources of tasks that end before that time.
-	ended map[*queue.Queue]model.Request
-	order []*queue.Queue // keys of ended
-}
 
 // AllowsBackfill reports whether gangs of a queue may pass a gang that has a reservation.
 func AllowsBackfill(q *queue.Queue) bool {
@@ -177,46 +153,6 @@ func (l *Lookahead) reserveAt(j *framework.Job, at time.Time, from int) (*Reserv
 	return r, true
 }
 
-// sumEndings sums what ends before the reservation begins.
-func (r *Reservation) sumEndings(endings []Ending) {
-	r.ended, r.order = map[*queue.Queue]model.Request{}, nil
-	sums := map[*queue.Queue]*model.Vec{}
-	for i := range endings {
-		e := &endings[i]
-		if e.At.After(r.At) {
-			break
-		}
-		if e.Queue == nil || e.Leaving {
-			continue
-		}
-		sum := sums[e.Queue]
-		if sum == nil {
-			sum = &model.Vec{}
-			sums[e.Queue], r.order = sum, append(r.order, e.Queue)
-		}
-		sum.Add(e.Task.Shape.Request)
-	}
-	for q, sum := range sums {
-		r.ended[q] = session.ToRequest(*sum)
-	}
-}
-
-// CountEnded adds a request to the resources that end in a queue before the reservation begins.
-func (r *Reservation) CountEnded(q *queue.Queue, request model.Request, sign int64) {
-	sum, known := r.ended[q]
-	if !known {
-		r.order = append(r.order, q)
-	}
-	for _, t := range request {
-		at, found := slices.BinarySearchFunc(sum, t.Index, func(o model.Term, index int32) int { return cmp.Compare(o.Index, index) })
-		if !found {
-			sum = slices.Insert(sum, at, model.Term{Index: t.Index})
-		}
-		sum[at].Value += sign * t.Value
-	}
-	r.ended[q] = sum
-}
-
 // activateReservation activates a reservation: from now on, its nodes accept only tasks that do not delay it.
 func (s *Planner) activateReservation(r *Reservation) {
 	s.Reservations = append(s.Reservations, r)
@@ -235,16 +171,6 @@ func (s *Planner) activateReservation(r *Reservation) {
 	})
 }
 
-// restrictsTask reports whether a reservation restricts a task: its gang is behind, and the task does not end by then.
-func (s *Planner) restrictsTask(r *Reservation, j *framework.Job, t *model.Task) bool {
-	return s.IsBehind(r, j) && !s.endsBy(t, r.At)
-}
-
-// RestrictsAny reports whether a reservation restricts one of a gang's tasks.
-func (s *Planner) RestrictsAny(r *Reservation, j *framework.Job) bool {
-	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return s.restrictsTask(r, j, t) })
-}
-
 // TakeFirstTurn moves a gang before all reservations, until undo is called. It simulates another order.
 func (s *Planner) TakeFirstTurn(j *framework.Job) (undo func()) {
 	if len(s.Reservations) == 0 || s.turns == nil {
@@ -259,40 +185,6 @@ func (s *Planner) TakeFirstTurn(j *framework.Job) (undo func()) {
 			delete(s.turns, j)
 		}
 	}
-}
-
-// IsBehind reports whether a gang is behind the gang of a reservation.
-func (s *Planner) IsBehind(r *Reservation, j *framework.Job) bool {
-	turn, had := s.turns[j]
-	return j != r.Job && (!had || turn >= r.turn)
-}
-
-// FreeReservations returns the reservations that do not restrict any, or all, of a gang's tasks, as a bit set. Bits of
-// reservations that do not exist yet are set.
-func (s *Planner) FreeReservations(j *framework.Job, anyTask bool) uint32 {
-	free := ^uint32(0)
-	for i, r := range s.Reservations {
-		binds := func(t *model.Task) bool { return s.restrictsTask(r, j, t) }
-		frees := func(t *model.Task) bool { return !s.restrictsTask(r, j, t) }
-		if anyTask && !slices.ContainsFunc(j.Pending, frees) || !anyTask && slices.ContainsFunc(j.Pending, binds) {
-			free &^= 1 << i
-		}
-	}
-	return free
-}
-
-// endsBy reports whether a task that starts now has ended by a time.
-func (s *Planner) endsBy(t *model.Task, at time.Time) bool {
-	length, known := t.RunTime().AssumedLength()
-	return known && !s.currentTime().Add(length).After(at)
-}
-
-// currentTime returns the current time of the forecast; without a forecast, now.
-func (s *Planner) currentTime() time.Time {
-	if s.later.IsZero() {
-		return s.Now
-	}
-	return s.later
 }
 
 // updateReservation updates a reservation after a placement.
@@ -311,15 +203,6 @@ func (s *Planner) updateReservation(r *Reservation, j *framework.Job, t *model.T
 	}
 }
 
-func fitsRow(request model.Request, row []int64) bool {
-	for _, t := range request {
-		if int(t.Index) >= len(row) || t.Value > row[t.Index] {
-			return false
-		}
-	}
-	return true
-}
-
 // CheckReserved returns a verdict if a queue's limits would not leave room for a reservation if the task started
 // now.
 func (s *Planner) CheckReserved(j *framework.Job, t *model.Task) explain.Verdict {
@@ -329,14 +212,6 @@ func (s *Planner) CheckReserved(j *framework.Job, t *model.Task) explain.Verdict
 // CheckReservedBy is CheckReserved for the reservations that binds selects.
 func (s *Planner) CheckReservedBy(binds func(*Reservation) bool, j *framework.Job, t *model.Task) explain.Verdict {
 	return s.CheckReservedLimits(binds, j, t.Shape.Request)
-}
-
-// shiftLedger changes the ledger to the time when the reservation begins (-1) and back (1).
-func (r *Reservation) shiftLedger(sign float64) {
-	for _, q := range r.order {
-		q.AddAllocated(r.ended[q], sign)
-	}
-	r.Job.In.AddAllocated(r.request, -sign)
 }
 
 // ExplainReserved changes the verdict of a gang that does not fit because of reservations: it names the gangs with
@@ -427,4 +302,26 @@ func (s *Planner) CheckReservedLimits(binds func(*Reservation) bool, j *framewor
 		}
 	}
 	return explain.Verdict{}
+}
+
+// maxLendable bounds the nodes of a reservation that are tried for one task.
+const maxLendable = 256
+
+// FindLentNode returns a node whose idle resources are reserved and can be used only by tasks that end before the
+// reservation begins, as this task does. Resources elsewhere then stay available to tasks that run longer.
+func (s *Planner) FindLentNode(j *framework.Job, t *model.Task) (model.NodeID, bool) {
+	if len(s.Reservations) == 0 || s.IsEvicting() || t.Shape.Preferred != nil {
+		return model.NoNode, false
+	}
+	for _, kept := range s.Reservations {
+		if !s.IsBehind(kept, j) || s.restrictsTask(kept, j, t) {
+			continue
+		}
+		for _, id := range kept.Idle[:min(len(kept.Idle), maxLendable)] {
+			if !fitsRow(t.Shape.Request, kept.Room[id]) && s.FitsOn(j, t, id) {
+				return id, true
+			}
+		}
+	}
+	return model.NoNode, false
 }

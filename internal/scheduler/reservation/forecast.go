@@ -18,40 +18,6 @@ const (
 	maxLooked = 6_000
 )
 
-// Forecast is the estimated start of a gang.
-type Forecast struct {
-	At    time.Time
-	Known bool
-	// Certain is true if the gang starts by then, provided that running tasks end at their limits and no new gangs
-	// arrive.
-	Certain bool
-	// Why describes the basis of the estimate, or why it is unknown.
-	Why string
-}
-
-// Texts of forecasts.
-const (
-	byLimits     = "from the time limits of the running jobs and the jobs ahead of it"
-	noLimits     = "unknown: the jobs that it waits for have no time limit"
-	switchedOff  = "unknown: forecasts require action backfill with its argument easy"
-	tooFar       = "unknown: too many jobs are ahead of it"
-	neverStarts  = "never: it cannot start with its current request"
-	besidePods   = "from the time limits of the running jobs and the jobs ahead of it; nothing is reserved for it, because its placement depends on other pods"
-	attaches     = "unknown: its volumes or devices are allocated when it starts"
-	notPlaceable = "unknown: "
-	// behindUnknown is for gangs of a strict queue that are behind a gang without a forecast.
-	behindUnknown = "unknown: its queue is strict, and the start of a job ahead of it is unknown"
-)
-
-// Hopeless is the forecast of a gang that can never start.
-var Hopeless = Forecast{Why: neverStarts}
-
-// Unforeseen is the forecast of a gang without known run times.
-var Unforeseen = Forecast{Why: noLimits}
-
-// Unlooked is the forecast of every gang if limits are known but the configuration disables forecasts.
-var Unlooked = Forecast{Why: switchedOff}
-
 // ForecastStarts returns when the waiting gangs start if running tasks end at their limits and no new gangs arrive. It
 // simulates time on the overlay, with the turns and reservations of action allocate, and undoes everything.
 func (s *Planner) ForecastStarts() map[*framework.Job]Forecast {
@@ -309,4 +275,34 @@ func (f *forecaster) lookFurther(j *framework.Job, last *Reservation) (r *Reserv
 		l.rewindTo(next, mark)
 	}
 	return r, ok
+}
+
+// countSlots counts the slots for all shapes of the waiting gangs.
+func (f *forecaster) countSlots() {
+	f.slots = map[*model.Shape]*slots{}
+	for _, j := range f.jobs {
+		for _, shape := range j.PendingShapes() {
+			if f.slots[shape] == nil {
+				f.slots[shape] = f.s.slotsOf(shape)
+			}
+		}
+	}
+}
+
+// nodesMayFit reports whether a gang may fit, as far as the nodes' free resources show.
+func (f *forecaster) nodesMayFit(j *framework.Job) bool {
+	sum := 0
+	for _, shape := range j.PendingShapes() {
+		if sum += f.slots[shape].sum; sum >= j.Need() {
+			return true
+		}
+	}
+	return false
+}
+
+// recountNode updates the counts of all shapes for a node whose free resources changed.
+func (f *forecaster) recountNode(id model.NodeID) {
+	for shape, n := range f.slots {
+		n.recountNode(f.s, shape, id)
+	}
 }

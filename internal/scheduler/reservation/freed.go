@@ -86,25 +86,3 @@ func (f *freedRoom) otherNodes(placed []framework.Placed) (nodes []model.NodeID)
 	}
 	return nodes
 }
-
-// maxLendable bounds the nodes of a reservation that are tried for one task.
-const maxLendable = 256
-
-// FindLentNode returns a node whose idle resources are reserved and can be used only by tasks that end before the
-// reservation begins, as this task does. Resources elsewhere then stay available to tasks that run longer.
-func (s *Planner) FindLentNode(j *framework.Job, t *model.Task) (model.NodeID, bool) {
-	if len(s.Reservations) == 0 || s.IsEvicting() || t.Shape.Preferred != nil {
-		return model.NoNode, false
-	}
-	for _, kept := range s.Reservations {
-		if !s.IsBehind(kept, j) || s.restrictsTask(kept, j, t) {
-			continue
-		}
-		for _, id := range kept.Idle[:min(len(kept.Idle), maxLendable)] {
-			if !fitsRow(t.Shape.Request, kept.Room[id]) && s.FitsOn(j, t, id) {
-				return id, true
-			}
-		}
-	}
-	return model.NoNode, false
-}

@@ -2,26 +2,15 @@ package reservation
 
 import (
 	"slices"
-	"time"
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/placement"
-	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // A running gang that loses pods is broken until new pods replace them. Until these exist, but only for a limited
 // time, the resources are held for recovery.
-
-// keeping holds the resources of lost pods for one gang.
-type keeping struct {
-	job   *framework.Job
-	in    *queue.Queue
-	room  []framework.Placed // what may be held
-	held  []framework.Placed // the part that is held
-	until time.Time
-}
 
 // HoldForRecovery holds the resources of lost pods. Call it before anything is placed.
 func (s *Planner) HoldForRecovery() {
@@ -135,12 +124,6 @@ func (s *Planner) AppendHeldEndings(list []Ending) []Ending {
 		}
 	}
 	return list
-}
-
-// ExplainHeld changes the verdict of a gang that would fit with the resources of lingering pods, or with resources held
-// for other gangs: it names these pods or gangs.
-func (s *Planner) ExplainHeld(j *framework.Job, v explain.Verdict, limits placement.Limits) explain.Verdict {
-	return s.explainLost(j, s.explainLingering(j, v, limits), limits)
 }
 
 // explainLost changes the verdict of a gang that would fit with resources held for other gangs: it names these gangs.

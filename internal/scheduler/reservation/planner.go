@@ -58,3 +58,12 @@ type Waiting interface {
 	// MayHold returns why a queue may not hold a request more, ignoring what it reserves for two gangs.
 	MayHold(q *queue.Queue, request model.Request, one, two *framework.Job) explain.Verdict
 }
+
+// keeping holds the resources of lost pods for one gang.
+type keeping struct {
+	job   *framework.Job
+	in    *queue.Queue
+	room  []framework.Placed // what may be held
+	held  []framework.Placed // the part that is held
+	until time.Time
+}

@@ -1,9 +1,7 @@
 package reservation
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vc-batch/vc/internal/model"
@@ -11,110 +9,6 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/placement"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
-
-// Ending is a task on a node that ends at a known time, at the latest.
-type Ending struct {
-	At   time.Time
-	Task *model.Task
-	Node model.NodeID
-	// Queue is the queue that the task counts in; nil if there is none.
-	Queue *queue.Queue
-	// Leaving is true if its resources are already being released, Promised if it holds only a promise of resources.
-	Leaving, Promised bool
-	moves             bool // the time is not fixed yet
-}
-
-// EndingLog caches, between cycles, the tasks that end at known times, in order. Only changed nodes are read again.
-type EndingLog struct {
-	list       []Ending
-	fresh      []Ending
-	seen       uint64 // generation of the model
-	nodes      uint64 // generation of the set of nodes
-	estimates  uint64 // generation of the gangs' estimates
-	changed    []bool // by node
-	hasChanged []model.NodeID
-}
-
-// updateFrom updates the log from the model at a time.
-func (l *EndingLog) updateFrom(s *Planner) {
-	c := s.Cluster
-	if len(l.changed) < c.Nodes.Len() {
-		l.changed = make([]bool, c.Nodes.Len())
-	}
-	change := func(id model.NodeID) {
-		if !l.changed[id] {
-			l.changed[id] = true
-			l.hasChanged = append(l.hasChanged, id)
-		}
-	}
-	if l.seen == 0 || l.nodes != c.NodeSetGen || l.estimates != c.EstimateGen || !c.NodesSince(l.seen, change) {
-		for _, id := range s.View.Order {
-			change(id)
-		}
-		l.list = l.list[:0]
-	}
-	l.seen, l.nodes, l.estimates = c.Gen(), c.NodeSetGen, c.EstimateGen
-	for i := range l.list { // endings whose time is not fixed
-		if e := &l.list[i]; e.moves || !e.At.After(s.Now) {
-			change(e.Node)
-		}
-	}
-	l.fresh = l.fresh[:0]
-	for _, id := range l.hasChanged {
-		if s.View.Rank[id] >= 0 {
-			l.collectNode(s, id)
-		}
-	}
-	slices.SortFunc(l.fresh, compareEndings)
-	l.mergeFresh()
-	for _, id := range l.hasChanged {
-		l.changed[id] = false
-	}
-	l.hasChanged = l.hasChanged[:0]
-}
-
-// collectNode reads the tasks of one node.
-func (l *EndingLog) collectNode(s *Planner, id model.NodeID) {
-	for _, t := range s.View.Nodes.Tasks[id] {
-		e := Ending{At: s.Now, Task: t, Node: id}
-		switch {
-		case t.Status == model.Releasing:
-			e.Leaving, e.moves = true, true
-		case t.Status == model.Lingering: // its end is unknown
-			continue
-		default:
-			at, known := t.LatestEndTime(s.Now)
-			if !known {
-				continue
-			}
-			e.At, e.Promised = at, t.Status == model.Pipelined
-			e.moves = t.Started.IsZero() || t.Started.After(s.Now)
-		}
-		l.fresh = append(l.fresh, e)
-	}
-}
-
-// mergeFresh inserts the collected endings.
-func (l *EndingLog) mergeFresh() {
-	kept := l.list[:0]
-	for i := range l.list {
-		if !l.changed[l.list[i].Node] {
-			kept = append(kept, l.list[i])
-		}
-	}
-	n, m := len(kept), len(l.fresh)
-	kept = slices.Grow(kept, m)[:n+m]
-	for at := n + m - 1; m > 0; at-- {
-		if n > 0 && compareEndings(kept[n-1], l.fresh[m-1]) > 0 {
-			kept[at] = kept[n-1]
-			n--
-		} else {
-			kept[at] = l.fresh[m-1]
-			m--
-		}
-	}
-	l.list = kept
-}
 
 // KnownEndings returns the tasks that end at known times, in order. Tasks placed in this cycle start now; evicted ones
 // leave. The list is computed once per cycle and again after changes of the overlay.
@@ -126,7 +20,7 @@ func (s *Planner) KnownEndings() []Ending {
 		s.EndingLog = &EndingLog{}
 	}
 	if !s.endingsKnown {
-		s.EndingLog.updateFrom(s)
+		s.EndingLog.updateFrom(s.Session)
 		s.endingsKnown = true
 	}
 	s.endingsAt = s.View.Mark()
@@ -167,10 +61,6 @@ func (s *Planner) queueOf(t *model.Task) *queue.Queue {
 		return nil
 	}
 	return s.Ledger.Of(t.Gang.Queue)
-}
-
-func compareEndings(a, b Ending) int {
-	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Task.Namespace, b.Task.Namespace), strings.Compare(a.Task.Name, b.Task.Name))
 }
 
 // Lookahead is a forecast: the session at a later time, when all tasks that end before it have ended. It changes
@@ -347,4 +237,34 @@ func laterTime(a, b time.Time) time.Time {
 		return a
 	}
 	return b
+}
+
+// advanceToCapacity advances the forecast until the nodes have room for a gang, counting each pod separately, and its
+// queue has too. It reports whether this happens. Before that time the gang cannot fit.
+func (l *Lookahead) advanceToCapacity(j *framework.Job) bool {
+	shapes := j.PendingShapes()
+	counts := make([]*slots, len(shapes))
+	enough := func() bool {
+		sum := 0
+		for _, n := range counts {
+			sum += n.sum
+		}
+		return sum >= j.Need() && l.s.queueMayAllow(j)
+	}
+	for i, shape := range shapes {
+		counts[i] = l.s.slotsLeftFor(j, shape)
+	}
+	for !enough() {
+		if l.next == len(l.endings) {
+			return false
+		}
+		first := l.next
+		l.AdvanceTo(l.endings[first].At)
+		for i := first; i < l.next; i++ {
+			for k, shape := range shapes {
+				counts[k].recountNode(l.s, shape, l.endings[i].Node)
+			}
+		}
+	}
+	return true
 }

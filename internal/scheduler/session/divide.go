@@ -1,8 +1,6 @@
 package session
 
-import (
-	"github.com/vc-batch/vc/internal/model"
-)
+import "github.com/vc-batch/vc/internal/model"
 
 // DivideAgain divides the cluster among queues again, because a simulation changed what queues request or may have. Pods
 // of more shapes count as waiting in queues. The caller changes the queues before it calls redivide, and restores

@@ -64,3 +64,11 @@ func (s *Session) FitsOn(j *framework.Job, t *model.Task, id model.NodeID) bool 
 	code, _ := checkRules(s.nodeRules(j, t), j, t, id, false)
 	return code == ""
 }
+
+// setTooLarge sets a verdict to IsTooLarge, with the resources that no node has enough of.
+func setTooLarge(v *explain.Verdict, limits []explain.Limit) {
+	v.Code, v.Limit, v.More = reason.TooLarge, nil, nil
+	if len(limits) > 0 {
+		v.Limit, v.More = &limits[0], limits[1:]
+	}
+}

@@ -119,36 +119,6 @@ func (s *Session) firstByRules(j *framework.Job, t *model.Task, rules []framewor
 	return node, true
 }
 
-// refusals holds the nodes that rules rejected for a task, in one try, by NodeID.
-type refusals struct {
-	like  *model.Task // a task of the same shape and run time
-	stamp uint32
-	at    []uint32
-}
-
-// resetForTask returns the rejections for a task; equal tasks share them.
-func (r *refusals) resetForTask(t *model.Task, nodes int) *refusals {
-	if len(r.at) < nodes {
-		r.at = append(r.at, make([]uint32, nodes-len(r.at))...)
-	}
-	if r.like == nil || r.like.Shape != t.Shape || r.like.RunTime() != t.RunTime() {
-		r.like = t
-		r.stamp++
-	}
-	return r
-}
-
-// startTry starts another try.
-func (r *refusals) startTry() { r.like = nil }
-
-func (r *refusals) isRefusedNode(id model.NodeID) bool { return r != nil && r.at[id] == r.stamp }
-
-func (r *refusals) addRefused(id model.NodeID) {
-	if r != nil {
-		r.at[id] = r.stamp
-	}
-}
-
 // ruleJudge returns a function that reports why a node with enough free resources is rejected for a task; nil if no
 // rule applies.
 func (s *Session) ruleJudge(j *framework.Job, t *model.Task) func(model.NodeID) (reason.Code, string) {

@@ -19,7 +19,6 @@ package session
 import (
 	"time"
 
-	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
@@ -98,20 +97,6 @@ func (s *Session) WakeAt(at time.Time) {
 	}
 }
 
-// SetVerdict sets the job's reason to wait. A later verdict replaces an earlier one.
-func (s *Session) SetVerdict(j *framework.Job, v explain.Verdict) {
-	v.EvictedBy = j.EvictedBy
-	if v.Members == (explain.Members{}) { // the caller did not set it
-		v.Members = s.Members(j, 0)
-	}
-	v.Extra = j.AllocatedTasks() > 0 && j.IsSatisfied()
-	if !v.Extra {
-		s.addImpossible(j, &v)
-	}
-	j.Verdict = v
-	s.Touch(j)
-}
-
 // Touch marks the job's status to be updated at the end of the cycle.
 func (s *Session) Touch(j *framework.Job) {
 	if !j.Touched {
@@ -134,3 +119,33 @@ func (s *Session) EndForecast() { s.forecasts-- }
 
 // StartTry forgets which nodes were refused in the last try of a forecast.
 func (s *Session) StartTry() { s.refusals.startTry() }
+
+// Attacher checks the volumes and devices that pods attach, with kube-scheduler's own rules. Package kube
+// implements it. In programs that do not link that package, such pods are placed without these checks.
+type Attacher interface {
+	// Open starts a cycle. The returned rule is valid until the next cycle.
+	Open(s *Session, conf framework.Attaching) framework.NodeRule
+	// Decided returns what must be written before a task that was placed in this cycle is bound; nil for nothing.
+	Decided(t *model.Task, id model.NodeID) *decision.Attach
+	// Stamp returns a value that changes when a change of volumes or devices could help pods of a shape.
+	Stamp(s *model.Shape) uint64
+}
+
+// ranked is a queue and a priority in it.
+type ranked struct {
+	queue    *model.Queue
+	priority int32
+}
+
+// holders caches the gangs that hold nodes.
+type holders struct {
+	byQueue map[*model.Queue][]*model.Gang
+	sorted  bool // the gangs of each queue are in the reverse order of turns
+	yields  map[ranked]yield
+}
+
+// yield holds the resources of gangs of a queue that a gang of some priority may preempt.
+type yield struct {
+	minimums model.Request // the part for their minimums
+	all      model.Request
+}

@@ -18,14 +18,6 @@ func (s *Session) IsTooLarge(shape *model.Shape) bool {
 	return tooLarge
 }
 
-// setTooLarge sets a verdict to IsTooLarge, with the resources that no node has enough of.
-func setTooLarge(v *explain.Verdict, limits []explain.Limit) {
-	v.Code, v.Limit, v.More = reason.TooLarge, nil, nil
-	if len(limits) > 0 {
-		v.Limit, v.More = &limits[0], limits[1:]
-	}
-}
-
 // NeverStarts returns why a gang can never start: so many of its pods are larger than every node that the rest is less
 // than its minimum.
 func (s *Session) NeverStarts(j *framework.Job) (explain.Verdict, bool) {

@@ -9,31 +9,6 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// Scope restricts the search for nodes to a domain. It fills the domain's leaves one after another, so that a gang
-// uses as few of them as possible.
-type Scope struct {
-	Domain *model.Domain
-	// Leaves lists the domain's leaves in the order in which they are filled.
-	Leaves []*model.Domain
-	// Now excludes resources that are being released.
-	Now bool
-	// full holds the leaves that had no node for a shape.
-	full map[leafShape]bool
-}
-
-// ForgetFull forgets which leaves had no node, because resources were freed.
-func (sc *Scope) ForgetFull() {
-	if sc != nil {
-		sc.full = nil
-	}
-}
-
-type leafShape struct {
-	leaf  *model.Domain
-	shape *model.Shape
-	later bool
-}
-
 // RunWithin runs f with only the nodes of a domain; nil for all nodes.
 func (s *Session) RunWithin(d *model.Domain, f func()) {
 	before := s.Scope

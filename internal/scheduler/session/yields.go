@@ -8,19 +8,6 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// ranked is a queue and a priority in it.
-type ranked struct {
-	queue    *model.Queue
-	priority int32
-}
-
-// holders caches the gangs that hold nodes.
-type holders struct {
-	byQueue map[*model.Queue][]*model.Gang
-	sorted  bool // the gangs of each queue are in the reverse order of turns
-	yields  map[ranked]yield
-}
-
 // MayEnqueue is Rules.MayEnqueue for a gang that may preempt others of its queue: what these hold does not count.
 // Otherwise a full queue would never admit the gang, and a gang must be admitted to preempt.
 func (s *Session) MayEnqueue(j *framework.Job) explain.Verdict {
@@ -38,12 +25,6 @@ func (s *Session) MayEnqueue(j *framework.Job) explain.Verdict {
 		return explain.Verdict{}
 	}
 	return v
-}
-
-// yield holds the resources of gangs of a queue that a gang of some priority may preempt.
-type yield struct {
-	minimums model.Request // the part for their minimums
-	all      model.Request
 }
 
 // PreemptibleMinimums returns what gangs of a job's own queue hold for their minimums that the job may preempt; nil if

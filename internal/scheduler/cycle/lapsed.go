@@ -1,0 +1,46 @@
+package cycle
+
+import (
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// lapsedIn returns what gangs that could not start have reserved in a queue and its descendants, by resource; nil for
+// nothing.
+func (s *Cycle) lapsedIn(q *queue.Queue) []float64 { return s.lapsedByQueue()[q] }
+
+// lapsedByQueue computes lapsedIn for all queues.
+func (s *Cycle) lapsedByQueue() map[*queue.Queue][]float64 {
+	if s.lapsed != nil {
+		return s.lapsed
+	}
+	s.lapsed = map[*queue.Queue][]float64{}
+	var promised []*framework.Job
+	for _, j := range s.AllWaiting {
+		if j.HoldsPromise() {
+			promised = append(promised, j)
+		}
+	}
+	s.judgeCouldStart(promised)
+	for _, j := range promised {
+		if s.could[j] {
+			continue
+		}
+		for q := j.In; q != nil; q = q.Parent {
+			s.addLapsed(q, j.Sums.Inqueue)
+		}
+	}
+	return s.lapsed
+}
+
+func (s *Cycle) addLapsed(q *queue.Queue, reserved model.Vec) {
+	sum := s.lapsed[q]
+	if sum == nil {
+		sum = make([]float64, s.Cluster.Resources.Len())
+		s.lapsed[q] = sum
+	}
+	for i, v := range reserved {
+		sum[i] += float64(v)
+	}
+}

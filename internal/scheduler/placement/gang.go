@@ -1,0 +1,122 @@
+package placement
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Outcome is the result of a round.
+type Outcome int
+
+// The outcomes of a round.
+const (
+	Failed   Outcome = iota // nothing was placed
+	Kept                    // tasks were placed and will be bound
+	Reserved                // the gang fits after releases; the resources are promised to it
+)
+
+// PlaceGang places as many of a job's tasks as bring it to its minimum, or one more task if it has its minimum. It
+// places all of them or none: after Failed the session is unchanged and the job's verdict holds the reason.
+func (s *Placer) PlaceGang(j *framework.Job, filter session.Filter, limits Limits) Outcome {
+	s.Tried++
+	if filter == nil {
+		j.Attempts++
+	}
+	mayReserve := limits == Share && s.IsOverdue(j) // even if it does not fit
+	if v, known := s.knownFailure(j); known && filter == nil && !mayReserve {
+		j.Unsettled = false
+		s.SetVerdict(j, v)
+		return Failed
+	}
+	keepsRoom := filter == nil && limits == Share && s.Constraints.FirstOverdue() == j
+	defer s.Constraints.UseHeldResources(j)()
+	if filter == nil {
+		if len(j.Reserved) > 0 && s.trial.Swap == nil { // it may use what it was promised
+			s.trial.Swap = slices.Clone(j.In.Allocated)
+			defer func() { s.trial.Swap = nil }()
+		}
+		s.withdrawPromises(j)
+	}
+	mark := s.View.Mark()
+	r := round{s: s, job: j, filter: filter, limits: limits, placed: s.roundsOf[:0]}
+	r.tryOrders()
+	s.roundsOf = r.placed
+	if len(r.placed) > 0 && r.hasEnough() {
+		if v := s.Rules.MayStart(j); v.Code != "" {
+			v.Members = s.Members(j, len(r.placed))
+			r.undoPlacements(mark)
+			s.dropOldPromises(j)
+			s.SetVerdict(j, v)
+			return Failed
+		}
+	}
+	switch {
+	case r.hasEnough() && len(r.placed) > 0 && r.promises == 0:
+		s.commitPlaced(j, r.placed)
+		return Kept
+	case r.hasEnough() && len(r.placed) > 0 && filter == nil:
+		s.commitPromised(j, r.placed)
+		return Reserved
+	}
+	v := r.failureVerdict()
+	if keepsRoom && v.Code != reason.TooLarge && s.IsOverdue(j) {
+		j.Unsettled = true     // how many of its pods find resources, and where, may change with fewer resources too
+		if r.placePart(mark) { // what is already free is reserved for it
+			v = r.failureVerdict()
+			v.Detail = "nothing needs to be done: it has exceeded its maximum waiting time, so free resources are reserved for it"
+			s.commitPromised(j, r.placed)
+			s.SetVerdict(j, v)
+			return Reserved
+		}
+	}
+	r.undoPlacements(mark)
+	if filter != nil && len(j.Promised)+len(j.Reserved) > 0 { // the gang waits for these resources, not for the filtered tasks
+		return Failed
+	}
+	v = s.Constraints.ExplainHeld(j, v, limits)
+	s.cacheFailure(j, &r, v)
+	if filter == nil {
+		s.dropOldPromises(j)
+	}
+	s.SetVerdict(j, v)
+	return Failed
+}
+
+// WouldFit runs a round and undoes it. It reports whether the gang would fit now.
+func (s *Placer) WouldFit(j *framework.Job) bool {
+	mark := s.View.Mark()
+	r := round{s: s, job: j, placed: s.roundsOf[:0]}
+	r.tryOrders()
+	s.roundsOf = r.placed
+	ok := r.hasEnough() && len(r.placed) > 0
+	r.undoPlacements(mark)
+	return ok
+}
+
+// WouldStart reports whether a round would place the gang now, without waiting for resources that are being released,
+// and how many tasks it placed. It undoes the round.
+func (s *Placer) WouldStart(j *framework.Job, limits Limits) (starts bool, placed int) {
+	unsettled, mark := j.Unsettled, s.View.Mark()
+	r := round{s: s, job: j, quiet: true, limits: limits}
+	r.tryOrders()
+	placed = len(r.placed)
+	starts = r.hasEnough() && placed > 0 && r.promises == 0
+	r.undoPlacements(mark)
+	j.Unsettled = unsettled
+	return starts, placed
+}
+
+// placePart places what can be placed of a gang that does not fit as a whole. It reports whether that is anything.
+func (r *round) placePart(mark int) bool {
+	if r.extra {
+		return false
+	}
+	if len(r.placed) == 0 { // the last of several tries was undone
+		r.startOver(mark)
+		r.placeOnce()
+	}
+	return len(r.placed) > 0
+}

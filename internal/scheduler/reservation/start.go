@@ -1,0 +1,37 @@
+package reservation
+
+import "time"
+
+// Texts of forecasts.
+const (
+	byLimits     = "from the time limits of the running jobs and the jobs ahead of it"
+	noLimits     = "unknown: the jobs that it waits for have no time limit"
+	switchedOff  = "unknown: forecasts require action backfill with its argument easy"
+	tooFar       = "unknown: too many jobs are ahead of it"
+	neverStarts  = "never: it cannot start with its current request"
+	besidePods   = "from the time limits of the running jobs and the jobs ahead of it; nothing is reserved for it, because its placement depends on other pods"
+	attaches     = "unknown: its volumes or devices are allocated when it starts"
+	notPlaceable = "unknown: "
+	// behindUnknown is for gangs of a strict queue that are behind a gang without a forecast.
+	behindUnknown = "unknown: its queue is strict, and the start of a job ahead of it is unknown"
+)
+
+// Hopeless is the forecast of a gang that can never start.
+var Hopeless = Forecast{Why: neverStarts}
+
+// Unforeseen is the forecast of a gang without known run times.
+var Unforeseen = Forecast{Why: noLimits}
+
+// Unlooked is the forecast of every gang if limits are known but the configuration disables forecasts.
+var Unlooked = Forecast{Why: switchedOff}
+
+// Forecast is the estimated start of a gang.
+type Forecast struct {
+	At    time.Time
+	Known bool
+	// Certain is true if the gang starts by then, provided that running tasks end at their limits and no new gangs
+	// arrive.
+	Certain bool
+	// Why describes the basis of the estimate, or why it is unknown.
+	Why string
+}

@@ -1,0 +1,20 @@
+package session
+
+import (
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/framework"
+)
+
+// SetVerdict sets the job's reason to wait. A later verdict replaces an earlier one.
+func (s *Session) SetVerdict(j *framework.Job, v explain.Verdict) {
+	v.EvictedBy = j.EvictedBy
+	if v.Members == (explain.Members{}) { // the caller did not set it
+		v.Members = s.Members(j, 0)
+	}
+	v.Extra = j.AllocatedTasks() > 0 && j.IsSatisfied()
+	if !v.Extra {
+		s.addImpossible(j, &v)
+	}
+	j.Verdict = v
+	s.Touch(j)
+}
