@@ -1,4 +1,5 @@
-// Package podlogs follows the logs of several pods at once and keeps their last lines, which the dashboard shows.
+// Package podlogs follows the logs of several pods at once and keeps their last lines, which the dashboard shows. Its
+// Position serves all readers that reopen a log where it broke off.
 //
 //	In:   pods, the API server's log streams
 //	Out:  View: lines in order of arrival, and the state of each stream

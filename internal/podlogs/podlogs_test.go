@@ -103,13 +103,13 @@ func pod(name string) Pod { return Pod{Namespace: "ns", Name: name, UID: types.U
 func TestSeveralPodsAreFollowedAndAStreamThatBreaksGoesOnWhereItEnded(t *testing.T) {
 	t.Parallel()
 	server := &logServer{parts: map[string][]string{
-		"a": {"2026-11-21T10:00:00.1Z one\n2026-11-21T10:00:00.2Z two\n", "2026-11-21T10:00:00.2Z two\n2026-11-21T10:00:00.3Z three\n"},
+		"a": {"2026-11-21T10:00:00.1Z one\n2026-11-21T10:00:00.2Z two\n", "2026-11-21T10:00:00.2Z two\n2026-11-21T10:00:00.2Z twin\n2026-11-21T10:00:00.3Z three\n"},
 		"b": {"2026-11-21T10:00:00.1Z \x1b[31mred\x1b[0m\tx\n2026-11-21T10:00:00.2Z 10%\r20%\r30%\n"},
 	}}
 	tail, ctx := start(t, server)
 	tail.Follow([]Pod{pod("a"), pod("b")})
 	v := until(ctx, t, tail, ended("a", "b"))
-	if diff := cmp.Diff(map[string][]string{"a": {"one", "two", "three"}, "b": {"red     x", "30%"}}, texts(v)); diff != "" {
+	if diff := cmp.Diff(map[string][]string{"a": {"one", "two", "twin", "three"}, "b": {"red     x", "30%"}}, texts(v)); diff != "" {
 		t.Error(diff)
 	}
 	server.mu.Lock()

@@ -2,6 +2,7 @@ package podlogs
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -27,10 +28,10 @@ const longestLine = 8 << 10
 
 // followPodLog streams the log of a pod until ctx is done or the pod has ended.
 func (t *Tail) followPodLog(ctx context.Context, pod Pod) {
-	pause, last := firstPause, time.Time{}
+	pause, at := firstPause, Position{}
 	for ctx.Err() == nil {
-		from := last
-		err := t.copyLogStream(ctx, pod, &last)
+		before := at
+		err := t.copyLogStream(ctx, pod, &at)
 		if ctx.Err() != nil {
 			return
 		}
@@ -40,7 +41,7 @@ func (t *Tail) followPodLog(ctx context.Context, pod Pod) {
 		} else if err != nil {
 			t.setStreamState(ctx, pod, state)
 		}
-		if last.After(from) {
+		if at.HasMoved(before) {
 			pause = firstPause
 		}
 		timer := time.NewTimer(pause)
@@ -83,30 +84,22 @@ func errorReason(err error) string {
 	return cleanLogText(err.Error())
 }
 
-// copyLogStream copies lines until the stream ends. last is the time of the newest line; the stream starts there.
-func (t *Tail) copyLogStream(ctx context.Context, pod Pod, last *time.Time) error {
-	options := &corev1.PodLogOptions{Container: pod.Container, Follow: true, Timestamps: true}
-	if last.IsZero() {
-		lines := int64(firstLines)
-		options.TailLines = &lines
-	} else {
-		options.SinceTime = &metav1.Time{Time: *last}
-	}
+// copyLogStream copies lines until the stream ends. The stream starts at the position, which it advances.
+func (t *Tail) copyLogStream(ctx context.Context, pod Pod, position *Position) error {
+	options := &corev1.PodLogOptions{Container: pod.Container, Follow: true, Timestamps: true, TailLines: new(int64(firstLines))}
+	position.Resume(options)
 	body, err := t.pods.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = body.Close() }()
 	t.setStreamState(ctx, pod, "")
-	known := *last
 	lines := bufio.NewReaderSize(body, longestLine)
 	for {
 		raw, err := readLine(lines)
-		if raw != "" {
-			at, text := splitTimestamp(raw)
-			if known.IsZero() || at.After(known) {
-				*last = at
-				t.addStreamLine(ctx, Line{Pod: pod.Name, At: at, Text: cleanLogText(text)})
+		if len(raw) > 0 {
+			if at, text, isNew := position.Advance(raw); isNew {
+				t.addStreamLine(ctx, Line{Pod: pod.Name, At: at, Text: cleanLogText(string(text))})
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -119,23 +112,13 @@ func (t *Tail) copyLogStream(ctx context.Context, pod Pod, last *time.Time) erro
 }
 
 // readLine reads a line and discards the part that is too long.
-func readLine(r *bufio.Reader) (string, error) {
+func readLine(r *bufio.Reader) ([]byte, error) {
 	part, prefix, err := r.ReadLine()
-	line := string(part)
+	line := bytes.Clone(part)
 	for prefix && err == nil {
 		_, prefix, err = r.ReadLine()
 	}
 	return line, err
-}
-
-// splitTimestamp separates the time, which the node puts before every line, from the text.
-func splitTimestamp(raw string) (at time.Time, text string) {
-	stamp, text, _ := strings.Cut(raw, " ")
-	at, err := time.Parse(time.RFC3339Nano, stamp)
-	if err != nil {
-		return time.Time{}, raw
-	}
-	return at, text
 }
 
 // cleanLogText makes a program's output safe to show as one line. Of text that overwrites itself with \r, it keeps the

@@ -1,15 +1,14 @@
 package job
 
 import (
-	"bytes"
 	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/podlogs"
 )
 
 // reopensAfter is the first delay before reopening a log that ended although its container still runs. The delay
@@ -19,36 +18,31 @@ const (
 	reopensAtLeast = 30 * time.Second
 )
 
-// position is the point up to which a log has been printed: the time of the last line and the number of lines with
-// that time. A log that broke off is reopened there.
-type position struct {
-	last  time.Time
-	count int
-	// passed is the number of lines with that time that were read since the log was reopened.
-	passed int
-	// stamped is true if the output includes the lines' timestamps.
-	stamped bool
-}
-
 // copyWithRetry follows one container's log until the container ends. If the log breaks off, for example during an
 // outage of the API server, copyWithRetry reopens it at the same point.
 func (s *streamer) copyWithRetry(ctx context.Context, c client.Client, from source) error {
-	at := &position{stamped: s.o.timestamps}
+	at := &podlogs.Position{}
+	unprinted := func(line []byte) []byte {
+		switch _, text, isNew := at.Advance(line); {
+		case !isNew:
+			return nil
+		case s.o.timestamps:
+			return line
+		default:
+			return text
+		}
+	}
 	for pause := reopensAfter; ; pause = min(2*pause, reopensAtLeast) {
 		before := *at
 		options := s.logRequestOptions(from)
 		options.Follow, options.Timestamps = true, true
-		if !at.last.IsZero() {
-			since := metav1.NewTime(at.last)
-			options.SinceTime, options.SinceSeconds, options.TailLines = &since, nil, nil
-			at.passed = 0
-		}
-		_, err := s.readLog(ctx, from, options, at.skipPrinted)
+		at.Resume(options)
+		_, err := s.readLog(ctx, from, options, unprinted)
 		isBroken := cli.IsOutage(err)
 		if ctx.Err() != nil || err != nil && !isBroken {
 			return err
 		}
-		if !isBroken && at.last.IsZero() {
+		if !isBroken && at.IsStart() {
 			return nil
 		}
 		pod := &corev1.Pod{}
@@ -58,7 +52,7 @@ func (s *streamer) copyWithRetry(ctx context.Context, c client.Client, from sour
 		if !isBroken && !isStillRunning(pod, from) {
 			return nil
 		}
-		if before.last != at.last || before.count != at.count {
+		if at.HasMoved(before) {
 			pause = reopensAfter // the log continues, so start with short pauses again
 		}
 		select {
@@ -81,28 +75,4 @@ func isStillRunning(pod *corev1.Pod, from source) bool {
 		}
 	}
 	return false
-}
-
-// skipPrinted returns the line to print, or nil if the line was already printed before the log was reopened.
-func (p *position) skipPrinted(line []byte) []byte {
-	stamp, text, found := bytes.Cut(line, []byte(" "))
-	at, err := time.Parse(time.RFC3339Nano, string(stamp))
-	if !found || err != nil {
-		return line // the server sent no timestamp
-	}
-	switch {
-	case at.Before(p.last):
-		return nil
-	case at.Equal(p.last):
-		if p.passed++; p.passed <= p.count {
-			return nil
-		}
-		p.count = p.passed
-	default:
-		p.last, p.count, p.passed = at, 1, 1
-	}
-	if p.stamped {
-		return line
-	}
-	return text
 }
