@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
 // Minutes is a time limit in whole minutes, Slurm's unit for time limits.
@@ -28,19 +30,7 @@ func (m Minutes) String() string {
 	if m < 0 {
 		return "UNLIMITED"
 	}
-	return FormatClock(int64(m) * 60)
-}
-
-// FormatClock formats seconds as Slurm does: 0:30, 12:05, 1:00:00, 2-03:00:00.
-func FormatClock(seconds int64) string {
-	days, hours, minutes, rest := seconds/86400, seconds/3600%24, seconds/60%60, seconds%60
-	switch {
-	case days > 0:
-		return fmt.Sprintf("%d-%02d:%02d:%02d", days, hours, minutes, rest)
-	case hours > 0:
-		return fmt.Sprintf("%d:%02d:%02d", hours, minutes, rest)
-	}
-	return fmt.Sprintf("%d:%02d", minutes, rest)
+	return timeformat.ShortClock(int64(m) * 60)
 }
 
 // ParseTime parses a time limit: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S. It rounds seconds up to minutes. 0, -1, INFINITE

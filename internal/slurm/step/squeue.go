@@ -11,6 +11,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
 )
 
@@ -51,18 +52,24 @@ func RunSqueue(ctx context.Context, args []string) int {
 			return reportError("squeue", foreignJobError(id, job))
 		}
 	}
-	if !job.matchesFilters(p) {
-		job = nil
-	}
 	format, given := p.LastValue("format")
 	if !given {
 		format = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
 	}
-	if !p.Has("noheader") {
-		fmt.Fprintln(os.Stdout, formatRow(format, columnHeadings()))
+	columns, _, err := tableformat.ParseLetters(format, columnFields(time.Now()))
+	if err != nil {
+		return reportError("squeue", err)
 	}
-	if job != nil {
-		fmt.Fprintln(os.Stdout, formatRow(format, job.columnValues(time.Now())))
+	var rows []*jobAnswer
+	if job.matchesFilters(p) {
+		rows = append(rows, job)
+	}
+	columns.WidenToFit(rows, !p.Has("noheader"))
+	if !p.Has("noheader") {
+		fmt.Fprintln(os.Stdout, columns.HeadingLine())
+	}
+	for _, row := range rows {
+		fmt.Fprintln(os.Stdout, columns.RowLine(row))
 	}
 	return 0
 }
@@ -80,64 +87,58 @@ func (j *jobAnswer) matchesFilters(p getopt.Parsed) bool {
 	return true
 }
 
-// columnHeadings returns the headings of squeue's columns, by format letter.
-func columnHeadings() map[byte]string {
-	return map[byte]string{'i': "JOBID", 'A': "JOBID", 'P': "PARTITION", 'j': "NAME", 'u': "USER", 't': "ST", 'T': "STATE", 'M': "TIME", 'L': "TIME_LEFT", 'l': "TIME_LIMIT",
-		'D': "NODES", 'R': "NODELIST(REASON)", 'N': "NODELIST", 'S': "START_TIME", 'e': "END_TIME", 'a': "ACCOUNT", 'q': "QOS", 'r': "REASON", 'C': "CPUS", 'Z': "WORK_DIR"}
+// unavailable is the text of a column that needs the API server.
+const unavailable = "N/A"
+
+// columnFields returns squeue's columns. The values come from the job's launcher; columns that need the API server are
+// unavailable.
+func columnFields(now time.Time) []tableformat.Field[*jobAnswer] {
+	type job = *jobAnswer
+	now = now.Truncate(time.Second)
+	var fields []tableformat.Field[job]
+	add := func(letter byte, title string, value func(job) string) {
+		fields = append(fields, tableformat.NewField(letter, "", title, 0, value))
+	}
+	limited := func(without string, value func(start time.Time, limit time.Duration) string) func(job) string {
+		return func(j job) string {
+			if j.Spec.TimeLimit <= 0 {
+				return without
+			}
+			return value(time.Unix(j.Start, 0), time.Duration(j.Spec.TimeLimit)*time.Second)
+		}
+	}
+	add('i', "JOBID", job.displayID)
+	add('A', "JOBID", func(j job) string { return j.Pod.SlurmJobID() })
+	add('P', "PARTITION", func(j job) string { return j.Spec.Partition })
+	add('j', "NAME", func(j job) string { return j.Spec.JobName })
+	add('u', "USER", func(j job) string { return j.Spec.User })
+	add('t', "ST", func(job) string { return "R" })
+	add('T', "STATE", func(job) string { return "RUNNING" })
+	add('M', "TIME", func(j job) string { return timeformat.ShortDuration(now.Sub(time.Unix(j.Start, 0))) })
+	add('L', "TIME_LEFT", limited("UNLIMITED", func(start time.Time, limit time.Duration) string {
+		return timeformat.ShortDuration(start.Add(limit).Sub(now))
+	}))
+	add('l', "TIME_LIMIT", limited("UNLIMITED", func(_ time.Time, limit time.Duration) string { return timeformat.ShortDuration(limit) }))
+	add('D', "NODES", func(j job) string { return strconv.Itoa(len(j.Hosts)) })
+	add('R', "NODELIST(REASON)", func(j job) string { return hostlist.CompressNames(j.Hosts) })
+	add('N', "NODELIST", func(j job) string { return hostlist.CompressNames(j.Hosts) })
+	add('S', "START_TIME", func(j job) string { return time.Unix(j.Start, 0).Format(timeformat.Standard) })
+	add('e', "END_TIME", limited(unavailable, func(start time.Time, limit time.Duration) string { return start.Add(limit).Format(timeformat.Standard) }))
+	add('a', "ACCOUNT", func(j job) string { return j.Spec.Account })
+	add('q', "QOS", func(j job) string { return j.Spec.QOS })
+	add('r', "REASON", func(job) string { return "None" })
+	add('C', "CPUS", func(j job) string { return strconv.Itoa(len(j.Hosts) * j.Spec.CPUs) })
+	add('Z', "WORK_DIR", func(j job) string { return j.Spec.WorkDir })
+	for _, letter := range []byte("bBcdEfFgGhHIJkKmnoOpQsUvVwWxXyYz") {
+		add(letter, unavailable, func(job) string { return unavailable })
+	}
+	return fields
 }
 
-// columnValues returns the values of the job's columns, by format letter.
-func (j *jobAnswer) columnValues(now time.Time) map[byte]string {
-	limit, left, end := "UNLIMITED", "UNLIMITED", "N/A"
-	used := now.Unix() - j.Start
-	if s := j.Spec.TimeLimit; s > 0 {
-		limit, left, end = timeformat.ShortDuration(toSeconds(s)), timeformat.ShortDuration(toSeconds(s-used)), time.Unix(j.Start+s, 0).Format(timeformat.Standard)
-	}
-	id := j.Pod.SlurmJobID()
+// displayID returns the number of the job, with its index in the array if it has one.
+func (j *jobAnswer) displayID() string {
 	if j.Pod.ArrayIndex >= 0 {
-		id = j.Pod.JobID + "_" + strconv.Itoa(j.Pod.ArrayIndex)
+		return j.Pod.JobID + "_" + strconv.Itoa(j.Pod.ArrayIndex)
 	}
-	nodes := hostlist.CompressNames(j.Hosts)
-	return map[byte]string{'i': id, 'A': j.Pod.SlurmJobID(), 'P': j.Spec.Partition, 'j': j.Spec.JobName, 'u': j.Spec.User, 't': "R", 'T': "RUNNING", 'M': timeformat.ShortDuration(toSeconds(used)), 'L': left, 'l': limit,
-		'D': strconv.Itoa(len(j.Hosts)), 'R': nodes, 'N': nodes, 'S': time.Unix(j.Start, 0).Format(timeformat.Standard), 'e': end, 'a': j.Spec.Account, 'q': j.Spec.QOS, 'r': "None",
-		'C': strconv.Itoa(len(j.Hosts) * j.Spec.CPUs), 'Z': j.Spec.WorkDir}
-}
-
-func toSeconds(n int64) time.Duration { return time.Duration(n) * time.Second }
-
-// formatRow formats a row. Each column has the form %[.][width]letter, where a dot aligns to the right.
-func formatRow(format string, fields map[byte]string) string {
-	var b strings.Builder
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' || i+1 == len(format) {
-			b.WriteByte(format[i])
-			continue
-		}
-		i++
-		right := format[i] == '.'
-		if right {
-			i++
-		}
-		begin := i
-		for i < len(format) && format[i] >= '0' && format[i] <= '9' {
-			i++
-		}
-		if i == len(format) {
-			break
-		}
-		width, _ := strconv.Atoi(format[begin:i])
-		text, ok := fields[format[i]]
-		if !ok {
-			text = "N/A"
-		}
-		if width > 0 && len(text) > width {
-			text = text[:width]
-		}
-		if right {
-			fmt.Fprintf(&b, "%*s", width, text)
-		} else {
-			fmt.Fprintf(&b, "%-*s", width, text)
-		}
-	}
-	return b.String()
+	return j.Pod.SlurmJobID()
 }
