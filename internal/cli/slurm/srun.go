@@ -27,9 +27,16 @@ import (
 
 // ofSteps lists the options that affect only a step and not the allocation that srun creates for it. They are passed
 // to the srun in the pod.
-var ofSteps = []string{
-	"label", "unbuffered", "pty", "input", "output", "error", "open-mode", "kill-on-bad-exit", "wait", "multi-prog", "overlap", "exact", "overcommit",
-	"relative", "jobid", "het-group",
+var ofSteps = stepOnlyNames(&step.SrunTable)
+
+func stepOnlyNames(t *getopt.Table) []string {
+	var names []string
+	for i := range t.Options {
+		if t.Options[i].StepOnly {
+			names = append(names, t.Options[i].Long)
+		}
+	}
+	return names
 }
 
 // srunTable contains the options of allocations and of steps.

@@ -34,6 +34,8 @@ type Option struct {
 	NoEffect bool
 	// Exact options do not exist in Slurm. They cannot be abbreviated and never make an abbreviation ambiguous.
 	Exact bool
+	// StepOnly marks options of srun that affect only a step, and not the allocation in which it runs.
+	StepOnly bool
 	// Hidden options do not appear in help texts.
 	Hidden bool
 	// Alias is the long name of another option, if this option is only another name for it. Parsed then contains
