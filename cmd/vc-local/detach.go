@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/vc-batch/vc/internal/local"
 	"github.com/vc-batch/vc/internal/local/controlplane"
@@ -198,8 +200,8 @@ func lastLines(path string) string {
 // shellQuote quotes text for a shell if necessary.
 func shellQuote(text string) string {
 	plain := func(r rune) bool {
-		return r == '/' || r == '.' || r == '-' || r == '_' || r == '=' || r == '+' || r == ':' || r == ',' || r == '@' ||
-			'0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		isLetterOrDigit := r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		return isLetterOrDigit || strings.ContainsRune("/.-_=+:,@", r)
 	}
 	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
 		return text

@@ -72,7 +72,10 @@ func (r removal) checkArguments() error {
 		return errors.New("a node's name is empty")
 	}
 	for _, flag := range []struct{ name, text string }{{"--process", r.process}, {"--simulated", r.simulated}} {
-		if n, err := strconv.Atoi(flag.text); flag.text != "" && flag.text != allNodes && (err != nil || n < 1) {
+		if flag.text == "" || flag.text == allNodes {
+			continue
+		}
+		if n, err := strconv.Atoi(flag.text); err != nil || n < 1 {
 			return fmt.Errorf("%s %q: want a number of nodes, or %s", flag.name, flag.text, allNodes)
 		}
 	}

@@ -431,7 +431,7 @@ func editDistance(a, b string) int {
 				cost = 0
 			}
 			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+			if i > 1 && j > 1 && slices.Equal(x[i-2:i], []rune{y[j-1], y[j-2]}) { // swapped letters
 				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
 			}
 		}

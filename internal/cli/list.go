@@ -197,10 +197,11 @@ func (l *List[T]) readItems(ctx context.Context, f *Factory, c client.Client, o 
 	if l.Fetch == nil {
 		sortByName(items)
 	}
-	if err == nil && l.Prepare != nil && (!o.IsMachineReadable() || o.SortBy != "") {
-		err = l.Prepare(ctx, items)
+	needsColumns := !o.IsMachineReadable() || o.SortBy != ""
+	if err != nil || l.Prepare == nil || !needsColumns {
+		return items, version, err
 	}
-	return items, version, err
+	return items, version, l.Prepare(ctx, items)
 }
 
 // configureSlim disables Slim if the output may need the whole object. Otherwise, it extends Slim to remove managed

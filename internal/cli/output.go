@@ -110,18 +110,23 @@ func (o *Output) Format() string { return *o.flags.OutputFormat }
 
 // IsMachineReadable reports whether the output is machine-readable, that is, anything but a table.
 func (o *Output) IsMachineReadable() bool {
-	templated := o.flags.TemplatePrinterFlags.TemplateArgument
-	return (o.Format() != "" && o.Format() != "wide") || (templated != nil && *templated != "")
+	template := o.flags.TemplatePrinterFlags.TemplateArgument
+	if template != nil && *template != "" {
+		return true
+	}
+	return o.Format() != "" && !o.IsWide()
 }
 
 // IsPlainTable reports whether the output is a table that is printed once, so that Volcano's table can replace it.
 func (o *Output) IsPlainTable() bool {
-	return !o.IsMachineReadable() && !o.IsWide() && !o.Watch && !o.WatchOnly && !o.changesRows()
+	isWatch := o.Watch || o.WatchOnly
+	return !isWatch && !o.IsMachineReadable() && !o.changesTable()
 }
 
-// changesRows reports whether the flags change the rows or columns in a way that Volcano's tables do not support.
-func (o *Output) changesRows() bool {
-	return o.NoHeaders || o.SortBy != "" || o.ShowLabels || len(o.LabelColumns) > 0
+// changesTable reports whether the flags change the rows or columns in a way that Volcano's tables do not support.
+func (o *Output) changesTable() bool {
+	changesColumns := o.IsWide() || o.ShowLabels || len(o.LabelColumns) > 0
+	return changesColumns || o.NoHeaders || o.SortBy != ""
 }
 
 // IsWide reports whether the table shows all its columns.
@@ -178,7 +183,8 @@ func (o *Output) PrintObjects(f *Factory, objects []client.Object, single bool) 
 		}
 	}
 	columns, custom := printer.(*customColumns)
-	if custom || o.Format() == "name" || (single && len(objects) == 1) {
+	isSingle := single && len(objects) == 1
+	if custom || isSingle || o.Format() == "name" {
 		for _, object := range objects {
 			if err := printer.PrintObj(object, f.Streams.Out); err != nil {
 				return err

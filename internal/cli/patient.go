@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -131,6 +132,11 @@ func (p *patient) outageError(err error) *usererror.Error {
 		Hint: "the operation may continue in the cluster; run the command again when the server responds", Code: ExitUnreachable, Err: err}
 }
 
+// temporaryErrors recognize the responses of an API server that is temporarily unable to answer.
+var temporaryErrors = []func(error) bool{
+	apierrors.IsServiceUnavailable, apierrors.IsServerTimeout, apierrors.IsTimeout, apierrors.IsTooManyRequests, apierrors.IsInternalError,
+}
+
 // IsOutage reports whether err means that the API server is unreachable or temporarily unable to answer.
 func IsOutage(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
@@ -138,7 +144,7 @@ func IsOutage(err error) bool {
 	}
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
-		return apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err) || apierrors.IsInternalError(err)
+		return slices.ContainsFunc(temporaryErrors, func(is func(error) bool) bool { return is(err) })
 	}
 	return isConnectionBroken(err)
 }

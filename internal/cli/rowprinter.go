@@ -235,7 +235,9 @@ func (p *rowPrinter[T]) handleEvent(ctx context.Context, kind watch.EventType, i
 		delete(p.rows, key)
 		delete(p.last, key)
 	}
-	if kind == watch.Deleted && p.list.IgnoreDeleted || !kept && !shown {
+	isIgnoredDeletion := kind == watch.Deleted && p.list.IgnoreDeleted
+	wasNeverSelected := !kept && !shown
+	if isIgnoredDeletion || wasNeverSelected {
 		return nil
 	}
 	if p.o.IsMachineReadable() {

@@ -108,6 +108,15 @@ func validateSchedule(text string, path *field.Path) field.ErrorList {
 	return nil
 }
 
+// isZonePart reports whether a text can be a part of a time zone's name. It must not lead to another directory.
+func isZonePart(part string) bool {
+	switch {
+	case part == ".", part == "..", strings.HasPrefix(part, "-"):
+		return false
+	}
+	return zonePart.MatchString(part)
+}
+
 func validateTimeZone(zone *string, path *field.Path) field.ErrorList {
 	if zone == nil {
 		return nil
@@ -116,7 +125,7 @@ func validateTimeZone(zone *string, path *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(path, "", "timeZone must be nil or non-empty string, got empty string")}
 	}
 	for part := range strings.SplitSeq(*zone, "/") {
-		if part == "." || part == ".." || strings.HasPrefix(part, "-") || !zonePart.MatchString(part) {
+		if !isZonePart(part) {
 			return field.ErrorList{field.Invalid(path, *zone, "unknown timeZone: want a name of the tz database, such as Europe/Berlin")}
 		}
 	}

@@ -144,7 +144,8 @@ func parseTarget(kind DependencyKind, word, namespace string) (DependencyTerm, e
 	target, minutes, delayed := strings.Cut(word, "+")
 	if delayed {
 		n, err := strconv.Atoi(minutes)
-		if err != nil || n < 0 || n > maxDelayMinutes || kind != After {
+		isValidDelay := err == nil && n >= 0 && n <= maxDelayMinutes
+		if kind != After || !isValidDelay {
 			return term, fmt.Errorf("%q: only after:JOB+MINUTES has a delay, in whole minutes", word)
 		}
 		term.Delay = time.Duration(n) * time.Minute
@@ -250,5 +251,8 @@ func UserOf(job *Job) string {
 // SameSingleton reports whether two jobs have the same namespace, user and title. If one of them has a singleton
 // dependency, they must not run at the same time.
 func SameSingleton(a, b *Job) bool {
-	return a.UID != b.UID && a.Namespace == b.Namespace && UserOf(a) == UserOf(b) && Title(a) == Title(b)
+	if a.UID == b.UID || a.Namespace != b.Namespace {
+		return false
+	}
+	return UserOf(a) == UserOf(b) && Title(a) == Title(b)
 }

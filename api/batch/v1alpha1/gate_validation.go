@@ -93,7 +93,8 @@ func DependencyWarnings(job *Job, jobs JobLookup) []string {
 	at := field.NewPath("metadata", "annotations").Key(keys.Dependency)
 	var warnings []string
 	for _, term := range d.Terms {
-		if term.Kind != Singleton && term.Job.ID == 0 && !term.Job.Names(job) && jobs.Job(term.Job) == nil {
+		refersByName := term.Kind != Singleton && term.Job.ID == 0
+		if refersByName && !term.Job.Names(job) && jobs.Job(term.Job) == nil {
 			warnings = append(warnings, fmt.Sprintf("%s: there is no job %s yet; this one waits until there is", at, term.Job))
 		}
 	}
@@ -108,7 +109,11 @@ func wayBack(from, to *Job, jobs JobLookup, seen map[string]bool) []string {
 	}
 	key := from.Namespace + "/" + from.Name
 	d, err := DependencyOf(from)
-	if seen[key] || err != nil || d.Any && len(d.Terms) > 1 || from.Status.State.Phase != "" && from.Status.State.Phase != Pending {
+	hasAlternatives := d.Any && len(d.Terms) > 1
+	if seen[key] || err != nil || hasAlternatives {
+		return nil
+	}
+	if phase := from.Status.State.Phase; phase != "" && phase != Pending {
 		return nil
 	}
 	seen[key] = true

@@ -42,7 +42,9 @@ func removeUnset(value any) any {
 	case map[string]any:
 		for key, below := range v {
 			kept := removeUnset(below)
-			if m, ok := kept.(map[string]any); kept == nil || ok && len(m) == 0 && isWrapper(key) {
+			m, isObject := kept.(map[string]any)
+			isEmptyWrapper := isObject && len(m) == 0 && isWrapper(key)
+			if kept == nil || isEmptyWrapper {
 				delete(v, key)
 				continue
 			}

@@ -20,7 +20,10 @@ func DefaultQueue(q *Queue) {
 // defaultHierarchy adds root to the beginning of a path in the old hierarchy annotations if it is missing.
 func defaultHierarchy(q *Queue) {
 	path, weights := q.Annotations[keys.Hierarchy], q.Annotations[keys.HierarchyWeights]
-	if path == "" || weights == "" || path == keys.RootQueue || strings.HasPrefix(path, keys.RootQueue+"/") {
+	if path == "" || weights == "" {
+		return
+	}
+	if path == keys.RootQueue || strings.HasPrefix(path, keys.RootQueue+"/") {
 		return
 	}
 	q.Annotations[keys.Hierarchy] = keys.RootQueue + "/" + path

@@ -90,7 +90,10 @@ func (t *topic) countOccurrences(e *corev1.Event) int32 {
 
 // isUnprinted reports whether an event from a watch belongs to the topic and has not been printed yet in this version.
 func (t *topic) isUnprinted(ctx context.Context, c client.Client, e *corev1.Event) bool {
-	if t.seen[e.UID] == e.ResourceVersion || !t.matchesFilters(e) || !t.isAbout(e) && !t.addIfCreatedByJob(ctx, c, e) {
+	if t.seen[e.UID] == e.ResourceVersion || !t.matchesFilters(e) {
+		return false
+	}
+	if !t.isAbout(e) && !t.addIfCreatedByJob(ctx, c, e) {
 		return false
 	}
 	t.recordPrinted(e)
@@ -112,7 +115,10 @@ func (t *topic) isAbout(e *corev1.Event) bool {
 
 // isGangOfDeleted reports whether the PodGroup belonged to the deleted job, judging by the name of the PodGroup.
 func (r reference) isGangOfDeleted(about corev1.ObjectReference) bool {
-	return r.kind == "Job" && about.Kind == "PodGroup" && ownUID.ReplaceAllString(about.Name, "") == r.name && about.Name != r.name
+	if r.kind != "Job" || about.Kind != "PodGroup" {
+		return false
+	}
+	return about.Name != r.name && ownUID.ReplaceAllString(about.Name, "") == r.name
 }
 
 // addIfCreatedByJob adds a pod or PodGroup that a job of the topic has created since the command was started. It

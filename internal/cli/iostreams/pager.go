@@ -12,11 +12,9 @@ import (
 // writes the text directly.
 func (s *Streams) ShowPaged(text []byte) error {
 	command := s.pagerCommand()
-	if !s.OutTTY || s.Height == 0 || s.RunPager == nil || command == "" || bytes.Count(text, []byte("\n")) < s.Height {
-		_, err := s.Out.Write(text)
-		return err
-	}
-	if s.RunPager(command, text) {
+	canPage := s.OutTTY && s.RunPager != nil && command != ""
+	isTall := s.Height > 0 && bytes.Count(text, []byte("\n")) >= s.Height
+	if canPage && isTall && s.RunPager(command, text) {
 		return nil
 	}
 	_, err := s.Out.Write(text)

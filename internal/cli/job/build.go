@@ -277,7 +277,8 @@ func (r *recipe) containerResources() (corev1.ResourceRequirements, error) {
 func raiseLimits(limits, requests corev1.ResourceList) {
 	for name, asked := range requests {
 		limit, limited := limits[name]
-		if limited && limit.Cmp(asked) < 0 || !limited && strings.Contains(string(name), "/") {
+		switch isDevice := strings.Contains(string(name), "/"); {
+		case limited && limit.Cmp(asked) < 0, !limited && isDevice:
 			limits[name] = asked
 		}
 	}
@@ -292,10 +293,12 @@ func parseResourceList(flag, text string) (corev1.ResourceList, error) {
 		}
 		name, amount, found := strings.Cut(part, "=")
 		quantity, err := resource.ParseQuantity(strings.TrimSpace(amount))
-		if !found || err != nil || strings.TrimSpace(name) == "" || quantity.Sign() < 0 {
+		name = strings.TrimSpace(name)
+		isAmount := err == nil && quantity.Sign() >= 0
+		if !found || name == "" || !isAmount {
 			return nil, usererror.Errorf("an example: "+flag+" cpu=1000m,memory=100Mi", "%s: %q is not NAME=AMOUNT", flag, part)
 		}
-		list[corev1.ResourceName(strings.TrimSpace(name))] = quantity
+		list[corev1.ResourceName(name)] = quantity
 	}
 	return list, nil
 }

@@ -23,8 +23,9 @@ var replacing = []string{"name", "queue", "priority-class", "labels", "after", "
 
 // hasChanges reports whether the flags change anything.
 func (c *changes) hasChanges() bool {
-	asks := c.start.hold || c.start.begin != "" || len(c.start.after) > 0
-	return asks || c.name != "" || c.queue != "" || c.priority != "" || len(c.labels) > 0
+	changesStart := c.start.hold || c.start.begin != "" || len(c.start.after) > 0
+	changesText := c.name != "" || c.queue != "" || c.priority != ""
+	return changesStart || changesText || len(c.labels) > 0
 }
 
 // applyTo changes all jobs among the objects. where describes the source of the objects in messages.

@@ -90,10 +90,13 @@ func issueVerb(ctx context.Context, o *commandOptions) error {
 		}
 		told, stopped = append(told, job), stopped || acted
 	}
-	if o.verb.note != "" && stopped && !o.dryRun.IsDryRun() && !o.sel.UsesOldName() {
+	if o.dryRun.IsDryRun() {
+		return errors.Join(problems...)
+	}
+	if o.verb.note != "" && stopped && !o.sel.UsesOldName() {
 		fmt.Fprintln(o.f.Streams.Err, o.verb.note)
 	}
-	if o.wait.Wait && !o.dryRun.IsDryRun() {
+	if o.wait.Wait {
 		for _, job := range told {
 			problems = append(problems, waitForVerb(ctx, o.f, c, job, o.wait, &o.verb))
 		}

@@ -206,7 +206,8 @@ func (o *deleteOptions) deleteFiles(ctx context.Context) error {
 // waitForFileJob waits for the deletion of a job from a file; it does not wait for other kinds.
 func (o *deleteOptions) waitForFileJob(ctx context.Context, c client.WithWatch, object cli.FileObject) error {
 	job, isJob, err := toTypedJob(object)
-	if err != nil || !isJob || !o.wait.Wait || o.dryRun.IsDryRun() {
+	mustWait := o.wait.Wait && !o.dryRun.IsDryRun()
+	if err != nil || !isJob || !mustWait {
 		return err
 	}
 	return o.waitForDeletion(ctx, c, job)

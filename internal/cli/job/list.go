@@ -174,8 +174,9 @@ func listJobs(ctx context.Context, o *listOptions) error {
 		Suggest: o.f.SuggestNames(batchv1alpha1.GroupVersion.WithKind("Job"), true),
 		Prepare: r.readGroups, Touched: r.watchTouched, Slim: reduceJob,
 	}
-	old := o.scheduler != "" || partOfName != "" // called with the flags of Volcano's vcctl
-	if (o.compat || old || o.f.UsesVolcanoTables()) && o.out.IsPlainTable() {
+	usesOldFlags := o.scheduler != "" || partOfName != "" // called with the flags of Volcano's vcctl
+	asVolcano := o.compat || usesOldFlags || o.f.UsesVolcanoTables()
+	if asVolcano && o.out.IsPlainTable() {
 		l.Plain = func(jobs []*batchv1alpha1.Job) error { return printCompatTable(o.f.Streams.Out, jobs, o.allNamespaces) }
 		l.Prepare = nil
 	}

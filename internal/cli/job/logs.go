@@ -346,6 +346,12 @@ func (s source) sourceKey() string {
 	return fmt.Sprintf("%s/%s/%d", s.pod.UID, s.container, s.restarts)
 }
 
+// hasStarted reports whether a container was started at least once.
+func hasStarted(status *corev1.ContainerStatus) bool {
+	now, last := status.State, status.LastTerminationState
+	return now.Running != nil || now.Terminated != nil || last.Terminated != nil
+}
+
 // logSources returns the containers of a pod that have logs, and a note about each container that has none.
 func (o *logsOptions) logSources(pod *corev1.Pod) (found []source, notes []string) {
 	statuses := append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
@@ -365,7 +371,7 @@ func (o *logsOptions) logSources(pod *corev1.Pod) (found []source, notes []strin
 		switch {
 		case o.previous && status.LastTerminationState.Terminated == nil:
 			notes = append(notes, label+" was not restarted: it has no previous logs")
-		case !o.previous && status.State.Running == nil && status.State.Terminated == nil && status.LastTerminationState.Terminated == nil:
+		case !o.previous && !hasStarted(&status):
 			notes = append(notes, fmt.Sprintf("%s has not started (%s)", label, cli.PodStatus(pod)))
 		default:
 			found = append(found, source{pod: pod, container: status.Name, restarts: status.RestartCount, label: label})

@@ -325,7 +325,8 @@ func (o *runOptions) submitObjects(ctx context.Context, objects []cli.FileObject
 	o.warnAboutManyPods(objects)
 	sender := &submit.Sender{F: o.f, DryRun: &o.dryRun, Fields: &o.fields, Out: &o.out, Say: o.printCreated}
 	created, err := sender.SendObjects(ctx, objects)
-	if err != nil || o.dryRun.IsDryRun() || (!o.wait.Wait && !o.attach) {
+	mustWait := o.wait.Wait || o.attach
+	if err != nil || o.dryRun.IsDryRun() || !mustWait {
 		return err
 	}
 	return o.waitUntilEnd(ctx, created)
@@ -395,7 +396,9 @@ func (o *runOptions) objectsToCreate() ([]cli.FileObject, error) {
 }
 
 func (o *runOptions) printCreated(object cli.FileObject) error {
-	if o.recipe.old && !o.files.HasSources() || o.f.UsesVolcanoTables() && object.Object.GetKind() == "Job" {
+	usesOldFlags := o.recipe.old && !o.files.HasSources()
+	asVolcano := o.f.UsesVolcanoTables() && object.Object.GetKind() == "Job"
+	if usesOldFlags || asVolcano {
 		_, err := fmt.Fprintf(o.f.Streams.Out, "run job %s successfully%s\n", object.Object.GetName(), o.dryRun.MessageSuffix())
 		return err
 	}

@@ -134,6 +134,15 @@ func labelWidth(job *batchv1alpha1.Job) int {
 	return width
 }
 
+// noLogsError returns the error for pods without logs; the notes say why each of them has none.
+func (s *streamer) noLogsError(notes []string) error {
+	logs := s.o.f.CommandText("job logs " + s.o.job.Name)
+	if s.o.previous {
+		return silence{usererror.Errorf(logs+" prints their current or last logs", "no previous logs: %s", joinNotes(notes))}
+	}
+	return silence{usererror.Errorf(s.o.f.CommandText("job view "+s.o.job.Name)+" shows why; "+logs+" -f waits", "no logs yet: %s", joinNotes(notes))}
+}
+
 // printAvailable prints the logs that are available now, pod by pod.
 func (s *streamer) printAvailable(ctx context.Context, c client.Client) error {
 	pods, err := clusterops.PodsOfJob(ctx, c, s.o.job)
@@ -163,17 +172,16 @@ func (s *streamer) printAvailable(ctx context.Context, c client.Client) error {
 	if len(pods) == 0 {
 		return s.noPodsError(ctx, c)
 	}
-	if !s.printed && len(notes) == 0 && len(s.o.tasks) > 0 && !s.o.failed {
-		notes = append(notes, strings.Join(s.o.tasks, ", ")+": pod not created yet")
-	}
-	if !s.printed && len(notes) > 0 && s.o.previous {
-		return silence{usererror.Errorf(s.o.f.CommandText("job logs "+s.o.job.Name)+" prints their current or last logs", "no previous logs: %s", joinNotes(notes))}
-	}
-	if !s.printed && len(notes) > 0 {
-		return silence{usererror.Errorf(s.o.f.CommandText("job view "+s.o.job.Name)+" shows why; "+s.o.f.CommandText("job logs "+s.o.job.Name)+" -f waits", "no logs yet: %s", joinNotes(notes))}
-	}
-	if !s.printed && s.o.failed {
-		notes = append(notes, fmt.Sprintf("no pod of job %q has failed", s.o.job.Name))
+	if !s.printed {
+		if len(notes) == 0 && len(s.o.tasks) > 0 && !s.o.failed {
+			notes = append(notes, strings.Join(s.o.tasks, ", ")+": pod not created yet")
+		}
+		if len(notes) > 0 {
+			return s.noLogsError(notes)
+		}
+		if s.o.failed {
+			notes = append(notes, fmt.Sprintf("no pod of job %q has failed", s.o.job.Name))
+		}
 	}
 	for _, note := range notes {
 		fmt.Fprintln(s.o.f.Streams.Err, printable.EscapeLine(note))

@@ -338,6 +338,15 @@ func (s *sheet) newEventTable(now time.Time) render.Table {
 	return cli.NewEventTable(s.Events, now, s.ObjectOf)
 }
 
+// lacksExplanation reports whether the job waits for the scheduler, but the scheduler has not explained why.
+func (s *sheet) lacksExplanation() bool {
+	switch phaseOf(s.Job) {
+	case batchv1alpha1.Pending, batchv1alpha1.Restarting:
+		return s.Group != nil && s.Group.Status.Explanation == nil
+	}
+	return false
+}
+
 // writeReason adds the reason why the job waits, if any, to the end of the sheet.
 func (s *sheet) writeReason(f *cli.Factory, style render.Style) {
 	w, fromPods := s.FindWaitReason(), false
@@ -371,7 +380,7 @@ func (s *sheet) writeReason(f *cli.Factory, style render.Style) {
 	for _, line := range w.Numbers {
 		render.WriteWrapped(out, "  - ", "    ", jobstatus.AddRelativeTimes(line, now), width)
 	}
-	if !fromPods && s.Group != nil && s.Group.Status.Explanation == nil && slices.Contains([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Restarting}, phaseOf(s.Job)) {
+	if !fromPods && s.lacksExplanation() {
 		render.WriteWrapped(out, "  - ", "    ", "the scheduler provided no explanation; this reason comes from the pod group's conditions", width)
 	}
 	if w.Hint != "" {

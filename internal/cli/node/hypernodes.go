@@ -216,9 +216,11 @@ func (o *hyperOptions) printTrees(t *near) error {
 func (t *near) selectRoots(names []string) []*model.Domain {
 	var tops []*model.Domain
 	for _, d := range t.topology.Domains {
-		switch {
-		case d == t.topology.Root:
-		case len(names) > 0 && slices.Contains(names, d.Name), len(names) == 0 && (d.Parent == nil || d.Parent == t.topology.Root):
+		selected := slices.Contains(names, d.Name)
+		if len(names) == 0 {
+			selected = d.Parent == nil || d.Parent == t.topology.Root
+		}
+		if selected && d != t.topology.Root {
 			tops = append(tops, d)
 		}
 	}

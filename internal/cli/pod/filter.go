@@ -84,7 +84,11 @@ func (o *filters) narrowList(ctx context.Context, named bool) (resourcecmd.Narro
 }
 
 func (o *filters) matchesPod(pod *corev1.Pod, phases []string) bool {
-	if o.task != "" && taskNameOf(pod) != o.task || o.queue != "" && (o.job == "" || o.everywhere()) && queueNameOf(pod) != cli.BareName(o.queue, "queues") {
+	if o.task != "" && taskNameOf(pod) != o.task {
+		return false
+	}
+	checksQueue := o.queue != "" && (o.job == "" || o.everywhere())
+	if checksQueue && queueNameOf(pod) != cli.BareName(o.queue, "queues") {
 		return false
 	}
 	for _, phase := range phases {

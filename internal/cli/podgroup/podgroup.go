@@ -109,7 +109,9 @@ func addFilterFlags(f *cli.Factory, cmd *cobra.Command) func(context.Context, bo
 			return resourcecmd.Narrowed[podGroup]{}, err
 		}
 		return resourcecmd.Narrowed[podGroup]{Keep: func(g podGroup) bool {
-			return (len(queues) == 0 || slices.Contains(queues, queueNameOf(g))) && (len(words) == 0 || slices.Contains(words, string(phaseOf(g))))
+			inQueue := len(queues) == 0 || slices.Contains(queues, queueNameOf(g))
+			inPhase := len(words) == 0 || slices.Contains(words, string(phaseOf(g)))
+			return inQueue && inPhase
 		}}, nil
 	}
 }

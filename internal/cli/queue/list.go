@@ -116,7 +116,8 @@ func listQueues(ctx context.Context, o *listOptions) error {
 		Spare:   []string{"AGE", "PARENT", "WEIGHT", "MEMORY", "INQUEUE", "CPU", "GPU", "PENDING", "RUNNING"},
 		Suggest: o.f.SuggestNames(queueKind(), false),
 	}
-	if (o.compat || o.target.old || o.f.UsesVolcanoTables()) && o.out.IsPlainTable() {
+	asVolcano := o.compat || o.target.old || o.f.UsesVolcanoTables()
+	if asVolcano && o.out.IsPlainTable() {
 		l.Plain = o.printCompatTable
 	}
 	return o.addExistingNames(ctx, l.Run(ctx, o.f, &o.out))

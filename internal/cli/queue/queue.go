@@ -75,7 +75,8 @@ func parseResourceList(flag, text string) (corev1.ResourceList, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		name, amount, found := strings.Cut(strings.TrimSpace(part), "=")
 		quantity, err := resource.ParseQuantity(amount)
-		if !found || err != nil || name == "" || quantity.Sign() < 0 {
+		isAmount := err == nil && quantity.Sign() >= 0
+		if !found || name == "" || !isAmount {
 			return nil, usererror.Errorf("an example: "+flag+" cpu=16,memory=64Gi,nvidia.com/gpu=8", "%s: %q is not NAME=AMOUNT", flag, part)
 		}
 		list[corev1.ResourceName(name)] = quantity

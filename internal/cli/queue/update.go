@@ -190,7 +190,8 @@ func (o *updateOptions) confirmUpdate(ctx context.Context, changes []changedQueu
 		}
 	}
 	told := e.describeEffect(ctx, !o.dryRun.IsClient())
-	ask := o.target.usesSelector() || told.runs && (o.f.Streams.InTTY || told.evicts)
+	needsConsent := told.runs && (o.f.Streams.InTTY || told.evicts)
+	ask := o.target.usesSelector() || needsConsent
 	return confirmEffects(ctx, o.f, &o.confirm, &o.dryRun, "update "+joinNames(all), told, ask, all)
 }
 

@@ -137,7 +137,8 @@ func (o *createOptions[T]) checkKind(objects []cli.FileObject) error {
 // printSuccess prints the success line for an object. For the kinds that Volcano's vcctl creates and deletes, it prints
 // Volcano's message, because the command line does not show for which program it was written.
 func (k *Kind[T]) printSuccess(f *cli.Factory, out *cli.Output, object client.Object, old, done, suffix string) error {
-	if k.OldWord == "" || out != nil && out.IsMachineReadable() || object.GetObjectKind().GroupVersionKind().Kind != k.GVK.Kind {
+	isMachineReadable := out != nil && out.IsMachineReadable()
+	if k.OldWord == "" || isMachineReadable || object.GetObjectKind().GroupVersionKind().Kind != k.GVK.Kind {
 		return cli.PrintSuccess(f, out, object, done+suffix)
 	}
 	_, err := fmt.Fprintf(f.Streams.Out, "%s %s: %s/%s%s\n", old, k.OldWord, object.GetNamespace(), object.GetName(), suffix)

@@ -115,7 +115,8 @@ func listObjects[T client.Object](ctx context.Context, o *listOptions[T]) error 
 		Names: names, Selector: labels, Fields: narrowed.Fields, Keep: narrowed.Keep, Single: len(names) == 1,
 		Suggest: o.f.SuggestNames(o.kind.GVK, true),
 	}
-	if o.kind.Compat != nil && (o.compat || o.sel.UsesOldName() || o.f.UsesVolcanoTables()) && o.out.IsPlainTable() {
+	asVolcano := o.compat || o.sel.UsesOldName() || o.f.UsesVolcanoTables()
+	if asVolcano && o.kind.Compat != nil && o.out.IsPlainTable() {
 		l.Plain = func(items []T) error { return o.kind.Compat(o.f.Streams.Out, o.f, items, o.sel.AllNamespaces) }
 	}
 	return l.Run(ctx, o.f, &o.out)

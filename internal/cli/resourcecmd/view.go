@@ -44,7 +44,8 @@ func (k *Kind[T]) newView(f *cli.Factory, run func(context.Context, *viewOptions
 			if err := o.sel.RequireSelection(f, cmd, fmt.Sprintf("the name of a %s is missing", k.Called)); err != nil {
 				return err
 			}
-			if o.watch && (len(o.sel.Names) != 1 || o.out.IsMachineReadable() || o.format != "") {
+			isOneSheet := len(o.sel.Names) == 1 && o.format == "" && !o.out.IsMachineReadable()
+			if o.watch && !isOneSheet {
 				return cli.UsageError(f, cmd, "--watch requires one named %s and the default output format", k.Called)
 			}
 			return run(cmd.Context(), o)

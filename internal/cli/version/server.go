@@ -198,7 +198,10 @@ func (i *Info) addComponent(name, told, source string) {
 	i.Server.Components = append(i.Server.Components, Component{name, told, source})
 	theirs, errTheirs := version.ParseSemantic(told)
 	ours, errOurs := version.ParseSemantic(i.Client.Version)
-	if errTheirs == nil && errOurs == nil && (theirs.Major() != ours.Major() || theirs.Minor() != ours.Minor()) {
+	if errTheirs != nil || errOurs != nil {
+		return
+	}
+	if theirs.Major() != ours.Major() || theirs.Minor() != ours.Minor() {
 		i.Warnings = append(i.Warnings, fmt.Sprintf("%s %s and this client %s have different versions and may be incompatible", name, told, i.Client.Version))
 	}
 }
