@@ -57,6 +57,8 @@ type jobEntry struct {
 	shown  *Job
 }
 
+func (e *jobEntry) isEmpty() bool { return e.object == nil && e.group == nil && len(e.pods) == 0 }
+
 // NewBoard returns an empty Board.
 func NewBoard() *Board {
 	b := &Board{
@@ -92,7 +94,7 @@ func (b *Board) dropEmptyEntries(node string, job types.UID) {
 	if e := b.nodes[node]; e != nil && e.facts == nil && len(e.pods) == 0 {
 		delete(b.nodes, node)
 	}
-	if e := b.jobs[job]; e != nil && e.object == nil && e.group == nil && len(e.pods) == 0 {
+	if e := b.jobs[job]; e != nil && e.isEmpty() {
 		delete(b.jobs, job)
 	}
 }
@@ -346,8 +348,7 @@ func (b *Board) TakeSnapshot(now time.Time, facts Facts) *Snapshot {
 
 // haveSameRows reports whether two Snapshots have the same objects in the same positions.
 func haveSameRows(a, b *Snapshot) bool {
-	return len(a.Jobs) == len(b.Jobs) && len(a.Nodes) == len(b.Nodes) && len(a.Queues) == len(b.Queues) &&
-		slices.EqualFunc(a.Jobs, b.Jobs, func(x, y *Job) bool { return x == y || x.UID == y.UID }) &&
+	return slices.EqualFunc(a.Jobs, b.Jobs, func(x, y *Job) bool { return x == y || x.UID == y.UID }) &&
 		slices.EqualFunc(a.Nodes, b.Nodes, func(x, y *Node) bool { return x == y || x.Name == y.Name }) &&
 		slices.EqualFunc(a.Queues, b.Queues, func(x, y *Queue) bool { return x == y || x.Name == y.Name })
 }

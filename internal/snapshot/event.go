@@ -50,12 +50,18 @@ type ring struct {
 	floor time.Time
 }
 
+func (e *Event) hasSameContent(other *Event) bool {
+	return e.At.Equal(other.At) && e.Count == other.Count && e.Message == other.Message
+}
+
 func (r *ring) storeNewerEvent(e *Event) bool {
 	if r.events == nil {
 		r.events = map[types.UID]*Event{}
 	}
-	known := r.events[e.UID]
-	if known == nil && e.At.Before(r.floor) || known != nil && known.At.Equal(e.At) && known.Count == e.Count && known.Message == e.Message {
+	switch known := r.events[e.UID]; {
+	case known == nil && e.At.Before(r.floor):
+		return false
+	case known != nil && known.hasSameContent(e):
 		return false
 	}
 	r.events[e.UID] = e

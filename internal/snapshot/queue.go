@@ -42,7 +42,10 @@ func (b *Board) updateQueues(jobs []*Job) []*Queue {
 
 // isPendingInQueue reports whether a job is pending in its queue.
 func isPendingInQueue(j *Job) bool {
-	return j != nil && j.Phase == batchv1alpha1.Pending && (j.Group == nil || j.Group.Status.Phase != schedulingv1beta1.PodGroupRunning)
+	if j == nil || j.Phase != batchv1alpha1.Pending {
+		return false
+	}
+	return j.Group == nil || j.Group.Status.Phase != schedulingv1beta1.PodGroupRunning
 }
 
 // pendingByQueue returns the pending jobs of each queue, in the order of CompareByTurn.

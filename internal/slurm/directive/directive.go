@@ -147,7 +147,7 @@ func splitWords(text string, line int) ([]Word, error) {
 		case c == '#':
 			flush()
 			return words, nil
-		case c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f':
+		case strings.IndexByte(" \t\r\v\f", c) >= 0:
 			flush()
 		default:
 			word.WriteByte(c)

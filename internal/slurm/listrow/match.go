@@ -22,10 +22,12 @@ func MatchReference(ref optionvalue.Job, job *batchv1alpha1.Job) (elements batch
 		return ref.Elements, true
 	}
 	all, _, isArray := batchv1alpha1.ElementsOf(job)
-	if !isArray || ref.ID < id || ref.ID >= id+int64(all.Count()) || len(ref.Elements) > 0 {
+	position := ref.ID - id
+	isElement := isArray && position >= 0 && position < int64(all.Count())
+	if !isElement || len(ref.Elements) > 0 {
 		return nil, false
 	}
-	element, found := all.At(int(ref.ID - id))
+	element, found := all.At(int(position))
 	return batchv1alpha1.Indices{{First: element, Last: element}}, found
 }
 

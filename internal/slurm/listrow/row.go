@@ -178,6 +178,8 @@ func (r *Row) applyPodSummary() {
 	code := r.State.Code
 	noPodHasStarted := r.Sum.Started == 0 && r.Sum.Ended == 0
 	saidToRun := code == state.Running || code == state.Configuring
+	hasFailed := code == state.Failed || code == state.NodeFail
+	podsEndedOtherwise := r.Sum.End != "" && r.Sum.End != state.Failed
 	switch {
 	case saidToRun && noPodHasStarted:
 		r.State = state.State{Code: state.Configuring, Reason: "Prolog"}
@@ -187,7 +189,7 @@ func (r *Row) applyPodSummary() {
 			r.State.Reason = "JobLaunchFailure"
 		}
 		r.Times.Start = time.Time{}
-	case (code == state.Failed || code == state.NodeFail) && r.Sum.End != "" && r.Sum.End != state.Failed:
+	case hasFailed && podsEndedOtherwise:
 		r.State = state.FinalState(r.Sum.End)
 		r.Exit = r.Sum.Exit
 	}

@@ -273,7 +273,8 @@ func (r *Row) StartAndEnd() (start, end time.Time) {
 	if start.IsZero() && r.State.Code.BaseCode() == state.Pending {
 		start = r.estimateStart()
 	}
-	if limit := r.TimeLimit(); end.IsZero() && !start.IsZero() && limit > 0 && !r.State.Code.HasEnded() {
+	willEnd := end.IsZero() && !start.IsZero() && !r.State.Code.HasEnded()
+	if limit := r.TimeLimit(); willEnd && limit > 0 {
 		end = start.Add(limit)
 	}
 	return start, end

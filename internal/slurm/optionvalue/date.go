@@ -158,7 +158,8 @@ func (d *dateParts) readDay(word string) bool {
 				d.year += 2000
 			}
 		}
-		return d.month >= 1 && d.month <= 12 && d.day >= 1 && d.day <= 31
+		isMonth := d.month >= 1 && d.month <= 12
+		return isMonth && d.day >= 1 && d.day <= 31
 	}
 	return false
 }

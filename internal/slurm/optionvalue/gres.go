@@ -48,7 +48,8 @@ func parseOneGres(part string) (Gres, error) {
 		return g, newError(hint)
 	}
 	last := words[len(words)-1]
-	if len(words) > 1 && last != "" && last[0] >= '0' && last[0] <= '9' {
+	startsWithDigit := last != "" && last[0] >= '0' && last[0] <= '9'
+	if len(words) > 1 && startsWithDigit {
 		n, err := ParseScaled(last)
 		if err != nil {
 			return g, newError(hint)
@@ -69,7 +70,8 @@ func ParseGPUs(text string) ([]Gres, error) {
 	var all []Gres
 	for part := range strings.SplitSeq(text, ",") {
 		g, err := parseOneGres("gpu:" + part)
-		if err != nil || part == "" || g.Type != "" && !strings.Contains(part, ":") {
+		isTypeOnly := g.Type != "" && !strings.Contains(part, ":")
+		if err != nil || part == "" || isTypeOnly {
 			return nil, newError("use NUMBER or TYPE:NUMBER, for example 4 or a100:4")
 		}
 		all = append(all, g)

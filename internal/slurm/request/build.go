@@ -168,7 +168,10 @@ func (r *Request) checkClasses(ignore, effective []string) (warnings []string, r
 	for i := range Options {
 		o := &Options[i]
 		s, given := r.Given[o.Long]
-		if !given || s.Option != o || o.Class == Mapped || slices.Contains(effective, o.Long) {
+		if !given || s.Option != o {
+			continue
+		}
+		if o.Class == Mapped || slices.Contains(effective, o.Long) {
 			continue
 		}
 		if o.Class == Refused && !slices.Contains(ignore, o.Long) {

@@ -201,7 +201,8 @@ type Window struct{ From, To time.Time }
 func (w Window) IncludesRow(r *listrow.Row, states []state.Code) bool {
 	t := r.Times
 	there := func(from, to time.Time) bool {
-		return !from.IsZero() && !from.After(w.To) && (to.IsZero() || !to.Before(w.From))
+		endedBefore := !to.IsZero() && to.Before(w.From)
+		return !from.IsZero() && !from.After(w.To) && !endedBefore
 	}
 	if len(states) == 0 {
 		return there(t.Submit, t.End)
@@ -218,10 +219,10 @@ func (w Window) IncludesRow(r *listrow.Row, states []state.Code) bool {
 				return true
 			}
 		case r.State.Code:
-			if r.State.Code.HasEnded() && !t.End.IsZero() && (t.End.Before(w.From) || t.End.After(w.To)) {
-				continue
+			endedOutside := !t.End.IsZero() && (t.End.Before(w.From) || t.End.After(w.To))
+			if !r.State.Code.HasEnded() || !endedOutside {
+				return true
 			}
-			return true
 		}
 	}
 	return false

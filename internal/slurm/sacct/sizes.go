@@ -14,7 +14,9 @@ type Range[T cmp.Ordered] struct{ Min, Max *T }
 func (r Range[T]) isOpen() bool { return r.Min == nil && r.Max == nil }
 
 func (r Range[T]) containsValue(v T) bool {
-	return (r.Min == nil || v >= *r.Min) && (r.Max == nil || v <= *r.Max)
+	isTooSmall := r.Min != nil && v < *r.Min
+	isTooLarge := r.Max != nil && v > *r.Max
+	return !isTooSmall && !isTooLarge
 }
 
 // Sizes selects jobs by size, time limit, reason and constraints; an empty field selects all jobs.

@@ -171,9 +171,10 @@ func (e *Entry) DefaultTitle() string {
 func ObjectName(user string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(user) {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
 			b.WriteRune(r)
-		} else {
+		default:
 			b.WriteByte('-')
 		}
 	}

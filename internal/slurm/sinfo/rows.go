@@ -42,8 +42,20 @@ func CheckStates(words []string) error {
 	return nil
 }
 
+// selectsAllNodes reports whether the filter has no rule about nodes.
+func (f *Filter) selectsAllNodes() bool {
+	hasFlag := f.Dead || f.Responding || f.Reasoned
+	return !hasFlag && len(f.Nodes)+len(f.States) == 0
+}
+
 func (f *Filter) selectsNode(n *Node) bool {
-	if len(f.Nodes) > 0 && !slices.Contains(f.Nodes, n.Name) || f.Dead && n.State != "down*" || f.Responding && n.State == "down*" || f.Reasoned && n.Reason == "" {
+	isDead := n.State == "down*"
+	switch {
+	case len(f.Nodes) > 0 && !slices.Contains(f.Nodes, n.Name):
+		return false
+	case f.Dead && !isDead, f.Responding && isDead:
+		return false
+	case f.Reasoned && n.Reason == "":
 		return false
 	}
 	return len(f.States) == 0 || slices.ContainsFunc(f.States, func(word string) bool {
@@ -89,7 +101,7 @@ func GroupRows(partitions []*Partition, columns tableformat.Columns[*Row], f Fil
 			groups[key] = one
 			rows = append(rows, one)
 		}
-		if !found && len(f.Nodes)+len(f.States) == 0 && !f.Dead && !f.Responding && !f.Reasoned && !each {
+		if !found && !each && f.selectsAllNodes() {
 			rows = append(rows, &Row{Partition: p, Exact: exact, Cluster: cluster})
 		}
 	}

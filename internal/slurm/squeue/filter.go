@@ -38,10 +38,19 @@ func ParseStates(text string) (codes []state.Code, all bool, err error) {
 
 // SelectsRow reports whether the filter selects a row.
 func (f *Filter) SelectsRow(r *listrow.Row) bool {
-	return f.selectsState(r.State.Code) && f.selectsJob(r) &&
-		(isAmong(f.Users, r.UserName()) || isAmong(f.Users, r.UserID())) && (isAmong(f.Partitions, r.PartitionName()) || isAmong(f.Partitions, r.QueueName())) && isAmong(f.Accounts, r.AccountName()) && isAmong(f.QOS, r.QOSName()) &&
-		isAmong(f.Names, r.JobTitle()) && isAmong(f.WCKeys, r.Asked.WCKey) &&
-		(len(f.Nodes) == 0 || slices.ContainsFunc(r.NodeNames(), func(node string) bool { return slices.Contains(f.Nodes, node) }))
+	switch {
+	case !f.selectsState(r.State.Code), !f.selectsJob(r):
+		return false
+	case !isAmong(f.Users, r.UserName()) && !isAmong(f.Users, r.UserID()):
+		return false
+	case !isAmong(f.Partitions, r.PartitionName()) && !isAmong(f.Partitions, r.QueueName()):
+		return false
+	case !isAmong(f.Accounts, r.AccountName()), !isAmong(f.QOS, r.QOSName()):
+		return false
+	case !isAmong(f.Names, r.JobTitle()), !isAmong(f.WCKeys, r.Asked.WCKey):
+		return false
+	}
+	return len(f.Nodes) == 0 || slices.ContainsFunc(r.NodeNames(), func(node string) bool { return slices.Contains(f.Nodes, node) })
 }
 
 func (f *Filter) selectsState(code state.Code) bool {

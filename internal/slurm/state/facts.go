@@ -58,7 +58,7 @@ func currentCode(f Facts) Code {
 		}
 		return Pending
 	case batchv1alpha1.Running:
-		if f.Pods != nil && f.Pods.Live > 0 && f.Pods.Started == 0 && f.Pods.Bound > 0 && f.Pods.Ended == 0 {
+		if f.Pods != nil && f.Pods.isStarting() {
 			return Configuring
 		}
 		return Running
@@ -118,15 +118,23 @@ const commanded = "command "
 // wasCancelled reports whether a user ended the job.
 func wasCancelled(job *batchv1alpha1.Job) bool {
 	s := &job.Status.State
-	return CancelledBy(job) != "" || s.Reason == string(busv1alpha1.TerminateJobAction) && (strings.HasPrefix(s.Message, commanded) || strings.Contains(s.Message, "("+commanded) && strings.HasSuffix(s.Message, ")"))
+	if CancelledBy(job) != "" {
+		return true
+	}
+	hasCommandAtEnd := strings.Contains(s.Message, "("+commanded) && strings.HasSuffix(s.Message, ")")
+	isCommanded := hasCommandAtEnd || strings.HasPrefix(s.Message, commanded)
+	return isCommanded && s.Reason == string(busv1alpha1.TerminateJobAction)
 }
 
 // wasNeverReleased reports whether the job was ended because its dependency could never be met. Such a job has the
 // option that requests this, and has never run.
 func wasNeverReleased(job *batchv1alpha1.Job) bool {
-	ran := slices.ContainsFunc(job.Status.Conditions, func(c batchv1alpha1.JobCondition) bool { return c.Status == batchv1alpha1.Running })
 	s := &job.Status
-	return job.Annotations[keys.KillOnInvalidDependency] == "true" && s.State.Reason == string(busv1alpha1.TerminateJobAction) && !ran && s.Succeeded+s.Failed == 0
+	if job.Annotations[keys.KillOnInvalidDependency] != "true" || s.State.Reason != string(busv1alpha1.TerminateJobAction) {
+		return false
+	}
+	ran := slices.ContainsFunc(s.Conditions, func(c batchv1alpha1.JobCondition) bool { return c.Status == batchv1alpha1.Running })
+	return !ran && s.Succeeded+s.Failed == 0
 }
 
 // CancelledBy returns the user who cancelled the job; "" if that was not recorded.

@@ -29,6 +29,11 @@ type Pods struct {
 	Begin, Finish time.Time
 }
 
+// isStarting reports whether pods have nodes, but none of the pods has started or ended.
+func (p *Pods) isStarting() bool {
+	return p.Live > 0 && p.Bound > 0 && p.Started+p.Ended == 0
+}
+
 // SummarizePods returns a summary of pods. Pods that are being deleted count with their current status.
 func SummarizePods(pods []*corev1.Pod) *Pods {
 	s := &Pods{}

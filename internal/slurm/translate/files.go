@@ -211,7 +211,8 @@ func (b *builder) addMounts() {
 		if len(parts) > 2 {
 			e.mode = parts[2]
 		}
-		if !filepath.IsAbs(e.source) || !filepath.IsAbs(e.target) || len(parts) > 3 || e.mode != "" && e.mode != "ro" && e.mode != "rw" {
+		arePaths := filepath.IsAbs(e.source) && filepath.IsAbs(e.target)
+		if !arePaths || len(parts) > 3 || !slices.Contains([]string{"", "ro", "rw"}, e.mode) {
 			b.addError(usererror.Errorf("use a comma-separated list of SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths", "Invalid --container-mounts specification"))
 			continue
 		}

@@ -326,7 +326,8 @@ func (b *builder) storeOptions() {
 	for _, option := range []string{"comment", "wckey", "extra", "mail-type", "mail-user"} {
 		b.recordFields(option, keyPath("metadata.annotations", keys.Slurm))
 	}
-	if (r.MailType != "" || r.MailUser != "") && b.p.MailNotifier == "" && !strings.EqualFold(r.MailType, "NONE") {
+	wantsMail := r.MailType+r.MailUser != "" && !strings.EqualFold(r.MailType, "NONE")
+	if wantsMail && b.p.MailNotifier == "" {
 		b.warnIneffective("mail-type", "mail-user")
 	}
 	submission.StoreOptions(b.job, *o)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
@@ -17,9 +19,11 @@ const longestName = 40
 func objectName(title string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(title) {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+		text := b.String()
+		switch {
+		case isLetterOrDigit(r):
 			b.WriteRune(r)
-		} else if text := b.String(); text != "" && !strings.HasSuffix(text, "-") {
+		case text != "" && !strings.HasSuffix(text, "-"):
 			b.WriteByte('-')
 		}
 	}
@@ -30,10 +34,15 @@ func objectName(title string) string {
 	return strings.Trim(name[:min(len(name), longestName)], "-")
 }
 
+// isLetterOrDigit reports whether r is an ASCII letter or digit.
+func isLetterOrDigit(r rune) bool {
+	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
 // labelValue converts a text to a valid label value.
 func labelValue(text string) string {
 	kept := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
+		if isLetterOrDigit(r) || strings.ContainsRune("-_.", r) {
 			return r
 		}
 		return '-'

@@ -33,6 +33,7 @@ func (b *builder) checkTasks() {
 func (b *builder) checkGPUs() {
 	r, s := b.r, &b.size
 	total, perNode, perTask := sumCounts(r.GPUs, "gpu"), sumCounts(r.GPUsPerNode, "gpu"), sumCounts(r.GPUsPerTask, "gpu")
+	bothAreSet := total > 0 && perTask > 0
 	node := "gpus-per-node"
 	if b.gresGPUs {
 		node = "gres"
@@ -42,7 +43,7 @@ func (b *builder) checkGPUs() {
 		b.addError(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or remove one of the options", perNode*int64(s.nodes)), "%s and %s conflict on %d nodes", b.totalGPUOptions(), r.OptionText(node), s.nodes))
 	case perNode > 0 && perTask*s.onNode > perNode:
 		b.addError(usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --ntasks-per-node=%d", perTask*s.onNode, max(perNode/perTask, 1)), "%s and %s conflict with %d tasks per node", r.OptionText(node), r.OptionText("gpus-per-task"), s.onNode))
-	case perNode == 0 && total > 0 && perTask > 0 && perTask*s.tasks != total:
+	case perNode == 0 && bothAreSet && perTask*s.tasks != total:
 		b.addError(usererror.Errorf(fmt.Sprintf("use --gpus=%d, or remove one of the options", perTask*s.tasks), "%s and %s conflict with %d tasks", b.totalGPUOptions(), r.OptionText("gpus-per-task"), s.tasks))
 	}
 	none := sumCounts(s.gres, "gpu") == 0
@@ -64,7 +65,8 @@ func (b *builder) checkMemory() {
 		return
 	}
 	for _, name := range []string{"mem", "mem-per-cpu", "mem-per-gpu"} {
-		if r.HasOption(name) && b.size.memory == 0 && !(name == "mem-per-gpu" && len(b.size.gres) == 0) {
+		lacksGPUs := name == "mem-per-gpu" && len(b.size.gres) == 0
+		if r.HasOption(name) && b.size.memory == 0 && !lacksGPUs {
 			b.addNote("--" + name + "=0: the job has no memory limit, and no memory is reserved for it; --exclusive gives it the whole node")
 		}
 	}
