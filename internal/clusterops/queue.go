@@ -32,12 +32,13 @@ func QueueCommand(q *schedulingv1beta1.Queue, action busv1alpha1.Action) *busv1a
 // in an event. parent may be nil.
 func SwitchRefused(q, parent *schedulingv1beta1.Queue, open bool) *usererror.Error {
 	wish := q.Wish()
+	hasClosedParent := parent != nil && parent.Name != keys.RootQueue && !parent.IsOpen()
 	switch {
 	case !open && q.Name == keys.RootQueue:
 		return &usererror.Error{What: fmt.Sprintf("queue %q cannot be closed: it is the root of all queues", keys.RootQueue), Hint: "close the queues below it instead; vcctl queue tree shows them"}
 	case !open && wish == schedulingv1beta1.QueueStateOpen, open && wish == schedulingv1beta1.QueueStateClosed:
 		return &usererror.Error{What: fmt.Sprintf("the annotation %[2]s of queue %[1]q sets its state to %[3]s", q.Name, keys.QueueState, wish), Hint: fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState)}
-	case open && parent != nil && parent.Name != keys.RootQueue && !parent.IsOpen():
+	case open && hasClosedParent:
 		return &usererror.Error{What: fmt.Sprintf("queue %q cannot be opened: its parent %s is %s; open the parent first", q.Name, parent.Name, parent.Status.State), Hint: "vcctl queue open " + parent.Name}
 	}
 	return nil

@@ -37,7 +37,8 @@ func nearestWord(word string, among map[string]bool) string {
 	best, least := "", max(len(word)/3, 1)+1
 	for other := range among {
 		d := editDistance(strings.ToLower(word), strings.ToLower(other))
-		if d < least || d == least && best != "" && other < best {
+		isFirstOfEqual := d == least && best != "" && other < best
+		if d < least || isFirstOfEqual {
 			best, least = other, d
 		}
 	}

@@ -6,7 +6,10 @@ func HaveSameLimit(a, b *Verdict) bool {
 	if !isOnlyLimit(a) || !isOnlyLimit(b) {
 		return false
 	}
-	return a.Code == b.Code && a.Members.Min == b.Members.Min && a.EvictedBy == b.EvictedBy && limitNameOf(a.Limit) == limitNameOf(b.Limit)
+	if a.Code != b.Code || limitNameOf(a.Limit) != limitNameOf(b.Limit) {
+		return false
+	}
+	return a.Members.Min == b.Members.Min && a.EvictedBy == b.EvictedBy
 }
 
 // isOnlyLimit reports whether the only reason in a verdict is a limit that other gangs use up.

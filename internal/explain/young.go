@@ -20,13 +20,11 @@ const (
 // only slightly, and the number of attempts.
 func KeepAccurate(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
 	fresh.Attempts, fresh.LastAttempt = old.Attempts, old.LastAttempt
-	if f, o := fresh.Queue, old.Queue; f != nil && o != nil && f.Name == o.Name && o.Position > 0 {
-		if f.Position > exactPositions && f.Position > o.Position/2 && f.Position <= 2*o.Position {
-			f.Position = o.Position
-		}
-		if f.Waiting > exactPositions && f.Waiting > o.Waiting/2 && f.Waiting <= 2*o.Waiting {
-			f.Waiting = o.Waiting
-		}
+	f, o := fresh.Queue, old.Queue
+	inSameQueue := f != nil && o != nil && f.Name == o.Name
+	if inSameQueue && o.Position > 0 {
+		f.Position = keepPosition(f.Position, o.Position)
+		f.Waiting = keepPosition(f.Waiting, o.Waiting)
 	}
 	if f, o := fresh.EstimatedStart, old.EstimatedStart; f != nil && o != nil && o.After(now) {
 		move, wait := f.Sub(o.Time).Abs(), o.Sub(now)
@@ -36,7 +34,19 @@ func KeepAccurate(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
 	}
 }
 
+// keepPosition returns the old position if the fresh one is late, and has neither halved nor doubled since then.
+// Otherwise, it returns the fresh one.
+func keepPosition(fresh, old int32) int32 {
+	isClose := fresh > old/2 && fresh <= 2*old
+	if fresh > exactPositions && isClose {
+		return old
+	}
+	return fresh
+}
+
 // HasGainedEstimate reports whether a fresh explanation contains an estimated start or helps that the old one does not.
 func HasGainedEstimate(fresh, old *schedulingv1beta1.Explanation) bool {
-	return fresh.EstimatedStart != nil && old.EstimatedStart == nil || len(fresh.Helps) > 0 && len(old.Helps) == 0
+	hasGainedStart := fresh.EstimatedStart != nil && old.EstimatedStart == nil
+	hasGainedHelps := len(fresh.Helps) > 0 && len(old.Helps) == 0
+	return hasGainedStart || hasGainedHelps
 }

@@ -10,6 +10,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/render"
 )
 
 // PhaseOrPending returns the phase of a job; a job without a phase is Pending.
@@ -105,20 +106,13 @@ func gpusInTask(resources corev1.ResourceRequirements) int64 {
 	seen := map[corev1.ResourceName]bool{}
 	for _, list := range []corev1.ResourceList{resources.Requests, resources.Limits} {
 		for name, amount := range list {
-			if IsGPU(string(name)) && !seen[name] {
+			if render.IsGPU(name) && !seen[name] {
 				seen[name] = true
 				sum += amount.Value()
 			}
 		}
 	}
 	return sum
-}
-
-// IsGPU reports whether a resource counts whole GPUs of any vendor. It returns false for GPU memory and percentages
-// of GPUs.
-func IsGPU(name string) bool {
-	_, kind, found := strings.Cut(name, "/")
-	return found && (kind == "gpu" || kind == "gpu-number" || kind == "vgpu-number" || strings.HasPrefix(kind, "mig-"))
 }
 
 // EnteredPhase returns the last time when the job entered a phase.

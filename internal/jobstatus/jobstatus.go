@@ -67,7 +67,11 @@ func NewAccountWithoutPods(s *Sheet) (a *Account, enough bool) {
 // IsWaitingJob reports whether the job neither runs nor has ended.
 func (a *Account) IsWaitingJob() bool {
 	phase := PhaseOrPending(a.Job)
-	return phase != batchv1alpha1.Running && phase != batchv1alpha1.Completing && phase != batchv1alpha1.Terminating && !IsFinishedPhase(phase)
+	switch phase {
+	case batchv1alpha1.Running, batchv1alpha1.Completing, batchv1alpha1.Terminating:
+		return false
+	}
+	return !IsFinishedPhase(phase)
 }
 
 // Explanation returns the scheduler's explanation, or nil if there is no valid one.
@@ -312,8 +316,12 @@ func (a *Account) latestWarnings() []string {
 	seen := map[string]bool{}
 	for i := range slices.Backward(a.Events) {
 		event := &a.Events[i]
+		if event.Type != corev1.EventTypeWarning || len(lines) == maxWarnings {
+			continue
+		}
 		text := event.Reason + ": " + OneLine(event.Message)
-		if event.Type != corev1.EventTypeWarning || a.hasAllNodes() && fromScheduler[event.Reason] || seen[text] || len(lines) == maxWarnings {
+		isOutdated := fromScheduler[event.Reason] && a.hasAllNodes()
+		if isOutdated || seen[text] {
 			continue
 		}
 		seen[text] = true

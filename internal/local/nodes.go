@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -103,6 +104,9 @@ func (s *nodeSet) existingNodes(ctx context.Context) ([]nodespec.Node, error) {
 	return nodes, nil
 }
 
+// stateTaints are the keys of the taints that Kubernetes adds and removes depending on a node's state.
+var stateTaints = []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable}
+
 // nodeFromObject returns the configuration of a node, derived from its Node object.
 func nodeFromObject(node *corev1.Node) nodespec.Node {
 	labels := maps.Clone(node.Labels)
@@ -114,7 +118,7 @@ func nodeFromObject(node *corev1.Node) nodespec.Node {
 		n.Kind = nodespec.KindSimulated
 	}
 	for _, taint := range node.Spec.Taints {
-		if taint.TimeAdded == nil && taint.Key != corev1.TaintNodeNotReady && taint.Key != corev1.TaintNodeUnreachable && taint.Key != corev1.TaintNodeUnschedulable {
+		if taint.TimeAdded == nil && !slices.Contains(stateTaints, taint.Key) {
 			n.Taints = append(n.Taints, taint)
 		}
 	}

@@ -51,11 +51,14 @@ type Settings struct {
 func LoadSettings(d Dir) (Settings, bool, error) {
 	s, defaults := Settings{Dir: d}, Settings{Dir: d, Components: ComponentsAll}
 	err := readJSON(d.settingsFile(), &s)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (s.Ephemeral || !s.Complete) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return defaults, false, nil
 	}
 	if err != nil {
 		return s, false, usererror.Wrapf("remove the cluster with: vc-local down --purge --dir "+string(d), "%s is damaged: %v", d.settingsFile(), err)
+	}
+	if s.Ephemeral || !s.Complete {
+		return defaults, false, nil
 	}
 	return s, true, nil
 }

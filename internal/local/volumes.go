@@ -86,10 +86,18 @@ func ensureStorageClass(ctx context.Context, client kubernetes.Interface) error 
 	return nil
 }
 
+// needsVolume reports whether a pending claim of the cluster's storage class has no volume yet.
+func needsVolume(claim *corev1.PersistentVolumeClaim) bool {
+	if class := claim.Spec.StorageClassName; class == nil || *class != storageClassName {
+		return false
+	}
+	return claim.Status.Phase == corev1.ClaimPending && claim.Spec.VolumeName == ""
+}
+
 func (v *volumes) enqueueObject(object any) {
 	switch o := object.(type) {
 	case *corev1.PersistentVolumeClaim:
-		if o.Status.Phase == corev1.ClaimPending && o.Spec.VolumeName == "" && o.Spec.StorageClassName != nil && *o.Spec.StorageClassName == storageClassName {
+		if needsVolume(o) {
 			v.queue.Add(volumeKey{o.Namespace, o.Name})
 		}
 	case *corev1.PersistentVolume:

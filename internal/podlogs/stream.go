@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -55,6 +56,10 @@ func (t *Tail) followPodLog(ctx context.Context, pod Pod) {
 	}
 }
 
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
 // stateAfterEnd returns the state of an ended stream, and whether no more lines will come.
 func (t *Tail) stateAfterEnd(ctx context.Context, pod Pod, err error) (state string, over bool) {
 	if apierrors.IsNotFound(err) {
@@ -67,7 +72,7 @@ func (t *Tail) stateAfterEnd(ctx context.Context, pod Pod, err error) (state str
 	switch {
 	case apierrors.IsNotFound(getErr), getErr == nil && pod.UID != "" && now.UID != pod.UID:
 		return "the pod was deleted", true
-	case getErr == nil && err == nil && (now.Status.Phase == corev1.PodSucceeded || now.Status.Phase == corev1.PodFailed):
+	case getErr == nil && err == nil && hasEnded(now):
 		return "ended", true
 	case err != nil:
 		return strings.TrimSpace(errorReason(err)), false
@@ -128,7 +133,7 @@ func cleanLogText(text string) string {
 	if at := strings.LastIndexByte(text, '\r'); at >= 0 {
 		text = text[at+1:]
 	}
-	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\uFFFD' }) {
+	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
 		return text
 	}
 	var b strings.Builder
@@ -139,7 +144,7 @@ func cleanLogText(text string) string {
 		switch {
 		case escape == 1 && r == '[':
 			escape = 2
-		case escape == 1 && (r == ']' || r == 'P' || r == '_' || r == '^'):
+		case escape == 1 && strings.ContainsRune("]P_^", r):
 			escape = 3
 		case escape == 1 && strings.ContainsRune("()*+-./#%", r):
 			escape = 4
@@ -156,7 +161,7 @@ func cleanLogText(text string) string {
 		case escape == 3:
 		case r == '\t':
 			b.WriteString(strings.Repeat(" ", 8-b.Len()%8))
-		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
+		case unicode.IsControl(r):
 		default:
 			b.WriteRune(r)
 		}

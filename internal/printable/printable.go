@@ -73,5 +73,5 @@ func escapeUnsafe(text string, keep func(rune) bool) string {
 // isTerminalControl reports whether a terminal acts on a character instead of drawing it: control characters, line and
 // paragraph separators, and characters that change the text direction.
 func isTerminalControl(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }

@@ -27,7 +27,8 @@ func (t *Table) FitColumns() []int {
 	var gone []int
 	for pass, most := range []int{widths[len(widths)-1], enoughFreeText} {
 		for _, column := range t.Spare {
-			if !slices.Contains(gone, column) && (pass > 0 || t.isEmptyColumn(column)) && t.neededWidth(kept, widths, most) > t.MaxWidth {
+			isSpare := pass > 0 || t.isEmptyColumn(column)
+			if isSpare && !slices.Contains(gone, column) && t.neededWidth(kept, widths, most) > t.MaxWidth {
 				kept, gone = withoutColumn(kept, column), append(gone, column)
 			}
 		}

@@ -9,7 +9,14 @@ import (
 // IsGPU reports whether a resource counts whole GPUs of any vendor, not their memory or percentages of them.
 func IsGPU(name corev1.ResourceName) bool {
 	_, kind, found := strings.Cut(string(name), "/")
-	return found && (kind == "gpu" || kind == "gpu-number" || kind == "vgpu-number" || strings.HasPrefix(kind, "mig-"))
+	if !found {
+		return false
+	}
+	switch kind {
+	case "gpu", "gpu-number", "vgpu-number":
+		return true
+	}
+	return strings.HasPrefix(kind, "mig-")
 }
 
 // ShortResource returns the name of a resource without the vendor's domain: gpu for nvidia.com/gpu.

@@ -120,13 +120,18 @@ func (p *Plan) updateStatus(c *batchv1alpha1.CronJob, status *batchv1alpha1.Cron
 		case was[string(j.UID)]:
 			p.appendEvent(corev1.EventTypeNormal, sawCompletedJob, "Saw completed job: %s, status: %s", j.Name, phase)
 		}
-		if at := j.Status.State.LastTransitionTime; phase == batchv1alpha1.Completed && !at.IsZero() && (status.LastSuccessfulTime == nil || status.LastSuccessfulTime.Before(&at)) {
+		if at := j.Status.State.LastTransitionTime; phase == batchv1alpha1.Completed && isLater(&at, status.LastSuccessfulTime) {
 			status.LastSuccessfulTime = &at
 		}
-		if at := scheduledTime(j); !at.IsZero() && (status.LastScheduleTime == nil || status.LastScheduleTime.Time.Before(at)) {
-			status.LastScheduleTime = &metav1.Time{Time: at}
+		if at := (metav1.Time{Time: scheduledTime(j)}); isLater(&at, status.LastScheduleTime) {
+			status.LastScheduleTime = &at
 		}
 	}
+}
+
+// isLater reports whether a time is known, and later than the recorded time, if any.
+func isLater(at, recorded *metav1.Time) bool {
+	return !at.IsZero() && (recorded == nil || recorded.Before(at))
 }
 
 func referenceTo(j *batchv1alpha1.Job) corev1.ObjectReference {

@@ -181,14 +181,15 @@ func parseUFM(e *entry, path *field.Path) (*ufmSource, field.ErrorList) {
 	}
 	var errs field.ErrorList
 	endpoint, err := url.Parse(c.Endpoint)
-	if err != nil || endpoint.Host == "" || endpoint.Scheme != "http" && endpoint.Scheme != "https" {
+	if err != nil || endpoint.Host == "" || !slices.Contains([]string{"http", "https"}, endpoint.Scheme) {
 		errs = append(errs, field.Invalid(path.Child("config", "endpoint"), c.Endpoint, "must be a URL such as https://ufm.example.com"))
 	}
 	s := &ufmSource{endpoint: endpoint, insecure: c.InsecureSkipVerify, interval: defaultInterval}
-	if e.Credentials == nil || e.Credentials.SecretRef == nil || e.Credentials.SecretRef.Name == "" || e.Credentials.SecretRef.Namespace == "" {
-		errs = append(errs, field.Required(path.Child("credentials", "secretRef"), "name and namespace of a Secret with the keys username and password"))
-	} else {
+	if e.Credentials != nil && e.Credentials.SecretRef != nil {
 		s.secret = *e.Credentials.SecretRef
+	}
+	if s.secret.Name == "" || s.secret.Namespace == "" {
+		errs = append(errs, field.Required(path.Child("credentials", "secretRef"), "name and namespace of a Secret with the keys username and password"))
 	}
 	if e.Interval != nil {
 		s.interval = e.Interval.Duration
@@ -210,7 +211,8 @@ func decodeSource(config json.RawMessage, into any, path *field.Path) field.Erro
 // cleanName converts a name to a form that is valid within an object's name.
 func cleanName(name string) string {
 	clean := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
 			return r
 		}
 		return '-'

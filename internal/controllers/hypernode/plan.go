@@ -89,7 +89,8 @@ func assignNames(domains []domain, mine map[string]*topologyv1alpha1.HyperNode, 
 	for _, d := range rest {
 		for salt := 0; ; salt++ {
 			n := d.newName(salt)
-			if !given[n] && (!taken[n] || mine[n] != nil && mine[n].Labels[d.label] == d.value) {
+			isOwnName := mine[n] != nil && mine[n].Labels[d.label] == d.value
+			if !given[n] && (!taken[n] || isOwnName) {
 				name(d, n)
 				break
 			}

@@ -38,6 +38,11 @@ type port struct {
 	Peer        string `json:"peer_node_name"`
 }
 
+// isLink reports whether this is a connected port of a kind: hostPort or switchPort.
+func (p *port) isLink(kind string) bool {
+	return p.SystemName != "" && p.Peer != "" && strings.Contains(strings.ToLower(p.Description), kind)
+}
+
 // answer is the most recent list of ports from a fabric manager.
 type answer struct {
 	from  ufmSource
@@ -45,11 +50,18 @@ type answer struct {
 	ports []port
 }
 
+// isSameService reports whether an earlier source is the same service with the same credentials.
+func (s *ufmSource) isSameService(earlier *ufmSource) bool {
+	if earlier.endpoint == nil || earlier.endpoint.String() != s.endpoint.String() {
+		return false
+	}
+	return earlier.insecure == s.insecure && earlier.secret == s.secret
+}
+
 // updateFromUFM queries the fabric manager when its interval has passed, and applies the most recent list of ports to
 // the current nodes. It returns the time until the next query.
 func (r *Reconciler) updateFromUFM(ctx context.Context, s *ufmSource, nodes []node) (time.Duration, error) {
-	changed := r.asked.from.endpoint == nil || r.asked.from.endpoint.String() != s.endpoint.String() || r.asked.from.insecure != s.insecure || r.asked.from.secret != s.secret
-	if due := r.asked.at.Add(s.interval).Sub(r.Now()); changed || due <= 0 {
+	if due := r.asked.at.Add(s.interval).Sub(r.Now()); due <= 0 || !s.isSameService(&r.asked.from) {
 		ports, err := r.queryFabricManager(ctx, s)
 		if err != nil {
 			return min(retryUFM, s.interval), err
@@ -114,7 +126,7 @@ func domainsByPorts(ports []port, nodes []node) []domain {
 	leaves := components{} // leaf switches that share hosts
 	hosts := map[string]map[string]bool{}
 	for _, p := range ports {
-		if p.SystemName == "" || p.Peer == "" || !strings.Contains(strings.ToLower(p.Description), hostPort) {
+		if !p.isLink(hostPort) {
 			continue
 		}
 		if hosts[p.SystemName] == nil {
@@ -141,7 +153,7 @@ func domainsByPorts(ports []port, nodes []node) []domain {
 	}
 	spines := components{} // sets of connected groups and higher-level switches
 	for _, p := range ports {
-		if p.SystemName != "" && p.Peer != "" && strings.Contains(strings.ToLower(p.Description), switchPort) && len(hosts[p.Peer]) == 0 {
+		if p.isLink(switchPort) && len(hosts[p.Peer]) == 0 {
 			spines.uniteComponents(leaves.findRepresentative(p.SystemName), leaves.findRepresentative(p.Peer))
 		}
 	}

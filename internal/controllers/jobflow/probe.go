@@ -108,10 +108,10 @@ func (p *prober) podAddresses(ctx context.Context, job *batchv1alpha1.Job, name 
 	var addresses []string
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if pod.Annotations[keys.TaskSpec] != name || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || pod.Status.PodIP == "" {
-			continue
+		isRunning := pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil
+		if pod.Annotations[keys.TaskSpec] == name && isRunning && pod.Status.PodIP != "" {
+			addresses = append(addresses, pod.Status.PodIP)
 		}
-		addresses = append(addresses, pod.Status.PodIP)
 	}
 	if int32(len(addresses)) < neededPods(task) {
 		return nil, nil

@@ -164,7 +164,10 @@ func (r *Reconciler) readerForOwner(ref *metav1.OwnerReference) (client.Object, 
 
 // isWatchedKind reports whether a controller is of a kind that is watched, so that reading it requires no request.
 func isWatchedKind(ref *metav1.OwnerReference) bool {
-	return ref != nil && ref.APIVersion == appsv1.SchemeGroupVersion.String() && (ref.Kind == "ReplicaSet" || ref.Kind == "StatefulSet")
+	if ref == nil || ref.APIVersion != appsv1.SchemeGroupVersion.String() {
+		return false
+	}
+	return ref.Kind == "ReplicaSet" || ref.Kind == "StatefulSet"
 }
 
 // annotatePod writes the name of the PodGroup to this pod, identified by its UID.

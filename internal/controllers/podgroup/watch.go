@@ -81,7 +81,10 @@ func workloadGroupEvents(kind string) predicate.Predicate {
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, isGroup := e.ObjectOld.(*schedulingv1beta1.PodGroup)
 			now, stillGroup := e.ObjectNew.(*schedulingv1beta1.PodGroup)
-			return isGroup && stillGroup && workloadName(now, kind) != "" && differ(before, now)
+			if !isGroup || !stillGroup {
+				return false
+			}
+			return workloadName(now, kind) != "" && differ(before, now)
 		},
 		DeleteFunc:  func(event.DeleteEvent) bool { return false },
 		GenericFunc: func(event.GenericEvent) bool { return false },

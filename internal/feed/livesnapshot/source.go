@@ -156,6 +156,13 @@ func (t *tap) recordResponse(ctx context.Context, err error) {
 // isServerAnswer reports whether err is nil or a response from the server with a status below 500, rather than a
 // connection error.
 func isServerAnswer(err error) bool {
+	if err == nil {
+		return true
+	}
 	var status apierrors.APIStatus
-	return err == nil || errors.As(err, &status) && status.Status().Code != 0 && status.Status().Code < 500
+	if !errors.As(err, &status) {
+		return false
+	}
+	code := status.Status().Code
+	return code != 0 && code < 500
 }

@@ -247,8 +247,8 @@ func ParseTaint(text string) (corev1.Taint, error) {
 	key, effect, found := strings.Cut(text, ":")
 	key, value, _ := strings.Cut(key, "=")
 	taint := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
-	known := taint.Effect == corev1.TaintEffectNoSchedule || taint.Effect == corev1.TaintEffectPreferNoSchedule || taint.Effect == corev1.TaintEffectNoExecute
-	if !found || !known || len(validation.IsQualifiedName(key)) > 0 || len(validation.IsValidLabelValue(value)) > 0 {
+	isEffect := found && slices.Contains([]corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}, taint.Effect)
+	if !isEffect || len(validation.IsQualifiedName(key)) > 0 || len(validation.IsValidLabelValue(value)) > 0 {
 		return taint, fmt.Errorf("taint %q is not KEY[=VALUE]:NoSchedule, :PreferNoSchedule or :NoExecute", text)
 	}
 	return taint, nil

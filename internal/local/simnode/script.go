@@ -124,7 +124,8 @@ func parseRange(text string) (low, high time.Duration, ok bool) {
 	}
 	low, errLow := time.ParseDuration(from)
 	high, errHigh := time.ParseDuration(to)
-	return low, high, errLow == nil && errHigh == nil && low >= 0 && low <= high
+	areDurations := errLow == nil && errHigh == nil
+	return low, high, areDurations && 0 <= low && low <= high
 }
 
 // lengthOfRun returns the length of a run of the pod. ok is false if only deletion ends the run.

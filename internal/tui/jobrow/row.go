@@ -6,7 +6,7 @@ import (
 	"time"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/jobstatus"
+	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
@@ -34,7 +34,8 @@ func JobsToShow(ctx *screenapi.Context, jobs []*snapshot.Job) []*snapshot.Job {
 	}
 	var kept []*snapshot.Job
 	for _, job := range jobs {
-		if (ctx.Namespace == "" || job.Namespace == ctx.Namespace) && (!ctx.Mine || job.User == ctx.User) {
+		inNamespace := ctx.Namespace == "" || job.Namespace == ctx.Namespace
+		if inNamespace && (!ctx.Mine || job.User == ctx.User) {
 			kept = append(kept, job)
 		}
 	}
@@ -82,7 +83,8 @@ func (r Row) NumberAndElements() string {
 		}
 	}
 	limit := ""
-	if n, err := batchv1alpha1.ArrayLimit(r.Job.Object); err == nil && n > 0 && (r.Part == nil || r.SlurmStateCode() == string(state.Pending)) {
+	showsLimit := r.Part == nil || r.SlurmStateCode() == string(state.Pending)
+	if n, err := batchv1alpha1.ArrayLimit(r.Job.Object); showsLimit && err == nil && n > 0 {
 		limit = fmt.Sprintf("%%%d", n)
 	}
 	return id + "_[" + elements.String() + limit + "]"
@@ -134,7 +136,7 @@ func (r Row) GPUsInUse() int64 {
 			continue
 		}
 		for name, amount := range pod.Asks.Devices {
-			if jobstatus.IsGPU(string(name)) {
+			if render.IsGPU(name) {
 				held += amount
 			}
 		}

@@ -264,7 +264,8 @@ func outcomeOfReference(target *batchv1alpha1.Job, r batchv1alpha1.JobReference)
 		return err == nil && s.Has(r.Element)
 	}
 	o.ok = has(states.Succeeded)
-	o.ended = o.ended || o.ok || has(states.Failed) || has(states.Cancelled)
+	hasEnded := o.ok || has(states.Failed) || has(states.Cancelled)
+	o.ended = o.ended || hasEnded
 	return o
 }
 
@@ -288,7 +289,8 @@ func evaluateEnd(term batchv1alpha1.DependencyTerm, o outcome) verdict {
 func evaluateCorresponding(job *batchv1alpha1.Job, term batchv1alpha1.DependencyTerm, target *batchv1alpha1.Job) verdict {
 	whole := evaluateEnd(batchv1alpha1.DependencyTerm{Kind: batchv1alpha1.AfterOK, Job: term.Job}, outcomeOfReference(target, term.Job))
 	mine, _, ok := batchv1alpha1.ElementsOf(job)
-	if !ok || target.Status.Array == nil || term.Job.HasElement || whole.met {
+	bothAreArrays := ok && target.Status.Array != nil && !term.Job.HasElement
+	if !bothAreArrays || whole.met {
 		return whole
 	}
 	succeeded, _ := batchv1alpha1.ParseIndices(target.Status.Array.Succeeded)

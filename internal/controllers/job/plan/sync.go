@@ -177,9 +177,9 @@ func (b *builder) markUnwanted() {
 			continue
 		}
 		notNeeded := held || b.isPlaceCancelled(m.place)
-		outdated := m.version < b.job.Status.Version
-		m.stopMark = !m.inRange || m.isLivePod() && notNeeded
-		m.stop = m.stopMark || m.isLivePod() && (outdated || m.marked)
+		mustEnd := m.marked || m.version < b.job.Status.Version
+		m.stopMark = !m.inRange || (m.isLivePod() && notNeeded)
+		m.stop = m.stopMark || (m.isLivePod() && mustEnd)
 	}
 }
 
@@ -218,7 +218,8 @@ func (b *builder) syncGroupAndPods() {
 		return // pods are created after the gang is admitted
 	}
 	places := b.wantedPlaces()
-	if b.array != nil && b.array.limit > 0 && b.in.Doubt && !b.in.Fresh {
+	isLimitedArray := b.array != nil && b.array.limit > 0
+	if isLimitedArray && b.in.Doubt && !b.in.Fresh {
 		b.plan.Refresh = len(places) > 0 // pods that an earlier process created count toward the limit, too
 	}
 	if len(places) > 0 {
