@@ -39,9 +39,15 @@ func attachedFrom(pod *corev1.Pod) *corev1.Pod {
 // isCheckedVolume reports whether the plugins check a volume. They check claims, volumes that cannot be used twice on a
 // node, and volumes that count against the node's attach limit.
 func isCheckedVolume(v *corev1.Volume) bool {
-	return v.PersistentVolumeClaim != nil || v.Ephemeral != nil ||
-		v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.AzureDisk != nil || v.Cinder != nil ||
-		v.ISCSI != nil || v.RBD != nil || v.PortworxVolume != nil
+	switch {
+	case v.PersistentVolumeClaim != nil, v.Ephemeral != nil: // claims
+		return true
+	case v.GCEPersistentDisk != nil, v.AWSElasticBlockStore != nil, v.ISCSI != nil, v.RBD != nil: // cannot be used twice
+		return true
+	case v.AzureDisk != nil, v.Cinder != nil, v.PortworxVolume != nil: // count against the limit
+		return true
+	}
+	return false
 }
 
 func withoutTemplate(v *corev1.Volume) corev1.Volume {

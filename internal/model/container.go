@@ -123,6 +123,20 @@ func containersFrom(list []corev1.Container, init bool) []Container {
 	return out
 }
 
+// isGuaranteed reports whether a container has limits for CPU and memory, and requests as much.
+func isGuaranteed(r *corev1.ResourceRequirements) bool {
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		limit, limited := r.Limits[name]
+		if !limited || limit.Sign() <= 0 {
+			return false
+		}
+		if request, given := r.Requests[name]; given && request.Cmp(limit) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // needsPinnedCPUs reports whether a pod has QoS class Guaranteed and a container that requests whole CPUs.
 func needsPinnedCPUs(pod *corev1.Pod) bool {
 	class := pod.Status.QOSClass
@@ -132,15 +146,10 @@ func needsPinnedCPUs(pod *corev1.Pod) bool {
 	whole := false
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range list {
-			limits, requests := list[i].Resources.Limits, list[i].Resources.Requests
-			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-				limit, ok := limits[name]
-				request, given := requests[name]
-				if class == "" && (!ok || limit.Sign() <= 0 || given && request.Cmp(limit) != 0) {
-					return false
-				}
+			if class == "" && !isGuaranteed(&list[i].Resources) {
+				return false
 			}
-			cpu := limits[corev1.ResourceCPU]
+			cpu := list[i].Resources.Limits[corev1.ResourceCPU]
 			milli := roundUpAmount(corev1.ResourceCPU, cpu)
 			whole = whole || milli > 0 && milli%1000 == 0
 		}

@@ -234,7 +234,10 @@ func (d GangSet) apply(c *Cluster) {
 
 func (d GangGone) apply(c *Cluster) {
 	g := c.Gangs[d.Namespace+"/"+d.Name]
-	if g == nil || !g.Known || d.UID != "" && d.UID != g.UID {
+	if g == nil || !g.Known {
+		return
+	}
+	if d.UID != "" && d.UID != g.UID {
 		return
 	}
 	delete(c.gangUIDs, g.UID)

@@ -32,7 +32,8 @@ func (t *Task) AtQueueGate() bool { return t.Status == Pending && t.QueueGated &
 // HasPassedGate reports whether the task's queue gate was removed but the task has no node yet. The queue reserves room
 // for such a task.
 func (t *Task) HasPassedGate() bool {
-	return t.Status == Pending && (!t.Gated || t.ungating) && t.Annotations[keys.QueueAllocationGate] == "true"
+	hasGate := t.Gated && !t.ungating
+	return t.Status == Pending && !hasGate && t.Annotations[keys.QueueAllocationGate] == "true"
 }
 
 // IsUngating reports whether the removal of the task's queue gate was decided but not confirmed yet.

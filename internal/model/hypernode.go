@@ -2,6 +2,7 @@ package model
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -124,15 +125,10 @@ func (c *Cluster) AssumeHyperNodeStatus(name string, published HyperNodePublishe
 }
 
 func (h *HyperNode) hasSameSpec(old *HyperNode) bool {
-	if h.Tier != old.Tier || h.TierName != old.TierName || h.Problem != old.Problem || len(h.Members) != len(old.Members) {
+	if h.Tier != old.Tier || h.TierName != old.TierName || h.Problem != old.Problem {
 		return false
 	}
-	for i := range h.Members {
-		if h.Members[i].comparisonText() != old.Members[i].comparisonText() {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(h.Members, old.Members, func(a, b HyperMember) bool { return a.comparisonText() == b.comparisonText() })
 }
 
 // comparisonText returns the member as a string for comparison.

@@ -34,7 +34,11 @@ func (c *Cluster) GangsWithLosses() []*Gang {
 // recordLost records that a gang's task no longer occupies its node. It ignores tasks that were evicted in favor of
 // other pods.
 func (c *Cluster) recordLost(g *Gang, t *Task, was Status, node NodeID) {
-	if g == nil || !g.Known || was != Running && was != Bound || node == NoNode || len(g.Lost) >= g.MinMember {
+	wasOnNode := node != NoNode && (was == Running || was == Bound)
+	if g == nil || !g.Known || !wasOnNode {
+		return
+	}
+	if len(g.Lost) >= g.MinMember {
 		return
 	}
 	g.Lost = append(g.Lost, Lost{

@@ -170,29 +170,18 @@ func (d NodeSet) apply(c *Cluster) {
 }
 
 func (i *NodeInfo) isSameAs(old *NodeInfo) bool {
-	if old == nil || i.Unschedulable != old.Unschedulable || len(i.Labels) != len(old.Labels) || len(i.Taints) != len(old.Taints) || len(i.Images) != len(old.Images) {
+	if old == nil || i.Unschedulable != old.Unschedulable {
 		return false
 	}
-	for k, v := range i.Labels {
-		if w, ok := old.Labels[k]; !ok || w != v {
-			return false
-		}
-	}
-	if !maps.Equal(i.Annotations, old.Annotations) || !slices.Equal(i.Devices, old.Devices) {
+	if !maps.Equal(i.Labels, old.Labels) || !maps.Equal(i.Annotations, old.Annotations) {
 		return false
 	}
-	for k, v := range i.Images {
-		if w, ok := old.Images[k]; !ok || w != v {
-			return false
-		}
+	if !slices.Equal(i.Devices, old.Devices) || !maps.Equal(i.Images, old.Images) {
+		return false
 	}
-	for k := range i.Taints {
-		a, b := &i.Taints[k], &old.Taints[k]
-		if a.Key != b.Key || a.Value != b.Value || a.Effect != b.Effect {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(i.Taints, old.Taints, func(a, b corev1.Taint) bool {
+		return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect
+	})
 }
 
 func (d NodeGone) apply(c *Cluster) {

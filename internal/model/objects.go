@@ -82,7 +82,9 @@ func (o *Objects[T]) KeysInBytes(group []byte) []string { return o.groups[string
 func (o *Objects[T]) storeObject(object T, gen uint64) {
 	key := ObjectKey(object)
 	old, known := o.seen[key]
-	if known && old.GetResourceVersion() == object.GetResourceVersion() && old.GetUID() == object.GetUID() && object.GetResourceVersion() != "" {
+	version := object.GetResourceVersion()
+	isSameObject := known && old.GetUID() == object.GetUID()
+	if isSameObject && version != "" && version == old.GetResourceVersion() {
 		return // unchanged
 	}
 	if o.seen == nil {

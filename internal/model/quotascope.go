@@ -44,7 +44,9 @@ type PodTraits struct {
 // PodTraits returns the traits of an existing pod.
 func (t *Task) PodTraits() PodTraits {
 	s := t.Shape
-	idle := s.Request.Get(CPU) == 0 && s.Request.Get(Memory) == 0 && s.LimitMilliCPU == 0 && s.LimitMemoryBytes == 0
+	hasRequest := s.Request.Get(CPU) != 0 || s.Request.Get(Memory) != 0
+	hasLimit := s.LimitMilliCPU != 0 || s.LimitMemoryBytes != 0
+	idle := !hasRequest && !hasLimit
 	return PodTraits{Class: t.PriorityClass, ClassKnown: true, Terminating: answerFromBool(t.Expected.Limit > 0), BestEffort: answerFromBool(idle), Crossing: answerFromBool(s.crossesNamespaces())}
 }
 
@@ -85,7 +87,9 @@ func (g *Gang) ExpectedTraits() PodTraits {
 		asks := g.MinResources.Get(CPU) > 0 || g.MinResources.Get(Memory) > 0
 		for _, a := range g.QuotaResources {
 			base, _ := quotaResource(a.Name)
-			asks = asks || a.Value > 0 && (base == corev1.ResourceCPU || base == corev1.ResourceMemory)
+			if base == corev1.ResourceCPU || base == corev1.ResourceMemory {
+				asks = asks || a.Value > 0
+			}
 		}
 		traits.BestEffort = answerFromBool(!asks)
 	}

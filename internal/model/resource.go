@@ -183,7 +183,12 @@ func isNodeResource(name corev1.ResourceName) bool {
 	if strings.Contains(string(name), "/") {
 		return true
 	}
-	return len(name) > 10 && name[:10] == "hugepages-" || len(name) > 20 && name[:20] == "attachable-volumes-c"
+	for _, prefix := range [...]string{"hugepages-", "attachable-volumes-c"} {
+		if rest, found := strings.CutPrefix(string(name), prefix); found && rest != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // rounding converts a quantity to the model's unit.

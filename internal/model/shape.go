@@ -20,7 +20,10 @@ type Port struct {
 
 // ConflictsWith reports whether two ports cannot both be used on the same node.
 func (p Port) ConflictsWith(q Port) bool {
-	return p.Number == q.Number && p.Protocol == q.Protocol && (p.IP == q.IP || p.IP == "" || q.IP == "")
+	if p.Number != q.Number || p.Protocol != q.Protocol {
+		return false
+	}
+	return p.IP == q.IP || p.IP == "" || q.IP == ""
 }
 
 // ShapeSpec is the part of a pod that decides where the pod may run. Pods with equal specs share a Shape and are

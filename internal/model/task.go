@@ -118,7 +118,8 @@ func (d TaskSet) apply(c *Cluster) {
 			t.Gang.Queue = c.ensureQueue(d.Queue)
 		}
 	}
-	if d.Ours && d.Group == "" && d.Node == "" && d.Status == Pending {
+	needsNode := d.Node == "" && d.Status == Pending
+	if d.Ours && d.Group == "" && needsNode {
 		c.loose[t] = true
 	} else {
 		delete(c.loose, t)
@@ -126,7 +127,8 @@ func (d TaskSet) apply(c *Cluster) {
 	if before != nil && before != t.Gang {
 		c.dropUnknownGang(before)
 	}
-	if fresh && d.Nominated != "" && t.Gang != nil && !d.Gated && d.Status == Pending && d.Node == "" {
+	mayHavePromise := fresh && needsNode && !d.Gated
+	if mayHavePromise && t.Gang != nil && d.Nominated != "" {
 		t.Node, t.Status = c.ensureNodeRow(d.Nominated), Pipelined // resources were promised before a restart
 	}
 	t.Nominated = d.Nominated

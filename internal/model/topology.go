@@ -97,7 +97,8 @@ func (t *Topology) CommonDomain(a, b *Domain) *Domain {
 // LowestTier returns the lowest tier of all usable domains. It returns false if there is no usable domain.
 func (t *Topology) LowestTier() (tier int, ok bool) {
 	for _, d := range t.Domains {
-		if d != t.Root && d.CanHoldGangs() && (!ok || d.Tier < tier) {
+		isUsable := d != t.Root && d.CanHoldGangs()
+		if isUsable && (!ok || d.Tier < tier) {
 			tier, ok = d.Tier, true
 		}
 	}
@@ -136,7 +137,8 @@ func (c *Cluster) matchMembers() bool {
 			return
 		}
 		c.topologyInfos[id] = now
-		if now.name == old.name && now.alive && old.alive && maps.Equal(old.info.Labels, now.info.Labels) {
+		isSameNode := now.name == old.name && now.alive && old.alive
+		if isSameNode && maps.Equal(old.info.Labels, now.info.Labels) {
 			return
 		}
 		moved = true

@@ -11,7 +11,8 @@ import (
 // is not stored in the cluster, and no task has it. Variant returns false for shapes that attach volumes or devices,
 // or that have rules about other pods.
 func (s *Shape) ChangedCopy(change func(spec *ShapeSpec, request Request) Request) (*Shape, bool) {
-	if s.Slow || s.Attached != nil || s.Impossible || s.MalformedAffinity != "" {
+	isUnusable := s.Impossible || s.MalformedAffinity != ""
+	if isUnusable || s.Slow || s.Attached != nil {
 		return nil, false
 	}
 	v := &Shape{ID: math.MaxInt32, ShapeSpec: s.ShapeSpec}
