@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
@@ -105,6 +106,11 @@ func (a *App) knownNamespaces() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
+// resemblesJob reports whether a text matches part of a job's name, or the beginning of its number.
+func resemblesJob(text string, job *snapshot.Job) bool {
+	return text != "" && (fuzzyScore(job.Name, text) >= 0 || strings.HasPrefix(job.ID, text))
+}
+
 // jobsNumberedOrNamed returns commands that open the jobs with the specified number or name.
 func (a *App) jobsNumberedOrNamed(text string) []command {
 	const most = 50
@@ -113,7 +119,7 @@ func (a *App) jobsNumberedOrNamed(text string) []command {
 		for _, job := range a.ctx.Snap.Jobs {
 			hit := job.ID == text || job.Name == text
 			if !exact {
-				hit = !hit && text != "" && (fuzzyScore(job.Name, text) >= 0 || strings.HasPrefix(job.ID, text))
+				hit = !hit && resemblesJob(text, job)
 			}
 			if hit && len(all) < most {
 				all = append(all, command{

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
@@ -25,7 +27,8 @@ const staleFor = 5 * time.Second
 
 // isTooSmall reports whether the terminal is too small for a frame. It returns false if the size is not known yet.
 func (a *App) isTooSmall() bool {
-	return (a.ctx.W > 0 || a.ctx.H > 0) && (a.ctx.W < MinWidth || a.ctx.H < MinHeight)
+	isKnown := a.ctx.W > 0 || a.ctx.H > 0
+	return isKnown && (a.ctx.W < MinWidth || a.ctx.H < MinHeight)
 }
 
 // Draw draws the whole frame at the current size.
@@ -207,7 +210,10 @@ func (a *App) drawTabRow(c canvas.Canvas) {
 // drawProblem draws the reason for a lost connection if there is space for it in the row of tabs.
 func (a *App) drawProblem(c canvas.Canvas, x int) {
 	connection := a.ctx.Snap.Connection
-	if connection.Link != snapshot.LinkDisconnected || connection.Problem == "" || a.showsFilter() && c.H < 30 {
+	if connection.Link != snapshot.LinkDisconnected || connection.Problem == "" {
+		return
+	}
+	if a.showsFilter() && c.H < 30 {
 		return
 	}
 	if room := c.W - x - 3; room > 20 {
@@ -250,7 +256,7 @@ func (a *App) drawFooter(c canvas.Canvas) {
 	for _, binding := range a.footerKeys() {
 		key := KeyName(binding.Key)
 		text := key + " " + binding.Name
-		if len(key) == 1 && !isASCIILetter(key[0]) {
+		if len(key) == 1 && !isLetterOrDigit(key[0]) {
 			text = key + binding.Name
 		}
 		if x+canvas.Width(text) > c.W {
@@ -264,8 +270,9 @@ func (a *App) drawFooter(c canvas.Canvas) {
 	}
 }
 
-func isASCIILetter(b byte) bool {
-	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9'
+// isLetterOrDigit reports whether b is an ASCII letter or digit.
+func isLetterOrDigit(b byte) bool {
+	return b < utf8.RuneSelf && (unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b)))
 }
 
 // footerKeys returns the keys to show in the footer, in order and without keys that --readonly disables.

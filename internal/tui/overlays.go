@@ -98,15 +98,24 @@ type question struct {
 	line *line
 }
 
+// answerYesOrNo handles a key as the answer to a question that expects no text. It ignores all other keys.
+func (q *question) answerYesOrNo(a *App, name string) {
+	switch name {
+	case "y", "Y":
+		a.overlay = nil
+		a.applyEffects(q.ask.Then, q.from)
+	case "n", "N", "q", "enter":
+		q.endWithNotice(a, "cancelled")
+	}
+}
+
 func (q *question) key(a *App, key tea.KeyPressMsg) {
 	name := key.String()
 	switch {
-	case name == "esc", q.ask.Expect == "" && (name == "n" || name == "N" || name == "q" || name == "enter"):
+	case name == "esc":
 		q.endWithNotice(a, "cancelled")
-	case q.ask.Expect == "" && (name == "y" || name == "Y"):
-		a.overlay = nil
-		a.applyEffects(q.ask.Then, q.from)
 	case q.ask.Expect == "":
+		q.answerYesOrNo(a, name)
 	case name == "enter" && q.line.text() == q.ask.Expect:
 		a.overlay = nil
 		a.applyEffects(q.ask.Then, q.from)

@@ -110,12 +110,7 @@ func (f *frames) Read(into []byte) (int, error) {
 
 // leadingBlanks returns the length of the white space at the beginning of data.
 func leadingBlanks(data []byte) int {
-	for i, c := range data {
-		if c != '\n' && c != ' ' && c != '\r' && c != '\t' {
-			return i
-		}
-	}
-	return len(data)
+	return len(data) - len(bytes.TrimLeft(data, " \t\r\n"))
 }
 
 // readMoreData reads from the source.

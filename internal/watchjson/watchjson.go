@@ -116,7 +116,8 @@ func readEvent(data []byte, event *metav1.WatchEvent) bool {
 			continue
 		}
 		object, ok := bytes.CutPrefix(after, beforeObject)
-		if !ok || len(object) == 0 || object[0] != '{' || objectLength(object) != len(object)-1 {
+		isObject := ok && bytes.HasPrefix(object, []byte{'{'})
+		if !isObject || objectLength(object) != len(object)-1 {
 			return false // the event has further fields
 		}
 		event.Type, event.Object.Raw = string(t), object[:len(object)-1]

@@ -289,7 +289,9 @@ func (t *Thought) countAdmitted(before, after *decision.Decisions, c *model.Clus
 	for i := range after.Gangs {
 		g := &after.Gangs[i]
 		was := c.Gangs[g.Gang.Namespace+"/"+g.Gang.Name]
-		if g.Status.Phase == schedulingv1beta1.PodGroupInqueue && was != nil && was.Status.Phase != schedulingv1beta1.PodGroupInqueue && !not[g.Gang.UID] {
+		isAdmitted := g.Status.Phase == schedulingv1beta1.PodGroupInqueue
+		wasWaiting := was != nil && was.Status.Phase != schedulingv1beta1.PodGroupInqueue
+		if isAdmitted && wasWaiting && !not[g.Gang.UID] {
 			in[was.Queue.Name]++
 		}
 	}

@@ -293,8 +293,7 @@ type jobSet []*batchv1alpha1.Job
 // Job implements batch.JobLookup.
 func (s jobSet) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 	for _, job := range s {
-		id, _ := batchv1alpha1.JobID(job)
-		if r.ID > 0 && id == r.ID || r.ID == 0 && job.Namespace == r.Namespace && job.Name == r.Name {
+		if r.Names(job) {
 			return job
 		}
 	}

@@ -62,7 +62,8 @@ var briefly = int64(300)
 // tolerateBriefly adds the toleration that Kubernetes' admission adds to every pod.
 func tolerateBriefly(pod *corev1.Pod, key string) {
 	for _, t := range pod.Spec.Tolerations {
-		if (t.Key == key || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "") {
+		toleratesKey := t.Key == key || t.Key == ""
+		if toleratesKey && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "") {
 			return
 		}
 	}
@@ -76,10 +77,11 @@ func tolerateBriefly(pod *corev1.Pod, key string) {
 func setPriority(pod *corev1.Pod, classes []*schedulingv1.PriorityClass) {
 	var class *schedulingv1.PriorityClass
 	for _, c := range classes {
+		isLowest := class == nil || c.Value < class.Value
 		switch name := pod.Spec.PriorityClassName; {
 		case name == c.Name:
 			class = c
-		case name == "" && c.GlobalDefault && (class == nil || c.Value < class.Value):
+		case name == "" && c.GlobalDefault && isLowest:
 			class = c
 		}
 	}

@@ -58,7 +58,8 @@ func New(w, h int, ascii bool) Canvas {
 // ReuseCells returns an empty canvas like New. If the size is the same, it reuses the cells of this canvas, so this
 // canvas must not be used afterwards.
 func (c Canvas) ReuseCells(w, h int, ascii bool) Canvas {
-	if c.grid == nil || c.grid.w != w || c.grid.h != h || c.grid.ascii != ascii {
+	hasSize := c.grid != nil && c.grid.w == w && c.grid.h == h
+	if !hasSize || c.grid.ascii != ascii {
 		return New(w, h, ascii)
 	}
 	clear(c.grid.cells)
@@ -81,12 +82,17 @@ func (c Canvas) Cut(h int) (upper, rest Canvas) {
 // ContainsCell reports whether a cell of the grid is in this canvas, and returns the cell's position in the canvas.
 func (c Canvas) ContainsCell(gridX, gridY int) (x, y int, ok bool) {
 	x, y = gridX-c.x0, gridY-c.y0
-	return x, y, x >= 0 && y >= 0 && x < c.W && y < c.H
+	return x, y, c.containsPoint(x, y)
+}
+
+func (c Canvas) containsPoint(x, y int) bool {
+	inColumn := 0 <= x && x < c.W
+	return inColumn && 0 <= y && y < c.H
 }
 
 // At returns the cell at x, y. Outside the canvas, it returns a blank cell.
 func (c Canvas) At(x, y int) Cell {
-	if x < 0 || y < 0 || x >= c.W || y >= c.H {
+	if !c.containsPoint(x, y) {
 		return Cell{}
 	}
 	return c.grid.cells[(c.y0+y)*c.grid.w+c.x0+x]
@@ -130,7 +136,7 @@ func (c Canvas) PutRune(x, y int, r rune, style Style) int {
 
 // setCellRune writes a cell. If it overwrites half of a wide rune, the other half becomes a blank.
 func (c Canvas) setCellRune(x, y int, r rune, style Style) {
-	if x < 0 || y < 0 || x >= c.W || y >= c.H {
+	if !c.containsPoint(x, y) {
 		return
 	}
 	row := c.grid.cells[(c.y0+y)*c.grid.w : (c.y0+y+1)*c.grid.w]

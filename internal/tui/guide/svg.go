@@ -49,7 +49,8 @@ func drawCellRun(out *strings.Builder, frame canvas.Canvas, t *theme.Theme, x, y
 	n := 1
 	for ; x+n < frame.W; n++ {
 		next := frame.At(x+n, y)
-		if next.Style != first.Style || isShape(next.Rune) != shape || shape && next.Rune != first.Rune {
+		isOtherShape := shape && next.Rune != first.Rune
+		if next.Style != first.Style || isShape(next.Rune) != shape || isOtherShape {
 			break
 		}
 	}

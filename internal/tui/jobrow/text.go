@@ -44,7 +44,9 @@ func PodStyle(pod *snapshot.Pod) canvas.Style {
 // NodesOrReason returns the nodes of a row, for example r05n[01-06], or the reason why it has none, for example
 // "(Resources) 1 of 2 fit".
 func (r Row) NodesOrReason() string {
-	if !r.IsWaiting() || r.SlurmStateCode() == string(state.Configuring) && r.Job.NodeList != "" && r.Reason() == "" {
+	isConfiguring := r.SlurmStateCode() == string(state.Configuring)
+	hasNodesOnly := r.Job.NodeList != "" && r.Reason() == ""
+	if !r.IsWaiting() || (isConfiguring && hasNodesOnly) {
 		if r.HasEnded() && r.Reason() != "" {
 			return strings.TrimSpace("(" + r.Reason() + ") " + r.Job.Says)
 		}

@@ -36,7 +36,8 @@ func (t *Table[R]) isColumnShown(ctx *screenapi.Context, column *Column[R]) bool
 	if chosen, ok := t.chosen[column.Key]; ok {
 		return chosen
 	}
-	return !column.Hidden && ctx.W >= column.From && (column.Below == 0 || ctx.W < column.Below)
+	isTooWide := column.Below != 0 && ctx.W >= column.Below
+	return !column.Hidden && ctx.W >= column.From && !isTooWide
 }
 
 // placedColumn is a column with its position and width.

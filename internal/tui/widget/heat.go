@@ -190,7 +190,9 @@ func (h *Heat) AdjacentCell(dx, dy int) string {
 	best, cost := h.Cursor, 1<<30
 	for _, p := range h.placed {
 		x, y := p.x-from.x, p.y-from.y
-		if x*dx < 0 || y*dy < 0 || (dx != 0 && (x == 0 || y != 0)) || (dy != 0 && y == 0) {
+		isInLine := dx == 0 || (y == 0 && x*dx > 0)
+		isInColumn := dy == 0 || y*dy > 0
+		if !isInLine || !isInColumn {
 			continue
 		}
 		if away := max(x, -x) + 1000*max(y, -y); away < cost {

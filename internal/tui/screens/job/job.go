@@ -150,10 +150,9 @@ func (j *Job) streamLogs() []screenapi.Effect {
 	}
 	var wanted []screenapi.PodRef
 	for _, p := range j.job.Pods {
-		if p.Started.IsZero() && !p.Exited || j.only != nil && !j.only[p.Name] {
-			continue
-		}
-		if len(wanted) < maxStreams {
+		hasStarted := p.Exited || !p.Started.IsZero()
+		isChosen := j.only == nil || j.only[p.Name]
+		if hasStarted && isChosen && len(wanted) < maxStreams {
 			wanted = append(wanted, screenapi.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
 		}
 	}

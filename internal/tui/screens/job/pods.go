@@ -85,7 +85,8 @@ func podMessage(p pod) string {
 
 // hasPodProblem reports whether the pod failed or has a problem.
 func hasPodProblem(p pod) bool {
-	return p.Phase == "Failed" || p.Trouble != "" || p.Exited && p.ExitCode != 0
+	exitedWithError := p.Exited && p.ExitCode != 0
+	return exitedWithError || p.Phase == "Failed" || p.Trouble != ""
 }
 
 // podShortName returns the pod's name without the job's name.

@@ -95,7 +95,7 @@ func (n *Nodes) drawUse(name func() corev1.ResourceName, cells int) func(*screen
 	return func(ctx *screenapi.Context, row *node, c canvas.Canvas) {
 		used, has := noderow.UsedAmount(row, name())
 		bar := cells
-		if ctx.W < 100 && cells > 8 || name() == corev1.ResourceMemory && ctx.W < 100 {
+		if ctx.W < 100 && (cells > 8 || name() == corev1.ResourceMemory) {
 			bar = 6
 		}
 		if row.Unknown {

@@ -299,7 +299,7 @@ func describeOtherPods(row *node) (lines []string) {
 	going, alone, staying := 0, 0, 0
 	for _, p := range row.Pods {
 		switch {
-		case p.Terminating || p.Exited || p.Job != "" && !p.Stays:
+		case p.Terminating, p.Exited, p.Job != "" && !p.Stays:
 		case p.Stays:
 			staying++
 		default:

@@ -39,8 +39,10 @@ func (l *labeller) evaluateLabels(nodes []*node) {
 	}
 	l.names, l.texts = nil, map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		several := len(values[name]) > 1 || len(values[name]) == 1 && sumOfValues(values[name]) < len(nodes)
-		if several && len(values[name]) <= mostValues && (len(values[name]) < len(nodes) || len(nodes) <= 2) {
+		count := len(values[name])
+		several := count > 1 || (count == 1 && sumOfValues(values[name]) < len(nodes))
+		formsGroups := count < len(nodes) || len(nodes) <= 2
+		if several && formsGroups && count <= mostValues {
 			l.names = append(l.names, name)
 		}
 	}

@@ -135,7 +135,8 @@ func (n *Nodes) refreshRows(ctx *screenapi.Context, lingering bool) {
 		}
 	}
 	n.table.SetRows(ctx, n.shown, lingering)
-	if n.target != "" && (n.table.Select(n.target) || len(n.all) > 0 && ctx.Snap.IsComplete("nodes")) {
+	allKnown := len(n.all) > 0 && ctx.Snap.IsComplete("nodes")
+	if n.target != "" && (n.table.Select(n.target) || allKnown) {
 		n.target = "" // a node with that name that appears later is not the intended one
 	}
 	n.setPods(ctx)

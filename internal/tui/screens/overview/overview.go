@@ -148,7 +148,8 @@ func (o *Overview) openSelectedJob(*screenapi.Context) []screenapi.Effect {
 func shownQueues(snap *snapshot.Snapshot) []*snapshot.Queue {
 	var shown []*snapshot.Queue
 	for _, q := range snap.Queues {
-		if q.Depth == 0 && q.Name != "root" || q.Depth == 1 && q.Parent == "root" {
+		isChildOfRoot := q.Depth == 1 && q.Parent == "root"
+		if isChildOfRoot || (q.Depth == 0 && q.Name != "root") {
 			shown = append(shown, q)
 		}
 	}

@@ -128,7 +128,8 @@ func (q *Queues) refreshRows(ctx *screenapi.Context, lingering bool) {
 		}
 	}
 	q.table.SetRows(ctx, rows, lingering)
-	if q.target != "" && (q.table.Select(q.target) || len(q.all) > 0 && ctx.Snap.IsComplete("queues")) {
+	allKnown := len(q.all) > 0 && ctx.Snap.IsComplete("queues")
+	if q.target != "" && (q.table.Select(q.target) || allKnown) {
 		q.target = "" // a queue with that name that appears later is not the intended one
 	}
 }
