@@ -118,7 +118,8 @@ func (m *Metrics) checkSource() error {
 		return nil // the source is the API server itself
 	}
 	scheme, host, _ := strings.Cut(m.Address, "://")
-	if scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, " \t") {
+	isHost := host != "" && !strings.ContainsAny(host, " \t")
+	if !isHost || (scheme != "http" && scheme != "https") {
 		return fmt.Errorf("metrics.address: must be http://HOST[:PORT] or https://…, not %q", m.Address)
 	}
 	return nil

@@ -77,8 +77,10 @@ func (j *Judge) RankingFor(s *model.Shape, later bool, view *View) *Ranking {
 
 // needsRebuild reports whether the whole ranking must be rebuilt, because more than individual nodes changed.
 func (r *Ranking) needsRebuild(epoch uint64) bool {
-	return r.trees == nil || r.epoch != epoch || r.version != r.static.version ||
-		r.view != nil && (r.stamp != r.view.Stamp || r.groups != r.view.Groups)
+	if r.trees == nil || r.epoch != epoch || r.version != r.static.version {
+		return true
+	}
+	return r.view != nil && (r.stamp != r.view.Stamp || r.groups != r.view.Groups)
 }
 
 // replayChanges re-evaluates the nodes that changed. It returns false if the change log does not reach back far enough.

@@ -100,7 +100,7 @@ func (p *plan) orderByUse() []int {
 	}
 	for i := 0; i < len(order); {
 		k := i + 1
-		for k < len(order) && p.units[i].whole && p.units[k].whole && p.units[k].orderClass() == p.units[i].orderClass() {
+		for k < len(order) && p.units[i].mayTradePlaces(&p.units[k]) {
 			k++
 		}
 		slices.SortStableFunc(order[i:k], func(a, b int) int { return cmp.Compare(p.units[b].use, p.units[a].use) })

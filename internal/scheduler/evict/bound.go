@@ -1,6 +1,8 @@
 package evict
 
 import (
+	"slices"
+
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
@@ -26,8 +28,8 @@ func newBound(s *cycle.Cycle, tasks []*model.Task, shapes []*model.Shape, within
 	}
 	b.sums = make([]int64, max(len(b.asked), 1))
 	for _, id := range s.View.Order {
-		for _, shape := range shapes {
-			b.nodes[id] = b.nodes[id] || (within == nil || within(id)) && s.Judge.IsAllowed(shape, id)
+		if within == nil || within(id) {
+			b.nodes[id] = slices.ContainsFunc(shapes, func(shape *model.Shape) bool { return s.Judge.IsAllowed(shape, id) })
 		}
 		b.countNode(id, 1)
 	}

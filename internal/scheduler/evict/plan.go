@@ -31,12 +31,16 @@ func (p *plan) findMinimalSet(order []int) ([]int, bool) {
 	var out []int
 	for _, strict := range p.searchPasses() {
 		for _, i := range order {
-			if !p.out[i] && (!strict || p.keepsShare(i)) && p.mayEvict(i) {
-				p.evictUnit(i)
-				out = append(out, i)
-				if p.c.Own && p.gangFits() { // evicting more of the gang's own tasks would increase what it needs
-					return p.spareUnneeded(out), true
-				}
+			if p.out[i] || (strict && !p.keepsShare(i)) {
+				continue
+			}
+			if !p.mayEvict(i) {
+				continue
+			}
+			p.evictUnit(i)
+			out = append(out, i)
+			if p.c.Own && p.gangFits() { // evicting more of the gang's own tasks would increase what it needs
+				return p.spareUnneeded(out), true
 			}
 		}
 		if len(out) > 0 && p.gangFits() {

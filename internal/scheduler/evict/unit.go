@@ -27,6 +27,11 @@ type unit struct {
 // orderClass returns the queue and the priority. The order of whole gangs may be changed freely within a class.
 func (u *unit) orderClass() [2]any { return [2]any{u.from, u.gang.Priority} }
 
+// mayTradePlaces reports whether both units are whole gangs of one class.
+func (u *unit) mayTradePlaces(other *unit) bool {
+	return u.whole && other.whole && other.orderClass() == u.orderClass()
+}
+
 // census lists the possible victims of an attack, and the reasons why other pods are excluded.
 type census struct {
 	units []unit

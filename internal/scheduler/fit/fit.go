@@ -102,7 +102,10 @@ func ToleratesNode(s *model.Shape, info *model.NodeInfo) bool {
 // tolerationMatches is equivalent to Toleration.ToleratesTaint, but needs no logger. Comparison operators are disabled,
 // which is the Kubernetes default.
 func tolerationMatches(t *corev1.Toleration, taint *corev1.Taint) bool {
-	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
+	if t.Effect != "" && t.Effect != taint.Effect {
+		return false
+	}
+	if t.Key != "" && t.Key != taint.Key {
 		return false
 	}
 	switch t.Operator {
@@ -130,7 +133,7 @@ func (f *Filters) FitsNow(o *overlay.Overlay, id model.NodeID, s *model.Shape) b
 	if len(f.Closed)+len(f.Proportions) > 0 && f.isExcluded(o, id, s, false) {
 		return false
 	}
-	return o.FitsNow(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.HasFreePorts(id, s.Ports, false))
+	return o.FitsNow(id, s.Request) && f.hasFreePorts(o, id, s, false)
 }
 
 // FitsLater is like FitsNow, but counts resources and ports that are being released as free.
@@ -138,7 +141,12 @@ func (f *Filters) FitsLater(o *overlay.Overlay, id model.NodeID, s *model.Shape)
 	if len(f.Closed)+len(f.Proportions) > 0 && f.isExcluded(o, id, s, true) {
 		return false
 	}
-	return o.FitsLater(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.HasFreePorts(id, s.Ports, true))
+	return o.FitsLater(id, s.Request) && f.hasFreePorts(o, id, s, true)
+}
+
+// hasFreePorts reports whether the shape's ports are free on the node, or are not checked.
+func (f *Filters) hasFreePorts(o *overlay.Overlay, id model.NodeID, s *model.Shape, later bool) bool {
+	return len(s.Ports) == 0 || !f.Ports || o.HasFreePorts(id, s.Ports, later)
 }
 
 // CheckDynamic returns the code of the dynamic filter that rejects a node. If the node lacks a resource, it also

@@ -15,7 +15,8 @@ type Closing struct {
 }
 
 func (c *Closing) excludesNode(id model.NodeID, s *model.Shape) bool {
-	return int(id) < len(c.At) && c.At[id] && (c.For == nil || c.For(s))
+	isClosed := int(id) < len(c.At) && c.At[id]
+	return isClosed && (c.For == nil || c.For(s))
 }
 
 // Proportion reserves cpu and memory for the users of a scarce resource. Pods that do not request the resource must

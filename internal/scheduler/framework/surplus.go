@@ -80,7 +80,11 @@ func (s *Surplus) TakeGroups(removable []*model.Task) (out [][]*model.Task) {
 	for i := len(s.job.groups) - 1; i >= 0; i-- {
 		g := s.job.groups[i]
 		tasks := members[g]
-		if g.loose || s.groups[g] != 0 || len(tasks) != g.Held || len(tasks) > s.spare || complete[g.Policy] <= g.Policy.Min || !s.rolesCanSpare(tasks) {
+		isWhole := !g.loose && s.groups[g] == 0 && len(tasks) == g.Held
+		if !isWhole || len(tasks) > s.spare {
+			continue
+		}
+		if complete[g.Policy] <= g.Policy.Min || !s.rolesCanSpare(tasks) {
 			continue
 		}
 		complete[g.Policy]--

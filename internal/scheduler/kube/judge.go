@@ -147,7 +147,18 @@ func (a *Adapter) runPreFilters(c *shapeCase, p *podCase) {
 		p.device = ask(plugins.devices, reason.DevicesUnavailable)
 	}
 	p.quickCase = a.newQuickCase(c.shape, p)
-	p.ranks = !a.conf.Pointless && (p.free && a.conf.Points > 0 || p.device && a.hasAlternatives(c.shape))
+	p.ranks = a.ranksNodesFor(c.shape, p)
+}
+
+// ranksNodesFor reports whether the plugins' scores can make a difference for the pod.
+func (a *Adapter) ranksNodesFor(shape *model.Shape, p *podCase) bool {
+	switch {
+	case a.conf.Pointless:
+		return false
+	case p.free && a.conf.Points > 0:
+		return true
+	}
+	return p.device && a.hasAlternatives(shape)
 }
 
 // hasUnboundClaim reports whether the shape uses a claim whose volume must still be found or provisioned.

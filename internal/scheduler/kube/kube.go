@@ -166,7 +166,13 @@ func (a *Adapter) isClaimInUse(claim string) bool {
 // countsAsUsed reports whether the volumes and devices of a task in the model count as used. If later is true, they do
 // not count for tasks that are leaving.
 func (a *Adapter) countsAsUsed(t *model.Task, later bool) bool {
-	return t.Status != model.Pipelined && (!later || t.Status != model.Releasing && !a.evicted[t])
+	switch t.Status {
+	case model.Pipelined:
+		return false
+	case model.Releasing:
+		return !later
+	}
+	return !later || !a.evicted[t]
 }
 
 // eachAttachedTask calls visit for the tasks on a node that attach volumes or devices, ending with the tasks placed in

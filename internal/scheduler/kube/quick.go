@@ -38,7 +38,9 @@ func (a *Adapter) newQuickCase(shape *model.Shape, p *podCase) quickCase {
 	}
 	for _, key := range deviceClaimKeys(shape.Attached) {
 		claim, ok := a.handle.devices.getClaim(key)
-		q.devices = q.devices || ok && claim.Status.Allocation == nil && len(claim.Spec.Devices.Requests) > 0
+		if ok && claim.Status.Allocation == nil && len(claim.Spec.Devices.Requests) > 0 {
+			q.devices = true
+		}
 	}
 	return q
 }
@@ -58,12 +60,15 @@ func (a *Adapter) addQuickVolume(q *quickCase, key string) {
 		return
 	}
 	class, ok := at.Classes.Get(storagehelpers.GetPersistentVolumeClaimClass(claim))
-	if ok && class.Provisioner == storagehelpers.NotSupportedProvisioner && len(at.Volumes.KeysInGroup(model.ClaimedVolumes(key))) == 0 &&
-		claim.Annotations[storagehelpers.AnnSelectedNode] == "" {
-		c := freeCase{claim: key, class: class.Name}
-		c.anywhere = a.hasFreeVolume(class.Name, model.AnyHost, key)
-		q.free = append(q.free, c)
+	if !ok || class.Provisioner != storagehelpers.NotSupportedProvisioner {
+		return
 	}
+	if claim.Annotations[storagehelpers.AnnSelectedNode] != "" || len(at.Volumes.KeysInGroup(model.ClaimedVolumes(key))) > 0 {
+		return
+	}
+	c := freeCase{claim: key, class: class.Name}
+	c.anywhere = a.hasFreeVolume(class.Name, model.AnyHost, key)
+	q.free = append(q.free, c)
 }
 
 // quickVerdict checks whether a node can be excluded by its host name and its devices. The caller adds the detail to

@@ -87,7 +87,9 @@ func (o *Overlay) Sync(c *model.Cluster) {
 	o.Nodes = &c.Nodes
 	o.Grown, o.Touched = o.Grown[:0], false
 	for i := range o.undo { // the last cycle freed these resources after it had tried other gangs
-		if e := &o.undo[i]; (e.kind == release || e.kind == free) && int(e.node) < len(o.Rank) && o.Rank[e.node] >= 0 {
+		e := &o.undo[i]
+		isRanked := int(e.node) < len(o.Rank) && o.Rank[e.node] >= 0
+		if isRanked && (e.kind == release || e.kind == free) {
 			o.Grown = append(o.Grown, e.node)
 			o.Touched = true
 		}
@@ -324,7 +326,10 @@ func (o *Overlay) FitsLater(id model.NodeID, r model.Request) bool {
 func (o *Overlay) HasFreePorts(id model.NodeID, ports []model.Port, later bool) bool {
 	ok := true
 	o.Nodes.VisitPorts(id, func(t *model.Task, held model.Port) bool {
-		if t.Status == model.Pipelined || o.ended[t] || later && (t.Status == model.Releasing || o.evicted[t]) {
+		if t.Status == model.Pipelined || o.ended[t] {
+			return true
+		}
+		if later && (t.Status == model.Releasing || o.evicted[t]) {
 			return true
 		}
 		ok = ok && !hasPortConflict(held, ports)

@@ -27,7 +27,7 @@ func (f *finder) tryHigherPriority() {
 	s, j := f.s, f.j
 	from, to := j.Gang.Priority, j.Gang.Priority
 	for _, o := range s.AllWaiting {
-		if o != nil && o != j && o.In == j.In && o.WaitsToStart() && s.Rules.CompareJobs(o, j) < 0 {
+		if f.isRival(o) && s.Rules.CompareJobs(o, j) < 0 {
 			to = max(to, o.Priority)
 		}
 	}

@@ -29,7 +29,10 @@ func (f *finder) wouldStart() bool {
 			return j.HasMinResources && !never && s.Rules.CheckOverused(j.In).Code == ""
 		}
 	}
-	return len(j.Pending) > 0 && j.Need() > 0 && s.Rules.CheckValid(j).Code == "" && f.wouldGetPods()
+	if len(j.Pending) == 0 || j.Need() <= 0 {
+		return false
+	}
+	return s.Rules.CheckValid(j).Code == "" && f.wouldGetPods()
 }
 
 // isFirstToUse reports whether the gang is the first in a queue that would use a raised limit of the queue.
@@ -63,7 +66,8 @@ func (f *finder) tryRaisedCapability() {
 	if l := f.v.Limit; f.v.Code == reason.OverCapability && l != nil {
 		index, ok := f.s.Cluster.Resources.Find(l.Resource)
 		at := slices.IndexFunc(f.j.In.Path(), func(q *queue.Queue) bool { return q.Name == l.Queue })
-		if ok && at >= 0 && !l.Cluster && !l.Node {
+		isQueueLimit := !l.Cluster && !l.Node
+		if isQueueLimit && ok && at >= 0 {
 			f.tryCapability(f.j.In.Path()[at], index)
 		}
 		return
@@ -137,6 +141,14 @@ func liftCapability(s *cycle.Cycle, q *queue.Queue, index int, to float64) (undo
 	}
 }
 
+// acceptsGangs reports whether a queue is an open leaf without faults.
+func acceptsGangs(q *queue.Queue) bool {
+	if !q.Known || !q.Open || !q.IsLeaf() {
+		return false
+	}
+	return q.Fault == "" && q.Name != keys.RootQueue
+}
+
 // tryOtherQueues looks for a queue in which the gang would start. It skips a gang with running pods, because its
 // resources would move with it.
 func (f *finder) tryOtherQueues() {
@@ -146,7 +158,7 @@ func (f *finder) tryOtherQueues() {
 	s, j := f.s, f.j
 	own, tried := j.In, 0
 	for _, q := range s.Ledger.Queues {
-		if q == own || !q.Known || !q.Open || !q.IsLeaf() || q.Fault != "" || q.Name == keys.RootQueue || !f.isFirstToUse(q) {
+		if q == own || !acceptsGangs(q) || !f.isFirstToUse(q) {
 			continue
 		}
 		if tried++; tried > maxOtherQueues {
@@ -169,11 +181,19 @@ func (f *finder) letsOthersStart() bool {
 	j := f.j
 	passed := j.HasPassedGate()
 	return slices.ContainsFunc(f.s.AllWaiting, func(o *framework.Job) bool {
-		if o == nil || o == j || o.In != j.In || !o.WaitsToStart() {
+		if !f.isRival(o) {
 			return false
 		}
-		return passed || j.In.Fifo && f.s.Rules.CompareJobs(j, o) < 0
+		return passed || (j.In.Fifo && f.s.Rules.CompareJobs(j, o) < 0)
 	})
+}
+
+// isRival reports whether another gang of the gang's queue waits to start. o may be nil.
+func (f *finder) isRival(o *framework.Job) bool {
+	if o == nil || o == f.j {
+		return false
+	}
+	return o.In == f.j.In && o.WaitsToStart()
 }
 
 // queueMatters reports whether another queue could help. It cannot if nodes are short, unless part of their resources

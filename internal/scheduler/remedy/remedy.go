@@ -169,7 +169,10 @@ func (f *finder) fitsWithinLimits(limits placement.Limits) bool {
 // the minimum of one task only, so that the other tasks keep theirs.
 func (f *finder) tryFewerMembers() {
 	j := f.j
-	if !f.hasPodsToTry() || len(j.SubGroups) > 0 || j.HasRoleMinimums() && f.tryFewerOfTask() {
+	if !f.hasPodsToTry() || len(j.SubGroups) > 0 {
+		return
+	}
+	if j.HasRoleMinimums() && f.tryFewerOfTask() {
 		return
 	}
 	minimum := j.MinMember
@@ -330,7 +333,8 @@ func boolToInt(is bool) int {
 func (f *finder) trySmallerRequest(index int, asked int64) bool {
 	shapes := f.j.PendingShapes()
 	if slices.ContainsFunc(shapes, func(other *model.Shape) bool {
-		return other.Request.Get(index) == asked && (other.Slow || other.Attached != nil || other.Impossible)
+		isFixed := other.Slow || other.Attached != nil || other.Impossible
+		return isFixed && other.Request.Get(index) == asked
 	}) {
 		return false
 	}

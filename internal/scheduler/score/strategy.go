@@ -90,7 +90,8 @@ func (s *Strategy) findTerm(resources map[string]Term, name string) (Term, bool)
 	best, found := "", Term{}
 	for pattern, t := range resources {
 		prefix, wild := strings.CutSuffix(pattern, "*")
-		if wild && prefix != "" && len(prefix) > len(best) && strings.HasPrefix(name, prefix) {
+		isMatch := wild && prefix != "" && strings.HasPrefix(name, prefix)
+		if isMatch && len(prefix) > len(best) {
 			best, found = prefix, t
 		}
 	}

@@ -79,7 +79,13 @@ func (r *rules) limitVerdict(p *queue.Queue, i int, asked model.Request, claims 
 		}
 		return q.RealCapability[i]
 	}
-	for r.tree && p.Parent != nil && p.Capability[i] > limit(p)+queue.Epsilon && limit(p.Parent) <= limit(p)+queue.Epsilon {
+	isLimitOfParent := func(q *queue.Queue) bool {
+		if !r.tree || q.Parent == nil {
+			return false
+		}
+		return q.Capability[i] > limit(q)+queue.Epsilon && limit(q.Parent) <= limit(q)+queue.Epsilon
+	}
+	for isLimitOfParent(p) {
 		p = p.Parent
 		p.Refused = true
 	}

@@ -14,7 +14,8 @@ func setQueueShares(l *queue.Ledger, tree bool) {
 	guaranteed := computeGuarantees(l, tree)
 	top := make([]float64, len(l.Total))
 	for _, q := range l.Queues {
-		if !tree && q.Known || tree && q.Known && q.Parent == nil && q.Fault == "" {
+		isTop := !tree || (q.Parent == nil && q.Fault == "")
+		if q.Known && isTop {
 			addAmounts(top, guaranteed[q])
 		}
 	}
@@ -158,7 +159,8 @@ func (w warner) formatAmount(i int, v float64) string {
 // compareWithParent compares the queue with its parent and with its children, and records contradictions.
 func (w warner) compareWithParent(i int) {
 	q, name := w.q, w.resources.Name(i)
-	if p := q.Parent; p != nil && len(q.HasCapability) > 0 && slices.Contains(q.HasCapability, int32(i)) && q.Capability[i] > p.Capability[i]+queue.Epsilon {
+	hasOwnLimit := slices.Contains(q.HasCapability, int32(i))
+	if p := q.Parent; p != nil && hasOwnLimit && q.Capability[i] > p.Capability[i]+queue.Epsilon {
 		w.addWarning("capability %s %s is more than that of its parent %s, %s, which applies", name, w.formatAmount(i, q.Capability[i]), p.Name, w.formatAmount(i, p.Capability[i]))
 	}
 	if q.IsLeaf() {

@@ -83,7 +83,10 @@ func (p *Policy) parseShapeRequest(s *model.Shape) *ask {
 
 // handlesShare reports whether the policy handles a container's request for the GPU share device.
 func (p *Policy) handlesShare(g part) bool {
-	return g.cards > 0 && (g.whole && p.number || !g.whole && p.memory)
+	if g.whole {
+		return p.number && g.cards > 0
+	}
+	return p.memory && g.cards > 0
 }
 
 func (a *ask) recordProblem(format string, args ...any) {

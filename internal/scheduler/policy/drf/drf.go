@@ -108,9 +108,14 @@ type holding struct {
 // dominantShareOf returns a gang's dominant share. It is between 0 and 1, or larger if nodes were removed.
 func (s *shares) dominantShareOf(j *framework.Job) float64 { return s.holdingOfGang(j).share }
 
+// isPartOf reports whether the holding counts nothing that the gang no longer holds.
+func (h *holding) isPartOf(j *framework.Job) bool {
+	return h.gen == j.Gen && h.placed <= len(j.Placed) && h.promised <= len(j.Promised)
+}
+
 func (s *shares) holdingOfGang(j *framework.Job) *holding {
 	h := s.held[j]
-	if h == nil || h.gen != j.Gen || h.placed > len(j.Placed) || h.promised > len(j.Promised) {
+	if h == nil || !h.isPartOf(j) {
 		h = &holding{gen: j.Gen, amounts: make([]float64, len(s.total))}
 		for i, v := range j.Gang.Sums.Allocated {
 			h.amounts[i] = float64(v)

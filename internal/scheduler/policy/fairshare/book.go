@@ -53,7 +53,9 @@ func (b *book) queueTotal(queue string) total {
 		b.queues = map[string]total{}
 		for _, a := range b.p.stock.listAccounts() { // floating-point sums depend on the order
 			one := b.p.stock.accounts[a]
-			if _, ever := b.s.Cluster.Usage[a]; !ever && one.rate == 0 || one.owners == 0 && a.User == "" {
+			_, hasUsage := b.s.Cluster.Usage[a]
+			isUnused := !hasUsage && one.rate == 0
+			if isUnused || (one.owners == 0 && a.User == "") {
 				continue
 			}
 			t := b.queues[a.Queue]

@@ -99,7 +99,10 @@ func tasksOnNodes(j *framework.Job) (tasks []*model.Task) {
 // isPartlyBound reports whether only part of a gang was bound, the gang never reached its minimum, and the rest does
 // not fit. A gang with too few pods does not count: it waits for the missing pods.
 func (p *Policy) isPartlyBound(s *session.Session, j *framework.Job) bool {
-	if !j.IsBroken() || j.ReadyTasks() > j.AllocatedTasks() || j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, mustKeepNode) {
+	if !j.IsBroken() || j.ReadyTasks() > j.AllocatedTasks() {
+		return false
+	}
+	if j.HasPromisedResources() || slices.ContainsFunc(j.Tasks, mustKeepNode) {
 		return false
 	}
 	switch j.Verdict.Code {

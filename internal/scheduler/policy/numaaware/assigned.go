@@ -42,7 +42,8 @@ func parseAssigned(text string) (assigned, error) {
 		}
 		name, list, ok := strings.Cut(part, "=")
 		cpus, err := model.ParseCPUs(list)
-		if !ok || name == "" || err != nil || cpus.IsEmpty() {
+		hasCPUs := err == nil && !cpus.IsEmpty()
+		if !ok || name == "" || !hasCPUs {
 			return nil, fmt.Errorf("must be CONTAINER=CPUS;…, not %q", part)
 		}
 		if slices.ContainsFunc(out, func(c containerCPUs) bool { return c.name == name }) {

@@ -211,8 +211,9 @@ func (n *node) checkShape(s *model.Shape, later bool) answer {
 		return answer{code: reason.NumaUnknown, detail: "no Numatopology"}
 	}
 	policy := n.numa.TopologyManager
+	alignsCPUs := n.numa.CPUManager == static && policy != "" && policy != policyNone
 	switch {
-	case want == "" && (n.numa.CPUManager != static || policy == "" || policy == policyNone):
+	case want == "" && !alignsCPUs:
 		return answer{} // this node's kubelet does not align CPUs
 	case n.numa.Problem != "":
 		return answer{code: reason.NumaUnknown, detail: n.numa.Problem}

@@ -77,8 +77,9 @@ func parseCurve(a *framework.Attaching, value any, bad func(string)) {
 func parseCurvePoint(point map[string]any) (framework.CurvePoint, bool) {
 	u, okU := parseNumber(point["utilization"])
 	s, okS := parseNumber(point["score"])
-	good := okU && okS && len(point) == 2 && u >= 0 && u <= 100 && s >= 0 && s <= 10
-	return framework.CurvePoint{Utilization: int32(u), Score: int32(s)}, good
+	areNumbers := okU && okS && len(point) == 2
+	areInRange := min(u, s) >= 0 && u <= 100 && s <= 10
+	return framework.CurvePoint{Utilization: int32(u), Score: int32(s)}, areNumbers && areInRange
 }
 
 // parseNumber returns a whole number from a YAML value. It returns false for any other value.

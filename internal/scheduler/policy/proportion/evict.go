@@ -36,7 +36,8 @@ func (r rules) protectGuarantees(a *framework.Attack) framework.Guard {
 	}
 	return framework.Guard{Code: reason.Guaranteed, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
-		if q == nil || len(q.Guarantee) == 0 || a.Taker != nil && a.Taker.In == q {
+		isOwnQueue := a.Taker != nil && a.Taker.In == q
+		if q == nil || isOwnQueue || len(q.Guarantee) == 0 {
 			return true, ""
 		}
 		if i := queue.FindShortfall(q.Own.Allocated, victims, q.Guarantee); i >= 0 {

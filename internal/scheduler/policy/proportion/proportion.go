@@ -128,7 +128,8 @@ func (r rules) checkOverused(q *queue.Queue) explain.Verdict {
 			return explain.Verdict{}
 		}
 		full := d >= q.Capability[i]-queue.Epsilon // a larger share would not help
-		if d > 0 && (some < 0 || full && !capped) {
+		isBetter := some < 0 || (full && !capped)
+		if d > 0 && isBetter {
 			some, capped = i, full
 		}
 	}
@@ -218,7 +219,8 @@ func firstExceeded(resources *model.Resources, held []float64, asked model.Reque
 	best := -1
 	for _, t := range asked {
 		i := int(t.Index)
-		if i != model.Pods && held[i]+float64(t.Value) > limit[i]+queue.Epsilon && (best < 0 || resources.Name(i) < resources.Name(best)) {
+		isExceeded := i != model.Pods && held[i]+float64(t.Value) > limit[i]+queue.Epsilon
+		if isExceeded && (best < 0 || resources.Name(i) < resources.Name(best)) {
 			best = i
 		}
 	}

@@ -184,7 +184,8 @@ func (st strategy) loadBelowTarget(s *session.Session, low []node) amounts {
 func (st strategy) selectFromNode(s *session.Session, n node, room *amounts) []*model.Task {
 	row := s.Cluster.Nodes.Row(s.Cluster.Nodes.Alloc, n.id)
 	tasks := slices.DeleteFunc(slices.Clone(s.Cluster.Nodes.Tasks[n.id]), func(t *model.Task) bool {
-		return t.Status != model.Running || t.Gang == nil || t.IsProtected() || t.Priority >= systemCritical
+		isProtected := t.IsProtected() || t.Priority >= systemCritical
+		return t.Status != model.Running || t.Gang == nil || isProtected
 	})
 	slices.SortFunc(tasks, func(a, b *model.Task) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(requestRank(a), requestRank(b)), cmp.Compare(a.Key(), b.Key()))
@@ -192,7 +193,8 @@ func (st strategy) selectFromNode(s *session.Session, n node, room *amounts) []*
 	var victims []*model.Task
 	for _, t := range tasks {
 		cpu, memory := float64(t.Shape.Request.Get(model.CPU)), float64(t.Shape.Request.Get(model.Memory))
-		if n.used.cpu <= st.target.cpu && n.used.memory <= st.target.memory || cpu > room.cpu || memory > room.memory {
+		isBelowTarget := n.used.cpu <= st.target.cpu && n.used.memory <= st.target.memory
+		if isBelowTarget || cpu > room.cpu || memory > room.memory {
 			break
 		}
 		n.used.cpu -= percentageOf(cpu, row[model.CPU])

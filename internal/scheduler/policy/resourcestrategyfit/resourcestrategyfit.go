@@ -170,7 +170,8 @@ func (r reader) parseProportions(section config.Arguments) (out []*fit.Proportio
 	rates.WarnUnknown("proportional.resourceProportion", r.warn, known...)
 	for _, name := range names {
 		cpu, memory := rates.Float(name+".cpu", 0, r.warn), rates.Float(name+".memory", 0, r.warn)
-		if cpu < 0 || memory < 0 || cpu == 0 && memory == 0 {
+		isNegative := cpu < 0 || memory < 0
+		if isNegative || (cpu == 0 && memory == 0) {
 			r.warnFormatted("argument proportional.resourceProportion: %s.cpu and %s.memory: want numbers above 0; ignored", name, name)
 			continue
 		}

@@ -113,7 +113,8 @@ func (p *plan) bestBucket(t *model.Task) *bucket {
 		if wants < 0 {
 			continue
 		}
-		if best == nil || wants > most || wants == most && b.weight < best.weight {
+		isBest := best == nil || wants > most
+		if isBest || (wants == most && b.weight < best.weight) {
 			best, most = b, wants
 		}
 	}

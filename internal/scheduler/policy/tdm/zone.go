@@ -29,7 +29,8 @@ func parseClock(text string) (clock, error) {
 	hours, minutes, ok := strings.Cut(strings.TrimSpace(text), ":")
 	hour, err := strconv.ParseUint(hours, 10, 8)
 	minute, err2 := strconv.ParseUint(minutes, 10, 8)
-	if !ok || err != nil || err2 != nil || hour > 23 || minute > 59 {
+	areNumbers := ok && err == nil && err2 == nil
+	if !areNumbers || hour > 23 || minute > 59 {
 		return clock{}, fmt.Errorf("must be HH:MM, not %q", text)
 	}
 	return clock{int(hour), int(minute)}, nil

@@ -39,10 +39,11 @@ func newEstimator(a config.Arguments, warn func(string)) estimator {
 func parseAmount(a config.Arguments, key string, name corev1.ResourceName, def string, warn func(string)) int64 {
 	given, present := a[key]
 	q, err := resource.ParseQuantity(fmt.Sprint(given))
-	if present && (err != nil || q.Sign() < 0) && warn != nil {
+	isQuantity := err == nil && q.Sign() >= 0
+	if present && !isQuantity && warn != nil {
 		warn(fmt.Sprintf("argument estimator.%s: must be a quantity, not %v; the default is used", key, given))
 	}
-	if !present || err != nil || q.Sign() < 0 {
+	if !present || !isQuantity {
 		q = resource.MustParse(def)
 	}
 	return model.Ceil(name, q)
