@@ -14,31 +14,20 @@ import (
 // book stores gangs between cycles: which ones wait, and which ones are parked because no change could help them.
 // It is only a cache: an engine with an empty book makes the same decisions.
 type book struct {
-	jobs       map[*model.Gang]*framework.Job
-	ranks      uint64                       // the last Rank given to a gang
-	waiting    []*framework.Job             // gangs that want more than they have; in no order
-	at         map[*framework.Job]int       // position in waiting
-	dirty      []*framework.Job             // differ from the model because of placements tried in the last cycle
-	due        map[*framework.Job]time.Time // when to report the gang again
-	seen       uint64                       // generation of the model at the last cycle
-	stamps     map[*queue.Queue]stamp       // state of the queues at the last cycle
-	reclaim    uint64
-	budgets    uint64     // generation of the disruption budgets at the last cycle
-	seenQuotas uint64     // generation of the quotas at the last cycle
-	gates      uint64     // generation of the tasks at queues' gates at the last cycle
-	stirred    bool       // some queue has more room than at the last cycle
-	nodes      nodesStamp // at the last cycle
-	tree       *model.Topology
-	lingering  uint64 // generation of the lingering pods at the last cycle
-	// attachable is the generation of volumes and devices at the last cycle.
-	attachable uint64
-	arrived    time.Time // when a gang last got additional pods
-	// forecasts holds the forecasts of the waiting gangs. The next forecast is made at forecastAt if owesForecast
-	// is true.
-	forecasts    map[*framework.Job]reservation.Forecast
-	forecastAt   time.Time
-	owesForecast bool
-	advices      map[*framework.Job]advice
+	jobs    map[*model.Gang]*framework.Job
+	ranks   uint64                       // the last Rank given to a gang
+	waiting []*framework.Job             // gangs that want more than they have; in no order
+	at      map[*framework.Job]int       // position in waiting
+	dirty   []*framework.Job             // differ from the model because of placements tried in the last cycle
+	due     map[*framework.Job]time.Time // when to report the gang again
+	arrived time.Time                    // when a gang last got additional pods
+
+	lastCycle
+	estimates
+	reports
+	lapses
+
+	advices map[*framework.Job]advice
 	// loose holds, for pods whose PodGroup does not exist, since when this is known. looseAt is when they were last
 	// checked.
 	loose   map[*model.Task]time.Time
@@ -47,19 +36,50 @@ type book struct {
 	// nodes or their pods changed since.
 	refreshedAt time.Time
 	outdated    bool
+}
+
+// lastCycle holds the state at the last cycle, to detect changes.
+type lastCycle struct {
+	seen       uint64                 // generation of the model
+	stamps     map[*queue.Queue]stamp // state of the queues
+	reclaim    uint64
+	budgets    uint64     // generation of the disruption budgets
+	seenQuotas uint64     // generation of the quotas
+	gates      uint64     // generation of the tasks at queues' gates
+	stirred    bool       // some queue has more room than at the last cycle
+	nodes      nodesStamp // state of the nodes
+	tree       *model.Topology
+	lingering  uint64 // generation of the lingering pods
+	attachable uint64 // generation of volumes and devices
+	// overdue is the gang for which resources were reserved bit by bit; nil if there was no such gang.
+	overdue *framework.Job
+}
+
+// estimates holds when the waiting gangs will start.
+type estimates struct {
+	// forecasts holds the forecasts of the waiting gangs. The next forecast is made at forecastAt if owesForecast
+	// is true.
+	forecasts    map[*framework.Job]reservation.Forecast
+	forecastAt   time.Time
+	owesForecast bool
 	// foretold holds the first start time that was reported for each waiting gang.
 	foretold map[*framework.Job]time.Time
+}
+
+// reports holds what was last reported to metrics.
+type reports struct {
 	// countedAt is when the waiting gangs were last counted by queue. uncounted is true if something changed since.
 	countedAt time.Time
 	uncounted bool
-	// told holds the figures of gangs last reported to metrics, toldGone the gangs that were deleted since.
+	// told holds the figures of gangs, toldGone the gangs that were deleted since.
 	told     map[*framework.Job]gangFigures
 	toldGone []decision.Object
-	// overdue is the gang for which resources were reserved bit by bit at the last cycle; nil if there was no such
-	// gang.
-	overdue *framework.Job
-	// lapsed holds the queues' reservations that did not count at the last cycle. inVain holds the gangs that had
-	// passed their queue's gate and could not start. eased holds the queues where either has increased.
+}
+
+// lapses holds which promises did not count at the last cycle.
+type lapses struct {
+	// lapsed holds the queues' reservations that did not count. inVain holds the gangs that had passed their queue's
+	// gate and could not start. eased holds the queues where either has increased.
 	lapsed map[*queue.Queue][]float64
 	inVain map[*framework.Job]bool
 	eased  map[*queue.Queue]bool

@@ -27,7 +27,7 @@ func TestWakeUpsHaveDistinctNames(t *testing.T) {
 func TestAParkedGangIsTriedAgainForAReason(t *testing.T) {
 	t.Parallel()
 	waiting := func(code reason.Code) *framework.Job {
-		return &framework.Job{Gang: &model.Gang{}, Phase: schedulingv1beta1.PodGroupInqueue, Parked: true, Verdict: explain.Verdict{Code: code}}
+		return &framework.Job{Gang: &model.Gang{}, Phase: schedulingv1beta1.PodGroupInqueue, CycleResult: framework.CycleResult{Verdict: explain.Verdict{Code: code}}, Parking: framework.Parking{Parked: true}}
 	}
 	busy, tooLarge := waiting(reason.GangDoesNotFit), waiting(reason.TooLarge)
 	overQuota, promised := waiting(reason.OverQuota), waiting(reason.GangDoesNotFit)

@@ -11,29 +11,6 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/placement"
 )
 
-// Case describes the victims that an action may choose.
-type Case struct {
-	Kind framework.AttackKind
-	// Own is true if the victims are lower-priority tasks of the same gang that needs the resources.
-	Own bool
-	// Surplus is true if gangs may lose only pods beyond their minimum.
-	Surplus bool
-	// Domains is the number of domains to try for a gang with a network topology.
-	Domains int
-	// Within limits the victims to some nodes; nil means all nodes. It is set while a domain is being tried.
-	Within func(model.NodeID) bool
-}
-
-// Failure describes why no pod was evicted for a gang.
-type Failure struct {
-	// Code is NotReclaimable if the queues in Blockers have resources that may not be reclaimed; otherwise "".
-	Code     reason.Code
-	Blockers []string
-	Spared   []explain.Spared
-	// Nobody is true if no gang of the same queue and priority could find any victim either.
-	Nobody bool
-}
-
 // maxBarred limits how many gangs the search excludes because they would take the resources back. After that, it
 // stops.
 const maxBarred = 32

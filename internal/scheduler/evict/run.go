@@ -59,11 +59,6 @@ func Run(s *cycle.Cycle, cases ...Case) {
 	}
 }
 
-// isBetweenQueues reports whether a kind evicts pods of other queues.
-func isBetweenQueues(kind framework.AttackKind) bool {
-	return kind == framework.Reclaim || kind == framework.GangReclaim
-}
-
 // tryCases tries the cases for a gang until one makes room.
 func tryCases(s *cycle.Cycle, j *framework.Job, cases []Case) (bool, Failure) {
 	defer s.UseHeldResources(j)()
@@ -84,18 +79,6 @@ func tryCases(s *cycle.Cycle, j *framework.Job, cases []Case) (bool, Failure) {
 		failure = failure.combineWith(why)
 	}
 	return false, failure
-}
-
-// combineWith combines two failures.
-func (f Failure) combineWith(o Failure) Failure {
-	f.Nobody = f.Nobody && o.Nobody
-	if o.Code != "" {
-		f.Code, f.Blockers = o.Code, o.Blockers
-	}
-	for _, s := range o.Spared {
-		f.Spared = explain.AddSpared(slices.Clip(f.Spared), s.Code, s.Detail, s.Pods)
-	}
-	return f
 }
 
 // findStarving returns the gangs for which others may be evicted, in scheduling order. A strict queue contributes only

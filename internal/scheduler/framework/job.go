@@ -28,7 +28,32 @@ type Job struct {
 	Passed []*model.Task
 	// Reserved lists the tasks to which resources were promised in an earlier cycle. They are also in Pending.
 	Reserved []*model.Task
-	// Placed and Promised are the results of this cycle.
+
+	CycleResult
+	Parking
+	Reporting
+
+	// TasksSeen is the number of the gang's tasks at the last load.
+	TasksSeen int
+	// Rank is the position of the gang when the gangs were last sorted; see SortGangs. No decision depends on it.
+	Rank  uint64
+	Alone FitAlone
+
+	opening bool // tasks have passed the gate of their queue, but the API has not confirmed it yet
+	groups  []*Group
+	groupOf map[*model.Task]*Group
+	// groupOrder holds the functions that order the gang's groups.
+	groupOrder []func(a, b *Group) int
+
+	seen       uint64
+	backing    []*model.Task // the array behind Pending, from whose front tasks are removed as they are placed
+	minimum    model.Request
+	minimumGen uint64
+}
+
+// CycleResult holds what the current cycle has decided for a gang.
+type CycleResult struct {
+	// Placed lists the tasks that will be bound, Promised the tasks that wait for resources that are being released.
 	Placed   []Placed
 	Promised []Placed
 	// Released lists the tasks whose promise from an earlier cycle has ended in this cycle.
@@ -40,6 +65,10 @@ type Job struct {
 	Verdict explain.Verdict
 	// Touched is true if the status must be updated at the end of the cycle.
 	Touched bool
+}
+
+// Parking determines when a gang that did not fit is tried again.
+type Parking struct {
 	// Parked is true if nothing that could help the gang has changed since the last attempt failed.
 	Parked bool
 	// Unsettled is true if the gang might fit even if fewer resources are free or pods are in other places. It is
@@ -47,7 +76,7 @@ type Job struct {
 	Unsettled bool
 	// ParkedShapes lists the shapes for which the gang still needs nodes; it is nil if nodes cannot help.
 	ParkedShapes []*model.Shape
-	// ReclaimStamp is the session's stamp at the last attempt to evict pods for the gang.
+	// ReclaimStamp is the cycle's stamp at the last attempt to evict pods for the gang.
 	ReclaimStamp uint64
 	// AttackAt is the time at which evictions must be tried again even if nothing changes; zero means never.
 	AttackAt time.Time
@@ -60,15 +89,17 @@ type Job struct {
 	// ShiftStamp changes with the limits of the queue. A gang with multiple shapes may fit better if a limit is
 	// lower, because its first task is then omitted.
 	ShiftStamp uint64
+}
 
+// Reporting holds what was reported about a gang.
+type Reporting struct {
 	// Reported holds the last reported explanation, with its verdict and queue.
 	Reported struct {
 		Explanation *schedulingv1beta1.Explanation
 		Verdict     explain.Verdict
 		In          *queue.Queue
 	}
-
-	// Since is the time since when the gang has been waiting for the current reason.
+	// Since is the time since when the gang has been waiting for the current reason, SinceFor.
 	Since    time.Time
 	SinceFor string
 	// Attempts is the number of attempts since then.
@@ -76,12 +107,6 @@ type Job struct {
 	// SinceExistAt is the time when the number of the gang's pods last changed; SinceExist is that number.
 	SinceExistAt time.Time
 	SinceExist   int
-	// TasksSeen is the number of the gang's tasks at the last load.
-	TasksSeen int
-	// Rank is the position of the gang when the gangs were last sorted; see SortGangs. No decision depends on it.
-	Rank uint64
-
-	opening bool // tasks have passed the gate of their queue, but the API has not confirmed it yet
 	// Remarked holds the last warnings about the gang's annotations; RemarkedAt is the generation of its spec at that
 	// time.
 	Remarked   string
@@ -89,17 +114,6 @@ type Job struct {
 	// CapReported is true if an event was recorded that says that the PodGroup's priority class is not taken into
 	// account.
 	CapReported bool
-
-	groups  []*Group
-	groupOf map[*model.Task]*Group
-	// groupOrder holds the functions that order the gang's groups.
-	groupOrder []func(a, b *Group) int
-
-	seen       uint64
-	backing    []*model.Task // the array behind Pending, from whose front tasks are removed as they are placed
-	minimum    model.Request
-	minimumGen uint64
-	Alone      FitAlone
 }
 
 // Placed is a task together with its node.
@@ -108,50 +122,6 @@ type Placed struct {
 	Node model.NodeID
 	// Waits is true if the resources are only promised, so that the task is bound after other pods have ended.
 	Waits bool
-}
-
-// LoadFromGang updates the job from its gang, whose queue is in. It uses the orders that policies registered in rules.
-func (j *Job) LoadFromGang(in *queue.Queue, rules *Rules) {
-	j.In = in
-	j.Phase = j.Status.Phase
-	if j.Phase == "" {
-		j.Phase = schedulingv1beta1.PodGroupPending
-	}
-	if j.seen == j.Gen {
-		return
-	}
-	j.seen = j.Gen
-	if n := j.Count[model.Pending] + j.Count[model.Pipelined]; cap(j.backing) < n {
-		j.backing = make([]*model.Task, 0, n)
-	}
-	j.Pending, j.Reserved, j.AtGate = j.backing[:0], j.Reserved[:0], j.AtGate[:0]
-	j.opening = false
-	for _, t := range j.Tasks {
-		switch {
-		case t.AtQueueGate():
-			j.AtGate = append(j.AtGate, t)
-		case t.Gated:
-			j.opening = j.opening || t.IsUngating()
-		case t.Status == model.Pipelined:
-			j.Reserved = append(j.Reserved, t)
-			j.Pending = append(j.Pending, t)
-		case t.Status == model.Pending:
-			j.Pending = append(j.Pending, t)
-		}
-	}
-	slices.SortFunc(j.AtGate, rules.CompareTasks)
-	j.loadGroups(rules)
-	slices.SortFunc(j.Pending, func(a, b *model.Task) int {
-		return cmp.Or(CompareBool(a.Shape.BestEffort, b.Shape.BestEffort), rules.CompareTasks(a, b))
-	})
-}
-
-// ClearResults drops the results of the last cycle.
-func (j *Job) ClearResults() {
-	j.Placed, j.Promised, j.Evicted = j.Placed[:0], j.Promised[:0], 0
-	j.Released, j.Passed = j.Released[:0], nil
-	clear(j.Leaving)
-	j.Touched = false
 }
 
 // CompareBool sorts false before true.
@@ -236,4 +206,18 @@ func (j *Job) IsAdmitted() bool { return j.Phase != schedulingv1beta1.PodGroupPe
 // CompareByAge implements the default order of gangs: older gangs first, then by name.
 func CompareByAge(a, b *Job) int {
 	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// Group is a sub-group, which is a gang within a gang. Its pods are placed together up to its size, and individually
+// beyond that.
+type Group struct {
+	Name   string
+	Policy *model.SubGroupPolicy
+	Tasks  []*model.Task
+	// Held is the number of tasks that hold a node or have succeeded, including the placements in this cycle.
+	Held int
+
+	order int  // index of its policy
+	loose bool // its pods need not start together
+	index int  // its index among the policy's groups; -1 if it has none
 }

@@ -28,7 +28,30 @@ type Rules struct {
 	// Tier is the tier of the policy that is currently registering rules. It is stored in rules that are evaluated
 	// tier by tier.
 	Tier int
+	// Gang is true if minimums apply, so that gangs are placed as a whole.
+	Gang bool
 
+	OrderRules
+	QueueRules
+	EvictionRules
+	GroupRules
+
+	JobValid []func(*Job) explain.Verdict
+	// Ready returns the reason why a gang that fits may not start.
+	Ready []func(*Job) explain.Verdict
+	// Nodes holds the policies' rules for individual nodes in addition to the judge's filters and weights.
+	Nodes []NodeRule
+	// Deadlines return the time until which a gang may have to wait, or zero if there is no limit. Resources are
+	// reserved for a gang that has waited longer.
+	Deadlines []func(*Job) time.Time
+	// KeepLost is the time for which the resources of lost pods are held for a running gang.
+	KeepLost time.Duration
+	// Remarks return warnings about invalid annotations of a gang or its pods. Each warning is recorded once.
+	Remarks []func(*Job) []string
+}
+
+// OrderRules compares gangs, queues and tasks.
+type OrderRules struct {
 	JobOrder   []func(a, b *Job) int
 	QueueOrder []func(a, b *queue.Queue) int
 	TaskOrder  []func(a, b *model.Task) int
@@ -38,10 +61,10 @@ type Rules struct {
 	ShareMoves bool
 	// OrderMoves is true if the order of gangs or queues changes as time passes.
 	OrderMoves bool
+}
 
-	JobValid []func(*Job) explain.Verdict
-	// Ready returns the reason why a gang that fits may not start.
-	Ready       []func(*Job) explain.Verdict
+// QueueRules limits what queues admit and hold.
+type QueueRules struct {
 	Overused    []func(*queue.Queue) explain.Verdict
 	Allocatable []func(*queue.Queue, model.Request) explain.Verdict
 	// Startable reports whether a queue that may hold more resources may do so immediately, even though some of its
@@ -54,35 +77,14 @@ type Rules struct {
 	Creatable []func(*Job) explain.Verdict
 	// Admitted is called for a gang whose pods are about to be created.
 	Admitted []func(*Job)
-
 	// Divisions holds the ways in which policies divide the cluster among queues; see usable.Capacity.
 	Divisions []Division
-
 	// Preemptive reports whether a queue may take an amount of resources from other queues.
 	Preemptive []func(*queue.Queue, model.Request) explain.Verdict
-	// Deadlines return the time until which a gang may have to wait, or zero if there is no limit. Resources are
-	// reserved for a gang that has waited longer.
-	Deadlines []func(*Job) time.Time
-	// KeepLost is the time for which the resources of lost pods are held for a running gang.
-	KeepLost time.Duration
-	// Gang is true if minimums apply, so that gangs are placed as a whole.
-	Gang bool
+}
 
-	// Groups is true if sub-groups are placed as a whole. GroupOrder determines the order of the groups of a policy.
-	Groups     bool
-	GroupOrder []func(a, b *Group) int
-	// WideOnly is true if gangs are not placed in narrower domains than requested.
-	WideOnly bool
-	// Remarks return warnings about invalid annotations of a gang or its pods. Each warning is recorded once.
-	Remarks []func(*Job) []string
-	// HyperNodeOrder returns the points of a domain for a gang with a total request.
-	HyperNodeOrder []func(j *Job, d *model.Domain, asked model.Request) float64
-	// MaxDomains is the maximum number of domains in which evictions are tried, for all actions. If it is 0, the
-	// action decides.
-	MaxDomains int
-
-	// Nodes holds the policies' rules for individual nodes in addition to the judge's filters and weights.
-	Nodes []NodeRule
+// EvictionRules decides which pods are evicted, and for which gangs.
+type EvictionRules struct {
 	// Guards and Entitlements decide on evictions; see Attack.
 	Guards       []func(*Attack) Guard
 	Entitlements []Entitlement
@@ -93,6 +95,20 @@ type Rules struct {
 	// Movers select victims for the action shuffle. Releases select victims for the action allocate after it has
 	// placed all tasks that it can.
 	Movers, Releases []Mover
+}
+
+// GroupRules places sub-groups, and gangs in the HyperNodes.
+type GroupRules struct {
+	// Groups is true if sub-groups are placed as a whole. GroupOrder determines the order of the groups of a policy.
+	Groups     bool
+	GroupOrder []func(a, b *Group) int
+	// WideOnly is true if gangs are not placed in narrower domains than requested.
+	WideOnly bool
+	// HyperNodeOrder returns the points of a domain for a gang with a total request.
+	HyperNodeOrder []func(j *Job, d *model.Domain, asked model.Request) float64
+	// MaxDomains is the maximum number of domains in which evictions are tried, for all actions. If it is 0, the
+	// action decides.
+	MaxDomains int
 }
 
 // Voter is a policy's vote on the admission of gangs.

@@ -3,24 +3,9 @@ package framework
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/vc-batch/vc/internal/model"
 )
-
-// Group is a sub-group, which is a gang within a gang. Its pods are placed together up to its size, and individually
-// beyond that.
-type Group struct {
-	Name   string
-	Policy *model.SubGroupPolicy
-	Tasks  []*model.Task
-	// Held is the number of tasks that hold a node or have succeeded, including the placements in this cycle.
-	Held int
-
-	order int  // index of its policy
-	loose bool // its pods need not start together
-	index int  // its index among the policy's groups; -1 if it has none
-}
 
 // MissingTasks returns the number of tasks that the group lacks to reach its size.
 func (g *Group) MissingTasks() int {
@@ -46,42 +31,6 @@ func (j *Job) Groups() []*Group { return j.groups }
 
 // GroupOf returns the sub-group of a task, or nil if the task is not in a sub-group.
 func (j *Job) GroupOf(t *model.Task) *Group { return j.groupOf[t] }
-
-// loadGroups assigns the tasks to groups. A task belongs to the group of the first policy that selects it.
-func (j *Job) loadGroups(rules *Rules) {
-	j.groupOrder = rules.GroupOrder
-	j.groups, j.groupOf = j.groups[:0], nil
-	if len(j.SubGroups) == 0 {
-		return
-	}
-	j.groupOf = make(map[*model.Task]*Group, len(j.Tasks))
-	known := map[string]*Group{}
-	for _, t := range j.Tasks {
-		for i := range j.SubGroups {
-			p := &j.SubGroups[i]
-			name, index, ok := p.GroupOfLabels(t.Labels)
-			if !ok {
-				continue
-			}
-			key := string(rune('0'+i)) + name
-			g := known[key]
-			if g == nil {
-				g = &Group{Name: name, Policy: p, order: i, index: index, loose: !rules.Groups}
-				known[key] = g
-				j.groups = append(j.groups, g)
-			}
-			g.Tasks = append(g.Tasks, t)
-			if t.Status.IsAllocated() || t.Status == model.Succeeded {
-				g.Held++
-			}
-			j.groupOf[t] = g
-			break
-		}
-	}
-	slices.SortFunc(j.groups, func(a, b *Group) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(uint(a.index), uint(b.index)), strings.Compare(a.Name, b.Name))
-	})
-}
 
 // GroupNeeds returns how many more groups of each policy must reach their size for the gang to have its minimum;
 // nil if enough have.
