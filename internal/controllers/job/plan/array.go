@@ -1,15 +1,12 @@
 package plan
 
 import (
-	"iter"
-	"maps"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/api/reason"
 )
 
 // ArrayIndexVariable is the environment variable with the index of the array element that a pod belongs to.
@@ -93,88 +90,6 @@ func (a *Array) addCorresponding(in *Input, job *batchv1alpha1.Job) {
 
 // elementPosition returns the position of the element to which a place belongs.
 func (a *Array) elementPosition(p Place) int { return int(p.Index / a.size) }
-
-// isPlaceCancelled reports whether a place belongs to a cancelled element.
-func (b *builder) isPlaceCancelled(p Place) bool {
-	return b.array != nil && b.array.off[b.array.elementPosition(p)]
-}
-
-// limitActive skips the places of elements that may not start now, because they wait for other elements or because the
-// limit on active elements is reached. Elements that have started are always completed.
-func (b *builder) limitActive(places iter.Seq[Place]) iter.Seq[Place] {
-	if b.array == nil {
-		return places
-	}
-	a := b.array
-	begun := map[int]bool{}
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		if m.inRange && (!m.hasFinished() || a.size > 1) {
-			begun[a.elementPosition(m.place)] = true
-		}
-	}
-	active := b.activeElements()
-	for p := range places {
-		if at := a.elementPosition(p); begun[at] {
-			active[at] = true // some pods of the element have finished, others have not
-		}
-	}
-	return func(yield func(Place) bool) {
-		active := maps.Clone(active)
-		for p := range places {
-			at := a.elementPosition(p)
-			full := a.limit > 0 && len(active) >= int(a.limit)
-			if !active[at] && (a.shut[at] || full) {
-				continue
-			}
-			active[at] = true
-			if !yield(p) {
-				return
-			}
-		}
-	}
-}
-
-// activeElements returns the elements that have pods that have not ended. It includes an element of several pods if one
-// of its finished pods is being deleted and no result of the element is recorded. That pod will be re-created, so the
-// element still runs.
-func (b *builder) activeElements() map[int]bool {
-	seen := map[int]bool{}
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		again := m.gone && b.array.size > 1 && !b.isPlaceSettled(m.place)
-		if m.inRange && (!m.hasFinished() || again) {
-			seen[b.array.elementPosition(m.place)] = true
-		}
-	}
-	return seen
-}
-
-// elementsWaitReason returns the reason why none of the waiting elements can start. It is empty if the job itself does
-// not hold them back.
-func (b *builder) elementsWaitReason(waiting []int) reason.Code {
-	a := b.array
-	open, lost := 0, 0
-	for _, p := range waiting {
-		switch {
-		case a.lost[p]:
-			lost++
-		case !a.shut[p]:
-			open++
-		}
-	}
-	switch {
-	case len(waiting) == 0:
-		return ""
-	case open > 0 && a.limit > 0 && len(b.activeElements()) >= int(a.limit):
-		return reason.JobArrayTaskLimit
-	case open > 0:
-		return ""
-	case lost == len(waiting):
-		return reason.DependencyNeverSatisfied
-	}
-	return reason.Dependency
-}
 
 // LabelElementPod labels a pod with the array element that it belongs to. It does nothing if a is nil.
 func (a *Array) LabelElementPod(pod *corev1.Pod, job *batchv1alpha1.Job, place Place) {

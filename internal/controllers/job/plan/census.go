@@ -153,3 +153,6 @@ func (n *counters) countPodPhase(task string, phase corev1.PodPhase) {
 func WasEvicted(pod *corev1.Pod) bool {
 	return !podtermination.HasFinished(pod) || podtermination.WasDeletedBeforeEnd(pod)
 }
+
+// hasEndedByItself reports whether a pod has ended by itself and is not deleted.
+func (m *member) hasEndedByItself() bool { return m.hasFinished() && !m.gone && !m.stop }

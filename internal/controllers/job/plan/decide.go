@@ -12,17 +12,6 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// decision is the action to carry out on the job now.
-type decision struct {
-	action  busv1alpha1.Action // SyncJob means that no command or policy applies
-	why     string             // a sentence for users
-	targets []string           // the parts of the job that a targeted restart affects
-	cause   *Cause             // the failure to which a policy responds
-	command *busv1alpha1.Command
-}
-
-var nothing = decision{action: busv1alpha1.SyncJobAction}
-
 // decideAction chooses the action: the action of the oldest command or, without commands, of the first event to which a
 // policy responds.
 func (b *builder) decideAction() decision {

@@ -187,3 +187,41 @@ func (b *builder) formatTimes(elements []element, ended []int32) string {
 	}
 	return strings.Join(words, " ")
 }
+
+// exitCodesByElement returns the failed elements by exit code, as recorded in the status.
+func exitCodesByElement(states *batchv1alpha1.ArrayStatus) map[string]batchv1alpha1.Indices {
+	if states == nil {
+		return nil
+	}
+	return parseSets(states.ExitCodes)
+}
+
+// causesByElement returns the failed elements whose cause is recorded, by cause.
+func causesByElement(states *batchv1alpha1.ArrayStatus) map[string]batchv1alpha1.Indices {
+	if states == nil {
+		return nil
+	}
+	return parseSets(states.Causes)
+}
+
+func parseSets(texts map[string]string) map[string]batchv1alpha1.Indices {
+	sets := make(map[string]batchv1alpha1.Indices, len(texts))
+	for key, text := range texts {
+		sets[key], _ = batchv1alpha1.ParseIndices(text)
+	}
+	return sets
+}
+
+// codeOfElement returns the code of an element, or "".
+func codeOfElement(sets map[string]batchv1alpha1.Indices, index int32) string {
+	var codes []string
+	for code, set := range sets {
+		if set.Has(index) {
+			codes = append(codes, code)
+		}
+	}
+	if len(codes) == 0 {
+		return ""
+	}
+	return slices.Min(codes)
+}

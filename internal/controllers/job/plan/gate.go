@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -185,33 +184,6 @@ func evaluateSingleton(job *batchv1alpha1.Job, others []*batchv1alpha1.Job) verd
 		return verdict{text: fmt.Sprintf("job %s, of the same user and title, has ended", describeJob(other))}
 	}
 	return verdict{met: true}
-}
-
-// isOlderJob reports whether a is older than b. Jobs that were created in the same second are ordered by number, then
-// by UID.
-func isOlderJob(a, b *batchv1alpha1.Job) bool {
-	idA, _ := batchv1alpha1.JobID(a)
-	idB, _ := batchv1alpha1.JobID(b)
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(idA, idB), cmp.Compare(a.UID, b.UID)) < 0
-}
-
-// describeJob returns the number and name of a job.
-func describeJob(job *batchv1alpha1.Job) string {
-	name := job.Namespace + "/" + job.Name
-	if id, ok := batchv1alpha1.JobID(job); ok {
-		return batchv1alpha1.FormatJobID(id) + " (" + name + ")"
-	}
-	return name
-}
-
-// HasEverStarted reports whether a job runs or has ever run.
-func HasEverStarted(job *batchv1alpha1.Job) bool {
-	return job.Status.State.Phase == batchv1alpha1.Running || slices.ContainsFunc(job.Status.Conditions, func(c batchv1alpha1.JobCondition) bool { return c.Status == batchv1alpha1.Running })
-}
-
-// hasEndedForGood reports whether a job in this phase will never run again. A suspended job may run again.
-func hasEndedForGood(phase batchv1alpha1.JobPhase) bool {
-	return phase == batchv1alpha1.Completed || phase == batchv1alpha1.Failed || phase == batchv1alpha1.Terminated
 }
 
 // evaluateStart evaluates a dependency on the start of a job. If the job never started, its end counts instead.

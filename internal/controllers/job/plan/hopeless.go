@@ -128,3 +128,26 @@ func (b *builder) findStuckCause(n *counters) *Cause {
 	}
 	return &c
 }
+
+// judgePhase returns the phase determined by settle, and the cause of a failure. The text about a failure names the
+// first pod that failed, and then the rule that was violated.
+func (b *builder) judgePhase(n *counters) (phase batchv1alpha1.JobPhase, failed *Cause, why string) {
+	phase, why = phaseWithoutAction(b.job, n)
+	if phase == batchv1alpha1.Pending || phase == batchv1alpha1.Running {
+		if c := b.findHopelessCause(n); c != nil {
+			return batchv1alpha1.Failed, c, c.text
+		}
+	}
+	if phase != batchv1alpha1.Failed || b.currentPhase() == batchv1alpha1.Failed {
+		return phase, nil, why
+	}
+	first := b.firstFailed()
+	if first == nil {
+		return phase, nil, why
+	}
+	c := b.causeOfMember(first)
+	if b.currentPhase() == batchv1alpha1.Running && n.succeeded == 0 {
+		return phase, &c, c.text // no pod succeeded, so naming the rule would add nothing
+	}
+	return phase, &c, c.text + "; " + why
+}

@@ -9,7 +9,6 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/podtermination"
 )
 
 // Input holds everything that a plan depends on. Compute does not change it.
@@ -77,27 +76,6 @@ type Lost struct {
 	Pod *corev1.Pod
 }
 
-// LostFromPod describes a lost pod. ok is false if its deletion is not an event, because the pod did not belong to a
-// job, the controller stopped it, its node rejected it, or it had succeeded.
-func LostFromPod(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
-	task, index, version, ok := ParsePodIdentity(pod)
-	if !ok || IsMarkedOutOfSync(pod) || WasRejectedByNode(pod) {
-		return Lost{}, false
-	}
-	lost = Lost{UID: pod.UID, Name: pod.Name, Task: task, Index: index, Version: version, At: now, Pod: pod}
-	switch {
-	case WasEvicted(pod):
-		if pod.DeletionTimestamp != nil {
-			lost.At = podtermination.DeletionRequestedAt(pod)
-		}
-		return lost, true
-	case pod.Status.Phase == corev1.PodFailed:
-		lost.At, lost.Failed, lost.Codes = podtermination.FinishTime(pod), true, exitCodes(pod)
-		return lost, true
-	}
-	return Lost{}, false
-}
-
 // Trouble describes a failed write.
 type Trouble struct {
 	Reason, Message string
@@ -109,4 +87,11 @@ type Trouble struct {
 type Place struct {
 	Task  int
 	Index int32
+}
+
+// Report is the termination message of a deleted pod.
+type Report struct {
+	UID     types.UID
+	Version int32
+	batchv1alpha1.PodReport
 }

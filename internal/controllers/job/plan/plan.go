@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,21 +48,6 @@ func Compute(in Input) Plan {
 	return b.plan
 }
 
-// builder assembles a plan.
-type builder struct {
-	in        *Input
-	job       *batchv1alpha1.Job // a copy with the defaults filled in
-	census    *census
-	array     *Array // nil if the job is not an array
-	record    record
-	plugins   plugin.Set
-	pluginErr error
-	refused   int32     // number of pods that this plan stops because nodes rejected them
-	refusal   *obstacle // about a rejected pod that is not stopped yet
-	delayed   bool      // a policy responds to an event, but its delay has not passed
-	plan      Plan
-}
-
 func newBuilder(in *Input) *builder {
 	job := in.Job.DeepCopy()
 	batchv1alpha1.DefaultJob(job, "")
@@ -82,31 +65,6 @@ func newBuilder(in *Input) *builder {
 	}
 	b.answerReports()
 	return b
-}
-
-func (b *builder) currentPhase() batchv1alpha1.JobPhase {
-	if p := b.job.Status.State.Phase; p != "" {
-		return p
-	}
-	return batchv1alpha1.Pending
-}
-
-func (b *builder) findTaskIndex(name string) int {
-	return slices.IndexFunc(b.job.Spec.Tasks, func(t batchv1alpha1.TaskSpec) bool { return t.Name == name })
-}
-
-func (b *builder) appendWrites(w ...Write) { b.plan.Writes = append(b.plan.Writes, w...) }
-
-func (b *builder) appendEvent(kind, reason, format string, args ...any) {
-	b.plan.Events = append(b.plan.Events, Event{Type: kind, Reason: reason, Message: fmt.Sprintf(format, args...)})
-}
-
-// requestPlanAfter requests another plan after d, unless an earlier one is already requested.
-func (b *builder) requestPlanAfter(d time.Duration) {
-	d = max(d, time.Millisecond)
-	if b.plan.RequeueAfter == 0 || d < b.plan.RequeueAfter {
-		b.plan.RequeueAfter = d
-	}
 }
 
 // enterRequestedPhase writes the new phase before it stops pods. If there is a crash in between, the next plan stops
@@ -232,64 +190,4 @@ func (b *builder) continueRestarting(asked decision) {
 		b.appendWrites(DeleteGroup{Group: b.in.PodGroup})
 	}
 	b.countAndSettle()
-}
-
-// markPodsToStop marks the pods that must be stopped because the job is ending.
-func (b *builder) markPodsToStop(keepFinished bool) {
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		m.stop = !m.gone && !b.staysWithResult(m, keepFinished)
-	}
-}
-
-// markOutdated marks the pods of older versions of the job, so that they are stopped.
-func (b *builder) markOutdated() {
-	keepFinished := b.job.Status.State.Reason == string(busv1alpha1.ResumeJobAction) || b.job.Status.RetryCount >= b.job.Spec.MaxRetry
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		isOutdated := !m.gone && m.version < b.job.Status.Version
-		m.stop = isOutdated && !b.staysWithResult(m, keepFinished)
-	}
-}
-
-// staysWithResult reports whether a pod has ended and is kept for its result.
-func (b *builder) staysWithResult(m *member, keepFinished bool) bool {
-	return !m.isLivePod() && (keepFinished || b.keepsSucceededPod(m))
-}
-
-// stopsAnyPod reports whether this plan stops any pod.
-func (b *builder) stopsAnyPod() bool {
-	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.stop })
-}
-
-// needsMark reports whether the pod must be annotated before it is stopped, because its end would otherwise look like
-// an eviction or an unhandled failure.
-func (m *member) needsMark() bool {
-	return m.stopMark && !m.marked && !m.ours
-}
-
-// marksAnyPod reports whether this plan annotates any pod before it is stopped.
-func (b *builder) marksAnyPod() bool {
-	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.needsMark() })
-}
-
-// stopPods deletes the pods that are to be stopped. Before that, it annotates pods whose end would look like an
-// eviction, which are the pods of the current version in a phase that keeps this version.
-func (b *builder) stopPods() {
-	var mark, stop []*corev1.Pod
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		if m.stop {
-			stop = append(stop, m.pod)
-		}
-		if m.needsMark() {
-			mark = append(mark, m.pod)
-		}
-	}
-	if len(mark) > 0 {
-		b.appendWrites(MarkPods{Pods: mark})
-	}
-	if len(stop) > 0 {
-		b.appendWrites(DeletePods{Pods: stop})
-	}
 }

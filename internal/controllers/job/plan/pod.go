@@ -1,11 +1,8 @@
 package plan
 
 import (
-	"crypto/sha256"
-	"encoding/base32"
 	"fmt"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -126,11 +123,4 @@ func mountVolumes(pod *corev1.Pod, job *batchv1alpha1.Job) {
 			container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: job.Spec.Volumes[i].MountPath})
 		}
 	}
-}
-
-// stableSuffix returns twelve letters and digits derived from the parts. In contrast to a random suffix, the result is
-// the same after a crash.
-func stableSuffix(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "/")))
-	return strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:12]
 }

@@ -2,19 +2,11 @@ package plan
 
 import (
 	"iter"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
-
-// record is the finished work that is stored in the status, so that it is not repeated when its pods no longer exist.
-// It consists of the results of an array's elements, or of the succeeded indices of a job that keeps finished pods.
-type record struct {
-	elements []corev1.PodPhase       // for an array, by position: Succeeded, Failed or ""
-	kept     []batchv1alpha1.Indices // for a job that keeps finished pods, by task
-}
 
 // parseRecord reads the record from the status.
 func (b *builder) parseRecord() {
@@ -166,9 +158,6 @@ func (b *builder) keepsSucceededPod(m *member) bool {
 	return m.podPhaseOf() == corev1.PodSucceeded && batchv1alpha1.KeepsFinished(b.job)
 }
 
-// hasEndedByItself reports whether a pod has ended by itself and is not deleted.
-func (m *member) hasEndedByItself() bool { return m.hasFinished() && !m.gone && !m.stop }
-
 // writeRecord updates the record in the status.
 func (b *builder) writeRecord(status *batchv1alpha1.JobStatus) {
 	status.Array, status.Finished = nil, nil
@@ -201,71 +190,7 @@ func (b *builder) writeRecord(status *batchv1alpha1.JobStatus) {
 	}
 }
 
-// gangForScheduler returns the job as the scheduler should see it, without places that need no pod and without pods for
-// which the gang would wait in vain.
-func (b *builder) gangForScheduler() *batchv1alpha1.Job {
-	return b.withoutFailed(b.withoutHeldBack(b.withoutAbsent()))
-}
-
-// withoutAbsent returns the job without the places that need no pod.
-func (b *builder) withoutAbsent() *batchv1alpha1.Job {
-	job := b.job
-	for task := range b.job.Spec.Tasks {
-		n := b.countRecorded(task)
-		gone := n.succeeded + n.failed + n.cancelled
-		if gone == 0 {
-			continue
-		}
-		if job == b.job {
-			job = b.job.DeepCopy()
-		}
-		t := &job.Spec.Tasks[task]
-		t.Replicas -= gone
-		least := taskMinimum(&b.job.Spec.Tasks[task])
-		if b.array == nil {
-			least -= n.succeeded
-			job.Spec.MinAvailable -= n.succeeded
-		}
-		t.MinAvailable = new(max(0, min(least, t.Replicas)))
-	}
-	job.Spec.MinAvailable = max(0, job.Spec.MinAvailable)
-	return job
-}
-
-// exitCodesByElement returns the failed elements by exit code, as recorded in the status.
-func exitCodesByElement(states *batchv1alpha1.ArrayStatus) map[string]batchv1alpha1.Indices {
-	if states == nil {
-		return nil
-	}
-	return parseSets(states.ExitCodes)
-}
-
-// causesByElement returns the failed elements whose cause is recorded, by cause.
-func causesByElement(states *batchv1alpha1.ArrayStatus) map[string]batchv1alpha1.Indices {
-	if states == nil {
-		return nil
-	}
-	return parseSets(states.Causes)
-}
-
-func parseSets(texts map[string]string) map[string]batchv1alpha1.Indices {
-	sets := make(map[string]batchv1alpha1.Indices, len(texts))
-	for key, text := range texts {
-		sets[key], _ = batchv1alpha1.ParseIndices(text)
-	}
-	return sets
-}
-
-// codeOfElement returns the code of an element, or "".
-func codeOfElement(sets map[string]batchv1alpha1.Indices, index int32) string {
-	var codes []string
-	for code, set := range sets {
-		if set.Has(index) {
-			codes = append(codes, code)
-		}
-	}
-	if len(codes) == 0 {
-		return ""
-	}
-	return slices.Min(codes)
+// isPlaceCancelled reports whether a place belongs to a cancelled element.
+func (b *builder) isPlaceCancelled(p Place) bool {
+	return b.array != nil && b.array.off[b.array.elementPosition(p)]
 }

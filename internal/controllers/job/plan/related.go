@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -119,4 +120,31 @@ func DependsOnEnd(waiting, other *batchv1alpha1.Job) bool {
 		isOpen := term.Kind == batchv1alpha1.AfterCorr || !met(term)
 		return isAboutOther && isOpen && !failed(term)
 	})
+}
+
+// isOlderJob reports whether a is older than b. Jobs that were created in the same second are ordered by number, then
+// by UID.
+func isOlderJob(a, b *batchv1alpha1.Job) bool {
+	idA, _ := batchv1alpha1.JobID(a)
+	idB, _ := batchv1alpha1.JobID(b)
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(idA, idB), cmp.Compare(a.UID, b.UID)) < 0
+}
+
+// describeJob returns the number and name of a job.
+func describeJob(job *batchv1alpha1.Job) string {
+	name := job.Namespace + "/" + job.Name
+	if id, ok := batchv1alpha1.JobID(job); ok {
+		return batchv1alpha1.FormatJobID(id) + " (" + name + ")"
+	}
+	return name
+}
+
+// HasEverStarted reports whether a job runs or has ever run.
+func HasEverStarted(job *batchv1alpha1.Job) bool {
+	return job.Status.State.Phase == batchv1alpha1.Running || slices.ContainsFunc(job.Status.Conditions, func(c batchv1alpha1.JobCondition) bool { return c.Status == batchv1alpha1.Running })
+}
+
+// hasEndedForGood reports whether a job in this phase will never run again. A suspended job may run again.
+func hasEndedForGood(phase batchv1alpha1.JobPhase) bool {
+	return phase == batchv1alpha1.Completed || phase == batchv1alpha1.Failed || phase == batchv1alpha1.Terminated
 }

@@ -5,18 +5,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 )
-
-// Report is the termination message of a deleted pod.
-type Report struct {
-	UID     types.UID
-	Version int32
-	batchv1alpha1.PodReport
-}
 
 // ReportFromPod returns the termination message of a deleted pod. ok is false if the pod left no message or does not
 // belong to a job.

@@ -101,3 +101,34 @@ func (b *builder) lacksMembers(job *batchv1alpha1.Job, failed []int32) bool {
 	}
 	return min(job.Spec.MinAvailable, possible) > possible-gone
 }
+
+// gangForScheduler returns the job as the scheduler should see it, without places that need no pod and without pods for
+// which the gang would wait in vain.
+func (b *builder) gangForScheduler() *batchv1alpha1.Job {
+	return b.withoutFailed(b.withoutHeldBack(b.withoutAbsent()))
+}
+
+// withoutAbsent returns the job without the places that need no pod.
+func (b *builder) withoutAbsent() *batchv1alpha1.Job {
+	job := b.job
+	for task := range b.job.Spec.Tasks {
+		n := b.countRecorded(task)
+		gone := n.succeeded + n.failed + n.cancelled
+		if gone == 0 {
+			continue
+		}
+		if job == b.job {
+			job = b.job.DeepCopy()
+		}
+		t := &job.Spec.Tasks[task]
+		t.Replicas -= gone
+		least := taskMinimum(&b.job.Spec.Tasks[task])
+		if b.array == nil {
+			least -= n.succeeded
+			job.Spec.MinAvailable -= n.succeeded
+		}
+		t.MinAvailable = new(max(0, min(least, t.Replicas)))
+	}
+	job.Spec.MinAvailable = max(0, job.Spec.MinAvailable)
+	return job
+}

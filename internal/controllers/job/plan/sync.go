@@ -2,9 +2,7 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -13,9 +11,6 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
-
-// retryAfter is how often to retry if a job waits for an object that is not watched.
-const retryAfter = 5 * time.Second
 
 // syncDesiredState brings the objects to the desired state: the plugins' objects, the PodGroup and, after admission,
 // the pods.
@@ -112,28 +107,6 @@ func (b *builder) unmetDependency() *obstacle {
 		}
 	}
 	return nil
-}
-
-// IsGroupAdmitted reports whether the scheduler has admitted the group to its queue.
-func IsGroupAdmitted(group *schedulingv1beta1.PodGroup) bool {
-	return group.Status.Phase != "" && group.Status.Phase != schedulingv1beta1.PodGroupPending
-}
-
-// obstacle is the reason why a job cannot start.
-type obstacle struct{ code, text string }
-
-func (o *obstacle) reasonCode() string {
-	if o == nil {
-		return ""
-	}
-	return o.code
-}
-
-func (o *obstacle) messageText() string {
-	if o == nil {
-		return ""
-	}
-	return o.text
 }
 
 func (b *builder) findObstacle() *obstacle {
@@ -249,59 +222,4 @@ func (b *builder) recordWaiting(group *schedulingv1beta1.PodGroup) {
 	if newest.Type != schedulingv1beta1.PodGroupScheduledType {
 		b.appendEvent(corev1.EventTypeWarning, string(batchv1alpha1.PodGroupPending), "PodGroup %s:%s unschedulable, reason: %s", group.Namespace, group.Name, newest.Message)
 	}
-}
-
-// mayTaskHavePods reports whether a task may have pods now, or has some already.
-func (b *builder) mayTaskHavePods(task int) bool {
-	return b.dependenciesMet(task) ||
-		slices.ContainsFunc(b.census.members, func(m member) bool { return m.place.Task == task && m.inRange && !m.gone })
-}
-
-// dependenciesMet reports whether the tasks for which a task waits are ready. All of them must be ready, or only one
-// if the iteration is any.
-func (b *builder) dependenciesMet(task int) bool {
-	d := b.job.Spec.Tasks[task].DependsOn
-	if d == nil || len(d.Name) == 0 {
-		return true
-	}
-	met := 0
-	for _, name := range d.Name {
-		if b.isTaskReady(b.findTaskIndex(name)) {
-			met++
-		}
-	}
-	if d.Iteration == batchv1alpha1.IterationAny && len(d.Name) > 1 {
-		return met > 0
-	}
-	return met == len(d.Name)
-}
-
-// isTaskReady reports whether a task has at least minAvailable pods that have succeeded, or run with all containers
-// ready.
-func (b *builder) isTaskReady(task int) bool {
-	if task < 0 {
-		return false
-	}
-	var n int32
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		if m.place.Task != task || !m.inRange || !willPodRemain(m) {
-			continue
-		}
-		if m.podPhaseOf() == corev1.PodSucceeded || m.podPhaseOf() == corev1.PodRunning && containersReady(m.pod) {
-			n++
-		}
-	}
-	n += b.countRecorded(task).succeeded
-	least := b.job.Spec.Tasks[task].MinAvailable
-	return least == nil || n >= *least
-}
-
-func containersReady(pod *corev1.Pod) bool {
-	for i := range pod.Status.ContainerStatuses {
-		if !pod.Status.ContainerStatuses[i].Ready {
-			return false
-		}
-	}
-	return len(pod.Status.ContainerStatuses) > 0
 }

@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"crypto/sha256"
+	"encoding/base32"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -58,4 +61,11 @@ func (b *builder) planVolumes() {
 		b.appendWrites(NameClaims{Volumes: named})
 	}
 	b.appendWrites(claims...)
+}
+
+// stableSuffix returns twelve letters and digits derived from the parts. In contrast to a random suffix, the result is
+// the same after a crash.
+func stableSuffix(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "/")))
+	return strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:12]
 }

@@ -1,0 +1,69 @@
+package plan
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+)
+
+// markPodsToStop marks the pods that must be stopped because the job is ending.
+func (b *builder) markPodsToStop(keepFinished bool) {
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		m.stop = !m.gone && !b.staysWithResult(m, keepFinished)
+	}
+}
+
+// markOutdated marks the pods of older versions of the job, so that they are stopped.
+func (b *builder) markOutdated() {
+	keepFinished := b.job.Status.State.Reason == string(busv1alpha1.ResumeJobAction) || b.job.Status.RetryCount >= b.job.Spec.MaxRetry
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		isOutdated := !m.gone && m.version < b.job.Status.Version
+		m.stop = isOutdated && !b.staysWithResult(m, keepFinished)
+	}
+}
+
+// staysWithResult reports whether a pod has ended and is kept for its result.
+func (b *builder) staysWithResult(m *member, keepFinished bool) bool {
+	return !m.isLivePod() && (keepFinished || b.keepsSucceededPod(m))
+}
+
+// stopsAnyPod reports whether this plan stops any pod.
+func (b *builder) stopsAnyPod() bool {
+	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.stop })
+}
+
+// needsMark reports whether the pod must be annotated before it is stopped, because its end would otherwise look like
+// an eviction or an unhandled failure.
+func (m *member) needsMark() bool {
+	return m.stopMark && !m.marked && !m.ours
+}
+
+// marksAnyPod reports whether this plan annotates any pod before it is stopped.
+func (b *builder) marksAnyPod() bool {
+	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.needsMark() })
+}
+
+// stopPods deletes the pods that are to be stopped. Before that, it annotates pods whose end would look like an
+// eviction, which are the pods of the current version in a phase that keeps this version.
+func (b *builder) stopPods() {
+	var mark, stop []*corev1.Pod
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if m.stop {
+			stop = append(stop, m.pod)
+		}
+		if m.needsMark() {
+			mark = append(mark, m.pod)
+		}
+	}
+	if len(mark) > 0 {
+		b.appendWrites(MarkPods{Pods: mark})
+	}
+	if len(stop) > 0 {
+		b.appendWrites(DeletePods{Pods: stop})
+	}
+}
