@@ -219,3 +219,6 @@ func (l *changeLog[T]) visitSince(gen uint64, visit func(T)) bool {
 	}
 	return true
 }
+
+// Delta is one change to the cluster's state. The …From converters create deltas; Cluster.Apply applies them.
+type Delta interface{ apply(c *Cluster) }

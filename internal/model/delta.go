@@ -9,9 +9,6 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Delta is one change to the cluster's state. The …From converters create deltas; Cluster.Apply applies them.
-type Delta interface{ apply(c *Cluster) }
-
 // NodeSet adds or replaces a node.
 type NodeSet struct {
 	Name          string

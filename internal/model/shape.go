@@ -152,53 +152,8 @@ type Shape struct {
 	inQueues     int // tasks of gangs that have this shape and have not ended, plus counted placements
 }
 
-func (c *Cluster) ensureShape(spec ShapeSpec) *Shape {
-	key := spec.Key()
-	if s, ok := c.shapes[key]; ok {
-		return s
-	}
-	s := &Shape{ID: int32(len(c.Shapes)), Key: key, ShapeSpec: spec, Request: c.Resources.Request(spec.Requests)}
-	s.BestEffort = s.Request.IsEmpty()
-	s.Slow = spec.PodAffinity != nil || spec.PodAntiAffinity != nil || len(spec.Spread) > 0
-	for _, t := range s.Request {
-		if t.Value >= MaxAmount {
-			s.Impossible = true
-		}
-	}
-	s.volumeClaims = volumeClaimsOf(spec.Attached)
-	s.Plain = s
-	if spec.Attached != nil {
-		plain := spec
-		plain.Attached, plain.Unsupported, plain.key = nil, nil, ""
-		s.Plain = c.ensureShape(plain)
-		s.Plain.tasks++
-	}
-	s.readAffinity()
-	if n := len(c.freeShapes); n > 0 {
-		s.ID = c.freeShapes[n-1]
-		c.freeShapes = c.freeShapes[:n-1]
-		c.Shapes[s.ID] = s
-	} else {
-		c.Shapes = append(c.Shapes, s)
-	}
-	c.shapes[key] = s
-	c.widenNodes()
-	return s
-}
-
 // IsInQueues reports whether any gang has, or expects, a pod of this shape that has not ended.
 func (s *Shape) IsInQueues() bool { return s.inQueues > 0 }
-
-// releaseShape removes a task from a shape, and deletes the shape after its last task. The ID may then be reused for
-// another shape.
-func (c *Cluster) releaseShape(s *Shape) {
-	s.tasks--
-	if s.tasks == 0 {
-		delete(c.shapes, s.Key)
-		c.Shapes[s.ID] = nil
-		c.freeShapes = append(c.freeShapes, s.ID)
-	}
-}
 
 func (s *Shape) readAffinity() {
 	if len(s.NodeSelector) > 0 || s.NodeAffinity != nil && s.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
@@ -236,6 +191,3 @@ func normalizeImage(name string) string {
 func toAPINode(name string, labels map[string]string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 }
-
-// ShapeWithKey returns the shape with the given key; nil if it does not exist.
-func (c *Cluster) ShapeWithKey(key string) *Shape { return c.shapes[key] }

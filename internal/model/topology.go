@@ -3,8 +3,6 @@ package model
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
@@ -105,70 +103,6 @@ func (t *Topology) LowestTier() (tier int, ok bool) {
 	return tier, ok
 }
 
-// Topology returns the tree of the current HyperNodes; nil if none exist.
-func (c *Cluster) Topology() *Topology {
-	if len(c.HyperNodes) == 0 {
-		c.topology, c.topologyInfos = nil, nil
-		return nil
-	}
-	if c.topology != nil && c.topology.Gen >= c.hyperGen && c.topologyNodes >= c.gen {
-		return c.topology
-	}
-	moved := c.matchMembers()
-	if c.topology == nil || moved || c.topology.Gen < c.hyperGen {
-		c.topology = c.buildTopology()
-	}
-	c.topologyNodes = c.gen
-	return c.topology
-}
-
-// matchMembers updates which nodes the patterns and labels select. It reports whether any node was added, removed or
-// relabeled.
-func (c *Cluster) matchMembers() bool {
-	n := &c.Nodes
-	fresh := c.topology == nil || c.topology.Gen < c.hyperGen
-	for len(c.topologyInfos) < n.Len() {
-		c.topologyInfos = append(c.topologyInfos, nodeSeen{})
-	}
-	moved := false
-	look := func(id NodeID) {
-		now, old := nodeSeen{name: n.Name[id], alive: n.Alive[id], info: n.Info[id]}, c.topologyInfos[id]
-		if now == old {
-			return
-		}
-		c.topologyInfos[id] = now
-		isSameNode := now.name == old.name && now.alive && old.alive
-		if isSameNode && maps.Equal(old.info.Labels, now.info.Labels) {
-			return
-		}
-		moved = true
-		if fresh {
-			return
-		}
-		for _, h := range c.HyperNodes {
-			h.updateMatchedNode(n, id)
-		}
-	}
-	if fresh || !c.NodesSince(c.topologyNodes, look) {
-		for id := range n.Name {
-			look(NodeID(id))
-		}
-	}
-	for _, h := range c.HyperNodes {
-		if h.matched == nil {
-			h.matched = map[NodeID]bool{}
-			for id := range n.Name {
-				h.updateMatchedNode(n, NodeID(id))
-			}
-		} else if fresh && moved {
-			for id := range n.Name {
-				h.updateMatchedNode(n, NodeID(id))
-			}
-		}
-	}
-	return moved
-}
-
 // nodeSeen is the state of a node when the tree was built.
 type nodeSeen struct {
 	name  string
@@ -191,64 +125,6 @@ func (h *HyperNode) updateMatchedNode(n *Nodes, id NodeID) {
 	delete(h.matched, id)
 }
 
-// buildTopology builds the tree. Domains that cannot be part of the tree are left out, with their problem recorded;
-// the rest of the tree works without them.
-func (c *Cluster) buildTopology() *Topology {
-	t := &Topology{Gen: c.gen, Tiers: map[string]int{}, byName: map[string]*Domain{}}
-	names := slices.Sorted(maps.Keys(c.HyperNodes))
-	top := 0
-	for _, name := range names {
-		h := c.HyperNodes[name]
-		d := &Domain{Name: name, Tier: h.Tier, Index: len(t.Domains), Reason: topologyv1alpha1.HyperNodeInTreeReason}
-		if h.Problem != "" {
-			d.Problem, d.Reason = h.Problem, topologyv1alpha1.HyperNodeBadSelectorReason
-		}
-		t.Domains = append(t.Domains, d)
-		t.byName[name] = d
-		top = max(top, h.Tier)
-		if tier, named := t.Tiers[h.TierName]; h.TierName != "" && (!named || h.Tier < tier) {
-			t.Tiers[h.TierName] = h.Tier
-		}
-	}
-	t.Root = &Domain{Tier: top + 1, Index: len(t.Domains)}
-	c.setDomainParents(t, names)
-	c.removeCycles(t)
-	t.Domains = append(t.Domains, t.Root)
-	c.setDomainNodes(t)
-	return t
-}
-
-// setDomainParents sets the parent of each domain. If several domains claim a domain as a member, it gets no parent,
-// and the domains that claim it are not used.
-func (c *Cluster) setDomainParents(t *Topology, names []string) {
-	claims := map[string][]*Domain{}
-	for _, name := range names {
-		d := t.byName[name]
-		for _, m := range c.HyperNodes[name].Members {
-			if !m.HyperNode || slices.Contains(claims[m.Name], d) {
-				continue
-			}
-			claims[m.Name] = append(claims[m.Name], d)
-			if t.byName[m.Name] == nil {
-				d.addMissing(fmt.Sprintf("there is no hyperNode %s", m.Name))
-			}
-		}
-	}
-	for _, name := range names {
-		parents := claims[name]
-		if len(parents) == 1 {
-			t.byName[name].Parent = parents[0]
-			continue
-		}
-		for _, p := range parents {
-			if p.Problem == "" {
-				p.Problem = fmt.Sprintf("hyperNode %s is a member of %s: it can be in one only", name, joinDomainNames(parents))
-				p.Reason = topologyv1alpha1.HyperNodeTwoParentsReason
-			}
-		}
-	}
-}
-
 func (d *Domain) addMissing(what string) {
 	if d.Lacks != "" {
 		d.Lacks += "; "
@@ -267,107 +143,6 @@ func joinDomainNames(domains []*Domain) string {
 	return strings.Join(names, " and ")
 }
 
-// removeCycles removes domains that are their own ancestors.
-func (c *Cluster) removeCycles(t *Topology) {
-	for _, d := range t.Domains {
-		steps := 0
-		for up := d.Parent; up != nil && steps <= len(t.Domains); up = up.Parent {
-			steps++
-			if up == d {
-				d.Problem = fmt.Sprintf("hyperNode %s is above and below hyperNode %s", d.Name, d.Parent.Name)
-				d.Reason = topologyv1alpha1.HyperNodeCycleReason
-				break
-			}
-		}
-	}
-	for _, d := range t.Domains {
-		if d.Reason == topologyv1alpha1.HyperNodeCycleReason {
-			d.Parent = nil
-		}
-	}
-	// An unusable domain cannot be the parent of other domains either.
-	for _, d := range t.Domains {
-		if d.Parent != nil && !d.Parent.CanHoldGangs() {
-			d.Parent = nil
-		}
-	}
-	for _, d := range t.Domains {
-		switch {
-		case !d.CanHoldGangs():
-			d.Parent = nil
-		case d.Parent == nil:
-			d.Parent = t.Root
-			t.Root.Children = append(t.Root.Children, d)
-		default:
-			d.Parent.Children = append(d.Parent.Children, d)
-		}
-	}
-}
-
-// setDomainNodes sets the nodes of the domains. A node that is a member of several domains belongs to the lowest of
-// them.
-func (c *Cluster) setDomainNodes(t *Topology) {
-	n := &c.Nodes
-	t.lowest = make([]*Domain, n.Len())
-	named := make([][]NodeID, len(t.Domains))
-	for i, d := range t.Domains[:t.Root.Index] {
-		named[i] = c.selectedNodes(d)
-		for _, id := range named[i] {
-			if low := t.lowest[id]; d.CanHoldGangs() && (low == nil || d.Tier < low.Tier) {
-				t.lowest[id] = d
-			}
-		}
-	}
-	for i, d := range t.Domains[:t.Root.Index] {
-		var elsewhere []string
-		for _, id := range named[i] {
-			if low := t.lowest[id]; low == d {
-				d.Own = append(d.Own, id)
-			} else if d.CanHoldGangs() && !low.IsInOrBelow(d) {
-				elsewhere = append(elsewhere, fmt.Sprintf("%s, which is in hyperNode %s", n.Name[id], low.Name))
-			}
-		}
-		d.recordMissingNodes("node ", elsewhere)
-	}
-	for id := range n.Name {
-		if n.Alive[id] && t.lowest[id] == nil {
-			t.Root.Own = append(t.Root.Own, NodeID(id))
-		}
-	}
-	t.Root.Own = c.sortByNodeName(t.Root.Own)
-	c.gatherNodes(t.Root)
-	t.Root.All = n.AppendSortedLive(nil)
-	for i, d := range t.Domains {
-		if !d.CanHoldGangs() { // nodes that the domain would have if it were usable
-			d.All = named[i]
-			for _, m := range c.HyperNodes[d.Name].Members {
-				if child := t.byName[m.Name]; m.HyperNode && child != nil {
-					d.All = append(d.All, child.All...)
-				}
-			}
-			d.All = slices.Compact(c.sortByNodeName(d.All))
-		}
-	}
-}
-
-// selectedNodes returns the live nodes that a domain's members select, sorted by name.
-func (c *Cluster) selectedNodes(d *Domain) []NodeID {
-	h := c.HyperNodes[d.Name]
-	ids, missing := maps.Clone(h.matched), []string(nil)
-	for _, m := range h.Members {
-		if m.HyperNode || m.Name == "" {
-			continue
-		}
-		if id, ok := c.Nodes.byName[m.Name]; ok && c.Nodes.Alive[id] {
-			ids[id] = true
-		} else {
-			missing = append(missing, m.Name)
-		}
-	}
-	d.recordMissingNodes("there is no node ", missing)
-	return c.sortByNodeName(slices.Collect(maps.Keys(ids)))
-}
-
 // namesTold is the maximum number of missing nodes that a message lists by name.
 const namesTold = 3
 
@@ -378,27 +153,4 @@ func (d *Domain) recordMissingNodes(prefix string, names []string) {
 	if len(names) > 0 {
 		d.addMissing(prefix + strings.Join(names, ", "))
 	}
-}
-
-// gatherNodes computes All and Leaves of a domain, after those of the domains below it.
-func (c *Cluster) gatherNodes(d *Domain) {
-	if len(d.Own) > 0 {
-		d.Leaves = append(d.Leaves, d)
-	}
-	d.All = d.Own
-	if len(d.Children) == 0 {
-		return
-	}
-	all := slices.Clone(d.Own)
-	for _, child := range d.Children {
-		c.gatherNodes(child)
-		all = append(all, child.All...)
-		d.Leaves = append(d.Leaves, child.Leaves...)
-	}
-	d.All = c.sortByNodeName(all)
-}
-
-func (c *Cluster) sortByNodeName(ids []NodeID) []NodeID {
-	slices.SortFunc(ids, func(a, b NodeID) int { return strings.Compare(c.Nodes.Name[a], c.Nodes.Name[b]) })
-	return ids
 }

@@ -1,0 +1,202 @@
+package model
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+func (c *Cluster) ensureQueue(name string) *Queue {
+	if q := c.Queues[name]; q != nil {
+		return q
+	}
+	q := &Queue{Name: name}
+	c.Queues[name] = q
+	c.QueueSetGen = c.nextGeneration()
+	return q
+}
+
+func (d QueueSet) apply(c *Cluster) {
+	q := c.ensureQueue(d.Name)
+	if !q.Published.Decided || q.UID != d.UID {
+		q.Published = QueuePublished{
+			Allocated: d.Status.Allocated, Deserved: d.Status.Deserved, Terminating: d.Status.Terminating, SharePercent: d.Status.Share, Waiting: d.Status.Waiting,
+			Invalid: (&schedulingv1beta1.Queue{Status: d.Status}).Invalid(),
+		}
+	}
+	q.Known, q.UID, q.Created = true, d.UID, d.Created
+	q.Weight, q.SaidWeight, q.Priority = max(d.Weight, 1), d.Weight, d.Priority
+	q.Reclaimable, q.Open, q.State, q.Parent, q.Fifo = d.Reclaimable, d.Open, d.State, d.Parent, d.Fifo
+	q.Capability = c.Resources.Request(d.Capability)
+	q.HasCapability = q.HasCapability[:0]
+	for _, a := range d.Capability {
+		q.HasCapability = append(q.HasCapability, int32(c.Resources.Index(string(a.Name))))
+	}
+	q.Guarantee = c.Resources.Request(d.Guarantee)
+	q.Deserved = c.Resources.Request(d.Deserved)
+	q.Annotations, q.Affinity = d.Annotations, d.Affinity
+	c.widenNodes()
+	q.Gen = c.nextGeneration()
+	c.QueueSetGen = c.nextGeneration()
+}
+
+func (d QueueGone) apply(c *Cluster) {
+	q := c.Queues[d.Name]
+	if q == nil || !q.Known {
+		return
+	}
+	q.Known, q.Open = false, false
+	q.Gen = c.nextGeneration()
+	c.QueueSetGen = c.nextGeneration()
+	c.refreshQueues() // gangs may have been deleted by the same call of Apply
+	if q.Gangs == 0 && !c.isReferenced(q) {
+		delete(c.Queues, d.Name)
+	}
+}
+
+// isReferenced reports whether a gang names the queue.
+func (c *Cluster) isReferenced(q *Queue) bool {
+	for _, g := range c.Gangs {
+		if g.Queue == q {
+			return true
+		}
+	}
+	return false
+}
+
+func (d PriorityClassSet) apply(c *Cluster) {
+	c.classes[d.Name] = d
+	c.updatePriorities("")
+}
+
+func (d PriorityClassGone) apply(c *Cluster) {
+	delete(c.classes, d.Name)
+	c.updatePriorities("")
+}
+
+// classPriority returns the value of a priority class. If name is "" or the class does not exist, it returns the
+// global default.
+func (c *Cluster) classPriority(name string) int32 {
+	if class, ok := c.classes[name]; ok && name != "" {
+		return class.Value
+	}
+	return c.defaultPriority()
+}
+
+func (c *Cluster) defaultPriority() int32 {
+	best, found := int32(0), false
+	for _, class := range c.classes {
+		// If several classes are the global default, the API server uses the lowest value.
+		if class.GlobalDefault && (!found || class.Value < best) {
+			best, found = class.Value, true
+		}
+	}
+	return best
+}
+
+func (d GangStatusFailed) apply(c *Cluster) {
+	if g := c.gangUIDs[d.UID]; g != nil {
+		g.unwritten = true
+		c.markGangChanged(g)
+	}
+}
+
+func (d QueueStatusFailed) apply(c *Cluster) {
+	if q := c.Queues[d.Name]; q != nil {
+		q.Published = QueuePublished{}
+		q.Gen = c.nextGeneration()
+	}
+}
+
+func (d PodConditionFailed) apply(c *Cluster) {
+	if t := c.tasks[d.UID]; t != nil {
+		t.Condition = PodCondition{}
+		if t.Gang != nil {
+			c.markGangChanged(t.Gang)
+		}
+	}
+}
+
+func (d BindFailed) apply(c *Cluster) {
+	if t := c.tasks[d.UID]; t != nil && t.assumedNode != NoNode {
+		t.assumedNode = NoNode
+		t.mergeAnnotations()
+		c.forgetAttached(t)
+		c.moveTaskTo(t, t.seen.node, t.seen.status)
+	}
+}
+
+func (d EvictFailed) apply(c *Cluster) {
+	if t := c.tasks[d.UID]; t != nil && t.assumedEvicted {
+		t.assumedEvicted = false
+		node, status := t.mergeAssumptions()
+		c.moveTaskTo(t, node, status)
+	}
+}
+
+// AssumeBound records that a pod will be bound to a node.
+func (c *Cluster) AssumeBound(uid types.UID, node string) {
+	if t := c.tasks[uid]; t != nil && (t.Status == Pending || t.Status == Pipelined) {
+		t.assumedNode = c.ensureNodeRow(node)
+		if t.Gang != nil {
+			t.Gang.EvictedBy = ""
+			c.dropReplaced(t.Gang, node)
+		}
+		c.moveTaskTo(t, t.assumedNode, Binding)
+	}
+}
+
+// AssumeEvicted records that a pod will be deleted, and the reason.
+func (c *Cluster) AssumeEvicted(uid types.UID, why string) {
+	if t := c.tasks[uid]; t != nil && t.Status.IsAllocated() {
+		if t.Gang != nil {
+			t.Gang.EvictedBy = why
+		}
+		t.assumedEvicted = true
+		c.moveTaskTo(t, t.Node, Releasing)
+	}
+}
+
+// AssumeNominated reserves resources for a pod on a node. An empty node cancels the reservation.
+func (c *Cluster) AssumeNominated(uid types.UID, node string) {
+	t := c.tasks[uid]
+	switch {
+	case t == nil:
+	case node == "" && t.Status == Pipelined:
+		c.moveTaskTo(t, NoNode, Pending)
+	case node != "" && (t.Status == Pending || t.Status == Pipelined):
+		c.moveTaskTo(t, c.ensureNodeRow(node), Pipelined)
+	}
+}
+
+// AssumeGangStatus records the status that will be written to a PodGroup.
+func (c *Cluster) AssumeGangStatus(uid types.UID, status schedulingv1beta1.PodGroupStatus, at time.Time) {
+	if g := c.gangUIDs[uid]; g != nil {
+		g.StatusAt = at
+		changed := g.Status.Phase != status.Phase
+		g.Status, g.ours, g.unwritten = status, true, false
+		if changed {
+			c.markGangChanged(g)
+		}
+	}
+}
+
+// AssumePodCondition records the condition that will be written to a pod.
+func (c *Cluster) AssumePodCondition(uid types.UID, condition PodCondition) {
+	if t := c.tasks[uid]; t != nil {
+		t.Condition = condition
+	}
+}
+
+// AssumeQueueStatus records the status that will be written to a queue.
+func (c *Cluster) AssumeQueueStatus(name string, published QueuePublished) {
+	if q := c.Queues[name]; q != nil {
+		published.Decided = true
+		q.Published = published
+	}
+}
+
+// RefreshAssumed updates the sums after a series of Assume calls.
+func (c *Cluster) RefreshAssumed() { c.refreshQueues() }
