@@ -8,11 +8,6 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// attachRequest requests the output of a running step.
-type attachRequest struct {
-	Step int `json:"step"`
-}
-
 // attachAnswer is the layout of a step. When the step ends, its record follows as a second response.
 type attachAnswer struct {
 	Hosts  []string `json:"hosts"`

@@ -221,3 +221,26 @@ func requeueJob(ctx context.Context, ids []string) error {
 	}
 	return h.queryHead(ctx, request{End: &endRequest{Requeue: true}}, nil)
 }
+
+// isOwnScontrol returns a function that reports whether the arguments of scontrol refer only to this job, or need no
+// access to the cluster.
+func isOwnScontrol(args []string) func(*here) bool {
+	return func(h *here) bool {
+		p, err := scontrolTable.ParseArguments(args)
+		if err != nil {
+			return false
+		}
+		words := p.Operands
+		switch {
+		case isInformationRequest(p), len(words) == 0, isAbbreviation(words[0], "ping", 2):
+			return true
+		case isAbbreviation(words[0], "requeue", 3):
+			return h.areOwnIDs(words[1:])
+		case !isAbbreviation(words[0], "show", 2) || len(words) < 2:
+			return false
+		case strings.HasPrefix(strings.ToLower(words[1]), "host"):
+			return true
+		}
+		return isAbbreviation(words[1], "jobs", 1) && h.areOwnIDs(words[2:])
+	}
+}

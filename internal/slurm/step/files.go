@@ -220,3 +220,15 @@ func fetchFile(w *wire, r *fileRequest) error {
 	}
 	return w.sendFrame(answerFrame, 0, []byte("{}"))
 }
+
+// systemReason returns the system's description of an error, without the call and the path.
+func systemReason(err error) error {
+	var number syscall.Errno
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return newSlurmError("No such file or directory")
+	case errors.As(err, &number):
+		return number
+	}
+	return err
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -13,61 +12,6 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/usererror"
 )
-
-// head manages the job's steps: it assigns their numbers, nodes, processors and accelerators, and forwards signals to
-// them.
-type head struct {
-	spec  *launchconfig.Spec
-	pod   *launchconfig.Pod
-	hosts []string
-	start time.Time
-	// container is the environment of the container, and script is the environment of the job's script.
-	container, script []string
-	now               func() time.Time
-	// signalScript sends a signal to the script. If alone is true, processes that the script started do not receive
-	// the signal.
-	signalScript func(number int, alone bool)
-	// notify writes a message to the script's error output.
-	notify func(message string)
-	// rescheduleSignal is called after the job's time limit has changed.
-	limitChanged func()
-	// end asks the launcher to end the job.
-	end func(endRequest)
-	// session is called when an interactive session begins or ends.
-	session func(begun bool)
-
-	mu      sync.Mutex // guards the fields below
-	next    int
-	used    []int   // number of processors in use, by node
-	free    [][]int // numbers of the free accelerators, by node
-	freed   chan struct{}
-	live    map[int]*liveStep
-	done    []launchconfig.Step
-	closing bool
-}
-
-// liveStep is a step whose srun is connected.
-type liveStep struct {
-	launchconfig.Step
-	wire    *wire
-	nodeIDs []int
-	// takes is the number of processors that the step uses on each of its nodes.
-	takes []int
-	// gpus lists the step's accelerators on each of its nodes; it is nil if the step did not request any of its own.
-	gpus [][]int
-	// view holds the part of the step that viewers see.
-	view *view
-}
-
-func newHead(spec *launchconfig.Spec, pod *launchconfig.Pod, hosts []string) *head {
-	free := make([][]int, len(hosts))
-	for i := range free {
-		for n := range spec.GPUsOnNode {
-			free[i] = append(free[i], n)
-		}
-	}
-	return &head{spec: spec, pod: pod, hosts: hosts, used: make([]int, len(hosts)), free: free, live: map[int]*liveStep{}, freed: make(chan struct{}), now: time.Now}
-}
 
 // answerRequest handles the requests that only the head can handle.
 func (h *head) answerRequest(w *wire, r *request) error {
@@ -341,4 +285,91 @@ func (h *head) countLiveSteps() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.live)
+}
+
+// planStep returns the requirements of a step, regardless of other steps. It returns an error if the job can never meet
+// them.
+func (h *head) planStep(r *beginRequest) (*wish, error) {
+	impossible := func(hint, why string) error {
+		return usererror.Errorf(hint, "Unable to create step for job %s: %s", h.pod.SlurmJobID(), why)
+	}
+	candidates, err := h.candidateNodes(r)
+	if err != nil {
+		return nil, impossible(usererror.FromError(err).Hint, err.Error())
+	}
+	nodes := r.Nodes
+	switch {
+	case nodes > len(candidates):
+		return nil, impossible(fmt.Sprintf("request at most %d", len(candidates)), "Requested node configuration is not available")
+	case nodes == 0 && r.Tasks > 0 && r.PerNode > 0:
+		nodes = min(len(candidates), (r.Tasks+r.PerNode-1)/r.PerNode)
+	case nodes == 0 && r.Tasks > 0 && len(r.Only) == 0:
+		nodes = min(len(candidates), r.Tasks)
+	case nodes == 0:
+		nodes = len(candidates)
+	}
+	w := &wish{candidates: candidates, cpus: r.CPUs, overlap: r.Overlap}
+	if w.cpus == 0 {
+		w.cpus = max(h.spec.CPUsPerTask, 1)
+	}
+	tasks, perNode := r.Tasks, r.PerNode
+	switch {
+	case tasks == 0 && perNode > 0:
+		tasks = nodes * perNode
+	case tasks == 0:
+		perNode = h.spec.TasksPerNode
+		for _, count := range launchconfig.SpreadTasks(h.spec.DefaultTaskCount(len(h.hosts)), len(h.hosts), perNode)[:nodes] {
+			tasks += count
+		}
+	}
+	if perNode > 0 && perNode*nodes < tasks {
+		if r.PerNode > 0 {
+			return nil, impossible("request more nodes or fewer tasks", "More tasks requested than --ntasks-per-node permits")
+		}
+		perNode = 0
+	}
+	if tasks < nodes {
+		return nil, impossible(fmt.Sprintf("use --nodes=%d or more tasks", tasks), fmt.Sprintf("%d tasks cannot run on %d nodes", tasks, nodes))
+	}
+	w.counts = launchconfig.SpreadTasks(tasks, nodes, perNode)
+	if slices.Max(w.counts)*w.cpus > h.spec.CPUs && !r.Overlap {
+		return nil, impossible(fmt.Sprintf("each node of the job has %d: request fewer, or share processors with --overcommit", h.spec.CPUs), "More processors requested than permitted")
+	}
+	if r.GPUs != nil {
+		each, ok := r.GPUs.countPerNode(w.counts, h.spec.GPUsOnNode)
+		switch {
+		case !ok && r.GPUs.Inherited:
+			each = nil
+		case !ok:
+			return nil, impossible("request at most this number", fmt.Sprintf("Invalid generic resource (gres) specification: each node of the job has %d accelerators", h.spec.GPUsOnNode))
+		}
+		w.gpus = each
+	}
+	return w, nil
+}
+
+// candidateNodes returns the indexes of the nodes that a step may use.
+func (h *head) candidateNodes(r *beginRequest) ([]int, error) {
+	for _, name := range append(slices.Clone(r.Only), r.Not...) {
+		if !slices.Contains(h.hosts, name) {
+			return nil, usererror.Errorf("the nodes of the job are "+hostlist.CompressNames(slices.Clone(h.hosts)), "Requested node configuration is not available (%s is not a node of this job)", name)
+		}
+	}
+	var candidates []int
+	if len(r.Only) > 0 {
+		for _, name := range r.Only {
+			candidates = append(candidates, slices.Index(h.hosts, name))
+		}
+		slices.Sort(candidates)
+		return slices.Compact(candidates), nil
+	}
+	if r.Relative >= len(h.hosts) {
+		return nil, usererror.Errorf("nodes are numbered from 0", "Requested node configuration is not available (--relative=%d of %d nodes)", r.Relative, len(h.hosts))
+	}
+	for i := r.Relative; i < len(h.hosts); i++ {
+		if !slices.Contains(r.Not, h.hosts[i]) {
+			candidates = append(candidates, i)
+		}
+	}
+	return candidates, nil
 }

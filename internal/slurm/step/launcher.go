@@ -1,19 +1,12 @@
 package step
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io"
-	"net"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
@@ -49,95 +42,6 @@ type launcher struct {
 	stop    chan struct{} // closed when the job must end
 }
 
-// RunLauncher is the main function of a job's pod. In the head, it runs the script; in other pods, it runs the agent
-// until the job is over. It returns the exit code.
-func RunLauncher(ctx context.Context) int {
-	if code, is := runAsInit(); is {
-		return code
-	}
-	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
-	defer cancel()
-	l := &launcher{dirs: newDirectories(os.Getenv), roll: newRoll(), stop: make(chan struct{}), errors: os.Stderr, left: 1}
-	code, err := l.runPod(ctx)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "slurmstepd: error:", err)
-	}
-	return code
-}
-
-func (l *launcher) runPod(ctx context.Context) (int, error) {
-	var err error
-	if l.spec, err = l.dirs.readSpec(); err != nil {
-		return 1, err
-	}
-	if l.pod, err = launchconfig.ReadPod(os.Getenv); err != nil {
-		return 1, err
-	}
-	if l.place, err = launchconfig.FindPlace(&l.spec, &l.pod); err != nil {
-		return 1, err
-	}
-	listeners, err := l.createAgent()
-	if err != nil {
-		return 1, err
-	}
-	defer func() {
-		for _, listener := range listeners {
-			_ = listener.Close()
-		}
-	}()
-	l.start = l.dirs.podStart(time.Now())
-	if l.place.IsHead() {
-		l.agent.ready, l.agent.attend = make(chan struct{}), l.roll.keepConnected
-	}
-	for _, listener := range listeners {
-		go l.agent.serveConnections(listener)
-	}
-	if !l.place.IsHead() {
-		return l.runNode(ctx), nil
-	}
-	defer l.endWaitingNodes(ctx) // do this even if the head fails to start
-	if err := l.prepareHead(ctx); err != nil {
-		return 1, err
-	}
-	close(l.agent.ready)
-	return l.runHead(ctx)
-}
-
-// createAgent creates the agent and its listeners. A job with a single pod does not listen on the network.
-func (l *launcher) createAgent() ([]net.Listener, error) {
-	l.agent = &agent{container: os.Environ(), own: []string{"SLURMD_NODENAME=" + l.pod.Node}, oom: oomKills{read: readOOMKills, claimed: readOOMKills()}}
-	if len(l.place.Hosts) == 1 {
-		return openListeners(l.dirs.socketPath(), "", nil)
-	}
-	key, err := l.dirs.readIdentity()
-	if err != nil {
-		return nil, err
-	}
-	if key == nil {
-		return nil, errors.New("the job has several pods but no key that authenticates them to each other")
-	}
-	return openListeners(l.dirs.socketPath(), portAddress(l.pod.Address), key)
-}
-
-// prepareHead determines the job's nodes and prepares the environment of the script.
-func (l *launcher) prepareHead(ctx context.Context) error {
-	if l.spec.Exclusive {
-		l.spec.CPUs = max(l.spec.CPUs, runtime.NumCPU())
-	}
-	hosts := l.presentNodes(ctx)
-	l.head = newHead(&l.spec, &l.pod, hosts)
-	l.head.start, l.head.container = l.start, l.agent.container
-	l.head.signalScript, l.head.end, l.head.session, l.head.notify = l.signalScript, l.endByRequest, l.newSessionCounter(), l.writeMessage
-	l.head.limitChanged = l.rescheduleSignal
-	l.agent.head = l.head.answerRequest
-	slots := launchconfig.SpreadTasks(l.spec.DefaultTaskCount(len(hosts)), len(hosts), l.spec.TasksPerNode)
-	if err := os.WriteFile(l.dirs.hostfilePath(), []byte(launchconfig.HostfileText(hosts, slots)), 0o644); err != nil {
-		return err
-	}
-	l.head.script = l.scriptEnvironment(hosts)
-	return nil
-}
-
 // scriptEnvironment returns the script's environment: the variables of the container, the submitted variables, and
 // Slurm's variables.
 func (l *launcher) scriptEnvironment(hosts []string) []string {
@@ -159,35 +63,4 @@ func searchPath(env []string) string {
 		return path
 	}
 	return defaultPath
-}
-
-// runHead runs the script, or waits until the interactive allocation is released, and ends the job.
-func (l *launcher) runHead(ctx context.Context) (int, error) {
-	over := make(chan struct{})
-	defer close(over)
-	go func() {
-		select {
-		case <-ctx.Done():
-			select {
-			case <-over: // the context ended because the job is over
-			default:
-				l.endCancelled()
-			}
-		case <-l.stop:
-		case <-over:
-		}
-	}()
-	if l.spec.Interactive {
-		defer l.signalBeforeLimit()()
-		<-l.stop
-		e := endingOfSession(l.lastSessionCode(), l.head.describeJob().Steps)
-		l.endRemaining(e)
-		return l.exitCode(e), nil
-	}
-	e, err := l.runScript()
-	if err != nil {
-		e = ending{Code: 1}
-	}
-	l.endRemaining(e)
-	return l.exitCode(e), err
 }

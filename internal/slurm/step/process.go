@@ -2,11 +2,13 @@ package step
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -276,4 +278,36 @@ func lookPath(name, dir string, env []string) (string, error) {
 		}
 	}
 	return "", exec.ErrNotFound
+}
+
+// startThroughHelper changes a command so that it is started by this program. It returns the file that belongs to the
+// started process.
+func (p *process) startThroughHelper() (theirs *os.File, err error) {
+	own, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.verdict = read
+	p.command.Args = append([]string{taskName, p.command.Path}, p.command.Args...)
+	p.command.Path, p.command.ExtraFiles = own, []*os.File{write}
+	return write, nil
+}
+
+// waitUntilExecuted waits until the task's program is running. It returns an error if the program could not be
+// executed.
+func (p *process) waitUntilExecuted() error {
+	text, err := io.ReadAll(p.verdict)
+	_ = p.verdict.Close()
+	if err != nil || len(text) == 0 {
+		return err
+	}
+	number, err := strconv.Atoi(string(text))
+	if err != nil {
+		return fmt.Errorf("the task was not started: %q", text)
+	}
+	return syscall.Errno(number)
 }

@@ -14,8 +14,6 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/slurmerror"
-	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // names lists the commands that a script can call. They are links to this program.
@@ -73,31 +71,6 @@ func Main(ctx context.Context, args []string) int {
 	}
 	fmt.Fprintf(os.Stderr, "vc-step: error: unknown command %q: the commands are launch, session, enter, signal, notify, limit, install, %s\n", name, strings.Join(names, ", "))
 	return 1
-}
-
-func reportError(program string, err error) int {
-	if err != nil {
-		f := *usererror.FromError(err)
-		f.What = err.Error() // keep the context that was added to the error that has the hint
-		fmt.Fprint(os.Stderr, slurmerror.FormatText(program, &f))
-		return 1
-	}
-	return 0
-}
-
-// printInformation prints the version or a help text if the options request it, and reports whether they do.
-func printInformation(table *getopt.Table, p getopt.Parsed) bool {
-	switch {
-	case p.Has("version"):
-		fmt.Fprintln(os.Stdout, "slurm "+slurmVersion)
-	case p.Has("usage"):
-		fmt.Fprint(os.Stdout, table.UsageText())
-	case p.Has("help"):
-		fmt.Fprintf(os.Stdout, "Usage: %s [options...] %s\n\n%s", table.Program, table.Operands, table.OptionsText())
-	default:
-		return false
-	}
-	return true
 }
 
 // slurmVersion is the version of Slurm whose behavior this program follows. Other programs check it.

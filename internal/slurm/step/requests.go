@@ -159,3 +159,8 @@ type endRequest struct {
 	// Leave sets the exit code for the end of the session.
 	Leave bool `json:"leave,omitempty"`
 }
+
+// attachRequest requests the output of a running step.
+type attachRequest struct {
+	Step int `json:"step"`
+}

@@ -171,3 +171,15 @@ func (w *wire) printUntilEnd(to *outputs, quiet bool) (int, error) {
 		}
 	}
 }
+
+// isOwnSattach returns a function that reports whether sattach attaches to a step of this job.
+func isOwnSattach(args []string) func(*here) bool {
+	return func(h *here) bool {
+		p, err := SattachTable.ParseArguments(args)
+		if err != nil || isInformationRequest(p) || len(p.Operands) != 1 {
+			return true
+		}
+		_, step, _ := strings.Cut(p.Operands[0], ".")
+		return h.mayBeOwnID(p.Operands[0]) && step != "" && step != "batch"
+	}
+}

@@ -267,3 +267,12 @@ func joinErrors(problems []error) error {
 	}
 	return usererror.Errorf(strings.Join(hints, "\n"), "%s", strings.Join(what, "\n"))
 }
+
+// isOwnSbcast returns a function that reports whether sbcast copies to this job.
+func isOwnSbcast(args []string) func(*here) bool {
+	return func(h *here) bool {
+		p, err := SbcastTable.ParseArguments(args)
+		id, given := p.LastValue("jobid")
+		return err != nil || isInformationRequest(p) || !given || h.mayBeOwnID(id)
+	}
+}

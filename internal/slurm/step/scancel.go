@@ -94,3 +94,11 @@ func newSignalRequest(text, step string, batch, full bool) (*signalRequest, erro
 	}
 	return r, nil
 }
+
+// isOwnScancel returns a function that reports whether scancel ends or signals only this job.
+func isOwnScancel(args []string) func(*here) bool {
+	return func(h *here) bool {
+		p, err := scancelTable.ParseArguments(args)
+		return err == nil && (isInformationRequest(p) || h.areOwnIDs(p.Operands))
+	}
+}

@@ -1,9 +1,7 @@
 package step
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -168,16 +166,4 @@ func interpreterName(program string) string {
 		return program
 	}
 	return "bad interpreter(" + name + ")"
-}
-
-// systemReason returns the system's description of an error, without the call and the path.
-func systemReason(err error) error {
-	var number syscall.Errno
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return newSlurmError("No such file or directory")
-	case errors.As(err, &number):
-		return number
-	}
-	return err
 }

@@ -142,3 +142,16 @@ func (j *jobAnswer) displayID() string {
 	}
 	return j.Pod.SlurmJobID()
 }
+
+// isOwnSqueue returns a function that reports whether the arguments of squeue refer only to this job, so that access
+// to the cluster is not needed.
+func isOwnSqueue(args []string) func(*here) bool {
+	return func(h *here) bool {
+		p, err := squeueTable.ParseArguments(args)
+		if err != nil {
+			return false
+		}
+		ids, _ := p.LastValue("jobs")
+		return isInformationRequest(p) || h.areOwnIDs(append(p.Operands, ids))
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -18,39 +17,6 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/usererror"
 )
-
-// runner runs an srun command, from the start of its step to the end.
-type runner struct {
-	here    *here
-	options *stepOptions
-	job     jobAnswer
-	given   beginAnswer
-	head    *wire
-	nodes   []*nodeTasks
-	outputs *outputs
-	errors  io.Writer
-	// heard is closed when receiveFromHead returns. listening is true once receiveFromHead has been started. received
-	// delivers the signals that srun itself receives.
-	heard     chan struct{}
-	received  chan os.Signal
-	listening bool
-
-	mu        sync.Mutex // guards the fields below
-	ends      map[int]ending
-	failed    bool
-	cancelled bool
-	sent      map[int]time.Time // when each signal was last sent
-	failures  *failures
-}
-
-// nodeTasks holds the step's tasks on one node.
-type nodeTasks struct {
-	host  string
-	first int // rank of the first task
-	tasks []task
-	wire  *wire
-	rooms map[int]*room // by rank, for each task that receives input
-}
 
 // RunSrun runs a command in the tasks of a step. It returns the exit code of the step.
 func RunSrun(ctx context.Context, args []string) int {
@@ -103,10 +69,6 @@ func runStepCommand(ctx context.Context, parsed getopt.Parsed) (int, error) {
 	return r.runStep(ctx)
 }
 
-func newRunner(h *here, o *stepOptions) *runner {
-	return &runner{here: h, options: o, ends: map[int]ending{}, sent: map[int]time.Time{}, errors: os.Stderr, heard: make(chan struct{}), received: make(chan os.Signal, 16)}
-}
-
 func (r *runner) runStep(ctx context.Context) (int, error) {
 	var err error
 	if r.head, err = r.here.sendToHead(ctx, request{Begin: &r.options.begin}); err != nil {
@@ -147,12 +109,6 @@ func (r *runner) runStep(ctx context.Context) (int, error) {
 		}
 	}
 	return r.exitCode(), err
-}
-
-func (r *runner) printNotice(text string) {
-	if !r.options.quiet {
-		fmt.Fprintln(r.errors, "srun:", text)
-	}
 }
 
 // assignTasks creates the tasks and numbers them node by node.
@@ -340,14 +296,6 @@ func (r *runner) recordEnding(n *nodeTasks, rank int, e ending) {
 			r.terminateTasks()
 		})
 	}
-}
-
-// terminateTasks ends all remaining tasks. After killWait, it kills them.
-func (r *runner) terminateTasks() {
-	for _, number := range []syscall.Signal{syscall.SIGCONT, syscall.SIGTERM} {
-		r.forwardSignal(int(number))
-	}
-	time.AfterFunc(killWait, func() { r.forwardSignal(int(syscall.SIGKILL)) })
 }
 
 // stepResult returns the result of the step, for the head.

@@ -286,3 +286,52 @@ func parseSignal(text string) (*launchconfig.Signal, error) {
 	}
 	return s, nil
 }
+
+// readAccelerators parses the options that request accelerators only for the step.
+func (r *optionReader) readAccelerators() {
+	read := func(name string, set func(*gpuRequest, int)) {
+		text, given := r.parsed.LastValue(name)
+		if !given {
+			return
+		}
+		n, ok := countAccelerators(text)
+		if !ok {
+			r.setError("Invalid numeric value %q for --%s.", text, name)
+			return
+		}
+		if r.options.begin.GPUs == nil {
+			r.options.begin.GPUs = &gpuRequest{}
+		}
+		set(r.options.begin.GPUs, n)
+	}
+	read("gpus-per-task", func(g *gpuRequest, n int) { g.PerTask = n })
+	read("gpus-per-node", func(g *gpuRequest, n int) { g.PerNode = n })
+	read("gpus", func(g *gpuRequest, n int) { g.Total = n })
+	text, given := r.parsed.LastValue("gres")
+	if !given || r.err != nil {
+		return
+	}
+	n, others, ok := parseGres(text)
+	switch {
+	case !ok:
+		r.setError("Invalid --gres specification %q", text)
+	case len(others) > 0:
+		r.options.idle = append(r.options.idle, "--gres="+strings.Join(others, ","))
+	}
+	if len(others) == 0 || n > 0 {
+		if r.options.begin.GPUs == nil {
+			r.options.begin.GPUs = &gpuRequest{}
+		}
+		r.options.begin.GPUs.PerNode = n
+	}
+}
+
+// inheritGPUs uses the number of accelerators per task that the job requested, unless the step has its own request.
+func (o *stepOptions) inheritGPUs(spec *launchconfig.Spec) {
+	if o.begin.GPUs != nil || spec.GPUsPerTask == "" || spec.GPUsOnNode == 0 {
+		return
+	}
+	if n, ok := countAccelerators(spec.GPUsPerTask); ok && n > 0 {
+		o.begin.GPUs = &gpuRequest{PerTask: n, Inherited: true}
+	}
+}

@@ -88,3 +88,23 @@ func exportedVariables(env []string, export string) []string {
 	}
 	return through
 }
+
+// gpuVariables returns a task's environment variables about accelerators. A step that requests none shares the job's
+// accelerators; the script can choose among them with CUDA_VISIBLE_DEVICES.
+func (r *runner) gpuVariables(local, node int) []string {
+	onNode := r.job.Spec.GPUsOnNode
+	switch {
+	case r.given.GPUs == nil && onNode > 0:
+		return []string{"SLURM_STEP_GPUS=" + launchconfig.OrdinalList(onNode)}
+	case r.given.GPUs == nil:
+		return nil
+	}
+	all := r.given.GPUs[node]
+	own := all
+	env := []string{"SLURM_STEP_GPUS=" + joinNumbers(all), "SLURM_GPUS_ON_NODE=" + strconv.Itoa(len(all))}
+	if each := r.options.begin.GPUs.PerTask; each > 0 {
+		own = all[local*each : (local+1)*each]
+		env = append(env, "SLURM_GPUS_PER_TASK="+strconv.Itoa(each))
+	}
+	return append(env, "CUDA_VISIBLE_DEVICES="+joinNumbers(own))
+}

@@ -1,0 +1,35 @@
+package step
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+func reportError(program string, err error) int {
+	if err != nil {
+		f := *usererror.FromError(err)
+		f.What = err.Error() // keep the context that was added to the error that has the hint
+		fmt.Fprint(os.Stderr, slurmerror.FormatText(program, &f))
+		return 1
+	}
+	return 0
+}
+
+// printInformation prints the version or a help text if the options request it, and reports whether they do.
+func printInformation(table *getopt.Table, p getopt.Parsed) bool {
+	switch {
+	case p.Has("version"):
+		fmt.Fprintln(os.Stdout, "slurm "+slurmVersion)
+	case p.Has("usage"):
+		fmt.Fprint(os.Stdout, table.UsageText())
+	case p.Has("help"):
+		fmt.Fprintf(os.Stdout, "Usage: %s [options...] %s\n\n%s", table.Program, table.Operands, table.OptionsText())
+	default:
+		return false
+	}
+	return true
+}
