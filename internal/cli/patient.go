@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -156,7 +157,18 @@ func isConnectionBroken(err error) bool {
 			return true
 		}
 	}
-	return utilnet.IsTimeout(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
+	switch {
+	case utilnet.IsTimeout(err), utilnet.IsProbableEOF(err), utilnet.IsHTTP2ConnectionLost(err):
+		return true
+	}
+	return wasClosedWhileIdle(err)
+}
+
+// wasClosedWhileIdle reports whether the server closed an idle connection on which a request was about to be sent.
+// Package net/http repeats only requests that may be sent twice. It does not export the error, so that only the text
+// identifies it.
+func wasClosedWhileIdle(err error) bool {
+	return strings.HasSuffix(err.Error(), "http: server closed idle connection")
 }
 
 // isRefusedWhileStarting reports whether err may come from a server that has just started and has not yet loaded its

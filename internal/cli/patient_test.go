@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,6 +35,7 @@ func TestAPatientClientWaitsForTheServer(t *testing.T) {
 	t.Parallel()
 	refused := error(syscall.ECONNREFUSED)
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "jobs"}, "", errors.New("no"))
+	closedWhileIdle := &url.Error{Op: "Post", URL: "https://127.0.0.1:6443/apis", Err: errors.New("http: server closed idle connection")}
 	unavailable := apierrors.NewServiceUnavailable("starting")
 	cases := map[string]struct {
 		answers []error
@@ -43,6 +45,7 @@ func TestAPatientClientWaitsForTheServer(t *testing.T) {
 	}{
 		"a server that answers is asked once":                    {[]error{nil}, nil, 0, 0},
 		"a short absence is ridden out and told once":            {[]error{refused, refused, unavailable, nil}, nil, 0, 2},
+		"a server that stops closes its idle connections":        {[]error{closedWhileIdle, refused, nil}, nil, 0, 2},
 		"a server that starts has no rights yet":                 {[]error{refused, forbidden, nil}, nil, 0, 2},
 		"a refusal without an absence is an answer":              {[]error{forbidden}, forbidden, ExitForbidden, 0},
 		"after five minutes it gives up with a code of its own":  {[]error{refused}, refused, ExitUnreachable, 1},

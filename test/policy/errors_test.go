@@ -16,6 +16,7 @@ var foreignErrors = map[string]string{
 	"internal/cli/fieldcheck.go":    "the API server's strict decoding",
 	"internal/cli/files.go":         "kubectl's reader of manifests",
 	"internal/cli/list.go":          "the API server's field selectors",
+	"internal/cli/patient.go":       "net/http, about idle connections",
 	"internal/cli/slurm/sattach.go": "the streams of remotecommand",
 }
 
