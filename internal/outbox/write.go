@@ -13,7 +13,7 @@ const (
 	evictLane lane = iota
 	bindLane
 	statusLane // statuses that controllers or users wait for: a gang is admitted, or the reason why it waits
-	toldLane   // informational: the state is visible elsewhere; under pressure, at most one write in governor.Share
+	toldLane   // informational: the state is visible elsewhere; under pressure, at most one write in backpressure.Share
 	idleLane   // pod events and conditions, sent only if there is nothing else to write
 	laneCount
 )

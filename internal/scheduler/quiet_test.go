@@ -16,7 +16,7 @@ import (
 )
 
 // TestNothingIsDecidedWhileNothingChanges has 5,000 pods wait on a full cluster, with time limits (for reservations
-// and forecasts) and without: after the first minute nothing is written for a minute (gaps.md §20.13).
+// and forecasts) and without: after the first minute nothing is written for a minute.
 func TestNothingIsDecidedWhileNothingChanges(t *testing.T) {
 	for name, limit := range map[string]int64{"without time limits": 0, "with time limits": 3600} {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,8 @@
 //
 //   - A Snapshot never changes. It shares unchanged rows with the previous Snapshot: the same pointer is the same row.
 //   - The package is pure: the same objects and the same time give the same Snapshot.
-//   - Numbers come from the packages that the command line uses: internal/jobstatus, internal/nodes, internal/queues.
+//   - Numbers come from the packages that the command line uses: internal/jobstatus,
+//     internal/nodecapacity, internal/queueusage.
 //
 // # Concurrency
 //

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// recovery is the maximum time from the return of the API server until everything works again (spec: testing.md §4).
+// recovery is the maximum time from the return of the API server until everything works again.
 const recovery = 10 * time.Second
 
 // TestAllGoesOnSoonAfterTheAPIServerIsBack disconnects vcd from the API server for so long that clients reach long

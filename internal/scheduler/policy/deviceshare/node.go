@@ -112,7 +112,7 @@ func (p *Policy) grantFromAnnotations(a *ask, t *model.Task, node string) grant 
 		return g
 	}
 	if on, told := t.Annotations[keys.VGPUNode]; told && on != node {
-		return nil // the task is bound to another node than its annotation names (gaps.md §14, #5532)
+		return nil // the task is bound to another node than its annotation names
 	}
 	g, err := parseGrant(t.Annotations[keys.VGPUIDs])
 	if err != nil {

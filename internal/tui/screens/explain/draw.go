@@ -219,6 +219,6 @@ func (e *Explain) drawAsLines(ctx *screenapi.Context, c canvas.Canvas, steps []j
 	tally, rest := c.Cut(c.H - below)
 	widget.DrawTitledRule(tally, 0, ctx.Theme, "", "")
 	e.nodes.Draw(ctx, tally.Sub(0, 1, tally.W, tally.H-1), e.noNodesReason())
-	widget.DrawTitledRule(rest, 0, ctx.Theme, "Would start it (simulated)", "")
+	widget.DrawTitledRule(rest, 0, ctx.Theme, "Changes that would start it (simulated)", "")
 	drawSuggestions(rest.Sub(2, 1, rest.W-3, rest.H-1), helps)
 }
