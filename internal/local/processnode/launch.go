@@ -116,7 +116,9 @@ func setIdentity(process *shim.Process, pod *corev1.PodSecurityContext, containe
 		process.UID, process.GID, process.Groups = nil, nil, nil
 		return nil
 	}
-	if nonRoot != nil && *nonRoot && (process.UID == nil || *process.UID == 0) {
+	mustNotBeRoot := nonRoot != nil && *nonRoot
+	wouldBeRoot := process.UID == nil || *process.UID == 0
+	if mustNotBeRoot && wouldBeRoot {
 		return errors.New("container has runAsNonRoot and would run as root: set runAsUser")
 	}
 	return nil

@@ -27,12 +27,10 @@ func parseRoots(mountinfo, exclude string) []string {
 	var roots []string
 	seen := map[string]bool{"/": true}
 	for line := range strings.SplitSeq(mountinfo, "\n") {
-		before, after, ok := strings.Cut(line, " - ")
-		fields, kind := strings.Fields(before), strings.Fields(after)
-		if !ok || len(fields) < 5 || len(kind) < 1 || !realFileSystems[kind[0]] {
+		point, kind, ok := parseMount(line)
+		if !ok || !realFileSystems[kind] {
 			continue
 		}
-		point := unescapePath(fields[4])
 		switch {
 		case seen[point], point == exclude, strings.HasPrefix(point, exclude+"/"), strings.HasPrefix(point, "/proc/"), strings.HasPrefix(point, "/sys/"):
 			continue
@@ -46,6 +44,17 @@ func parseRoots(mountinfo, exclude string) []string {
 }
 
 // unescapePath decodes the octal escapes that the kernel uses for blanks in mountinfo.
+// parseMount returns the mount point and the type of the file system in a line of mountinfo. ok is false if the line is
+// incomplete.
+func parseMount(line string) (point, kind string, ok bool) {
+	before, after, isComplete := strings.Cut(line, " - ")
+	fields, types := strings.Fields(before), strings.Fields(after)
+	if !isComplete || len(fields) < 5 || len(types) < 1 {
+		return "", "", false
+	}
+	return unescapePath(fields[4]), types[0], true
+}
+
 func unescapePath(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
@@ -58,10 +67,8 @@ func fileSystemOf(path string) string {
 	}
 	kind := ""
 	for line := range strings.SplitSeq(string(text), "\n") {
-		before, after, ok := strings.Cut(line, " - ")
-		fields, types := strings.Fields(before), strings.Fields(after)
-		if ok && len(fields) >= 5 && len(types) >= 1 && unescapePath(fields[4]) == path {
-			kind = types[0] // the last mount hides earlier ones
+		if point, mounted, ok := parseMount(line); ok && point == path {
+			kind = mounted // the last mount hides earlier ones
 		}
 	}
 	return kind

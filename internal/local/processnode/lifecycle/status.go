@@ -54,11 +54,18 @@ func (p *Pod) currentPhase() corev1.PodPhase {
 		return corev1.PodPending
 	}
 	for _, c := range p.Containers {
-		if c.Kind == Main && c.End == nil && c.Last == nil && (c.Stage == Waiting || c.Stage == Starting) {
+		if c.Kind == Main && !c.hasEverStarted() {
 			return corev1.PodPending
 		}
 	}
 	return corev1.PodRunning
+}
+
+// hasEverStarted reports whether a container runs or ran before.
+func (c *Container) hasEverStarted() bool {
+	hasEnded := c.End != nil || c.Last != nil
+	isAboutToStart := c.Stage == Waiting || c.Stage == Starting
+	return hasEnded || !isAboutToStart
 }
 
 func (p *Pod) finalPhase(deadline bool) corev1.PodPhase {
@@ -108,11 +115,17 @@ func (p *Pod) isReady(c *Container) bool {
 	}
 }
 
+// waitsAfterEnd reports whether a container that has ended waits without a reason of its own, so that its end is still
+// its state.
+func (c *Container) waitsAfterEnd() bool {
+	return c.Stage == Waiting && c.waitReason == "" && c.End != nil
+}
+
 func (p *Pod) containerState(c *Container) corev1.ContainerState {
 	switch {
 	case c.Stage == Running || c.Stage == Stopping:
 		return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: truncateTime(c.StartedAt)}}
-	case c.Stage == Ended || (c.Stage == Waiting && c.waitReason == "" && c.End != nil):
+	case c.Stage == Ended, c.waitsAfterEnd():
 		return corev1.ContainerState{Terminated: c.End.toTerminated()}
 	}
 	waiting := &corev1.ContainerStateWaiting{Reason: c.waitReason, Message: c.waitMessage}

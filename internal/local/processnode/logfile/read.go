@@ -158,9 +158,17 @@ type printer struct {
 	middle  bool // the previous line was a partial one, so the next one gets no time
 }
 
+// selects reports whether a line is of the requested stream and time.
+func (o *Options) selects(line Line) bool {
+	if o.Stream != "" && line.Stream != o.Stream {
+		return false
+	}
+	return !line.Time.Before(o.Since)
+}
+
 func (p *printer) printMatchingLine(raw []byte) error {
 	line, ok := ParseLine(raw)
-	if !ok || (p.options.Stream != "" && line.Stream != p.options.Stream) || line.Time.Before(p.options.Since) {
+	if !ok || !p.options.selects(line) {
 		return nil
 	}
 	var text []byte

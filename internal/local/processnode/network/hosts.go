@@ -36,7 +36,9 @@ func FormatHosts(own Name, all []Name, aliases []Alias) string {
 	}
 	// Pods on the machine's network (hostNetwork) share an address, so only the complete Name identifies such a pod.
 	others := slices.DeleteFunc(slices.Clone(all), func(other Name) bool {
-		return other.Namespace != own.Namespace || other.Subdomain == "" || other.Address == "" || other == own
+		isNeighbour := other.Namespace == own.Namespace && other != own
+		hasEntry := other.Subdomain != "" && other.Address != ""
+		return !isNeighbour || !hasEntry
 	})
 	slices.SortFunc(others, func(a, b Name) int {
 		return strings.Compare(a.Subdomain+"\x00"+a.Hostname+"\x00"+a.Address, b.Subdomain+"\x00"+b.Hostname+"\x00"+b.Address)

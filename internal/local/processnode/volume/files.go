@@ -84,7 +84,8 @@ func selectItems(data map[string][]byte, items []corev1.KeyToPath, mode *int32, 
 // addVolumeFile adds a file. It rejects paths outside the volume.
 func (f Files) addVolumeFile(name string, file File) error {
 	clean := path.Clean(name)
-	if name == "" || path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {
+	leavesVolume := clean == ".." || strings.HasPrefix(clean, "../")
+	if name == "" || path.IsAbs(name) || leavesVolume {
 		return fmt.Errorf("path %q is not inside the volume", name)
 	}
 	f[clean] = file
