@@ -42,10 +42,19 @@ type allocation struct {
 	head *corev1.Pod
 }
 
+// isHeterogeneous reports whether the operands of a command separate the components of a job. Only srun searches all
+// operands for further components.
+func isHeterogeneous(command request.Command, operands []string) bool {
+	if len(operands) > 0 && operands[0] == nextComponent {
+		return true
+	}
+	return command == request.Srun && slices.Contains(operands, nextComponent)
+}
+
 // submitAllocation submits an allocation and waits until its head pod runs. With --test-only, it submits nothing and
 // returns nil without an error. The options listed in steps apply only to steps and are not part of the job's request.
 func (c *call) submitAllocation(ctx context.Context, command request.Command, title string, steps []string) (*allocation, error) {
-	if words := c.parsed.Operands; len(words) > 0 && words[0] == nextComponent || command == request.Srun && slices.Contains(words, nextComponent) {
+	if isHeterogeneous(command, c.parsed.Operands) {
 		return nil, heterogeneousError()
 	}
 	line := getopt.Parsed{Operands: c.parsed.Operands}

@@ -132,11 +132,17 @@ func (c *call) joinClusterErrors(names []string, all bool, errs []error) error {
 			failed++
 		}
 	}
+	isFoundSomewhere := missing+failed < len(errs)
+	maySkip := all && len(names) > 1 && failed < len(errs)
 	var problems []error
 	for i, err := range errs {
 		switch {
-		case err == nil, isOnlyMissing(err) && (missing+failed < len(errs) || len(problems) > 0):
-		case all && len(names) > 1 && !isOnlyMissing(err) && failed < len(errs):
+		case err == nil:
+		case isOnlyMissing(err):
+			if !isFoundSomewhere && len(problems) == 0 {
+				problems = append(problems, err)
+			}
+		case maySkip:
 			c.printNoteOnce("cluster %s is skipped: %s", names[i], c.toSlurmError(err).What)
 		default:
 			problems = append(problems, err)

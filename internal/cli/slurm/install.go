@@ -194,7 +194,14 @@ func (o *linkOptions) findElsewhere(name string) string {
 // isOurLink reports whether a file is a link to this binary or to a file named vcctl.
 func (o *linkOptions) isOurLink(file string) bool {
 	target, err := os.Readlink(file)
-	return err == nil && (target == o.binary || filepath.Base(target) == "vcctl" || filepath.Base(target) == filepath.Base(o.binary))
+	if err != nil {
+		return false
+	}
+	switch filepath.Base(target) {
+	case "vcctl", filepath.Base(o.binary): // this includes a link to the binary itself
+		return true
+	}
+	return false
 }
 
 // uninstallLinks removes the links to this binary. It asks the user before removing links to another vcctl.

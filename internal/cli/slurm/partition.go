@@ -56,7 +56,8 @@ func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.W
 	if state == "DRAIN" && reason == "" {
 		return usererror.Errorf("add a reason, for example Reason='fan broken'", "You must specify a reason when DOWNING a node")
 	}
-	if state != "DRAIN" && state != "RESUME" && state != "UNDRAIN" && (state != "" || reason == "") {
+	isOnlyReason := state == "" && reason != ""
+	if !isOnlyReason && !slices.Contains([]string{"DRAIN", "RESUME", "UNDRAIN"}, state) {
 		return usererror.Errorf("use DRAIN or RESUME; running jobs continue on a drained node", "Invalid node state: %s", state)
 	}
 	cl, err := c.f.Client()

@@ -262,10 +262,12 @@ func (v *view) readAdditional(ctx context.Context, w wants) error {
 	if named && len(v.jobs) == 1 {
 		one = v.jobs[0]
 	}
-	if w.groups && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return !isInactive(job) })) {
+	// If no jobs are named, there may be jobs of every kind.
+	mayInclude := func(wanted func(*batchv1alpha1.Job) bool) bool { return !named || slices.ContainsFunc(v.jobs, wanted) }
+	if w.groups && mayInclude(func(job *batchv1alpha1.Job) bool { return !isInactive(job) }) {
 		work = append(work, beside{"PodGroups", namespaceText(namespace), "why jobs are pending or when they start", func(ctx context.Context) error { return v.readGroups(ctx, namespace, one) }})
 	}
-	if w.pods && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return w.ended || !isInactive(job) })) {
+	if w.pods && mayInclude(func(job *batchv1alpha1.Job) bool { return w.ended || !isInactive(job) }) {
 		work = append(work, podsToRead(namespace, func(ctx context.Context) error { return v.readPods(ctx, namespace, one, w.ended) }))
 	}
 	errs := make([]error, len(work))

@@ -224,7 +224,8 @@ func (c *call) readSacctFilter(v *sacctView) error {
 			return err
 		}
 	}
-	if me := c.userName(); len(f.Users) == 0 && !c.parsed.Has("allusers") && !named && me != "root" {
+	selectsJobs := named || len(f.Users) > 0 || c.parsed.Has("allusers")
+	if me := c.userName(); !selectsJobs && me != "root" {
 		f.Users = []string{me}
 	}
 	if v.sizes, err = c.readSacctSizes(); err != nil {

@@ -59,8 +59,9 @@ func (c *call) readSite(ctx context.Context, r *request.Request) (*site, error) 
 	if r.QOS != "" {
 		s.facts.Classes = listPriorityClasses(ctx, cl)
 	}
-	follows := r.Nodes == nil && (r.Tasks > 0 || len(r.GPUs) > 0)
-	if follows || len(r.Nodelist) > 0 || r.Image == "" && s.profile.DefaultImage == "" {
+	nodeCountFollows := r.Nodes == nil && (r.Tasks > 0 || len(r.GPUs) > 0)
+	lacksImage := r.Image == "" && s.profile.DefaultImage == ""
+	if nodeCountFollows || len(r.Nodelist) > 0 || lacksImage {
 		s.readNodes(ctx, cl, translate.SelectableLabels(s.profile, r))
 	}
 	return s, nil

@@ -183,7 +183,9 @@ func (c *call) printRepeatedly(ctx context.Context, again time.Duration, print f
 func (c *call) newSqueueView() (*squeueView, error) {
 	env := c.f.Streams.Env
 	v := &squeueView{heading: !c.parsed.Has("noheader"), starting: c.parsed.Has("start")}
-	v.each = c.parsed.Has("array") || c.parsed.Has("array-unique") || env("SQUEUE_ARRAY") != "" || env("SQUEUE_ARRAY_UNIQUE") != ""
+	hasOption := c.parsed.Has("array") || c.parsed.Has("array-unique")
+	hasVariable := env("SQUEUE_ARRAY") != "" || env("SQUEUE_ARRAY_UNIQUE") != ""
+	v.each = hasOption || hasVariable
 	v.style = squeue.Style{Time: timeformat.NewStyle(env("SLURM_TIME_FORMAT"))}
 	if bits := env("SLURM_BITSTR_LEN"); bits != "" {
 		if n, err := strconv.Atoi(bits); err == nil && n >= 0 {
@@ -271,7 +273,8 @@ func (c *call) readSqueueColumns(v *squeueView) error {
 	case c.parsed.Has("long"):
 		format = squeue.Verbose
 	}
-	if text := c.f.Streams.Env("SQUEUE_FORMAT"); text != "" && !c.parsed.Has("long") && !c.parsed.Has("steps") && !v.starting {
+	hasOwnFormat := v.starting || c.parsed.Has("long") || c.parsed.Has("steps")
+	if text := c.f.Streams.Env("SQUEUE_FORMAT"); text != "" && !hasOwnFormat {
 		format = text
 	}
 	words := c.f.Streams.Env("SQUEUE_FORMAT2")
@@ -327,7 +330,8 @@ func (c *call) printSqueueOnce(ctx context.Context, v *squeueView) error {
 	if c.parsed.Has("steps") {
 		rows = slices.DeleteFunc(rows, func(r *listrow.Row) bool { return r.State.Code != state.Running })
 	}
-	if len(rows) == 0 && len(v.filter.Jobs) == 1 && v.machine == "" && c.areAllPurged(read) {
+	mustFindJob := len(v.filter.Jobs) == 1 && v.machine == ""
+	if len(rows) == 0 && mustFindJob && c.areAllPurged(read) {
 		return read.missingJobError(v.filter.Jobs[0])
 	}
 	slices.SortStableFunc(rows, v.order)
@@ -355,7 +359,12 @@ const byPods = "BNRMSeLtTDrY"
 // needsPods reports whether the output depends on pods, because of its columns, its order or the requested states.
 // Pods distinguish a configuring job from a running one, and a time-out from a failure.
 func (v *squeueView) needsPods() bool {
-	if v.machine != "" || len(v.filter.Nodes) > 0 || v.filter.States != nil || strings.ContainsAny(v.sorted, byPods) {
+	switch {
+	case v.machine != "":
+		return true
+	case len(v.filter.Nodes) > 0, v.filter.States != nil:
+		return true
+	case strings.ContainsAny(v.sorted, byPods):
 		return true
 	}
 	return slices.ContainsFunc(v.columns, func(c tableformat.Column[*listrow.Row]) bool {

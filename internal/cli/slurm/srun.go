@@ -44,8 +44,8 @@ var srunTable = withStepOptions(request.OptionTable(request.Srun, "COMMAND [ARGS
 
 func withStepOptions(t *getopt.Table) *getopt.Table {
 	for _, o := range step.SrunTable.Options {
-		taken := t.HasOption(o.Long) || o.Long == "help" || o.Long == "usage" || o.Long == "version"
-		if taken {
+		isCommon := slices.Contains([]string{"help", "usage", "version"}, o.Long)
+		if isCommon || t.HasOption(o.Long) {
 			continue
 		}
 		if slices.ContainsFunc(t.Options, func(other getopt.Option) bool { return other.Short == o.Short }) {
@@ -158,7 +158,11 @@ var ofSubmission = []string{"jobid", "account", "partition", "clusters", "namesp
 
 // isStepOption reports whether an option is passed on to a step in an existing job.
 func isStepOption(name string) bool {
-	return step.SrunTable.HasOption(name) && name != "jobid" && name != "account" && name != "partition"
+	switch name {
+	case "jobid", "account", "partition":
+		return false // they select the job
+	}
+	return step.SrunTable.HasOption(name)
 }
 
 // formatOption formats an option as one word.
@@ -171,8 +175,12 @@ func formatOption(g getopt.Given) string {
 
 // isFile reports whether an input or output mode is a file name.
 func isFile(mode string) bool {
+	switch mode {
+	case "", "all", "none":
+		return false
+	}
 	_, err := strconv.Atoi(mode)
-	return err != nil && mode != "" && mode != "all" && mode != "none"
+	return err != nil // a number is a task
 }
 
 // isSharedFile reports whether a pattern stands for a single file for all tasks, which this process writes.

@@ -61,11 +61,14 @@ func (s *scancel) findTargets() (targets []target, problems []error) {
 	return targets, problems
 }
 
+// isOfElements reports whether the target consists of elements of an array, and not of a step or of a whole job.
+func (t *target) isOfElements() bool { return t.step == "" && t.elements != nil }
+
 // addTarget adds a target. It merges targets that consist of elements of the same array.
 func addTarget(targets []target, t target) []target {
 	for i := range targets {
 		other := &targets[i]
-		if other.row.Job == t.row.Job && other.step == "" && t.step == "" && other.elements != nil && t.elements != nil {
+		if other.row.Job == t.row.Job && other.isOfElements() && t.isOfElements() {
 			other.elements = other.elements.Union(t.elements)
 			other.ref += "," + t.ref
 			return targets

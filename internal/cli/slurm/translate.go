@@ -205,7 +205,10 @@ func pruneEmpty(value any) any {
 	case map[string]any:
 		kept := map[string]any{}
 		for key, one := range v {
-			if one == nil || key == "creationTimestamp" || key == "resources" && len(one.(map[string]any)) == 0 {
+			switch {
+			case one == nil, key == "creationTimestamp":
+				continue
+			case key == "resources" && len(one.(map[string]any)) == 0:
 				continue
 			}
 			kept[key] = pruneEmpty(one)
