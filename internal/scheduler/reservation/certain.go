@@ -55,7 +55,7 @@ func (s *Planner) markCertain(out map[*framework.Job]Forecast) {
 		f := out[j]
 		switch {
 		case !s.mayTakeResources(j, f):
-		case !f.Known && f.Why != noLimits || !s.IsPredictable(j) || c.becomesOverdue(j, f):
+		case !c.mayBeCertain(j, f):
 			c.addStray(j, time.Time{})
 		default:
 			open = append(open, j)
@@ -86,6 +86,14 @@ func (s *Planner) markCertain(out map[*framework.Job]Forecast) {
 	}
 }
 
+// mayBeCertain reports whether the start of a gang may be certain if no other gang disturbs it.
+func (c *certainty) mayBeCertain(j *framework.Job, f Forecast) bool {
+	if !f.Known && f.Why != noLimits {
+		return false
+	}
+	return c.s.IsPredictable(j) && !c.becomesOverdue(j, f)
+}
+
 // findHeads finds the gangs whose reservation lasts until they start: no gang of their queue has its turn before
 // them, so the reservation does not move to another gang.
 func (c *certainty) findHeads() {
@@ -99,7 +107,11 @@ func (c *certainty) findHeads() {
 		}
 	}
 	for _, j := range s.AllWaiting {
-		if head := c.heads[j.In]; head != nil && j != head && s.mayTakeResources(j, c.out[j]) && s.Rules.CompareJobs(j, head) < 0 {
+		head := c.heads[j.In]
+		if head == nil || j == head {
+			continue
+		}
+		if s.mayTakeResources(j, c.out[j]) && s.Rules.CompareJobs(j, head) < 0 {
 			delete(c.heads, j.In)
 		}
 	}
@@ -108,7 +120,9 @@ func (c *certainty) findHeads() {
 // mayTakeResources reports whether a gang may take resources in the current situation.
 func (s *Planner) mayTakeResources(j *framework.Job, f Forecast) bool {
 	switch {
-	case f.Why == neverStarts && j.Need() > 0 || !j.In.Known || !j.In.Open:
+	case f.Why == neverStarts && j.Need() > 0:
+		return false
+	case !j.In.Known, !j.In.Open:
 		return false
 	case !j.IsAdmitted() || len(j.AtGate) > 0:
 		return true

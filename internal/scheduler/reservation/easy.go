@@ -220,7 +220,9 @@ func (s *Planner) ExplainReserved(j *framework.Job, v explain.Verdict) explain.V
 	if v.Code != reason.GangDoesNotFit || len(s.Reservations) == 0 {
 		return v
 	}
-	if told := j.Status.Explanation; told != nil && told.Reason == string(reason.Reserved) && v.Limit == nil && s.isLentOut(j, &v) {
+	published := j.Status.Explanation
+	wasReserved := published != nil && published.Reason == string(reason.Reserved)
+	if wasReserved && v.Limit == nil && s.isLentOut(j, &v) {
 		return v
 	}
 	for i := range v.Tally.Counts {

@@ -46,7 +46,8 @@ func (l *EndingLog) updateFrom(s *session.Session) {
 			l.hasChanged = append(l.hasChanged, id)
 		}
 	}
-	if l.seen == 0 || l.nodes != c.NodeSetGen || l.estimates != c.EstimateGen || !c.NodesSince(l.seen, change) {
+	isReusable := l.seen != 0 && l.nodes == c.NodeSetGen && l.estimates == c.EstimateGen
+	if !isReusable || !c.NodesSince(l.seen, change) {
 		for _, id := range s.View.Order {
 			change(id)
 		}

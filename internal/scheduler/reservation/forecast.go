@@ -30,7 +30,11 @@ func (s *Planner) ForecastStarts() map[*framework.Job]Forecast {
 			continue
 		}
 		f.out[j] = Forecast{Why: why}
-		if first := stuck[j.In]; j.IsAdmitted() && s.Waiting.BlocksOthers(j) && !s.MayPassHead(j.In) && (first == nil || s.Rules.CompareJobs(j, first) < 0) {
+		blocksQueue := j.IsAdmitted() && s.Waiting.BlocksOthers(j) && !s.MayPassHead(j.In)
+		if !blocksQueue {
+			continue
+		}
+		if first := stuck[j.In]; first == nil || s.Rules.CompareJobs(j, first) < 0 {
 			stuck[j.In] = j
 		}
 	}
@@ -55,6 +59,14 @@ func (s *Planner) ForecastStarts() map[*framework.Job]Forecast {
 	return f.out
 }
 
+// mayPlaceMinimum reports whether an admitted gang in an open queue is below its minimum and has pods to place.
+func mayPlaceMinimum(j *framework.Job) bool {
+	if !j.IsAdmitted() || !j.In.Known || !j.In.Open {
+		return false
+	}
+	return j.Need() > 0 && len(j.Pending) > 0
+}
+
 // whyNoForecast returns why a gang has no forecast; "" if it can have one.
 func (s *Planner) whyNoForecast(j *framework.Job) string {
 	if _, never := s.NeverStarts(j); never || j.Verdict.IsNeverPossible() {
@@ -63,7 +75,7 @@ func (s *Planner) whyNoForecast(j *framework.Job) string {
 	if !s.UsesReservations() {
 		return noLimits
 	}
-	if !j.IsAdmitted() || !j.In.Known || !j.In.Open || j.Need() == 0 || len(j.Pending) == 0 || !s.IsTryable(j) {
+	if !mayPlaceMinimum(j) || !s.IsTryable(j) {
 		if j.Verdict.Code == "" {
 			return notPlaceable + "it also starts pods beyond its minimum if resources allow"
 		}

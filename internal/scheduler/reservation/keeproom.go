@@ -12,6 +12,12 @@ import (
 // A running gang that loses pods is broken until new pods replace them. Until these exist, but only for a limited
 // time, the resources are held for recovery.
 
+// isBroken reports whether a gang runs with fewer pods than its minimum. It is false if the gang is complete again or no
+// longer runs.
+func isBroken(j *framework.Job) bool {
+	return j.IsAdmitted() && !j.IsSatisfied() && j.AllocatedTasks() > 0
+}
+
 // HoldForRecovery holds the resources of lost pods. Call it before anything is placed.
 func (s *Planner) HoldForRecovery() {
 	if !s.Rules.Gang || s.Rules.KeepLost <= 0 {
@@ -19,8 +25,8 @@ func (s *Planner) HoldForRecovery() {
 	}
 	for _, g := range s.Cluster.GangsWithLosses() {
 		j := s.Job(g)
-		if j == nil || !j.IsAdmitted() || j.IsSatisfied() || j.AllocatedTasks() == 0 {
-			continue // complete again, or no longer running
+		if j == nil || !isBroken(j) {
+			continue
 		}
 		if s.isStranded(j) {
 			continue // its resources do not help it
@@ -107,7 +113,10 @@ func (s *Planner) UseHeldResources(j *framework.Job) (done func()) {
 // MayUseHeld reports whether resources are held for a job with pods to place. The held resources do not appear free
 // to it.
 func (s *Planner) MayUseHeld(j *framework.Job) bool {
-	return len(s.keeps) > 0 && len(j.Pending) > 0 && slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && k.job == j })
+	if len(s.keeps) == 0 || len(j.Pending) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && k.job == j })
 }
 
 // MayFreeHeld reports whether a gang for which resources are held is tried in this cycle. What it does not need

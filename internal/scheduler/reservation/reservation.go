@@ -96,7 +96,13 @@ func (s *Planner) FreeReservations(j *framework.Job, anyTask bool) uint32 {
 	for i, r := range s.Reservations {
 		binds := func(t *model.Task) bool { return s.restrictsTask(r, j, t) }
 		frees := func(t *model.Task) bool { return !s.restrictsTask(r, j, t) }
-		if anyTask && !slices.ContainsFunc(j.Pending, frees) || !anyTask && slices.ContainsFunc(j.Pending, binds) {
+		var isRestricted bool
+		if anyTask {
+			isRestricted = !slices.ContainsFunc(j.Pending, frees)
+		} else {
+			isRestricted = slices.ContainsFunc(j.Pending, binds)
+		}
+		if isRestricted {
 			free &^= 1 << i
 		}
 	}
