@@ -65,12 +65,15 @@ func (r *round) placeTasks(partOf func(*model.Task) bool) {
 		if len(r.placed) > 0 && r.hasEnough() {
 			return
 		}
-		if r.filter != nil && !r.filter(t) || !partOf(t) || r.hasFailed(t) {
+		if !r.isSelected(t) || !partOf(t) || r.hasFailed(t) {
 			continue
 		}
 		r.placeTask(t)
 	}
 }
+
+// isSelected reports whether a task takes part in the round.
+func (r *round) isSelected(t *model.Task) bool { return r.filter == nil || r.filter(t) }
 
 // hasFailed reports whether an equal task found no node.
 func (r *round) hasFailed(t *model.Task) bool {
@@ -164,7 +167,10 @@ func (s *Placer) mustWait(j *framework.Job, asked model.Request) explain.Verdict
 // mayWait reports whether resources may be promised to a task that must wait for other pods to end. Resources are
 // not promised for more than the gang's minimum.
 func (r *round) mayWait(t *model.Task) bool {
-	return !r.now && (!r.extra || r.s.trial.Grow || t.Status == model.Pipelined)
+	if r.now {
+		return false
+	}
+	return !r.extra || r.s.trial.Grow || t.Status == model.Pipelined
 }
 
 // recordUnplaced records why a task found no node. The first reason is kept. A task that is too large for every node is
@@ -242,13 +248,21 @@ func (r *round) undoPlacements(mark int) {
 	r.s.View.Rollback(mark)
 }
 
+// isBlockedByNodes reports whether the nodes, and not a limit of the queue, explain why the round failed. They do if they
+// are not merely too small and some of the tasks fit.
+func (r *round) isBlockedByNodes() bool {
+	switch r.nodeVerdict.Code {
+	case "", reason.TooLarge:
+		return false
+	}
+	return max(r.fit, len(r.placed)) > 0
+}
+
 // failureVerdict returns why the round failed.
 func (r *round) failureVerdict() explain.Verdict {
 	v := r.nodeVerdict
-	if v.Code == "" || r.queueVerdict.Code != "" && (max(r.fit, len(r.placed)) == 0 || v.Code == reason.TooLarge) {
-		if r.queueVerdict.Code != "" {
-			v = r.queueVerdict
-		}
+	if r.queueVerdict.Code != "" && !r.isBlockedByNodes() {
+		v = r.queueVerdict
 	}
 	if never, ok := r.s.NeverStarts(r.job); ok {
 		if v.Code == reason.TooLarge && never.Limit != nil { // pods of other shapes may be too large for other reasons

@@ -106,7 +106,8 @@ type nearest struct {
 }
 
 func (n *nearest) recordFit(d *model.Domain, fit int) {
-	if fit > n.fit || fit == n.fit && d != nil && n.domain != nil && d.Tier > n.domain.Tier {
+	isWider := d != nil && n.domain != nil && d.Tier > n.domain.Tier
+	if fit > n.fit || fit == n.fit && isWider {
 		n.domain, n.fit = d, fit
 	}
 }
@@ -200,7 +201,10 @@ func (r *round) placeUnits(partOf func(*model.Task) bool) {
 		if len(r.placed) > 0 && r.hasEnough() {
 			return
 		}
-		if r.filter != nil && !r.filter(t) || !partOf(t) || r.sub.done[t] || r.hasFailed(t) {
+		if !r.isSelected(t) || !partOf(t) {
+			continue
+		}
+		if r.sub.done[t] || r.hasFailed(t) {
 			continue
 		}
 		switch g := r.job.GroupOf(t); {
@@ -233,6 +237,12 @@ func (r *round) placeOne(t *model.Task) bool {
 // missingPods returns how many pods a group still lacks.
 func (r *round) missingPods(g *framework.Group) int { return max(g.MissingTasks()-r.sub.placed[g], 0) }
 
+// isHopeless reports whether a group of the same policy with n equal pods, or with fewer, found no nodes.
+func (r *round) isHopeless(g *framework.Group, n int) bool {
+	least, failed := r.sub.hopeless[g.Policy]
+	return failed && n >= least && len(g.Policy.Keys) > 0
+}
+
 // placeWholeGroup places the pods that a group lacks to its size, all or none.
 func (r *round) placeWholeGroup(g *framework.Group) bool {
 	n := r.missingPods(g)
@@ -245,7 +255,7 @@ func (r *round) placeWholeGroup(g *framework.Group) bool {
 	if len(tasks) < n {
 		return false
 	}
-	if least, failed := r.sub.hopeless[g.Policy]; failed && n >= least && len(g.Policy.Keys) > 0 && r.allSameShape(tasks) {
+	if r.isHopeless(g, n) && r.allSameShape(tasks) {
 		return false
 	}
 	if r.placeInGroup(g, tasks) {
