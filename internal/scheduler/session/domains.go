@@ -122,7 +122,10 @@ func (s *Session) PermittedTiers(spec *model.TopologySpec, held []model.NodeID, 
 		}
 	} else {
 		for _, d := range t.Domains {
-			if d.CanHoldGangs() && d.Tier <= limit && d.IsInOrBelow(from) && len(d.All) > 0 {
+			if !d.CanHoldGangs() || len(d.All) == 0 {
+				continue
+			}
+			if d.Tier <= limit && d.IsInOrBelow(from) {
 				domains = append(domains, d)
 			}
 		}

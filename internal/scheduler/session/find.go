@@ -24,7 +24,7 @@ func (s *Session) FindNode(j *framework.Job, t *model.Task) (node model.NodeID, 
 	if node, ok = s.Judge.BestNode(t.Shape); ok {
 		return node, false, true
 	}
-	if s.View.Releasing == 0 && !s.IsEvicting() || s.InForecast() { // in a forecast, what was being released is idle
+	if !s.expectsFreeResources() || s.InForecast() { // in a forecast, what was being released is idle
 		return model.NoNode, false, false
 	}
 	node, ok = s.Judge.BestNodeLater(t.Shape)

@@ -92,7 +92,10 @@ func (s *Session) beyondCapacity(j *framework.Job, capacity []float64, about exp
 // capacityOf returns the whole capacity that a verdict is about, by resource: of a queue or of the cluster; nil if the
 // verdict is about something else.
 func (s *Session) capacityOf(v *explain.Verdict) []float64 {
-	if v.Limit == nil || v.Limit.Quota != "" || v.Limit.Node || v.Limit.Resource == "" {
+	switch {
+	case v.Limit == nil, v.Limit.Resource == "":
+		return nil
+	case v.Limit.Quota != "", v.Limit.Node:
 		return nil
 	}
 	q := s.queueNamed(v.Limit.Queue)

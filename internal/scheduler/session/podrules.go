@@ -27,7 +27,7 @@ func (s *Session) findByRules(j *framework.Job, t *model.Task, near *interpod.Pr
 	if node, ok = s.bestByRules(j, t, near, rules, false); ok {
 		return node, false, true
 	}
-	if s.View.Releasing == 0 && !s.IsEvicting() {
+	if !s.expectsFreeResources() {
 		return model.NoNode, false, false
 	}
 	node, ok = s.bestByRules(j, t, near, rules, true)

@@ -60,7 +60,8 @@ func (s *Session) lowestLimits(tasks []*model.Task) []explain.Limit {
 // ExplainExceeded changes the verdict of a gang that does not fit, or exceeds its queue's share, if its minimum is more
 // than the capability of its queue or the capacity of the whole cluster.
 func (s *Session) ExplainExceeded(j *framework.Job, v *explain.Verdict) {
-	if !s.Rules.Gang || v.Code != reason.OverDeserved && (v.Code != reason.GangDoesNotFit || v.Limit != nil) {
+	lacksNodes := v.Code == reason.GangDoesNotFit && v.Limit == nil
+	if !s.Rules.Gang || v.Code != reason.OverDeserved && !lacksNodes {
 		return
 	}
 	if limits := s.beyondSmallQueues(j); len(limits) > 0 {

@@ -20,13 +20,16 @@ func (s *Session) RunWithin(d *model.Domain, f func()) {
 	s.Scope = before
 }
 
+// expectsFreeResources reports whether ending or evicted pods will free resources.
+func (s *Session) expectsFreeResources() bool { return s.View.Releasing > 0 || s.IsEvicting() }
+
 // findWithin is like find, but only inside the scope.
 func (s *Session) findWithin(j *framework.Job, t *model.Task) (node model.NodeID, later, ok bool) {
 	sc := s.Scope
 	if node, ok = s.bestWithin(sc, j, t, s.InForecast()); ok {
 		return node, false, true
 	}
-	if sc.Now || s.InForecast() || s.View.Releasing == 0 && !s.IsEvicting() {
+	if sc.Now || s.InForecast() || !s.expectsFreeResources() {
 		return model.NoNode, false, false
 	}
 	node, ok = s.bestWithin(sc, j, t, true)
@@ -109,7 +112,7 @@ func (s *Session) BestAmong(among []model.NodeID, j *framework.Job, t *model.Tas
 func (s *Session) SlotsByLeaf(shape *model.Shape) []int {
 	t := s.Tree.Topology
 	out := make([]int, len(t.Domains))
-	later := s.View.Releasing > 0 || s.IsEvicting() || s.InForecast()
+	later := s.expectsFreeResources() || s.InForecast()
 	ranking := s.Judge.RankingFor(shape, later, &s.Tree.View)
 	for rank, id := range s.View.Order {
 		if _, fits := ranking.ScoreAt(int32(rank)); fits {
@@ -139,7 +142,9 @@ func (s *Session) FittingPods(shape *model.Shape, id model.NodeID, later bool) i
 // onlyByDomain reports whether the rules only give points to HyperNodes.
 func onlyByDomain(rules []framework.NodeRule) bool {
 	for i := range rules {
-		if r := &rules[i]; r.ByDomain == nil || r.Allows != nil || r.Points != nil || r.Rank != nil {
+		r := &rules[i]
+		looksAtNodes := r.Allows != nil || r.Points != nil || r.Rank != nil
+		if r.ByDomain == nil || looksAtNodes {
 			return false
 		}
 	}
@@ -151,7 +156,7 @@ func (s *Session) findByDomain(t *model.Task, rules []framework.NodeRule) (node 
 	if node, ok = s.bestByDomain(t, rules, s.InForecast()); ok || s.InForecast() {
 		return node, false, ok
 	}
-	if s.View.Releasing == 0 && !s.IsEvicting() {
+	if !s.expectsFreeResources() {
 		return model.NoNode, false, false
 	}
 	node, ok = s.bestByDomain(t, rules, true)

@@ -71,7 +71,8 @@ func (s *Session) mayPreempt(taker, victim *framework.Job) bool {
 func addPreemptible(minimums, all *model.Vec, g *model.Gang) {
 	var held model.Vec
 	for _, t := range g.Tasks {
-		if (t.Status == model.Running || t.Status == model.Bound) && !t.IsProtected() && !t.Critical {
+		isOnNode := t.Status == model.Running || t.Status == model.Bound
+		if isOnNode && !t.IsProtected() && !t.Critical {
 			held.Add(t.Shape.Request)
 		}
 	}
