@@ -131,7 +131,10 @@ func (c *backfillers) collectGangs() (list []*framework.Job) {
 }
 
 // allowsPassing reports whether a queue admits gangs that pass its head.
-func allowsPassing(q *queue.Queue) bool { return q.Known && q.Open && reservation.AllowsBackfill(q) }
+func allowsPassing(q *queue.Queue) bool { return isOpen(q) && reservation.AllowsBackfill(q) }
+
+// isOpen reports whether a queue exists and accepts gangs.
+func isOpen(q *queue.Queue) bool { return q.Known && q.Open }
 
 // mayFit reports whether all nodes together have enough idle resources for a gang's request.
 func (c *backfillers) mayFit(j *framework.Job) bool {
@@ -210,7 +213,8 @@ func (c *backfillers) spreadTemplates(j *framework.Job, binds func(*reservation.
 // isRefused reports whether as few equal pods or fewer, bound by no other reservations, found no nodes.
 func (c *backfillers) isRefused(d *framework.Template, binds uint32) bool {
 	return slices.ContainsFunc(c.refused, func(o refusedParts) bool {
-		return o.Count <= d.Count && o.binds&^binds == 0 && slices.Equal(o.Request, d.Request) && slices.Equal(o.Placements, d.Placements)
+		isNoHarder := o.Count <= d.Count && o.binds&^binds == 0
+		return isNoHarder && slices.Equal(o.Request, d.Request) && slices.Equal(o.Placements, d.Placements)
 	})
 }
 

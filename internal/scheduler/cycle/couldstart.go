@@ -56,7 +56,7 @@ func (s *Cycle) CouldNeverStart(j *framework.Job) bool {
 
 // couldStartByLimits is CouldStart as far as it is known without placing the gang.
 func (s *Cycle) couldStartByLimits(j *framework.Job) (could, decided bool) {
-	if !j.In.Known || !j.In.Open {
+	if !isOpen(j.In) {
 		return false, true
 	}
 	switch s.Rules.CheckValid(j).Code {

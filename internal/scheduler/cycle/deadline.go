@@ -18,7 +18,11 @@ func (s *Cycle) FirstOverdue() *framework.Job {
 	var first time.Time
 	for _, j := range s.AllWaiting {
 		at := s.deadlineOf(j)
-		if at.IsZero() || s.Now.Before(at) || !j.IsAdmitted() || j.Need() == 0 || len(j.Pending) == 0 || !s.IsTryable(j) || !s.CouldStart(j) {
+		isOverdue := !at.IsZero() && !s.Now.Before(at)
+		if !isOverdue || !needsNodes(j) {
+			continue
+		}
+		if !s.IsTryable(j) || !s.CouldStart(j) {
 			continue
 		}
 		if s.overdue == nil || cmp.Or(at.Compare(first), framework.CompareByAge(j, s.overdue)) < 0 {
@@ -26,6 +30,11 @@ func (s *Cycle) FirstOverdue() *framework.Job {
 		}
 	}
 	return s.overdue
+}
+
+// needsNodes reports whether an admitted gang is below its minimum and has pods to place.
+func needsNodes(j *framework.Job) bool {
+	return j.IsAdmitted() && j.Need() > 0 && len(j.Pending) > 0
 }
 
 // deadlineOf returns the earliest deadline of the job; zero if it has no deadline.

@@ -107,7 +107,10 @@ func (s *Cycle) countAlone(j *framework.Job) (could, decided bool) {
 		return false, false
 	}
 	for i, shape := range shapes {
-		if len(shape.Ports) > 0 || shape.Slow || shape.Attached != nil || shape.Impossible || s.Neighbours.ProfileFor(first[i]) != nil || s.HasPolicyRestriction(j, first[i]) {
+		if needsMoreThanRequest(shape) || shape.Impossible {
+			return false, false
+		}
+		if s.Neighbours.ProfileFor(first[i]) != nil || s.HasPolicyRestriction(j, first[i]) {
 			return false, false
 		}
 	}

@@ -18,7 +18,8 @@ func (s *Cycle) UntriedHeads() []*framework.Job {
 	first := map[*queue.Queue][]*framework.Job{}
 	var order []*queue.Queue
 	for _, j := range s.AllWaiting {
-		if !j.Parked || j.IsBehindOthers() || !j.IsAdmitted() || j.Need() == 0 || len(j.Pending) == 0 || !j.In.Known || !j.In.Open {
+		wasTried := j.Parked && !j.IsBehindOthers()
+		if !wasTried || !needsNodes(j) || !isOpen(j.In) {
 			continue
 		}
 		heads, begun := first[j.In]

@@ -30,9 +30,19 @@ func (s *Cycle) WakeForNodes() {
 	}
 }
 
+// needsMoreThanRequest reports whether a node can lack something else than free resources for a task of a shape: a port
+// of the host, a volume or a device, or the pods that its affinity or spread rules demand.
+func needsMoreThanRequest(shape *model.Shape) bool {
+	return shape.Slow || shape.Attached != nil || len(shape.Ports) > 0
+}
+
 // GrownNodesHelp reports whether one of the nodes that grew could take a task of a shape.
 func (s *Cycle) GrownNodesHelp(shape *model.Shape) bool {
-	if s.Neighbours.Relieved || shape.Slow || shape.Attached != nil || len(shape.Ports) > 0 || s.Cluster.Shapes[shape.ID] != shape {
+	if s.Neighbours.Relieved || needsMoreThanRequest(shape) {
+		return true
+	}
+	isKnown := s.Cluster.Shapes[shape.ID] == shape
+	if !isKnown {
 		return true
 	}
 	for _, id := range s.View.Grown {

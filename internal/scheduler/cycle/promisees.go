@@ -62,8 +62,11 @@ func (s *Cycle) findPromisees(of promisedTo) (found promisees) {
 
 // hasPromiseOf reports whether a gang has a promise of a resource.
 func (s *Cycle) hasPromiseOf(j *framework.Job, index int) bool {
-	if j.IsAdmitted() && j.Status.Phase != j.Phase { // admitted in this cycle
+	if !j.IsAdmitted() {
+		return false
+	}
+	if j.Status.Phase != j.Phase { // admitted in this cycle
 		return j.MinResources.Get(index) > 0
 	}
-	return j.IsAdmitted() && j.Sums.Inqueue.Get(index) > 0 && (!j.HoldsPromise() || s.CouldStart(j))
+	return j.Sums.Inqueue.Get(index) > 0 && (!j.HoldsPromise() || s.CouldStart(j))
 }

@@ -14,14 +14,23 @@ func (s *Cycle) StarvingJobs() []*framework.Job {
 	}
 	s.starvingKnown = true
 	for _, j := range s.AllWaiting {
-		due := !j.AttackAt.IsZero() && !s.Now.Before(j.AttackAt)
-		if j.Parked && j.ReclaimStamp == s.ReclaimStamp && !due || j.Parked && j.Verdict.Code == "" {
+		if j.Parked && !s.mayEvictAgain(j) {
 			continue
 		}
 		j.ReclaimStamp, j.AttackAt = s.ReclaimStamp, time.Time{}
 		s.starving = append(s.starving, j)
 	}
 	return s.starving
+}
+
+// mayEvictAgain reports whether evictions may be tried again for a parked job.
+func (s *Cycle) mayEvictAgain(j *framework.Job) bool {
+	if j.Verdict.Code == "" {
+		return false
+	}
+	haveQueuesChanged := j.ReclaimStamp != s.ReclaimStamp
+	hasProtectionEnded := !j.AttackAt.IsZero() && !s.Now.Before(j.AttackAt)
+	return haveQueuesChanged || hasProtectionEnded
 }
 
 // MarkFirstAttack reports whether this is the first attempt in this cycle to evict pods for a job.

@@ -12,13 +12,16 @@ import (
 func (s *Cycle) StrictGangs(inside bool) []*framework.Job {
 	heads := map[*queue.Queue]*framework.Job{} // the first parked gang
 	for _, j := range s.AllWaiting {
-		if j.In.Fifo && j.Parked && j.HasTurn(inside) && (heads[j.In] == nil || s.Rules.CompareJobs(j, heads[j.In]) < 0) {
+		if !j.In.Fifo || !j.Parked || !j.HasTurn(inside) {
+			continue
+		}
+		if head := heads[j.In]; head == nil || s.Rules.CompareJobs(j, head) < 0 {
 			heads[j.In] = j
 		}
 	}
 	moved := map[*queue.Queue]bool{}
 	for _, j := range s.Ready {
-		if j.In.Fifo && (j.HasTurn(inside) || inside && (j.IsAdmitted() || !s.Enqueues) && j.WantsMore()) { // gangs that want more than their minimum wait, too
+		if j.In.Fifo && s.takesPartInTurn(j, inside) {
 			moved[j.In] = true
 		}
 	}
@@ -32,13 +35,28 @@ func (s *Cycle) StrictGangs(inside bool) []*framework.Job {
 				out = append(out, j)
 			}
 		case inside && j.WantsBeyondMinimum() && j.IsBehindOthers():
-			// The order may have changed, too. With its minimum the gang is not a head.
-			if head == nil || moved[j.In] || !s.BlocksOthers(head) || s.Rules.CompareJobs(head, j) > 0 {
+			if moved[j.In] || !s.isBlockedBy(head, j) {
 				out = append(out, j)
 			}
 		}
 	}
 	return out
+}
+
+// takesPartInTurn reports whether a ready gang of a strict queue is tried among those that inside selects. Gangs that
+// want more than their minimum wait for their turn, too.
+func (s *Cycle) takesPartInTurn(j *framework.Job, inside bool) bool {
+	if j.HasTurn(inside) {
+		return true
+	}
+	mayBePlaced := j.IsAdmitted() || !s.Enqueues
+	return inside && mayBePlaced && j.WantsMore()
+}
+
+// isBlockedBy reports whether a gang that wants more than its minimum waits for the first parked gang of its strict
+// queue, if there is one. With its minimum the gang is not itself that first gang, and the order may have changed.
+func (s *Cycle) isBlockedBy(head, j *framework.Job) bool {
+	return head != nil && s.BlocksOthers(head) && s.Rules.CompareJobs(head, j) <= 0
 }
 
 // ResumeGang makes a gang ready that was not tried because others came before it. It reports whether it did.
@@ -55,7 +73,11 @@ func (s *Cycle) ResumeGang(j *framework.Job) bool {
 // BlocksOthers reports whether the other gangs of a strict queue must wait for a gang that has not started. It is false
 // if the gang could not start even on an empty cluster.
 func (s *Cycle) BlocksOthers(j *framework.Job) bool {
-	if !j.In.Fifo || j.IsAdmitted() && j.IsSatisfied() || j.Verdict.IsNeverPossible() {
+	if !j.In.Fifo {
+		return false
+	}
+	hasStarted := j.IsAdmitted() && j.IsSatisfied()
+	if hasStarted || j.Verdict.IsNeverPossible() {
 		return false
 	}
 	asked := j.MinResources
@@ -79,5 +101,9 @@ func exceedsCapability(asked model.Request, q *queue.Queue) bool {
 
 // BlocksUntilCreated reports whether the other gangs of a strict queue wait for a gang whose pods may still be created.
 func (s *Cycle) BlocksUntilCreated(j *framework.Job) bool {
-	return j.In.Fifo && j.IsAdmitted() && j.Verdict.Code == reason.NotEnoughPods && s.mayStillArrive(j) && s.templatesFit(j)
+	if !j.In.Fifo || !j.IsAdmitted() {
+		return false
+	}
+	lacksPods := j.Verdict.Code == reason.NotEnoughPods
+	return lacksPods && s.mayStillArrive(j) && s.templatesFit(j)
 }
