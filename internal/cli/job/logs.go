@@ -352,7 +352,7 @@ func hasStarted(status *corev1.ContainerStatus) bool {
 	return now.Running != nil || now.Terminated != nil || last.Terminated != nil
 }
 
-// logSources returns the containers of a pod that have logs, and a note about each container that has none.
+// logSources returns the containers of a pod that have logs, and a note about each container without logs.
 func (o *logsOptions) logSources(pod *corev1.Pod) (found []source, notes []string) {
 	statuses := append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
 	short := o.of + shortPod(o.job.Name, pod.Name)

@@ -134,7 +134,7 @@ func labelWidth(job *batchv1alpha1.Job) int {
 	return width
 }
 
-// noLogsError returns the error for pods without logs; the notes say why each of them has none.
+// noLogsError returns the error for pods without logs; the notes give the reason for each of them.
 func (s *streamer) noLogsError(notes []string) error {
 	logs := s.o.f.CommandText("job logs " + s.o.job.Name)
 	if s.o.previous {

@@ -175,7 +175,7 @@ func (o *options) rejectExisting(ctx context.Context, object cli.FileObject) err
 		"%s %q already exists in namespace %q (%s): this one would be rejected", strings.ToLower(object.Object.GetKind()), name, namespace, cmp.Or(phase, string(batchv1alpha1.Pending)))
 }
 
-// plannedGroupOf returns the planned PodGroup of a pod in the files, or "" if it has none.
+// plannedGroupOf returns the planned PodGroup of a pod in the files, or "" for a pod without a PodGroup.
 func (w *writer) plannedGroupOf(namespace, pod string) string {
 	for _, object := range w.objects {
 		if !isKind(object, podKind) || object.Object.GetNamespace() != namespace || cmp.Or(object.Object.GetName(), object.Object.GetGenerateName()) != pod {

@@ -16,7 +16,7 @@ type Ending struct {
 	At   time.Time
 	Task *model.Task
 	Node model.NodeID
-	// Queue is the queue that the task counts in; nil if there is none.
+	// Queue is the queue that the task counts in; nil if it counts in no queue.
 	Queue *queue.Queue
 	// Leaving is true if its resources are already being released, Promised if it holds only a promise of resources.
 	Leaving, Promised bool

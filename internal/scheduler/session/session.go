@@ -2,7 +2,7 @@
 // they registered, and the search for nodes by all rules.
 //
 //	In:   model.Cluster (read only), now, rules
-//	Out:  decision.Decisions; the node for a task, or the reason why there is none
+//	Out:  decision.Decisions; the node for a task, or the reason why no node fits
 //
 // Packages placement, reservation and cycle build on it, in this order, and each contains the one before.
 //

@@ -14,7 +14,7 @@ const maxPlaces = 5000
 // morePodsAfter is the delay of the next plan if a plan creates only some of the wanted pods.
 const morePodsAfter = 50 * time.Millisecond
 
-// missingPlaces returns the places of a task that need a pod but have none, in the order of their indices.
+// missingPlaces returns the places of a task that lack a pod, in the order of their indices.
 func (b *builder) missingPlaces(task int) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
 		for i := range b.job.Spec.Tasks[task].Replicas {
@@ -31,7 +31,7 @@ func (b *builder) firstMissingPlaces(task, most int) []Place {
 	return collectFirst(b.missingPlaces(task), most)
 }
 
-// hasMissingPod reports whether a task has a place that needs a pod but has none.
+// hasMissingPod reports whether a task has a place that lacks a pod.
 func (b *builder) hasMissingPod(task int) bool { return len(b.firstMissingPlaces(task, 1)) > 0 }
 
 // collectFirst returns the first values of a sequence, up to the given number.

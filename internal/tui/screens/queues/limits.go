@@ -17,7 +17,7 @@ import (
 //
 //	weight=4 guarantee=nvidia.com/gpu=64 deserved=nvidia.com/gpu=256 capability=-
 //
-// Commas separate the amounts of a limit; "-" means that there is none.
+// Commas separate the amounts of a limit; "-" means no limit.
 type limits map[string]string
 
 // limitNames lists the limits in the order in which they are shown for editing.
