@@ -65,12 +65,6 @@ func LoadSettings(d Dir) (Settings, bool, error) {
 
 func (s Settings) saveSettings() error { return writeJSON(s.Dir.settingsFile(), s) }
 
-// DefaultNodes returns one process node with the machine's capacity.
-func DefaultNodes() []nodespec.Node {
-	nodes, _ := nodespec.ExpandSpecs([]nodespec.Spec{{Kind: nodespec.KindProcess}}, nil)
-	return nodes
-}
-
 // wasEphemeral reports whether the directory belongs to an ephemeral cluster whose process was killed before it could
 // remove the directory.
 func wasEphemeral(d Dir) bool {

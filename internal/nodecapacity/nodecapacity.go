@@ -2,7 +2,6 @@ package nodecapacity
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,17 +58,6 @@ func RemainingAmounts(has Amounts, held *Amounts) Amounts {
 	}
 	left.Add(counted, -1)
 	return left
-}
-
-// DeviceNames returns the devices that any node has, sorted.
-func DeviceNames(rooms []Room) []corev1.ResourceName {
-	names := map[corev1.ResourceName]bool{}
-	for i := range rooms {
-		for name := range rooms[i].Has.Devices {
-			names[name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
 }
 
 // IsReady reports whether a node's Ready condition is true.

@@ -194,14 +194,3 @@ func overwriteFile(path, text string) error {
 	}
 	return file.Truncate(int64(len(text)))
 }
-
-// MissingFeatures returns a sentence about each feature that this machine does not permit. It is empty if everything is
-// permitted.
-func MissingFeatures() []string {
-	scratch, err := os.MkdirTemp("", "vc-limits-")
-	if err != nil {
-		return []string{"no temporary directory: " + err.Error()}
-	}
-	defer os.RemoveAll(scratch)
-	return sandbox.DetectPermitted(scratch).Missing
-}

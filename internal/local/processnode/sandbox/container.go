@@ -241,9 +241,6 @@ func (c *Container) Root() shim.Root {
 	return c.root
 }
 
-// InitProcessID returns the init's process ID on the machine.
-func (c *Container) InitProcessID() int { return c.init.Pid }
-
 // Exec starts an additional process in the container.
 func (c *Container) Exec(process shim.Process, files Files) (*Process, error) {
 	c.mu.Lock()
