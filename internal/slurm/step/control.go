@@ -173,10 +173,11 @@ func requestOwnJob(ctx context.Context) (*here, *jobAnswer, error) {
 
 // matchesID reports whether id identifies this job by its number, by array number and index, or by its name.
 func (j *jobAnswer) matchesID(id string) bool {
-	if j.Pod.ArrayIndex >= 0 && id == j.Pod.JobID+"_"+strconv.Itoa(j.Pod.ArrayIndex) {
-		return true
+	number := j.Pod.JobID
+	if j.Pod.ArrayIndex >= 0 {
+		number += "_" + strconv.Itoa(j.Pod.ArrayIndex)
 	}
-	return id == j.Pod.SlurmJobID() || id == j.Pod.Job || j.Pod.ArrayIndex < 0 && id == j.Pod.JobID
+	return slices.Contains([]string{number, j.Pod.SlurmJobID(), j.Pod.Job}, id)
 }
 
 func foreignJobError(id string, job *jobAnswer) error {

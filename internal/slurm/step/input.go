@@ -20,7 +20,7 @@ func (r *runner) feedInput() {
 	}
 	from := io.Reader(os.Stdin)
 	mode := r.options.input
-	if _, err := strconv.Atoi(mode); err != nil && mode != "" && mode != "all" && !r.options.pty {
+	if namesInputFile(mode) && !r.options.pty {
 		file, err := os.Open(mode)
 		if err != nil {
 			r.printNotice("error: Could not open stdin file " + mode + ": " + systemReason(err).Error())
@@ -30,6 +30,13 @@ func (r *runner) feedInput() {
 		}
 	}
 	go pumpInput(from, readers)
+}
+
+// namesInputFile reports whether a value of --input is the name of a file, not "all" or the number of a task.
+func namesInputFile(mode string) bool {
+	_, err := strconv.Atoi(mode)
+	isTask := err == nil
+	return mode != "" && mode != "all" && !isTask
 }
 
 type eof struct{}

@@ -53,12 +53,18 @@ func loginShell(script string) string {
 	line, is := strings.CutPrefix(line, "#!")
 	words := strings.Fields(line)
 	at := slices.IndexFunc(words, func(word string) bool { return slices.Contains(shells, filepath.Base(word)) })
-	if !is || at < 0 || !slices.ContainsFunc(words[at+1:], func(word string) bool {
-		return word == "--login" || strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.Contains(word, "l")
-	}) {
+	if !is || at < 0 || !slices.ContainsFunc(words[at+1:], isLoginOption) {
 		return ""
 	}
 	return filepath.Base(words[at])
+}
+
+// isLoginOption reports whether an option of a shell is --login or contains the letter for it.
+func isLoginOption(word string) bool {
+	if strings.HasPrefix(word, "--") {
+		return word == "--login"
+	}
+	return strings.HasPrefix(word, "-") && strings.Contains(word, "l")
 }
 
 // quoteWord returns a word in single quotes for a shell.

@@ -51,7 +51,8 @@ func parseRanks(text string) ([]rankRange, error) {
 		}
 		from, err := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
-		if err != nil || err2 != nil || from < 0 || to < from {
+		isNumber := err == nil && err2 == nil && from >= 0
+		if !isNumber || to < from {
 			return nil, fmt.Errorf("%q is not a list of tasks: use 0-3,5 or *", text)
 		}
 		ranks = append(ranks, rankRange{from, to})

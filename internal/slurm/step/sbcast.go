@@ -272,7 +272,10 @@ func joinErrors(problems []error) error {
 func isOwnSbcast(args []string) func(*here) bool {
 	return func(h *here) bool {
 		p, err := SbcastTable.ParseArguments(args)
+		if err != nil || isInformationRequest(p) {
+			return true
+		}
 		id, given := p.LastValue("jobid")
-		return err != nil || isInformationRequest(p) || !given || h.mayBeOwnID(id)
+		return !given || h.mayBeOwnID(id)
 	}
 }

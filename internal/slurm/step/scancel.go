@@ -51,7 +51,8 @@ func RunScancel(ctx context.Context, args []string) int {
 			return reportError("scancel", foreignJobError(id, job))
 		}
 		r := request{End: &endRequest{Cancel: true}}
-		if signalled || step != "" || p.Has("batch") || p.Has("full") {
+		toPart := step != "" || p.Has("batch") || p.Has("full")
+		if signalled || toPart {
 			if r.Signal, err = newSignalRequest(cmp.Or(text, "TERM"), step, p.Has("batch"), p.Has("full")); err != nil {
 				return reportError("scancel", err)
 			}

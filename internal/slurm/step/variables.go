@@ -38,7 +38,11 @@ func FromEnvironment(lookup func(name string) (value string, set bool)) []getopt
 	var all []getopt.Given
 	for _, v := range heeded {
 		value, set := lookup(v.name)
-		if !set || v.isSwitch && !getopt.IsSwitchedOn(value) || !v.isSwitch && value == "" {
+		hasEffect := value != ""
+		if v.isSwitch {
+			hasEffect = getopt.IsSwitchedOn(value)
+		}
+		if !set || !hasEffect {
 			continue
 		}
 		given := getopt.Given{Name: v.option, As: v.name}
@@ -62,7 +66,8 @@ func ineffectiveVariables(p getopt.Parsed, lookup func(string) (string, bool), g
 		value, set := lookup(v.name)
 		entry := v.name + "=" + value
 		asItIs := slices.Contains(fine[v.option], value) || slices.Contains([]string{"", "none"}, strings.ToLower(value))
-		if set && !asItIs && !p.Has(v.option) && !slices.Contains(given, entry) {
+		isOverridden := p.Has(v.option) || slices.Contains(given, entry)
+		if set && !asItIs && !isOverridden {
 			all = append(all, entry)
 		}
 	}

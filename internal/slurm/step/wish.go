@@ -19,7 +19,9 @@ func (w *wish) chooseNodes(used []int, cpus int, free [][]int) []int {
 			break
 		}
 		at := len(nodes)
-		if w.overlap || used[node]+w.counts[at]*w.cpus <= cpus && (w.gpus == nil || w.gpus[at] <= len(free[node])) {
+		hasProcessors := used[node]+w.counts[at]*w.cpus <= cpus
+		hasAccelerators := w.gpus == nil || w.gpus[at] <= len(free[node])
+		if w.overlap || hasProcessors && hasAccelerators {
 			nodes = append(nodes, node)
 		}
 	}
