@@ -8,11 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/action/allocate"
 	"github.com/vc-batch/vc/internal/scheduler/action/backfill"
 	"github.com/vc-batch/vc/internal/scheduler/action/enqueue"
-	"github.com/vc-batch/vc/internal/scheduler/action/gangpreempt"
-	"github.com/vc-batch/vc/internal/scheduler/action/gangreclaim"
-	"github.com/vc-batch/vc/internal/scheduler/action/preempt"
-	"github.com/vc-batch/vc/internal/scheduler/action/reclaim"
-	"github.com/vc-batch/vc/internal/scheduler/action/shuffle"
+	"github.com/vc-batch/vc/internal/scheduler/action/evictions"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/policy/binpack"
@@ -47,11 +43,11 @@ var actions = map[string]cycle.Action{
 	"enqueue":     enqueue.Action{},
 	"allocate":    allocate.Action{},
 	"backfill":    backfill.Action{},
-	"shuffle":     shuffle.Action{},
-	"reclaim":     reclaim.Action{},
-	"preempt":     preempt.Action{},
-	"gangpreempt": gangpreempt.Action{},
-	"gangreclaim": gangreclaim.Action{},
+	"shuffle":     evictions.Shuffle,
+	"reclaim":     evictions.Reclaim,
+	"preempt":     evictions.Preempt,
+	"gangpreempt": evictions.GangPreempt,
+	"gangreclaim": evictions.GangReclaim,
 }
 
 // Builder returns a policy for its entry in the configuration. It reports invalid settings to warn.

@@ -1,0 +1,36 @@
+package evictions
+
+import "github.com/vc-batch/vc/internal/scheduler/config"
+
+// The documentation of the actions' settings.
+var (
+	preemptManual = config.Manual{
+		Text: "Evicts pods of the same queue to make room for a gang. Policies (priority, drf, tdm) decide which gangs may lose pods. It evicts as few as possible, and none unless the gang then starts.",
+		Arguments: []config.Option{
+			{Key: "predicateErrorCacheEnable", Default: "true", Text: "pods that schedule alike are always evaluated once", Idle: true},
+			{Key: "enableTopologyAwarePreemption", Default: "false", Text: "affinity and spread are always evaluated without the victims", Idle: true},
+			{Key: "topologyAwarePreemptWorkerNum", Default: "16", Text: "eviction decisions are computed on a single core", Idle: true},
+			{Key: "minCandidateNodesPercentage", Default: "10", Text: "every node is evaluated", Idle: true},
+			{Key: "minCandidateNodesAbsolute", Default: "1", Text: "every node is evaluated", Idle: true},
+			{Key: "maxCandidateNodesAbsolute", Default: "100", Text: "every node is evaluated", Idle: true},
+		},
+	}
+	reclaimManual = config.Manual{
+		Text: "Evicts pods of queues that use more than their deserved share to make room for a gang of another queue (proportion, capacity, drf with enableHierarchy).",
+	}
+	gangPreemptManual = config.Manual{
+		Text:      "Evicts pods of the same queue to make room for a gang, one gang at a time, and within one HyperNode if the gang has a network topology.",
+		Arguments: byGangArguments,
+	}
+	gangReclaimManual = config.Manual{
+		Text:      "Evicts pods of queues that use more than their deserved share to make room for a gang, one gang at a time, and within one HyperNode if the gang has a network topology.",
+		Arguments: byGangArguments,
+	}
+	shuffleManual = config.Manual{
+		Text: "Evicts pods without a waiting gang, where policies request it (tdm, rescheduling, gang).",
+	}
+	byGangArguments = []config.Option{
+		{Key: "maxDomains", Default: "8", Text: "maximum number of HyperNodes in which evictions are tried"},
+		{Key: "allowWholeBundle", Default: "true", Text: "false: gangs lose only pods beyond their minimum"},
+	}
+)
