@@ -48,8 +48,8 @@ func newUp(run func(context.Context, *upOptions) error) *cobra.Command {
 		Use:   "up",
 		Short: "Start the cluster",
 		Long: `Start the cluster and keep it running until it is stopped, or, with --detach,
-return when everything is ready. What is not said by a flag is as in the last
-run; in the first run there is one process node, sized as this machine.
+return when everything is ready. Settings without a flag are those of the last
+run; the first run has one process node with the size of this machine.
 
 A file for --nodes-file is a YAML list:
   - {name: 192.168.23.24, kind: process, cpu: 3920m, memory: 6265300Ki}

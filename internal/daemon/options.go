@@ -40,7 +40,7 @@ type Options struct {
 	LeaderElect bool
 	// LeaseNamespace is the namespace of the leases. Empty means Namespace.
 	LeaseNamespace string
-	// The times of leader election. Zero means 15 s, 10 s and 2 s.
+	// LeaseDuration, RenewDeadline and RetryPeriod are the times of leader election. Zero means 15 s, 10 s and 2 s.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 
 	// SchedulerConf is the path of volcano-scheduler.conf. Empty means the built-in configuration. The file is read

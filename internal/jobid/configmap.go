@@ -39,7 +39,7 @@ func (c ConfigMap) Load(ctx context.Context) (Mark, error) {
 	return Mark{Value: value, Version: stored.ResourceVersion, Missing: err != nil || value < 0}, nil //nolint:nilerr // what cannot be read is as good as missing
 }
 
-// Swap writes the mark.
+// Swap stores a new mark in the ConfigMap. It fails if the ConfigMap has changed since the old mark was read.
 func (c ConfigMap) Swap(ctx context.Context, old Mark, to int64) (Mark, error) {
 	stored := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: keys.JobIDsName, ResourceVersion: old.Version},

@@ -48,7 +48,7 @@ func (s *Sheet) ObjectOf(event *corev1.Event) string {
 	switch {
 	case about.UID == s.Job.UID:
 		return "job"
-	case about.Kind == "PodGroup": // also of earlier runs
+	case about.Kind == "PodGroup": // includes those of earlier runs
 		return "pod group"
 	}
 	return ShortPod(s.Job.Name, about.Name)

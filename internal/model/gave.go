@@ -57,5 +57,5 @@ func (c *Cluster) isGangGone(uid types.UID) bool {
 	return g == nil || g.Status.Phase == schedulingv1beta1.PodGroupCompleted
 }
 
-// HasLostByShare reports whether the gang ever lost resources because of an order of shares.
+// HasLostByShare reports whether pods of the gang were ever evicted because another gang or queue had a smaller share.
 func (g *Gang) HasLostByShare() bool { return len(g.gave) > 0 }

@@ -71,7 +71,7 @@ func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
 		if target == nil {
 			if term.Job.ID > 0 {
 				errs = append(errs, field.Invalid(at, term.String(), fmt.Sprintf(
-					"there is no job %d: vcctl job list shows the numbers; a job that is not there yet can be named", term.Job.ID)))
+					"there is no job %d: vcctl job list shows the numbers; to depend on a job that does not exist yet, use its name", term.Job.ID)))
 			}
 			continue
 		}

@@ -31,7 +31,7 @@ func TestArgumentsOfPluginsThatAreWrong(t *testing.T) {
 		"no value":                     {pluginsOf("hcclrank", "--master"), "spec.plugins[hcclrank][0]", "argument --master needs a value: --master=VALUE"},
 		"an empty name":                {pluginsOf("hcclrank", "--master="), "spec.plugins[hcclrank][0]", "must be a name"},
 		"a path that is none":          {pluginsOf("ssh", "--ssh-key-file-path=.ssh"), "spec.plugins[ssh][0]", "a path that begins with /"},
-		"ray without its head":         {pluginsOf("ray"), "spec.plugins[ray]", `no task is named "head", and the other tasks join Ray's head: specify its task with --head`},
+		"ray without its head":         {pluginsOf("ray"), "spec.plugins[ray]", `no task is named "head" to run Ray's head, which the other tasks join: name its task with --head`},
 		"mpi without its master":       {pluginsOf("mpi", "--master=boss"), "spec.plugins[mpi]", `The specified mpi master task was not found: no task is named "boss"`},
 		"ray's Service with too long a name": {func(j *Job) {
 			j.Name, j.Spec.Tasks[0].Name, j.Spec.Tasks[1].Name = strings.Repeat("x", 55), "m", "w"

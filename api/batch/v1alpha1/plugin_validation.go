@@ -45,7 +45,7 @@ func validatePlugins(job *Job, path *field.Path) field.ErrorList {
 func validateRay(job *Job, arguments PluginArguments, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if head := arguments.String("head"); !job.hasTask(head) {
-		errs = append(errs, field.Invalid(at, head, fmt.Sprintf("no task is named %q, and the other tasks join Ray's head: specify its task with --head", head)))
+		errs = append(errs, field.Invalid(at, head, fmt.Sprintf("no task is named %q to run Ray's head, which the other tasks join: name its task with --head", head)))
 	}
 	if service := job.Name + RayHeadSuffix; len(service) > validation.DNS1035LabelMaxLength {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), job.Name, fmt.Sprintf(

@@ -75,7 +75,7 @@ func (f *flags) bindFlags(fs *pflag.FlagSet, p parts) {
 			strings.Join(controllers.Names(), ", "))
 		fs.IntVar(&f.maxRequeue, "max-requeue-num", job.DefaultMaxRequeue, "number of times that the API server may reject a job's pods as invalid before the job is terminated; negative: no limit")
 		fs.IntVar(&f.cronWorkers, "worker-threads-for-cronjob", 3, "number of CronJobs that are processed concurrently")
-		fs.BoolVar(&f.inherit, "inherit-owner-annotations", true, "give PodGroups of plain pods the annotations volcano.sh/... of their ReplicaSet, StatefulSet, DaemonSet or Job")
+		fs.BoolVar(&f.inherit, "inherit-owner-annotations", true, "copy the annotations volcano.sh/... to the PodGroup of a plain pod from its ReplicaSet, StatefulSet, DaemonSet or Job")
 		fs.StringVar(&f.listsAddress, "lists-address", "", "listen address for lists of jobs from memory, for squeue; without it, lists are not served")
 		fs.StringVar(&f.listsService, "lists-service", "", "NAMESPACE/NAME of the service of these lists for the API server; without it, the API server must run on this machine")
 	}

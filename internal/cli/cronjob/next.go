@@ -32,8 +32,8 @@ func nextScheduleTime(c cronJob, now time.Time) (next time.Time, why string) {
 	return nextTimeAfter(c, now, now)
 }
 
-// nextTimeAfter returns the first time in the schedule that is after moment, as seen at the time now. The controller
-// counts the intervals of @every from the last scheduled time or, before the first one, from the creation time.
+// nextTimeAfter returns the first scheduled time after moment, given the current time. The controller counts the
+// intervals of @every from the last scheduled time or, before the first one, from the creation time.
 func nextTimeAfter(c cronJob, now, moment time.Time) (next time.Time, why string) {
 	schedule, err := batchv1alpha1.ParseSchedule(c.Spec.Schedule)
 	if err != nil {

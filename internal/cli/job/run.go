@@ -347,7 +347,7 @@ func (o *runOptions) warnAboutManyPods(objects []cli.FileObject) {
 			pods += int64(job.Spec.Tasks[i].Replicas)
 		}
 		if pods >= manyPods {
-			o.f.Warnf("job %q has %d pods, and each is an object in the cluster; if this is a mistake: %s", job.Name, pods, o.f.CommandText("job delete "+job.Name))
+			o.f.Warnf("job %q creates %d pods, which is unusually many; if this is a mistake: %s", job.Name, pods, o.f.CommandText("job delete "+job.Name))
 		}
 	}
 }

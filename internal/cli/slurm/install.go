@@ -66,7 +66,7 @@ func newLinks(f *cli.Factory, run func(*linkOptions, context.Context) error, cmd
 	cmd.Args = cli.NoArgs(f)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.dir == "" {
-			return cli.UsageError(f, cmd, "--dir is missing: specify the directory of the links")
+			return cli.UsageError(f, cmd, "--dir is missing: specify the directory in which to create the links")
 		}
 		if err := o.dryRun.Validate(); err != nil {
 			return err

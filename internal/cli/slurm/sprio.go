@@ -137,7 +137,7 @@ var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
 	{Long: "noheader", Short: 'n', Help: "Do not print the header", Group: looks},
 	{Long: "header", Short: 'h', Hidden: true, Alias: "noheader"},
 	{Long: "long", Short: 'l', Help: "Print more columns", Group: looks},
-	{Long: "partition", Short: 'm', NoEffect: true, Help: "No effect: an account is a partition", Group: looks},
+	{Long: "partition", Short: 'm', NoEffect: true, Help: "No effect: accounts and partitions are both queues", Group: looks},
 	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns to print: Account,FairShare%12", Group: looks},
 	{Long: "parsable", Short: 'p', Help: "Print | after each column", Group: looks},
 	{Long: "parsable2", Short: 'P', Help: "Print | between columns", Group: looks},

@@ -70,7 +70,7 @@ func parseConfig(text string) (settings, field.ErrorList) {
 	var f file
 	root := field.NewPath(ConfigKey)
 	if err := yaml.UnmarshalStrict([]byte(text), &f); err != nil {
-		return settings{}, field.ErrorList{field.Invalid(root, "", fmt.Sprintf("is not the YAML of a configuration: %v; "+
+		return settings{}, field.ErrorList{field.Invalid(root, "", fmt.Sprintf("is not a valid configuration: %v; "+
 			"it is a list networkTopologyDiscovery of source, enabled, interval, credentials and config", err))}
 	}
 	var s settings

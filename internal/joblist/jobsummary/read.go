@@ -174,7 +174,7 @@ func (d *decoder) decodeBytes(number protowire.Number, value []byte) error {
 // decodeTermination stores the termination messages of the last pod's containers.
 func (d *decoder) decodeTermination(text []byte) error {
 	if len(d.entry.Pods) == 0 {
-		return errors.New("something was said, and there is no pod")
+		return errors.New("a termination message without a pod")
 	}
 	s := &d.entry.Pods[len(d.entry.Pods)-1].Status
 	for _, statuses := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {

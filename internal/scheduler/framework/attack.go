@@ -58,7 +58,8 @@ type Guard struct {
 	Out func(victims []*model.Task, sign int)
 }
 
-// Entitlement permits evicting victims for some kinds of attacks. It belongs to a tier.
+// Entitlement is the permission of a policy to evict victims, for the kinds of eviction that it names. It belongs to a
+// tier.
 type Entitlement struct {
 	Tier int
 	// For reports whether the entitlement applies to an attack.

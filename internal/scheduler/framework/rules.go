@@ -201,7 +201,7 @@ func (r *Rules) MayAllocate(q *queue.Queue, asked model.Request) explain.Verdict
 	return explain.Verdict{}
 }
 
-// MustWait returns the reason why a queue that may hold the requested amount in addition may not hold it yet.
+// MustWait returns the reason why a queue must wait before it takes a request, although its limits permit it.
 func (r *Rules) MustWait(q *queue.Queue, asked model.Request) explain.Verdict {
 	for _, f := range r.Startable {
 		if v := f(q, asked); v.Code != "" {

@@ -34,7 +34,7 @@ type EndingLog struct {
 	hasChanged []model.NodeID
 }
 
-// updateFrom updates the log from the model at a time.
+// updateFrom updates the log from the current state of the model.
 func (l *EndingLog) updateFrom(s *session.Session) {
 	c := s.Cluster
 	if len(l.changed) < c.Nodes.Len() {

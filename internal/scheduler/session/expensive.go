@@ -5,8 +5,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
-// splitExpensive separates the rules whose Allows is expensive. They are called last, for the best candidate first. If
-// points depend on the set of candidates, all rules must be evaluated at once, and no rule is separated.
+// splitExpensive separates the rules whose Allows is expensive. They are called after all other rules, for candidates in
+// descending order of points. If points depend on the set of candidates, every rule must be called before points are
+// added, so no rule is separated.
 func splitExpensive(rules []framework.NodeRule, j *framework.Job, t *model.Task) (cheap, expensive []framework.NodeRule) {
 	for i := range rules {
 		if rules[i].Expensive != nil && rules[i].Expensive(j, t) {

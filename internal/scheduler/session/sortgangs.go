@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// SortGangs sorts gangs in the order of queues, and of gangs in each queue.
+// SortGangs sorts gangs by the order of their queues and, within a queue, by the order of gangs.
 func (s *Session) SortGangs(gangs []*framework.Job) {
 	byQueue, queues := map[*queue.Queue][]*framework.Job{}, []*queue.Queue(nil)
 	for _, j := range gangs {

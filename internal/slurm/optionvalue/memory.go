@@ -52,7 +52,7 @@ func ParseMemory(text string) (MiB, error) {
 	return MiB(n), nil
 }
 
-// maxScaled is the largest number with a suffix.
+// maxScaled is the largest number that may be followed by a unit.
 const maxScaled = 1e17
 
 func multiplyChecked(n, factor int64) (int64, error) {

@@ -146,8 +146,8 @@ type signalRequest struct {
 	Batch bool `json:"batch,omitempty"`
 	Steps bool `json:"steps,omitempty"`
 	Step  int  `json:"step"`
-	// Now sends the signal before the response is sent. It is set if the process that sends the request does not
-	// receive the signal.
+	// Now requests that the signal is sent before the response. It is set if the signal does not reach the process that
+	// waits for the response.
 	Now bool `json:"now,omitempty"`
 }
 

@@ -157,7 +157,7 @@ var about = map[string]string{
 	"dark":          "the colours of Okabe and Ito on a dark background; they can be distinguished with any kind of colour blindness",
 	"light":         "the same hues, dark enough for a white background; colours that may look alike are also bold or underlined",
 	"mono":          "no colours: bold, faint, reversed. Used if `NO_COLOR` is set or the terminal has no colours",
-	"high-contrast": "bold and bright, underlined headings and keys",
+	"high-contrast": "headings and keys in bold, bright and underlined text",
 	"colorblind":    "like dark, with failures also underlined",
 }
 

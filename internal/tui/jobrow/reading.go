@@ -28,9 +28,9 @@ type Reading struct {
 	err   error
 }
 
-// standing identifies the state of a job: its row, the number of its events, and the start of the last working
-// connection. If any of these changes, the data is requested again. This includes data that was missed while the
-// connection was lost.
+// standing is the version of a job's data: its row, the number of its events, and the start of the current connection. If
+// any of these changes, the data is requested again. The start of the connection is part of it, so that changes during
+// an outage are not missed.
 type standing struct {
 	row  *snapshot.Job
 	told int32

@@ -53,7 +53,7 @@ func (b *builder) retryRefused() {
 	if first == nil {
 		return
 	}
-	text := b.causeOfMember(first).text + "; it is made again"
+	text := b.causeOfMember(first).text + "; it will be created again"
 	if b.refused > 1 {
 		text += fmt.Sprintf(", and %d more", b.refused-1)
 	}

@@ -106,7 +106,7 @@ func TestWhatIsSaidOfARefusedPod(t *testing.T) {
 	in.Pods = nil
 	in.pod("w", 1, corev1.PodFailed, saidOf("OutOfcpu", "no cpu")).pod("w", 0, corev1.PodFailed, saidOf("OutOfpods", "too many pods"))
 	p := Compute(in.Input)
-	want := []Event{{Type: corev1.EventTypeWarning, Reason: string(reason.PodRefused), Message: "w-0 was rejected by its node (OutOfpods): too many pods; it is made again, and 1 more"}}
+	want := []Event{{Type: corev1.EventTypeWarning, Reason: string(reason.PodRefused), Message: "w-0 was rejected by its node (OutOfpods): too many pods; it will be created again, and 1 more"}}
 	if diff := cmp.Diff(want, p.Events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}

@@ -52,7 +52,7 @@ type Policy struct {
 func New(conf config.Plugin, warn func(string)) *Policy {
 	for _, key := range devices {
 		if _, given := conf.Arguments[key]; given && warn != nil {
-			warn("argument " + key + ": quotas of device classes are not counted, whatever it says; limit the devices' extended resource instead")
+			warn("argument " + key + ": quotas of device classes are not supported; limit the devices' extended resource instead")
 		}
 	}
 	return &Policy{conf: conf, tree: conf.Enabled("enableHierarchy"), levels: max(conf.Arguments.Int(reclaimLevel, 0, warn), 0)}

@@ -4,8 +4,8 @@
 //	Out:  a guard for all kinds of eviction
 //
 // The count in a budget's status lags behind: it may still include pods that this scheduler has just evicted.
-// Therefore, a budget allows no more disruptions than its status says, and no more than the number of ready pods that
-// are not leaving exceeds its minimum.
+// Therefore, the disruptions that a budget allows are the smaller of two numbers: the one in its status, and the number of
+// ready pods that are not leaving minus its minimum.
 package pdb
 
 import (

@@ -149,13 +149,13 @@ func (o *Overview) drawManyNodes(ctx *screenapi.Context, c canvas.Canvas, head i
 	hidden := o.heat.Draw(o.heatAt, ctx.Theme)
 	if legend == 0 {
 		if hidden > 0 {
-			c.PutRight(c.W, 1, fmt.Sprintf("  %s nodes more on screen 4", widget.FormatCount(hidden)), theme.Dim)
+			c.PutRight(c.W, 1, fmt.Sprintf("  %s more nodes on screen 4", widget.FormatCount(hidden)), theme.Dim)
 		}
 		return
 	}
 	text := noderow.HeatLegend(screenapi.ShortResource(ctx.ShownResource()), ctx.Theme.Glyphs) + "      m: next resource"
 	if hidden > 0 {
-		text = fmt.Sprintf("%s nodes more on screen 4      %s", widget.FormatCount(hidden), text)
+		text = fmt.Sprintf("%s more nodes on screen 4      %s", widget.FormatCount(hidden), text)
 	}
 	c.Fit(0, c.H-1, c.W, text, theme.Dim)
 }

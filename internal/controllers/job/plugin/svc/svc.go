@@ -168,7 +168,7 @@ func (p *plugin) serviceObject(job *batchv1alpha1.Job) pluginapi.Object {
 		if ok && there.Spec.ClusterIP == corev1.ClusterIPNone && maps.Equal(there.Spec.Selector, podSelectorLabels(job)) {
 			return ""
 		}
-		return "the names of the job's pods do not resolve, since it is not headless or does not select them"
+		return "the host names of the job's pods do not resolve, because the Service is not headless or does not select the pods"
 	}
 	return o
 }
