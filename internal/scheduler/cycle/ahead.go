@@ -149,7 +149,7 @@ func (s *Cycle) WakeAdmissionHeads() {
 	}
 	first := map[*queue.Queue]*framework.Job{}
 	for _, j := range s.AllWaiting {
-		if j.IsAdmitted() || !j.HasMinResources || !isOpen(j.In) {
+		if j.IsAdmitted() || !j.HasMinResources || !j.In.AcceptsGangs() {
 			continue
 		}
 		if head := first[j.In]; head == nil || s.Rules.CompareJobs(j, head) < 0 {

@@ -131,10 +131,7 @@ func (c *backfillers) collectGangs() (list []*framework.Job) {
 }
 
 // allowsPassing reports whether a queue admits gangs that pass its head.
-func allowsPassing(q *queue.Queue) bool { return isOpen(q) && reservation.AllowsBackfill(q) }
-
-// isOpen reports whether a queue exists and accepts gangs.
-func isOpen(q *queue.Queue) bool { return q.Known && q.Open }
+func allowsPassing(q *queue.Queue) bool { return q.AcceptsGangs() && reservation.AllowsBackfill(q) }
 
 // mayFit reports whether all nodes together have enough idle resources for a gang's request.
 func (c *backfillers) mayFit(j *framework.Job) bool {

@@ -56,7 +56,7 @@ func (s *Cycle) CouldNeverStart(j *framework.Job) bool {
 
 // couldStartByLimits is CouldStart as far as it is known without placing the gang.
 func (s *Cycle) couldStartByLimits(j *framework.Job) (could, decided bool) {
-	if !isOpen(j.In) {
+	if !j.In.AcceptsGangs() {
 		return false, true
 	}
 	switch s.Rules.CheckValid(j).Code {

@@ -28,7 +28,7 @@ func (s *Cycle) CheckQueueOpen(j *framework.Job) bool {
 // AdmitAtOnce admits a gang to its queue if no action enqueue is configured. A gang whose pods could not be created is
 // not admitted and gets a verdict.
 func (s *Cycle) AdmitAtOnce(j *framework.Job) {
-	if j.IsAdmitted() || !isOpen(j.In) {
+	if j.IsAdmitted() || !j.In.AcceptsGangs() {
 		return
 	}
 	if j.HasMinResources {

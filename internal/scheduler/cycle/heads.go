@@ -19,7 +19,7 @@ func (s *Cycle) UntriedHeads() []*framework.Job {
 	var order []*queue.Queue
 	for _, j := range s.AllWaiting {
 		wasTried := j.Parked && !j.IsBehindOthers()
-		if !wasTried || !needsNodes(j) || !isOpen(j.In) {
+		if !wasTried || !needsNodes(j) || !j.In.AcceptsGangs() {
 			continue
 		}
 		heads, begun := first[j.In]

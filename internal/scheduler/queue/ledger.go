@@ -89,6 +89,9 @@ type Queue struct {
 	said   said
 }
 
+// AcceptsGangs reports whether the queue exists and is open.
+func (q *Queue) AcceptsGangs() bool { return q.Known && q.Open }
+
 // Grows reports whether the cluster grows with the queue's pending gangs. Such gangs are admitted up to the queue's
 // own limits.
 func (q *Queue) Grows() bool { return q.Annotations[keys.ElasticCluster] == "true" }

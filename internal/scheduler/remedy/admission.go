@@ -29,7 +29,7 @@ func (f *finder) waitsForAdmission() bool {
 			return false
 		}
 	}
-	return j.In.Known && j.In.Open
+	return j.In.AcceptsGangs()
 }
 
 // These constants are the stages of the search for room for a gang whose pods do not exist yet. Admission does not help

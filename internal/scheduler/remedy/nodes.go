@@ -103,7 +103,7 @@ func (f *finder) waitsForLimits(o *framework.Job) bool {
 	if !f.competesForNodes(o) {
 		return false
 	}
-	queueIsOpen, limit := o.In.Known && o.In.Open, o.Verdict.Limit
+	queueIsOpen, limit := o.In.AcceptsGangs(), o.Verdict.Limit
 	return queueIsOpen && limit != nil && !limit.Node
 }
 

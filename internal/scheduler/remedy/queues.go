@@ -17,7 +17,7 @@ import (
 // wouldStart reports whether the gang would start, or would be admitted if its pods do not exist yet.
 func (f *finder) wouldStart() bool {
 	s, j := f.s, f.j
-	if !j.In.Known || !j.In.Open {
+	if !j.In.AcceptsGangs() {
 		return false
 	}
 	if !j.IsAdmitted() {
@@ -143,7 +143,7 @@ func liftCapability(s *cycle.Cycle, q *queue.Queue, index int, to float64) (undo
 
 // acceptsGangs reports whether a queue is an open leaf without faults.
 func acceptsGangs(q *queue.Queue) bool {
-	if !q.Known || !q.Open || !q.IsLeaf() {
+	if !q.AcceptsGangs() || !q.IsLeaf() {
 		return false
 	}
 	return q.Fault == "" && q.Name != keys.RootQueue

@@ -61,7 +61,7 @@ func (s *Planner) ForecastStarts() map[*framework.Job]Forecast {
 
 // mayPlaceMinimum reports whether an admitted gang in an open queue is below its minimum and has pods to place.
 func mayPlaceMinimum(j *framework.Job) bool {
-	if !j.IsAdmitted() || !j.In.Known || !j.In.Open {
+	if !j.IsAdmitted() || !j.In.AcceptsGangs() {
 		return false
 	}
 	return j.Need() > 0 && len(j.Pending) > 0

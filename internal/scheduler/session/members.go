@@ -28,7 +28,7 @@ type Filter func(*model.Task) bool
 
 // IsTryable reports whether the queue is open and the gang is valid, without setting a verdict.
 func (s *Session) IsTryable(j *framework.Job) bool {
-	return j.In.Known && j.In.Open && s.Rules.CheckValid(j).Code == ""
+	return j.In.AcceptsGangs() && s.Rules.CheckValid(j).Code == ""
 }
 
 // RequestedTogether returns the total request of the tasks that must start together.
