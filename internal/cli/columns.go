@@ -29,7 +29,7 @@ type Column[T any] struct {
 	Volatile bool
 	// Text returns the text of the cell, possibly with colour.
 	Text func(T) string
-	// Compare orders rows for --sort-by; if nil, rows are ordered by the cell texts.
+	// Compare orders rows for --sort-by; if nil, rows are in the natural order of the cell texts (2 before 10).
 	Compare func(a, b T) int
 }
 

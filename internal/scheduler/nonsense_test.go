@@ -311,8 +311,8 @@ func (o odd) deltas() []model.Delta {
 	return rapid.Permutation(all).Draw(o.t, "order")
 }
 
-// engines returns one engine for each configuration.
-func engines(t testing.TB) []*config.Config {
+// parsedConfigurations returns the configurations of everything. They must contain all policies.
+func parsedConfigurations(t testing.TB) []*config.Config {
 	t.Helper()
 	var all []*config.Config
 	named := map[string]bool{}
@@ -330,7 +330,7 @@ func engines(t testing.TB) []*config.Config {
 	}
 	for _, policy := range Policies() {
 		if !named[policy] {
-			t.Errorf("no configuration has the policy %s", policy)
+			t.Fatalf("no configuration in everything has the policy %s: add it to one", policy)
 		}
 	}
 	return all
@@ -405,7 +405,7 @@ func (w made) holds(decisions []decision.Decisions) error {
 // in annotations, labels, amounts, trees and topologies.
 func TestNonsenseAnywhereDoesNoHarm(t *testing.T) {
 	t.Parallel()
-	keys, configurations := keyed(t), engines(t)
+	keys, configurations := keyed(t), parsedConfigurations(t)
 	if len(keys) < 60 {
 		t.Fatalf("only %d keys were found in the sources: %v", len(keys), keys)
 	}
@@ -422,7 +422,7 @@ func TestNonsenseAnywhereDoesNoHarm(t *testing.T) {
 
 // FuzzNotes sets arbitrary text for any key that is read anywhere, on a node, a queue, a gang and its pods.
 func FuzzNotes(f *testing.F) {
-	keys, configurations := keyed(f), engines(f)
+	keys, configurations := keyed(f), parsedConfigurations(f)
 	for i, oddity := range oddities {
 		f.Add(uint(i), oddity, uint(i/2), "1")
 	}

@@ -53,7 +53,7 @@ var actions = map[string]cycle.Action{
 // Builder returns a policy for its entry in the configuration. It reports invalid settings to warn.
 type Builder func(entry config.Plugin, warn func(string)) session.Policy
 
-// policies maps Volcano's names, and names added by Register, to policies.
+// policies maps names to policies: Volcano's names where Volcano has the policy, and names added by Register.
 var policies = map[string]Builder{
 	"gang":          func(p config.Plugin, warn func(string)) session.Policy { return gang.New(p, warn) },
 	"priority":      func(p config.Plugin, _ func(string)) session.Policy { return priority.New(p) },

@@ -8,7 +8,7 @@ import (
 // Policy takes part in decisions. One value serves all cycles of an engine. It registers its rules in every cycle
 // and keeps no state between cycles that could change a decision.
 type Policy interface {
-	// Name returns Volcano's name of the policy.
+	// Name returns the name of the policy in the configuration: Volcano's, if Volcano has the policy.
 	Name() string
 	// Reads returns the switches and arguments of its entry that have an effect.
 	Reads() config.Reads
