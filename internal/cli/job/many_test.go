@@ -42,7 +42,7 @@ func TestAHugeJobIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	for replicas, want := range map[int]bool{9999: false, 10000: true, 1000000: true} {
 		got := golden.Run{Args: fmt.Sprintf("job run huge --replicas %d --min 1 --dry-run=client", replicas)}.RunAgainst(t, clitest.Start(t))
-		if is := strings.Contains(got.Err, fmt.Sprintf("warning: job \"huge\" has %d pods", replicas)); is != want {
+		if is := strings.Contains(got.Err, fmt.Sprintf("warning: job \"huge\" creates %d pods", replicas)); is != want {
 			t.Errorf("%d pods: warned %t, want %t: %s", replicas, is, want, got.Err)
 		}
 	}
