@@ -18,8 +18,8 @@ func (s *Cycle) UntriedHeads() []*framework.Job {
 	first := map[*queue.Queue][]*framework.Job{}
 	var order []*queue.Queue
 	for _, j := range s.AllWaiting {
-		wasTried := j.Parked && !j.IsBehindOthers()
-		if !wasTried || !needsNodes(j) || !j.In.AcceptsGangs() {
+		isUntried := j.Parked && !j.IsBehindOthers()
+		if !isUntried || !needsNodes(j) || !j.In.AcceptsGangs() {
 			continue
 		}
 		heads, begun := first[j.In]

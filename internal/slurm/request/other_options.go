@@ -64,7 +64,7 @@ var otherOptions = []Option{
 	newIgnored(newOptional("propagate", 0, "LIMITS", "Propagate the resource limits of the shell"), "PROPAGATE", ""),
 	// Options that would change what runs, where it runs or what is guaranteed.
 	newRefused(newRequired("reservation", 0, "NAME", ""), "RESERVATION", "Volcano has no advance reservations"),
-	newRefused(newRequired("deadline", 0, "TIME", ""), "DEADLINE", "deadlines are not supported; use --time and --begin"),
+	newRefused(newRequired("deadline", 0, "TIME", ""), "DEADLINE", "jobs are not removed at a deadline; use --time and --begin"),
 	newRefused(newRequired("gpus-per-socket", 0, "N", ""), "GPUS_PER_SOCKET", "sockets are not distinguished; use --gpus-per-node"),
 	newRefused(newRequired("priority", 0, "N", ""), "PRIORITY", "use --qos to set the priority"),
 	newRefused(newRequired("resources", 0, "LIST", ""), "RESOURCES", "use --gres"),

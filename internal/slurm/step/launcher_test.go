@@ -179,6 +179,16 @@ func TestASignalThatIsDueAtTheStartIsNotLost(t *testing.T) {
 	}
 }
 
+func TestAScriptSetsItsTrapsBeforeASignalThatIsDueAtTheStart(t *testing.T) {
+	t.Parallel()
+	_, code := run(t, "#!/bin/bash\ntrap 'exit 7' USR1\nwhile :; do read -t 1 <> <(:); done\n", func(p *pod) {
+		p.spec.TimeLimit, p.spec.Signal = 20, &launchconfig.Signal{Number: int(syscall.SIGUSR1), Seconds: 60, Batch: true}
+	})
+	if code != 7 {
+		t.Errorf("code %d, want 7 from the trap", code)
+	}
+}
+
 func TestAPodThatGoesAwayAsksTheScriptToEnd(t *testing.T) {
 	t.Parallel()
 	p := newPod(t, "#!/bin/bash\ntrap 'echo cleaned up; exit 5' TERM\n: > begun\nwhile :; do :; done\n") // bash may report the end of a child

@@ -98,6 +98,10 @@ func (l *launcher) openInput() (*os.File, error) {
 	return file, nil
 }
 
+// trapTime is the time that a script has to set its traps before a signal that is already due when it starts. Slurm, too,
+// sends such a signal only when it next checks time limits.
+const trapTime = 2 * time.Second
+
 // signalBeforeLimit schedules the signal requested by --signal. Call it when the script has started, because a signal
 // that is already due would otherwise be lost. The returned function cancels the signal. If the time limit changes,
 // rescheduleSignal reschedules the signal.
@@ -109,7 +113,7 @@ func (l *launcher) signalBeforeLimit() (callOff func()) {
 	send := func() {
 		l.head.sendSignal(&signalRequest{Number: s.Number, Batch: s.Batch, Steps: !s.Batch, Step: -1})
 	}
-	warning := time.AfterFunc(l.timeUntilSignal(s), send)
+	warning := time.AfterFunc(max(l.timeUntilSignal(s), trapTime), send)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.warning = warning
