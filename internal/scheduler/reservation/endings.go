@@ -16,11 +16,11 @@ type Ending struct {
 	At   time.Time
 	Task *model.Task
 	Node model.NodeID
-	// Queue is the queue that the task counts in; nil if it counts in no queue.
-	Queue *queue.Queue
 	// Leaving is true if its resources are already being released, Promised if it holds only a promise of resources.
 	Leaving, Promised bool
 	moves             bool // the time is not fixed yet
+	// Queue is the queue that the task counts in; nil if it counts in no queue.
+	Queue *queue.Queue
 }
 
 // EndingLog caches, between cycles, the tasks that end at known times, in order. Only changed nodes are read again.
