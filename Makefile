@@ -25,7 +25,7 @@ install: $(if $(UNINSTALL),,build docs) ## the command line, its completion and 
 	@hack/install.sh $(BIN) $(PREFIX)
 
 docs: ## docs/reference and the man pages (bin/man1), from the help texts
-	@$(GO) run ./internal/cli/reference/write docs/reference $(BIN)/man1
+	@$(GO) run ./test/reference/write docs/reference $(BIN)/man1
 
 demo: ## a real cluster on this machine, a distributed job on it, and its result
 	@hack/demo.sh up
@@ -59,7 +59,7 @@ chaos: ## real processes are killed, frozen and cut off for TIME (3m) by the pla
 	@$(GO) test ./test/e2e -count=1 -v -timeout 60m -run '^TestChaos$$' -chaos.seed=$(SEED) -chaos.time=$(TIME)
 
 mutate: ## change PACKAGE (and FILES of it) in small ways for TIME (3m), SEED draws which, and list the changes that its tests do not notice
-	@$(GO) run ./hack/mutate -time $(TIME) -seed $(SEED) $(if $(FILES),-files '$(FILES)') $(PACKAGE)
+	@$(GO) run ./test/mutate -time $(TIME) -seed $(SEED) $(if $(FILES),-files '$(FILES)') $(PACKAGE)
 
 bench: ## every speed and size with its floor, and one table; LINE=TestBindPhase takes one, GROWTH=1 more nodes, KEEP=1 writes docs
 	@GO="$(GO)" LINE="$(LINE)" GROWTH="$(GROWTH)" KEEP="$(KEEP)" hack/bench.sh

@@ -22,8 +22,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/clusterops"
+	"github.com/vc-batch/vc/test/clitest"
 )
 
 // cluster returns a server with these objects, and a Cluster that acts on it.

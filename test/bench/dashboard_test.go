@@ -22,8 +22,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/theme"
-	"github.com/vc-batch/vc/internal/tui/tuitest"
 	"github.com/vc-batch/vc/test/bench/figures"
+	"github.com/vc-batch/vc/test/tuitest"
 	"github.com/vc-batch/vc/test/watchserver"
 )
 

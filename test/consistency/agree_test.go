@@ -15,8 +15,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/tui/tuitest"
 	"github.com/vc-batch/vc/test/propertytest"
+	"github.com/vc-batch/vc/test/tuitest"
 	"pgregory.net/rapid"
 )
 

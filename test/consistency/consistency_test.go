@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/root"
 	"github.com/vc-batch/vc/internal/feed/livesnapshot"
@@ -24,7 +23,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/theme"
-	"github.com/vc-batch/vc/internal/tui/tuitest"
+	"github.com/vc-batch/vc/test/clitest"
+	"github.com/vc-batch/vc/test/tuitest"
 	"github.com/vc-batch/vc/test/watchserver"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/root"
 	"github.com/vc-batch/vc/internal/dashboard"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/tuitest"
 	"github.com/vc-batch/vc/test/terminal"
+	"github.com/vc-batch/vc/test/tuitest"
 	"github.com/vc-batch/vc/test/watchserver"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/test/golden"
 )
 
 // Flags that do not apply to jobs from the given source are rejected, or reported as ignored.

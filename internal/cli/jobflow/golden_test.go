@@ -11,8 +11,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
-	"github.com/vc-batch/vc/internal/cli/clitest"
-	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/test/clitest"
+	"github.com/vc-batch/vc/test/golden"
 )
 
 // flows adds three flows to the cluster: a running one, a failed one, and one that waits for a template.

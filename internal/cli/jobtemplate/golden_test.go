@@ -10,8 +10,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
-	"github.com/vc-batch/vc/internal/cli/clitest"
-	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/test/clitest"
+	"github.com/vc-batch/vc/test/golden"
 )
 
 // templates adds two templates to the cluster, one of them with many jobs.

@@ -8,8 +8,8 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/cli/clitest"
-	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/test/clitest"
+	"github.com/vc-batch/vc/test/golden"
 )
 
 // pods adds a crashing pod, a failed pod, a pod that no scheduler places, and a plain pod in a queue.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vc-batch/vc/internal/cli/clitest"
-	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/test/clitest"
+	"github.com/vc-batch/vc/test/golden"
 )
 
 // aboutMany lists the prefixes of command lines that concern more than the objects that they name. All other command

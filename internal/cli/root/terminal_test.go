@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vc-batch/vc/internal/cli/clitest"
-	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/test/clitest"
+	"github.com/vc-batch/vc/test/golden"
 	"github.com/vc-batch/vc/test/terminal"
 )
 

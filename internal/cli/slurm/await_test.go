@@ -13,8 +13,8 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
-	"github.com/vc-batch/vc/internal/cli/clitest"
-	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/test/clitest"
+	"github.com/vc-batch/vc/test/golden"
 )
 
 // ended gives jobs a final phase when they are created.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vc-batch/vc/internal/cli/clitest"
-	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/test/clitest"
+	"github.com/vc-batch/vc/test/golden"
 )
 
 // TestProgramsThatSubmit checks scripts and command lines in the format that these programs generate, and the parts of

@@ -3,7 +3,7 @@ package slurm_test
 import (
 	"testing"
 
-	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/test/golden"
 )
 
 func TestSdiagAndStrigger(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vc-batch/vc/internal/cli/clitest"
-	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/test/clitest"
+	"github.com/vc-batch/vc/test/golden"
 )
 
 // These runs show the errors of sattach, sbcast and sgather before they start a command in a pod. The tests of

@@ -8,8 +8,8 @@ import (
 
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/cli/clitest"
-	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/test/clitest"
+	"github.com/vc-batch/vc/test/golden"
 )
 
 // foreseen runs sbatch --test-only with an answer of the scheduler. Nothing is submitted, whatever the answer is.

@@ -3,8 +3,8 @@ package slurm_test
 import (
 	"testing"
 
-	"github.com/vc-batch/vc/internal/cli/clitest"
-	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/test/clitest"
+	"github.com/vc-batch/vc/test/golden"
 )
 
 // TestTranslateAndExplain checks the printed manifest: each field with the option that set it, and the same data for

@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/theme"
-	"github.com/vc-batch/vc/internal/tui/tuitest"
 	"github.com/vc-batch/vc/internal/tui/widget"
+	"github.com/vc-batch/vc/test/tuitest"
 )
 
 var steps = flag.Int("steps", 10_000, "how many random keys and resizes TestRandomKeys makes")

@@ -6,7 +6,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens"
-	"github.com/vc-batch/vc/internal/tui/tuitest"
+	"github.com/vc-batch/vc/test/tuitest"
 )
 
 // wanted is the table of keys in the design: what each key does, and on which screens; "" means everywhere.

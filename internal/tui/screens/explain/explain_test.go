@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/vc-batch/vc/internal/tui/screens"
-	"github.com/vc-batch/vc/internal/tui/tuitest"
+	"github.com/vc-batch/vc/test/tuitest"
 )
 
 func TestFrames(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/theme"
-	"github.com/vc-batch/vc/internal/tui/tuitest"
+	"github.com/vc-batch/vc/test/tuitest"
 )
 
 // Five thousand nodes are visible at once on a screen of 160x50, in racks of 40 and of 8, and without racks.

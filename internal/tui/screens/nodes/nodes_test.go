@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/screens/nodes"
-	"github.com/vc-batch/vc/internal/tui/tuitest"
 	"github.com/vc-batch/vc/internal/tui/widget"
+	"github.com/vc-batch/vc/test/tuitest"
 )
 
 // job replaces the screen of a job. It shows which job was opened.

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const directory = "../../../docs/reference"
+const directory = "../../docs/reference"
 
 var rewrite = flag.Bool("rewrite", false, "write docs/reference anew")
 

@@ -13,7 +13,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/test/clitest"
 )
 
 // TimeAgo returns a time before Now.

@@ -6,13 +6,13 @@ import (
 
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/canvas"
-	"github.com/vc-batch/vc/internal/tui/guide"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/screens/nodes"
 	"github.com/vc-batch/vc/internal/tui/screens/queues"
 	"github.com/vc-batch/vc/internal/tui/theme"
-	"github.com/vc-batch/vc/internal/tui/tuitest"
+	"github.com/vc-batch/vc/test/guide"
+	"github.com/vc-batch/vc/test/tuitest"
 )
 
 // start returns a dashboard after some key presses.
@@ -71,20 +71,20 @@ func facts(t *testing.T) guide.Facts {
 	}
 }
 
-// docs/dashboard.md is generated from the program. To regenerate it, run go test ./internal/tui/guide -rewrite.
+// docs/dashboard.md is generated from the program. To regenerate it, run go test ./test/guide -rewrite.
 func TestTheGuideIsUpToDate(t *testing.T) {
 	page, err := guide.RenderPage(facts(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tuitest.CompareWithFile(t, "../../../docs/dashboard.md", page)
+	tuitest.CompareWithFile(t, "../../docs/dashboard.md", page)
 }
 
 // docs/dashboard.svg, the picture in the README, is a frame of the program.
 func TestThePictureIsUpToDate(t *testing.T) {
 	app := start(t, guide.Look{World: "normal", W: 120, H: 40, Keys: "1"})
 	picture := guide.RenderSVG(app.Draw(), app.Context().Theme, "vcctl top: nodes, queues, jobs and events of a cluster")
-	tuitest.CompareWithFile(t, "../../../docs/dashboard.svg", picture)
+	tuitest.CompareWithFile(t, "../../docs/dashboard.svg", picture)
 }
 
 // The guide contains every screen and every key of the table.

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
-	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/test/clitest"
 )
 
 // AnswerPlans makes the server set the status of every plan, as a scheduler would do.

@@ -27,9 +27,9 @@ import (
 
 	"github.com/vc-batch/vc/internal/build"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/root"
+	"github.com/vc-batch/vc/test/clitest"
 )
 
 // The flag rewrite rewrites the golden files of a package: go test ./internal/cli/queue -rewrite.

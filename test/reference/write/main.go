@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/build"
-	"github.com/vc-batch/vc/internal/cli/reference"
+	"github.com/vc-batch/vc/test/reference"
 )
 
 func main() {

@@ -2,7 +2,7 @@
 // lists the changes that no test detects. The compiler receives a change as an overlay, so no file of the tree is
 // modified.
 //
-//	go run ./hack/mutate [-files fence.go,leader.go] [-time 3m] [-seed 1] [-run TestX] [-tests ./other/package] ./internal/daemon
+//	go run ./test/mutate [-files fence.go,leader.go] [-time 3m] [-seed 1] [-run TestX] [-tests ./other/package] ./internal/daemon
 //
 // The seed determines the order of the mutants, so a run with a time limit tries a sample. The same seed gives the same
 // sample.
