@@ -11,6 +11,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -54,7 +55,7 @@ type (
 	// NodeID is the index of a node in Session.Cluster.Nodes.
 	NodeID = model.NodeID
 	// Request is a sparse vector of amounts, in milli-CPU, bytes or units.
-	Request = model.Request
+	Request = resource.Request
 
 	// Verdict describes why a gang waits. If Code is "", the gang does not wait.
 	Verdict = explain.Verdict

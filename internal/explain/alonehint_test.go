@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/vc-batch/vc/api/reason"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 func TestAJobOfOnePodIsNotAdvisedToLowerItsMinimum(t *testing.T) {
@@ -16,7 +16,7 @@ func TestAJobOfOnePodIsNotAdvisedToLowerItsMinimum(t *testing.T) {
 		{Min: 2, Exist: 2, Total: 2}: "lower minAvailable or the requests, or add nodes",
 	} {
 		verdict := &Verdict{Code: reason.GangDoesNotFit, Members: members, Tally: tally}
-		if hint := ToAPIExplanation(verdict, nil, &model.Resources{}).Hint; hint != want {
+		if hint := ToAPIExplanation(verdict, nil, &resource.Names{}).Hint; hint != want {
 			t.Errorf("%d pods: hint %q, want %q", members.Total, hint, want)
 		}
 	}

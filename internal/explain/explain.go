@@ -9,7 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // maxReasons is the maximum number of different reasons for rejected nodes in an explanation.
@@ -31,7 +31,7 @@ type Standing struct {
 
 // ToAPIExplanation converts a verdict to an explanation for the API, without the time since when the gang waits. q may
 // be nil.
-func ToAPIExplanation(v *Verdict, q *Standing, resources *model.Resources) *schedulingv1beta1.Explanation {
+func ToAPIExplanation(v *Verdict, q *Standing, resources *resource.Names) *schedulingv1beta1.Explanation {
 	e := &schedulingv1beta1.Explanation{
 		Reason:  string(v.ReasonCode()),
 		Message: Sentence(v),
@@ -74,11 +74,11 @@ func ToAPIExplanation(v *Verdict, q *Standing, resources *model.Resources) *sche
 }
 
 // nodeShortages returns the resources that the next pod lacks on the node that comes closest.
-func nodeShortages(v *Verdict, resource string, short int64, resources *model.Resources) schedulingv1beta1.Shortage {
-	s := schedulingv1beta1.Shortage{Resource: corev1.ResourceName(resource), Scope: "nodes", ShortBy: formatRoundedUp(resource, float64(short))}
-	if i, ok := resources.Find(resource); ok && v.Task != nil {
+func nodeShortages(v *Verdict, name string, short int64, resources *resource.Names) schedulingv1beta1.Shortage {
+	s := schedulingv1beta1.Shortage{Resource: corev1.ResourceName(name), Scope: "nodes", ShortBy: formatRoundedUp(name, float64(short))}
+	if i, ok := resources.Find(name); ok && v.Task != nil {
 		asked := v.Task.Shape.Request.Get(i)
-		s.Asked, s.Available = formatRoundedUp(resource, float64(asked)), formatRoundedDown(resource, float64(max(asked-short, 0)))
+		s.Asked, s.Available = formatRoundedUp(name, float64(asked)), formatRoundedDown(name, float64(max(asked-short, 0)))
 	}
 	return s
 }
@@ -100,7 +100,7 @@ func limitShortage(l *Limit) schedulingv1beta1.Shortage {
 	}
 }
 
-func queueToAPI(q *Standing, resources *model.Resources) *schedulingv1beta1.ExplainedQueue {
+func queueToAPI(q *Standing, resources *resource.Names) *schedulingv1beta1.ExplainedQueue {
 	e := &schedulingv1beta1.ExplainedQueue{
 		Name:       q.Name,
 		Allocated:  ResourceList(q.Allocated, resources),
@@ -121,24 +121,24 @@ func queueToAPI(q *Standing, resources *model.Resources) *schedulingv1beta1.Expl
 
 // ResourceList converts amounts to a resource list of the API. It omits infinite, zero and negative amounts, and the
 // number of pods.
-func ResourceList(values []float64, resources *model.Resources) corev1.ResourceList {
+func ResourceList(values []float64, resources *resource.Names) corev1.ResourceList {
 	var list corev1.ResourceList
 	for i, v := range values {
-		if v < 0.5 || math.IsInf(v, 1) || i == model.Pods {
+		if v < 0.5 || math.IsInf(v, 1) || i == resource.Pods {
 			continue
 		}
 		if list == nil {
 			list = corev1.ResourceList{}
 		}
 		name := resources.Name(i)
-		list[corev1.ResourceName(name)] = model.Quantity(name, toQuantity(math.Floor(v+0.001)))
+		list[corev1.ResourceName(name)] = resource.Quantity(name, toQuantity(math.Floor(v+0.001)))
 	}
 	return list
 }
 
 // toQuantity converts an amount to the value of an API quantity. It limits the value to model.MaxSum, because sums of
 // limited amounts may exceed that.
-func toQuantity(v float64) int64 { return int64(min(v, float64(model.MaxSum))) }
+func toQuantity(v float64) int64 { return int64(min(v, float64(resource.MaxSum))) }
 
 // Sentence describes a verdict in words, with numbers.
 func Sentence(v *Verdict) string {

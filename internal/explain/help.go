@@ -7,7 +7,7 @@ import (
 	"time"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // Help is a change that would let a gang start. The kinds are defined by the API.
@@ -114,13 +114,13 @@ func FormatAmount(resource string, value int64) string {
 func RoundForUser(index int, value int64) int64 {
 	step := int64(1)
 	switch {
-	case index == model.CPU && value >= 1000:
+	case index == resource.CPU && value >= 1000:
 		step = 100
-	case index == model.CPU && value >= 100:
+	case index == resource.CPU && value >= 100:
 		step = 10
-	case (index == model.Memory || index == model.Storage) && value >= 1<<30:
+	case (index == resource.Memory || index == resource.Storage) && value >= 1<<30:
 		step = 64 << 20
-	case (index == model.Memory || index == model.Storage) && value >= 1<<20:
+	case (index == resource.Memory || index == resource.Storage) && value >= 1<<20:
 		step = 1 << 20
 	}
 	return value / step * step

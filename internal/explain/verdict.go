@@ -17,6 +17,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // Verdict describes why a gang waits. If Code is "", the gang does not wait.
@@ -35,7 +36,7 @@ type Verdict struct {
 	// OfTask is true if Limit applies to a pod of a task that does not have pods yet.
 	OfTask bool
 	// Asked is the total request of the members that must start together.
-	Asked model.Vec
+	Asked resource.Vec
 	// Blocker names other causes, for example queues that are not reclaimable.
 	Blocker []string
 	// Ahead lists the gangs with reserved resources if the reservation is the reason.

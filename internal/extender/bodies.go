@@ -9,6 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
@@ -73,9 +74,9 @@ func (p *Policy) toResources(each func(visit func(index int, value float64))) re
 	var r resources
 	each(func(index int, value float64) {
 		switch index {
-		case model.CPU:
+		case resource.CPU:
 			r.MilliCPU = value
-		case model.Memory:
+		case resource.Memory:
 			r.Memory = value
 		default:
 			if value == 0 {
@@ -84,7 +85,7 @@ func (p *Policy) toResources(each func(visit func(index int, value float64))) re
 			if r.ScalarResources == nil {
 				r.ScalarResources = map[string]float64{}
 			}
-			if index != model.Pods {
+			if index != resource.Pods {
 				value *= 1000
 			}
 			r.ScalarResources[p.s.Cluster.Resources.Name(index)] = value
@@ -93,7 +94,7 @@ func (p *Policy) toResources(each func(visit func(index int, value float64))) re
 	return r
 }
 
-func (p *Policy) resourcesOfRequest(r model.Request) resources {
+func (p *Policy) resourcesOfRequest(r resource.Request) resources {
 	return p.toResources(func(visit func(int, float64)) {
 		for _, t := range r {
 			visit(int(t.Index), float64(t.Value))
@@ -146,7 +147,7 @@ func (p *Policy) jobRequestBody(j *framework.Job) jobInfo {
 		MinAvailable: j.MinMember, MinResources: p.resourcesOfRequest(j.MinResources), TaskMinAvailable: j.MinTaskMember,
 		Allocated: resourcesOfVector(p, j.Sums.Allocated), Tasks: map[string]taskInfo{},
 	}
-	var all model.Vec
+	var all resource.Vec
 	for _, t := range j.Tasks {
 		info.Tasks[string(t.UID)] = p.taskRequestBody(t)
 		all.Add(t.Shape.Request)

@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/internal/model/numa"
+	"github.com/vc-batch/vc/internal/model/quota"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // Cluster is the scheduler's view of the cluster. Read its fields, but change them only with Apply and the Assume…
@@ -14,14 +18,14 @@ type Cluster struct {
 	// DefaultQueue is the queue of gangs that do not name a queue.
 	DefaultQueue string
 
-	Resources *Resources
+	Resources *resource.Names
 	Nodes     Nodes
 	NodeCount int
-	Total     Vec // capacity of all live nodes, limited to MaxSum
+	Total     resource.Vec // capacity of all live nodes, limited to MaxSum
 	Shapes    []*Shape
-	Gangs     map[string]*Gang  // by namespace/name, including unknown gangs
-	Queues    map[string]*Queue // by name, including unknown queues
-	Numa      map[string]*Numa  // CPU topologies by node name, including unknown nodes
+	Gangs     map[string]*Gang          // by namespace/name, including unknown gangs
+	Queues    map[string]*Queue         // by name, including unknown queues
+	Numa      map[string]*numa.Topology // CPU topologies by node name, including unknown nodes
 
 	HyperNodes map[string]*HyperNode // by name; Topology builds a tree from them
 
@@ -45,7 +49,7 @@ type Cluster struct {
 	QueueGateGen uint64
 
 	// Quotas holds the ResourceQuotas by namespace. QuotaGen is the generation of their last change.
-	Quotas   map[string][]Quota
+	Quotas   map[string][]quota.Quota
 	QuotaGen uint64
 
 	// Usage holds the usage of each account, as last decided or read.
@@ -71,7 +75,7 @@ type Cluster struct {
 	nodeLog    changeLog[NodeID]
 	gangLog    changeLog[*Gang]
 	gen        uint64
-	total      exact // exact value of Total
+	total      resource.Balance // exact value of Total
 	// topology is the tree, built from the HyperNodes at hyperGen and the nodes at topologyNodes.
 	topology                *Topology
 	hyperGen, topologyNodes uint64
@@ -97,10 +101,10 @@ type Cluster struct {
 func New() *Cluster {
 	c := &Cluster{
 		DefaultQueue: "default",
-		Resources:    newResources(),
+		Resources:    resource.NewNames(),
 		Gangs:        map[string]*Gang{},
 		Queues:       map[string]*Queue{},
-		Numa:         map[string]*Numa{},
+		Numa:         map[string]*numa.Topology{},
 		HyperNodes:   map[string]*HyperNode{},
 		Namespaces:   map[string]map[string]string{},
 		Budgets:      map[string]*Budget{},
@@ -222,3 +226,13 @@ func (l *changeLog[T]) visitSince(gen uint64, visit func(T)) bool {
 
 // Delta is one change to the cluster's state. The …From converters create deltas; Cluster.Apply applies them.
 type Delta interface{ apply(c *Cluster) }
+
+// HasRunTimes reports whether the run time of any pod or gang is known.
+func (c *Cluster) HasRunTimes() bool { return c.timed > 0 }
+
+// countRunTimes counts the tasks and gangs with a known run time.
+func (c *Cluster) countRunTimes(known bool, sign int) {
+	if known {
+		c.timed += sign
+	}
+}

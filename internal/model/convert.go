@@ -2,17 +2,18 @@ package model
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model/podshape"
+	"github.com/vc-batch/vc/internal/model/quota"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/podtermination"
 )
 
@@ -24,14 +25,14 @@ func NodeFrom(node *corev1.Node) NodeSet {
 		Taints:        node.Spec.Taints,
 		Unschedulable: node.Spec.Unschedulable,
 		Annotations:   policyAnnotations(node.Annotations),
-		Allocatable:   amountsFrom(node.Status.Allocatable, roundDownAmount),
-		Devices:       sharedDevices(node.Status.Capacity, roundDownAmount),
+		Allocatable:   resource.AmountsFrom(node.Status.Allocatable, resource.RoundDown),
+		Devices:       resource.SharedDevices(node.Status.Capacity, resource.RoundDown),
 	}
 	if len(node.Status.Images) > 0 {
 		set.Images = make(map[string]int64, len(node.Status.Images))
 		for _, image := range node.Status.Images {
 			for _, name := range image.Names {
-				set.Images[normalizeImage(name)] = image.SizeBytes
+				set.Images[podshape.NormalizeImage(name)] = image.SizeBytes
 			}
 		}
 	}
@@ -62,7 +63,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		Critical: pod.Namespace == metav1.NamespaceSystem ||
 			pod.Spec.PriorityClassName == "system-cluster-critical" || pod.Spec.PriorityClassName == "system-node-critical",
 		Never:       pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever,
-		Shape:       shapeSpecFrom(pod),
+		Shape:       podshape.SpecFrom(pod),
 		Annotations: policyAnnotations(pod.Annotations),
 	}
 	set.Index = podIndexFrom(pod)
@@ -164,78 +165,6 @@ func podIndexFrom(pod *corev1.Pod) int {
 	return -1
 }
 
-func shapeSpecFrom(pod *corev1.Pod) ShapeSpec {
-	spec := &pod.Spec
-	shape := ShapeSpec{
-		Requests:     requestsFrom(pod),
-		NodeSelector: spec.NodeSelector,
-		Tolerations:  spec.Tolerations,
-		Ports:        hostPortsFrom(spec),
-	}
-	shape.Images, shape.ContainerCount = imagesFrom(spec)
-	if a := spec.Affinity; a != nil {
-		shape.NodeAffinity, shape.PodAffinity, shape.PodAntiAffinity = a.NodeAffinity, a.PodAffinity, a.PodAntiAffinity
-	}
-	shape.Spread = spec.TopologySpreadConstraints
-	if shape.PodAffinity != nil || shape.PodAntiAffinity != nil || len(shape.Spread) > 0 {
-		shape.Namespace, shape.Labels = pod.Namespace, selfSelectedLabels(&shape, pod.Labels)
-	}
-	shape.Attached = attachedFrom(pod)
-	shape.Unsupported = unsupportedFeatures(spec)
-	setDetails(&shape, pod)
-	return shape
-}
-
-func requestsFrom(pod *corev1.Pod) []Amount {
-	list := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: pod.Spec.NodeName != ""})
-	out := amountsFrom(list, roundUpAmount)
-	out = slices.DeleteFunc(out, func(a Amount) bool { return a.Value == 0 || a.Name == corev1.ResourcePods })
-	out = append(out, Amount{Name: corev1.ResourcePods, Value: 1})
-	slices.SortFunc(out, compareByName)
-	return out
-}
-
-func hostPortsFrom(spec *corev1.PodSpec) []Port {
-	var ports []Port
-	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-		for i := range containers {
-			for _, p := range containers[i].Ports {
-				number := p.HostPort
-				if number == 0 && spec.HostNetwork {
-					number = p.ContainerPort
-				}
-				if number == 0 {
-					continue
-				}
-				port := Port{IP: p.HostIP, Protocol: p.Protocol, Number: number}
-				if port.IP == "0.0.0.0" || port.IP == "::" {
-					port.IP = ""
-				}
-				if port.Protocol == "" {
-					port.Protocol = corev1.ProtocolTCP
-				}
-				ports = append(ports, port)
-			}
-		}
-	}
-	return ports
-}
-
-// unsupportedFeatures lists the parts of a pod that only Kubernetes' own plugins can check.
-func unsupportedFeatures(spec *corev1.PodSpec) []string {
-	var out []string
-	if len(spec.ResourceClaims) > 0 {
-		out = append(out, "resource claims")
-	}
-	for i := range spec.Volumes {
-		if v := &spec.Volumes[i]; v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
-			out = append(out, "volume claims")
-			break
-		}
-	}
-	return out
-}
-
 // GangFrom converts a PodGroup.
 func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 	set := GangSet{
@@ -266,9 +195,9 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 	}
 	if pg.Spec.MinResources != nil {
 		set.HasMinResources = true
-		set.MinResources = amountsFrom(*pg.Spec.MinResources, roundUpSum)
-		for _, a := range quotaAmounts(*pg.Spec.MinResources, roundUpSum) {
-			if !isNodeResource(a.Name) {
+		set.MinResources = resource.AmountsFrom(*pg.Spec.MinResources, resource.RoundUpSum)
+		for _, a := range quota.Amounts(*pg.Spec.MinResources, resource.RoundUpSum) {
+			if !resource.IsNodeResource(a.Name) {
 				set.QuotaResources = append(set.QuotaResources, a)
 			}
 		}
@@ -283,7 +212,7 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 }
 
 // taskRequestsFrom parses the request of one pod of each task. It returns nil if the text is empty or invalid.
-func taskRequestsFrom(text string) map[string][]Amount {
+func taskRequestsFrom(text string) map[string][]resource.Amount {
 	if text == "" {
 		return nil
 	}
@@ -291,9 +220,9 @@ func taskRequestsFrom(text string) map[string][]Amount {
 	if json.Unmarshal([]byte(text), &lists) != nil {
 		return nil
 	}
-	out := make(map[string][]Amount, len(lists))
+	out := make(map[string][]resource.Amount, len(lists))
 	for task, list := range lists {
-		out[task] = amountsFrom(list, roundUpSum)
+		out[task] = resource.AmountsFrom(list, resource.RoundUpSum)
 	}
 	return out
 }
@@ -311,9 +240,9 @@ func QueueFrom(q *schedulingv1beta1.Queue) QueueSet {
 		State:       string(q.Status.State),
 		Parent:      q.Spec.Parent,
 		Fifo:        q.Spec.DequeueStrategy == schedulingv1beta1.DequeueStrategyFIFO,
-		Capability:  amountsFrom(q.Spec.Capability, roundDownSum),
-		Guarantee:   amountsFrom(q.Spec.Guarantee.Resource, roundDownSum),
-		Deserved:    amountsFrom(q.Spec.Deserved, roundDownSum),
+		Capability:  resource.AmountsFrom(q.Spec.Capability, resource.RoundDownSum),
+		Guarantee:   resource.AmountsFrom(q.Spec.Guarantee.Resource, resource.RoundDownSum),
+		Deserved:    resource.AmountsFrom(q.Spec.Deserved, resource.RoundDownSum),
 		Annotations: policyAnnotations(q.Annotations),
 		Affinity:    q.Spec.Affinity,
 		Status:      q.Status,

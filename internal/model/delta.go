@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model/podshape"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // NodeSet adds or replaces a node.
@@ -15,10 +17,10 @@ type NodeSet struct {
 	Labels        map[string]string
 	Taints        []corev1.Taint
 	Unschedulable bool
-	Allocatable   []Amount
+	Allocatable   []resource.Amount
 	Images        map[string]int64  // name → bytes
 	Annotations   map[string]string // annotations that policies may read
-	Devices       []Amount          // capacity of shared devices, including unhealthy ones
+	Devices       []resource.Amount // capacity of shared devices, including unhealthy ones
 }
 
 // NodeGone removes a node. Its tasks remain, and are counted again if the node comes back.
@@ -54,7 +56,7 @@ type TaskSet struct {
 	Critical bool
 	// Never is true if preemptionPolicy is Never, so that the pod must not cause evictions.
 	Never bool
-	Shape ShapeSpec
+	Shape podshape.Spec
 	// Annotations holds the annotations that policies may read.
 	Annotations map[string]string
 	Started     time.Time // when the kubelet started the pod; zero if it has not started yet
@@ -94,18 +96,18 @@ type GangSet struct {
 	Queue           string // "" means the default queue
 	MinMember       int
 	MinTaskMember   map[string]int
-	MinResources    []Amount
+	MinResources    []resource.Amount
 	// User is the user who submitted the gang, as given by an annotation or label; "" if unknown.
 	User string
 	// QuotaResources holds the part of minResources whose names are used only by quotas, such as requests.cpu and
 	// limits.memory.
-	QuotaResources  []Amount
+	QuotaResources  []resource.Amount
 	HasMinResources bool
 	// TaskRequests holds the request of one pod of each of the job's tasks; nil if unknown.
-	TaskRequests map[string][]Amount
+	TaskRequests map[string][]resource.Amount
 	// TaskPlacements holds the constraints on where the pods of the job's tasks may run, without requests. Tasks
 	// that may run anywhere are omitted. nil if unknown.
-	TaskPlacements map[string]ShapeSpec
+	TaskPlacements map[string]podshape.Spec
 	PriorityClass  string
 	Annotations    map[string]string
 	// Preemptable is the text of the preemptable annotation or, if it is missing, of the label; "" if both are
@@ -136,9 +138,9 @@ type QueueSet struct {
 	State       string
 	Parent      string
 	Fifo        bool
-	Capability  []Amount
-	Guarantee   []Amount
-	Deserved    []Amount
+	Capability  []resource.Amount
+	Guarantee   []resource.Amount
+	Deserved    []resource.Amount
 	Annotations map[string]string // annotations that policies may read
 	Affinity    *schedulingv1beta1.Affinity
 	Status      schedulingv1beta1.QueueStatus

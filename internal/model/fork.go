@@ -3,6 +3,8 @@ package model
 import (
 	"maps"
 	"slices"
+
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // Fork returns a copy of the cluster. Another goroutine may read and change the copy while this cluster changes, too.
@@ -82,14 +84,14 @@ func (f *fork) copyGangs() {
 		f.gangs[g], c.Gangs[key] = fresh, fresh
 		fresh.Queue, fresh.queued = f.copyOfQueue(g.Queue), f.copyOfQueue(g.queued)
 		fresh.Sums, fresh.contributed = cloneSums(&g.Sums), cloneSums(&g.contributed)
-		for _, sum := range []*exact{&fresh.held, &fresh.asked, &fresh.promised, &fresh.leaving, &fresh.lingering} {
+		for _, sum := range []*resource.Balance{&fresh.held, &fresh.asked, &fresh.promised, &fresh.leaving, &fresh.lingering} {
 			*sum = slices.Clone(*sum)
 		}
 		fresh.placements = maps.Clone(g.placements)
 		for task, shape := range fresh.placements {
 			fresh.placements[task] = f.shapes[shape]
 		}
-		fresh.Lost, fresh.gave = slices.Clone(g.Lost), maps.Clone(g.gave)
+		fresh.Lost, fresh.shareLosses = slices.Clone(g.Lost), maps.Clone(g.shareLosses)
 	}
 	c.gangUIDs = maps.Clone(f.from.gangUIDs)
 	for uid, g := range c.gangUIDs {
@@ -148,7 +150,7 @@ func (f *fork) copyNodes() {
 
 func (f *fork) copyRest() {
 	from, to := f.from, f.to
-	to.Resources = &Resources{names: slices.Clone(from.Resources.names), index: maps.Clone(from.Resources.index)}
+	to.Resources = from.Resources.Clone()
 	to.Numa, to.Namespaces, to.Budgets = maps.Clone(from.Numa), maps.Clone(from.Namespaces), maps.Clone(from.Budgets)
 	to.Shuffled, to.Quotas, to.Usage = maps.Clone(from.Shuffled), maps.Clone(from.Quotas), maps.Clone(from.Usage)
 	to.classes = maps.Clone(from.classes)
@@ -165,25 +167,14 @@ func (f *fork) copyRest() {
 
 func (f *fork) copyAttachable() {
 	a := &f.to.Attachable
-	a.VolumeClaims, a.Volumes, a.Classes = a.VolumeClaims.cloneIndexes(), a.Volumes.cloneIndexes(), a.Classes.cloneIndexes()
-	a.CSINodes, a.CSIDrivers, a.Capacities = a.CSINodes.cloneIndexes(), a.CSIDrivers.cloneIndexes(), a.Capacities.cloneIndexes()
-	a.Attachments, a.DeviceClaims = a.Attachments.cloneIndexes(), a.DeviceClaims.cloneIndexes()
-	a.Slices, a.DeviceClasses = a.Slices.cloneIndexes(), a.DeviceClasses.cloneIndexes()
+	a.VolumeClaims, a.Volumes, a.Classes = a.VolumeClaims.CloneIndexes(), a.Volumes.CloneIndexes(), a.Classes.CloneIndexes()
+	a.CSINodes, a.CSIDrivers, a.Capacities = a.CSINodes.CloneIndexes(), a.CSIDrivers.CloneIndexes(), a.Capacities.CloneIndexes()
+	a.Attachments, a.DeviceClaims = a.Attachments.CloneIndexes(), a.DeviceClaims.CloneIndexes()
+	a.Slices, a.DeviceClasses = a.Slices.CloneIndexes(), a.DeviceClasses.CloneIndexes()
 	a.users = maps.Clone(a.users)
 	for claim, users := range a.users {
 		a.users[claim] = f.copiesOfTasks(users)
 	}
-}
-
-// cloneIndexes copies the indexes but shares the objects.
-func (o *Objects[T]) cloneIndexes() Objects[T] {
-	fresh := *o
-	fresh.seen, fresh.assumed, fresh.gens = maps.Clone(o.seen), maps.Clone(o.assumed), maps.Clone(o.gens)
-	fresh.groups = maps.Clone(o.groups)
-	for name, keys := range fresh.groups {
-		fresh.groups[name] = slices.Clone(keys)
-	}
-	return fresh
 }
 
 // copyPointerSet returns a set that contains the copies of the items of another set.
@@ -195,12 +186,4 @@ func copyPointerSet[T any](set map[*T]bool, copies map[*T]*T) map[*T]bool {
 		}
 	}
 	return out
-}
-
-func cloneSums(s *Sums) Sums {
-	fresh := *s
-	for _, sum := range fresh.allVectors() {
-		*sum = slices.Clone(*sum)
-	}
-	return fresh
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // Gang is a PodGroup and its pods. If a pod names a PodGroup that does not exist yet, the gang exists with Known
@@ -22,10 +23,10 @@ type Gang struct {
 	Queue           *Queue
 	MinMember       int
 	MinTaskMember   map[string]int
-	MinResources    Request
+	MinResources    resource.Request
 	HasMinResources bool
 	// TaskRequests holds the request of one pod of each of the job's tasks; nil if unknown.
-	TaskRequests map[string]Request
+	TaskRequests map[string]resource.Request
 	// placements holds, for each task of the job, a shape with the constraints on where its pods may run. The key ""
 	// stands for all other tasks. nil means that the constraints are unknown.
 	placements map[string]*Shape
@@ -38,7 +39,7 @@ type Gang struct {
 	User string
 	// QuotaResources holds the part of minResources whose names are used only by quotas, such as requests.cpu and
 	// limits.memory.
-	QuotaResources []Amount
+	QuotaResources []resource.Amount
 	PriorityClass  string
 	Priority       int32
 	// Capped is true if Priority is less than the priority of the gang's class, because its pods do not have that
@@ -62,10 +63,10 @@ type Gang struct {
 	Gated             int
 	// Sums are limited to MaxSum. They are computed from held, asked, promised, leaving and lingering.
 	Sums        Sums
-	held, asked exact
+	held, asked resource.Balance
 	// promised is the part of held that is only promised. leaving and lingering are used on nodes by pods that are
 	// not part of held: leaving by pods that are being deleted, lingering by pods whose end is unknown.
-	promised, leaving, lingering exact
+	promised, leaving, lingering resource.Balance
 	// Status is the latest status that was decided here or, if none was decided, that was read from the API.
 	Status schedulingv1beta1.PodGroupStatus
 	// StatusAt is the time when Status was last decided here; zero if never.
@@ -77,8 +78,8 @@ type Gang struct {
 
 	// Lost lists the pods that the gang lost while it ran and that have not been replaced.
 	Lost []Lost
-	// gave holds the gangs to which this gang lost resources because of its share: see Gave.
-	gave map[types.UID]Gave
+	// shareLosses holds the gangs to which this gang lost resources because of its share: see ShareLoss.
+	shareLosses map[types.UID]ShareLoss
 	// EvictedBy describes which gang or policy last evicted pods of the gang, and why; "" once the gang has placed a
 	// pod again.
 	EvictedBy string
@@ -93,31 +94,6 @@ type Gang struct {
 	contributed Sums
 	queued      *Queue // the queue whose sums include contributed
 	member      bool   // the gang is counted in queued.Gangs
-}
-
-// Sums are the resource sums of a gang or a queue. Each is limited to MaxSum.
-type Sums struct {
-	Allocated Vec // held by tasks that are binding, bound or running, or promised
-	Pending   Vec // requested by pending tasks without gates
-	Inqueue   Vec // admitted but not used yet
-	Elastic   Vec // used beyond the minimum
-	Promised  Vec // the part of Allocated that is promised but not bound yet
-	Leaving   Vec // used on nodes by pods that are being deleted and have not ended; not part of Allocated
-	// Lingering is the amount used on nodes by pods whose end is unknown: they should have ended, their node is lost,
-	// or their PodGroup was deleted. It is not part of Allocated.
-	Lingering Vec
-}
-
-func (s *Sums) copyFrom(o *Sums) {
-	to, from := s.allVectors(), o.allVectors()
-	for i, v := range from {
-		*to[i] = append((*to[i])[:0], *v...)
-	}
-}
-
-// allVectors returns the sums, always in the same order.
-func (s *Sums) allVectors() [7]*Vec {
-	return [...]*Vec{&s.Allocated, &s.Pending, &s.Inqueue, &s.Elastic, &s.Promised, &s.Leaving, &s.Lingering}
 }
 
 // IsProtected reports whether the PodGroup forbids preemption of its pods.
@@ -168,37 +144,37 @@ func (g *Gang) computeContribution() bool {
 		return false
 	}
 	for _, v := range g.contributed.allVectors() {
-		v.clearValues()
+		v.Clear()
 	}
 	unowned := slices.Clone(g.lingering)
-	unowned.addExact(g.held, 1)
-	unowned.addExact(g.promised, -1)
-	unowned.writeSumsTo(&g.contributed.Lingering)
-	g.leaving.writeSumsTo(&g.contributed.Leaving)
+	unowned.AddBalance(g.held, 1)
+	unowned.AddBalance(g.promised, -1)
+	unowned.WriteSumsTo(&g.contributed.Lingering)
+	g.leaving.WriteSumsTo(&g.contributed.Leaving)
 	return true
 }
 
 // computeSums computes Sums from the tasks' allocations and requests, the phase and minResources.
 func (g *Gang) computeSums() {
-	g.held.writeSumsTo(&g.Sums.Allocated)
-	g.asked.writeSumsTo(&g.Sums.Pending)
-	g.promised.writeSumsTo(&g.Sums.Promised)
-	g.leaving.writeSumsTo(&g.Sums.Leaving)
-	g.lingering.writeSumsTo(&g.Sums.Lingering)
-	g.Sums.Inqueue.clearValues()
-	g.Sums.Elastic.clearValues()
+	g.held.WriteSumsTo(&g.Sums.Allocated)
+	g.asked.WriteSumsTo(&g.Sums.Pending)
+	g.promised.WriteSumsTo(&g.Sums.Promised)
+	g.leaving.WriteSumsTo(&g.Sums.Leaving)
+	g.lingering.WriteSumsTo(&g.Sums.Lingering)
+	g.Sums.Inqueue.Clear()
+	g.Sums.Elastic.Clear()
 	reserving := g.Status.Phase == schedulingv1beta1.PodGroupInqueue ||
 		g.Status.Phase == schedulingv1beta1.PodGroupRunning && g.AllocatedTasks() >= g.MinMember
 	if reserving {
 		for _, t := range g.MinResources {
 			if missing := t.Value - g.Sums.Allocated.Get(int(t.Index)); missing > 0 {
-				g.Sums.Inqueue.Add(Request{{Index: t.Index, Value: missing}})
+				g.Sums.Inqueue.Add(resource.Request{{Index: t.Index, Value: missing}})
 			}
 		}
 	}
 	for i, held := range g.Sums.Allocated {
 		if extra := held - g.MinResources.Get(i); extra > 0 {
-			g.Sums.Elastic.Add(Request{{Index: int32(i), Value: extra}})
+			g.Sums.Elastic.Add(resource.Request{{Index: int32(i), Value: extra}})
 		}
 	}
 }

@@ -5,10 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // ensureGang returns the gang with the given name. If it does not exist, gang adds an unknown gang.
@@ -20,17 +18,6 @@ func (c *Cluster) ensureGang(namespace, name string) *Gang {
 	g := &Gang{Namespace: namespace, Name: name}
 	c.Gangs[key] = g
 	return g
-}
-
-// AssumeAllocatedHyperNode records that the HyperNode annotation of a gang will be written.
-func (c *Cluster) AssumeAllocatedHyperNode(uid types.UID, name string) {
-	if g := c.gangUIDs[uid]; g != nil {
-		g.Annotations = maps.Clone(g.Annotations)
-		if g.Annotations == nil {
-			g.Annotations = map[string]string{}
-		}
-		g.Annotations[keys.AllocatedHyperNode] = name
-	}
 }
 
 func (c *Cluster) dropUnknownGang(g *Gang) {
@@ -45,7 +32,7 @@ func (d GangSet) apply(c *Cluster) {
 		g.ours, g.unwritten = false, false
 		g.Status, g.StatusAt = schedulingv1beta1.PodGroupStatus{}, time.Time{}
 		delete(c.gangUIDs, g.UID)
-		g.Lost, g.gave = nil, nil
+		g.Lost, g.shareLosses = nil, nil
 		c.dropIfNoneLost(g)
 	}
 	g.Known, g.UID, g.Created, g.Job = true, d.UID, d.Created, d.Job
@@ -63,7 +50,7 @@ func (d GangSet) apply(c *Cluster) {
 	g.TaskRequests = nil
 	for _, task := range slices.Sorted(maps.Keys(d.TaskRequests)) {
 		if g.TaskRequests == nil {
-			g.TaskRequests = map[string]Request{}
+			g.TaskRequests = map[string]resource.Request{}
 		}
 		g.TaskRequests[task] = c.Resources.Request(d.TaskRequests[task])
 	}
@@ -121,25 +108,25 @@ func (c *Cluster) countTaskInGang(g *Gang, t *Task, sign int) {
 	}
 	switch {
 	case t.Status.IsAllocated() || t.Status == Pipelined:
-		g.held.add(t.Shape.Request, int64(sign))
+		g.held.AddRequest(t.Shape.Request, int64(sign))
 		if t.Status == Pipelined {
-			g.promised.add(t.Shape.Request, int64(sign))
+			g.promised.AddRequest(t.Shape.Request, int64(sign))
 		}
 	case t.Status == Releasing && t.Node != NoNode:
-		g.leaving.add(t.Shape.Request, int64(sign))
+		g.leaving.AddRequest(t.Shape.Request, int64(sign))
 	case t.Status.CountsOnNode() && t.Node != NoNode:
-		g.lingering.add(t.Shape.Request, int64(sign))
+		g.lingering.AddRequest(t.Shape.Request, int64(sign))
 	case t.Status == Pending && t.Gated:
 		g.Gated += sign
 		if t.QueueGated && !t.Shape.Impossible { // the pod needs room in its queue's share
-			g.asked.add(t.Shape.Request, int64(sign))
+			g.asked.AddRequest(t.Shape.Request, int64(sign))
 		}
 	case t.Status == Pending:
 		if t.Shape.BestEffort {
 			g.PendingBestEffort += sign
 		}
 		if !t.Shape.Impossible {
-			g.asked.add(t.Shape.Request, int64(sign))
+			g.asked.AddRequest(t.Shape.Request, int64(sign))
 		}
 	}
 	c.markGangChanged(g)

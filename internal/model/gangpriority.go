@@ -1,6 +1,6 @@
 package model
 
-import corev1 "k8s.io/api/core/v1"
+import "github.com/vc-batch/vc/internal/model/quota"
 
 // highestOfUsers is the highest priority that a class outside the system classes can have.
 const highestOfUsers = 1_000_000_000
@@ -18,30 +18,17 @@ func (c *Cluster) setGangPriority(g *Gang) {
 	}
 	quotas := c.Quotas[g.Namespace]
 	system := g.Priority > highestOfUsers
-	if !system && !haveClassScope(quotas) {
+	if !system && !quota.HaveClassScope(quotas) {
 		return
 	}
 	for _, t := range g.Tasks {
-		if t.Status.HasEnded() || !system && !distinguishClasses(quotas, g.PriorityClass, t.PriorityClass) {
+		if t.Status.HasEnded() || !system && !quota.DistinguishClasses(quotas, g.PriorityClass, t.PriorityClass) {
 			continue
 		}
 		if own := c.classPriority(t.PriorityClass); own < g.Priority {
 			g.Priority, g.Capped = own, true
 		}
 	}
-}
-
-// distinguishClasses reports whether a quota covers pods of the PodGroup's class but not pods of another pod's class.
-func distinguishClasses(quotas []Quota, ofGroup, ofPod string) bool {
-	for i := range quotas {
-		for k := range quotas[i].Scopes {
-			s := &quotas[i].Scopes[k]
-			if s.Name == corev1.ResourceQuotaScopePriorityClass && s.selectsClass(ofGroup) && !s.selectsClass(ofPod) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // updatePriorities updates the priorities of all gangs in a namespace ("" for all namespaces), and marks each gang
@@ -56,16 +43,4 @@ func (c *Cluster) updatePriorities(namespace string) {
 			c.markGangChanged(g)
 		}
 	}
-}
-
-// haveClassScope reports whether any of the quotas is scoped by priority class.
-func haveClassScope(quotas []Quota) bool {
-	for i := range quotas {
-		for _, s := range quotas[i].Scopes {
-			if s.Name == corev1.ResourceQuotaScopePriorityClass {
-				return true
-			}
-		}
-	}
-	return false
 }

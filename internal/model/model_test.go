@@ -7,19 +7,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
 func quantities(pairs ...string) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for i := 0; i < len(pairs); i += 2 {
-		list[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
+		list[corev1.ResourceName(pairs[i])] = apiresource.MustParse(pairs[i+1])
 	}
 	return list
 }
@@ -34,33 +35,33 @@ func TestRequests(t *testing.T) {
 	sidecar.RestartPolicy = &always
 	cases := map[string]struct {
 		spec corev1.PodSpec
-		want []Amount
+		want []resource.Amount
 	}{
 		"a pod that asks for nothing takes one slot": {
-			corev1.PodSpec{Containers: []corev1.Container{{}}}, []Amount{{"pods", 1}},
+			corev1.PodSpec{Containers: []corev1.Container{{}}}, []resource.Amount{{Name: "pods", Value: 1}},
 		},
 		"containers add up, in milli-cores and bytes": {
 			corev1.PodSpec{Containers: []corev1.Container{container("cpu", "1", "memory", "1Gi"), container("cpu", "250m")}},
-			[]Amount{{"cpu", 1250}, {"memory", 1 << 30}, {"pods", 1}},
+			[]resource.Amount{{Name: "cpu", Value: 1250}, {Name: "memory", Value: 1 << 30}, {Name: "pods", Value: 1}},
 		},
 		"the largest init container counts, sidecars always": {
 			corev1.PodSpec{InitContainers: []corev1.Container{sidecar, container("cpu", "3")}, Containers: []corev1.Container{container("cpu", "1")}},
-			[]Amount{{"cpu", 3100}, {"pods", 1}},
+			[]resource.Amount{{Name: "cpu", Value: 3100}, {Name: "pods", Value: 1}},
 		},
 		"overhead is added": {
 			corev1.PodSpec{Overhead: quantities("cpu", "50m"), Containers: []corev1.Container{container("cpu", "1")}},
-			[]Amount{{"cpu", 1050}, {"pods", 1}},
+			[]resource.Amount{{Name: "cpu", Value: 1050}, {Name: "pods", Value: 1}},
 		},
 		"devices are pieces, quota spellings are nothing": {
 			corev1.PodSpec{Containers: []corev1.Container{container("nvidia.com/gpu", "2", "requests.cpu", "1", "count/pods", "3")}},
-			[]Amount{{"nvidia.com/gpu", 2}, {"pods", 1}},
+			[]resource.Amount{{Name: "nvidia.com/gpu", Value: 2}, {Name: "pods", Value: 1}},
 		},
 		"absurd amounts are bounded, negative ones are nothing": {
 			corev1.PodSpec{Containers: []corev1.Container{container("cpu", "1e30", "memory", "-5Gi")}},
-			[]Amount{{"cpu", MaxAmount}, {"pods", 1}},
+			[]resource.Amount{{Name: "cpu", Value: resource.MaxAmount}, {Name: "pods", Value: 1}},
 		},
 		"a fraction of a byte is a byte": {
-			corev1.PodSpec{Containers: []corev1.Container{container("memory", "100m")}}, []Amount{{"memory", 1}, {"pods", 1}},
+			corev1.PodSpec{Containers: []corev1.Container{container("memory", "100m")}}, []resource.Amount{{Name: "memory", Value: 1}, {Name: "pods", Value: 1}},
 		},
 	}
 	for name, c := range cases {
@@ -134,7 +135,7 @@ func used(c *Cluster, name string) int64 {
 	if !ok {
 		return -1
 	}
-	return c.Nodes.Row(c.Nodes.Used, id)[CPU]
+	return c.Nodes.Row(c.Nodes.Used, id)[resource.CPU]
 }
 
 func TestAssumptions(t *testing.T) {
@@ -274,7 +275,7 @@ func checkSums(t *rapid.T, c *Cluster) {
 	usedBy, promised := map[NodeID]int64{}, map[NodeID]int64{}
 	held := map[*Queue]int64{}
 	for _, task := range c.tasks {
-		cpu := task.Shape.Request.Get(CPU)
+		cpu := task.Shape.Request.Get(resource.CPU)
 		if task.Node != NoNode && task.Status.CountsOnNode() {
 			usedBy[task.Node] += cpu
 		}
@@ -287,15 +288,15 @@ func checkSums(t *rapid.T, c *Cluster) {
 	}
 	for id, name := range c.Nodes.Name {
 		row := NodeID(id)
-		if got := c.Nodes.Row(c.Nodes.Used, row)[CPU]; got != usedBy[row] {
+		if got := c.Nodes.Row(c.Nodes.Used, row)[resource.CPU]; got != usedBy[row] {
 			t.Fatalf("node %s uses %d, want %d", name, got, usedBy[row])
 		}
-		if got := c.Nodes.Row(c.Nodes.Pipelined, row)[CPU]; got != promised[row] {
+		if got := c.Nodes.Row(c.Nodes.Pipelined, row)[resource.CPU]; got != promised[row] {
 			t.Fatalf("node %s promised %d, want %d", name, got, promised[row])
 		}
 	}
 	for name, q := range c.Queues {
-		if got := q.Sums.Allocated.Get(CPU); got != held[q] {
+		if got := q.Sums.Allocated.Get(resource.CPU); got != held[q] {
 			t.Fatalf("queue %s holds %d, want %d", name, got, held[q])
 		}
 	}
@@ -308,16 +309,16 @@ func FuzzQuantity(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		q, err := resource.ParseQuantity(text)
+		q, err := apiresource.ParseQuantity(text)
 		if err != nil {
 			t.Skip()
 		}
 		for _, name := range []corev1.ResourceName{"cpu", "memory", "x.com/y"} {
-			up, down := roundUpAmount(name, q), roundDownAmount(name, q)
-			if up < 0 || down < 0 || up > MaxAmount || down >= MaxAmount || down > up {
+			up, down := resource.RoundUp(name, q), resource.RoundDown(name, q)
+			if up < 0 || down < 0 || up > resource.MaxAmount || down >= resource.MaxAmount || down > up {
 				t.Fatalf("%s of %s: request %d, capacity %d", text, name, up, down)
 			}
-			if up, down := roundUpSum(name, q), roundDownSum(name, q); up < 0 || down < 0 || up > MaxSum || down > up {
+			if up, down := resource.RoundUpSum(name, q), resource.RoundDownSum(name, q); up < 0 || down < 0 || up > resource.MaxSum || down > up {
 				t.Fatalf("%s of %s: minimum %d, limit %d", text, name, up, down)
 			}
 		}

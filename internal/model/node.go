@@ -4,8 +4,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/internal/model/podshape"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // NodeID is the index of a row of Nodes. The rows of removed nodes are reused.
@@ -48,7 +53,7 @@ type NodeInfo struct {
 	Unschedulable bool
 	Images        map[string]int64
 	Annotations   map[string]string // annotations that policies may read
-	Devices       []Amount          // capacity of shared devices, including unhealthy ones
+	Devices       []resource.Amount // capacity of shared devices, including unhealthy ones
 	Node          *corev1.Node      // has only a name and labels, for the affinity matchers
 }
 
@@ -114,7 +119,7 @@ func (n *Nodes) AppendSortedLive(buffer []NodeID) []NodeID {
 }
 
 // VisitPorts calls visit for the host ports of a node's tasks, both bound and promised ones, until visit returns false.
-func (n *Nodes) VisitPorts(id NodeID, visit func(t *Task, p Port) bool) {
+func (n *Nodes) VisitPorts(id NodeID, visit func(t *Task, p podshape.Port) bool) {
 	for _, t := range n.Tasks[id] {
 		for _, p := range t.Shape.Ports {
 			if !visit(t, p) {
@@ -122,4 +127,27 @@ func (n *Nodes) VisitPorts(id NodeID, visit func(t *Task, p Port) bool) {
 			}
 		}
 	}
+}
+
+// toAPINode returns a Node with the fields that the affinity matchers read.
+func toAPINode(name string, labels map[string]string) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+}
+
+// countImages adds the number by to the node count of each image.
+func (n *Nodes) countImages(images map[string]int64, by int32) {
+	if n.ImageNodes == nil {
+		n.ImageNodes = map[string]int32{}
+	}
+	for name := range images {
+		if n.ImageNodes[name] += by; n.ImageNodes[name] == 0 {
+			delete(n.ImageNodes, name)
+		}
+	}
+}
+
+// NodeUsage is the actual load of a node, averaged over some minutes. A zero At means that the load is unknown.
+type NodeUsage struct {
+	CPUPercent, MemoryPercent float64
+	At                        time.Time
 }

@@ -59,11 +59,11 @@ func (d NodeSet) apply(c *Cluster) {
 	}
 	if !slices.Equal(row, fresh) || !n.Alive[id] {
 		if n.Alive[id] {
-			c.total.addVec(row, -1)
+			c.total.Add(row, -1)
 		}
 		copy(row, fresh)
-		c.total.addVec(row, 1)
-		c.total.writeSumsTo(&c.Total)
+		c.total.Add(row, 1)
+		c.total.WriteSumsTo(&c.Total)
 		c.markNodeChanged(id)
 		c.TotalGen = c.nextGeneration()
 	}
@@ -94,8 +94,8 @@ func (d NodeGone) apply(c *Cluster) {
 	n.Alive[id] = false
 	n.countImages(n.Info[id].Images, -1)
 	c.NodeCount--
-	c.total.addVec(n.Row(n.Alloc, id), -1)
-	c.total.writeSumsTo(&c.Total)
+	c.total.Add(n.Row(n.Alloc, id), -1)
+	c.total.WriteSumsTo(&c.Total)
 	c.TotalGen, c.NodeSetGen, n.Labeled[id] = c.nextGeneration(), c.nextGeneration(), c.nextGeneration()
 	c.markNodeChanged(id)
 	for _, t := range slices.Clone(n.Tasks[id]) {

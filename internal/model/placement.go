@@ -8,11 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model/podshape"
 )
 
 // taskPlacementsFrom parses the constraints on the nodes of each task's pods. It returns nil if the text is empty or
 // invalid. Tasks that may run anywhere are omitted.
-func taskPlacementsFrom(text string) map[string]ShapeSpec {
+func taskPlacementsFrom(text string) map[string]podshape.Spec {
 	if text == "" {
 		return nil
 	}
@@ -20,10 +21,10 @@ func taskPlacementsFrom(text string) map[string]ShapeSpec {
 	if json.Unmarshal([]byte(text), &specs) != nil {
 		return nil
 	}
-	out := make(map[string]ShapeSpec, len(specs))
+	out := make(map[string]podshape.Spec, len(specs))
 	for task := range specs {
 		spec := specs[task]
-		placement := ShapeSpec{NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations}
+		placement := podshape.Spec{NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations}
 		if spec.Affinity != nil {
 			placement.NodeAffinity = spec.Affinity.NodeAffinity
 		}
@@ -33,12 +34,12 @@ func taskPlacementsFrom(text string) map[string]ShapeSpec {
 }
 
 // setPlacements replaces the node constraints of a gang's tasks.
-func (c *Cluster) setPlacements(g *Gang, specs map[string]ShapeSpec) {
+func (c *Cluster) setPlacements(g *Gang, specs map[string]podshape.Spec) {
 	c.countPlacements(g, false)
 	old := g.placements
 	g.placements = nil
 	if specs != nil {
-		g.placements = map[string]*Shape{"": c.ensureShape(ShapeSpec{})}
+		g.placements = map[string]*Shape{"": c.ensureShape(podshape.Spec{})}
 		for _, task := range slices.Sorted(maps.Keys(specs)) {
 			g.placements[task] = c.ensureShape(specs[task])
 		}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // Queue is a queue and the sums over its gangs. If a gang names a queue that does not exist yet, the model contains
@@ -25,9 +26,9 @@ type Queue struct {
 	State       string
 	Parent      string
 	Fifo        bool
-	Capability  Request
-	Guarantee   Request
-	Deserved    Request
+	Capability  resource.Request
+	Guarantee   resource.Request
+	Deserved    resource.Request
 	Annotations map[string]string
 	Affinity    *schedulingv1beta1.Affinity
 	// HasCapability lists the resources that Capability names, even if their value is zero.

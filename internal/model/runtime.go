@@ -22,49 +22,12 @@ type RunTime struct {
 // HasLimitOrEstimate reports whether there is a limit or an estimate.
 func (r RunTime) HasLimitOrEstimate() bool { return r.Limit > 0 || r.Estimate > 0 }
 
-// RunTime returns the run time of the task. The task's own estimate takes precedence over its gang's.
-func (t *Task) RunTime() RunTime {
-	r := t.Expected
-	if r.Estimate == 0 && t.Gang != nil {
-		r.Estimate = t.Gang.Estimate
-	}
-	return r
-}
-
 // AssumedLength returns the assumed run time of a task that starts now. It returns false if the task may run forever.
 func (r RunTime) AssumedLength() (time.Duration, bool) {
 	if r.Limit > 0 {
 		return r.Limit, true
 	}
 	return r.Estimate, r.Estimate > 0
-}
-
-// LatestEndTime returns the latest time at which a task on a node ends, according to the information available now;
-// false if it may run forever. If the kubelet has not started the task yet, its run time starts now. If the limit has
-// passed, the task ends now. If the estimate has passed, it was wrong and is doubled until the end lies in the future
-// (the correction of Tsafrir, Etsion and Feitelson, "Backfilling Using System-Generated Predictions", 2007).
-func (t *Task) LatestEndTime(now time.Time) (time.Time, bool) {
-	r := t.RunTime()
-	length, known := r.AssumedLength()
-	if !known {
-		return time.Time{}, false
-	}
-	start := t.Started
-	if start.IsZero() || start.After(now) {
-		start = now
-	}
-	end := start.Add(length)
-	if end.After(now) {
-		return end, true
-	}
-	if r.Limit > 0 {
-		return now, true
-	}
-	for !end.After(now) {
-		length *= 2
-		end = start.Add(length)
-	}
-	return end, true
 }
 
 // runTimeFrom reads the time limit and the estimate annotation of a pod.
@@ -87,14 +50,4 @@ func estimateFrom(annotations map[string]string) time.Duration {
 		return 0
 	}
 	return min(d, maxRunTime)
-}
-
-// HasRunTimes reports whether the run time of any pod or gang is known.
-func (c *Cluster) HasRunTimes() bool { return c.timed > 0 }
-
-// countRunTimes counts the tasks and gangs with a known run time.
-func (c *Cluster) countRunTimes(known bool, sign int) {
-	if known {
-		c.timed += sign
-	}
 }

@@ -6,22 +6,24 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	storagehelpers "k8s.io/component-helpers/storage/volume"
+
+	"github.com/vc-batch/vc/internal/model/apiobject"
 )
 
 // Attachable holds the objects that describe the volumes and devices that pods attach. Only Kubernetes' own plugins
 // read them, so they are stored as API objects.
 type Attachable struct {
-	VolumeClaims Objects[*corev1.PersistentVolumeClaim]
-	Volumes      Objects[*corev1.PersistentVolume]
-	Classes      Objects[*storagev1.StorageClass]
-	CSINodes     Objects[*storagev1.CSINode]
-	CSIDrivers   Objects[*storagev1.CSIDriver]
-	Capacities   Objects[*storagev1.CSIStorageCapacity]
-	Attachments  Objects[*storagev1.VolumeAttachment]
+	VolumeClaims apiobject.Store[*corev1.PersistentVolumeClaim]
+	Volumes      apiobject.Store[*corev1.PersistentVolume]
+	Classes      apiobject.Store[*storagev1.StorageClass]
+	CSINodes     apiobject.Store[*storagev1.CSINode]
+	CSIDrivers   apiobject.Store[*storagev1.CSIDriver]
+	Capacities   apiobject.Store[*storagev1.CSIStorageCapacity]
+	Attachments  apiobject.Store[*storagev1.VolumeAttachment]
 
-	DeviceClaims  Objects[*resourcev1.ResourceClaim]
-	Slices        Objects[*resourcev1.ResourceSlice]
-	DeviceClasses Objects[*resourcev1.DeviceClass]
+	DeviceClaims  apiobject.Store[*resourcev1.ResourceClaim]
+	Slices        apiobject.Store[*resourcev1.ResourceSlice]
+	DeviceClasses apiobject.Store[*resourcev1.DeviceClass]
 
 	// Gen is the generation of the last change to any of the objects. UsersGen is the generation of the last change
 	// to the tasks on nodes that use volume claims.
@@ -32,9 +34,9 @@ type Attachable struct {
 
 func newAttachable() Attachable {
 	var a Attachable
-	a.Volumes.groupsOf = volumeGroups
-	a.Attachments.groupsOf = func(v *storagev1.VolumeAttachment) []string { return []string{v.Spec.NodeName} }
-	a.Slices.groupsOf = resourceSliceGroups
+	a.Volumes.IndexBy(volumeGroups)
+	a.Attachments.IndexBy(func(v *storagev1.VolumeAttachment) []string { return []string{v.Spec.NodeName} })
+	a.Slices.IndexBy(resourceSliceGroups)
 	return a
 }
 

@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	storagehelpers "k8s.io/component-helpers/storage/volume"
+
+	"github.com/vc-batch/vc/internal/model/apiobject"
 )
 
 // recordClaimUse records that a task was added to a node or removed from it.
@@ -43,52 +45,52 @@ func (d ObjectSet) apply(c *Cluster) {
 	a.Gen = gen
 	switch o := d.Object.(type) {
 	case *corev1.PersistentVolumeClaim:
-		a.VolumeClaims.storeObject(o, gen)
+		a.VolumeClaims.Set(o, gen)
 	case *corev1.PersistentVolume:
-		a.Volumes.storeObject(o, gen)
+		a.Volumes.Set(o, gen)
 	case *storagev1.StorageClass:
-		a.Classes.storeObject(o, gen)
+		a.Classes.Set(o, gen)
 	case *storagev1.CSINode:
-		a.CSINodes.storeObject(o, gen)
+		a.CSINodes.Set(o, gen)
 	case *storagev1.CSIDriver:
-		a.CSIDrivers.storeObject(o, gen)
+		a.CSIDrivers.Set(o, gen)
 	case *storagev1.CSIStorageCapacity:
-		a.Capacities.storeObject(o, gen)
+		a.Capacities.Set(o, gen)
 	case *storagev1.VolumeAttachment:
-		a.Attachments.storeObject(o, gen)
+		a.Attachments.Set(o, gen)
 	case *resourcev1.ResourceClaim:
-		a.DeviceClaims.storeObject(o, gen)
+		a.DeviceClaims.Set(o, gen)
 	case *resourcev1.ResourceSlice:
-		a.Slices.storeObject(o, gen)
+		a.Slices.Set(o, gen)
 	case *resourcev1.DeviceClass:
-		a.DeviceClasses.storeObject(o, gen)
+		a.DeviceClasses.Set(o, gen)
 	}
 }
 
 func (d ObjectGone) apply(c *Cluster) {
-	a, gen, key := &c.Attachable, c.nextGeneration(), ObjectKey(d.Object)
+	a, gen, key := &c.Attachable, c.nextGeneration(), apiobject.Key(d.Object)
 	a.Gen = gen
 	switch d.Object.(type) {
 	case *corev1.PersistentVolumeClaim:
-		a.VolumeClaims.removeObject(key, gen)
+		a.VolumeClaims.Remove(key, gen)
 	case *corev1.PersistentVolume:
-		a.Volumes.removeObject(key, gen)
+		a.Volumes.Remove(key, gen)
 	case *storagev1.StorageClass:
-		a.Classes.removeObject(key, gen)
+		a.Classes.Remove(key, gen)
 	case *storagev1.CSINode:
-		a.CSINodes.removeObject(key, gen)
+		a.CSINodes.Remove(key, gen)
 	case *storagev1.CSIDriver:
-		a.CSIDrivers.removeObject(key, gen)
+		a.CSIDrivers.Remove(key, gen)
 	case *storagev1.CSIStorageCapacity:
-		a.Capacities.removeObject(key, gen)
+		a.Capacities.Remove(key, gen)
 	case *storagev1.VolumeAttachment:
-		a.Attachments.removeObject(key, gen)
+		a.Attachments.Remove(key, gen)
 	case *resourcev1.ResourceClaim:
-		a.DeviceClaims.removeObject(key, gen)
+		a.DeviceClaims.Remove(key, gen)
 	case *resourcev1.ResourceSlice:
-		a.Slices.removeObject(key, gen)
+		a.Slices.Remove(key, gen)
 	case *resourcev1.DeviceClass:
-		a.DeviceClasses.removeObject(key, gen)
+		a.DeviceClasses.Remove(key, gen)
 	}
 }
 
@@ -98,7 +100,7 @@ func (c *Cluster) AssumeVolume(pod types.UID, volume string, claim corev1.Object
 		pv = pv.DeepCopy()
 		pv.Spec.ClaimRef = &claim
 		c.Attachable.Gen = c.nextGeneration()
-		c.Attachable.Volumes.assumeObject(pv, pod, c.gen)
+		c.Attachable.Volumes.Assume(pv, pod, c.gen)
 	}
 }
 
@@ -108,7 +110,7 @@ func (c *Cluster) AssumeProvisioned(by types.UID, claim, node string) {
 		pvc = pvc.DeepCopy()
 		metav1.SetMetaDataAnnotation(&pvc.ObjectMeta, storagehelpers.AnnSelectedNode, node)
 		c.Attachable.Gen = c.nextGeneration()
-		c.Attachable.VolumeClaims.assumeObject(pvc, by, c.gen)
+		c.Attachable.VolumeClaims.Assume(pvc, by, c.gen)
 	}
 }
 
@@ -125,7 +127,7 @@ func (c *Cluster) AssumeDevices(by types.UID, claim string, allocation *resource
 	}
 	rc.Status.ReservedFor = append(rc.Status.ReservedFor, consumer)
 	c.Attachable.Gen = c.nextGeneration()
-	c.Attachable.DeviceClaims.assumeObject(rc, by, c.gen)
+	c.Attachable.DeviceClaims.Assume(rc, by, c.gen)
 }
 
 // forgetAttached reverts the assumptions about volumes and devices that were made for a pod.
@@ -134,7 +136,7 @@ func (c *Cluster) forgetAttached(t *Task) {
 		return
 	}
 	a, gen := &c.Attachable, c.nextGeneration()
-	volumes, claims, devices := a.Volumes.forgetAssumed(t.UID, gen), a.VolumeClaims.forgetAssumed(t.UID, gen), a.DeviceClaims.forgetAssumed(t.UID, gen)
+	volumes, claims, devices := a.Volumes.ForgetAssumed(t.UID, gen), a.VolumeClaims.ForgetAssumed(t.UID, gen), a.DeviceClaims.ForgetAssumed(t.UID, gen)
 	if volumes || claims || devices {
 		a.Gen = gen
 	}

@@ -125,3 +125,61 @@ func (t *Task) mergeAssumptions() (NodeID, Status) {
 func (t *Task) isWithoutGang() bool {
 	return t.Gang == nil && t.Status.CountsOnNode() && !t.Status.IsLeaving()
 }
+
+// mergeAnnotations sets the task's annotations to those that were last read. While a binding is assumed, it adds the
+// annotations that are written with the binding.
+func (t *Task) mergeAnnotations() {
+	t.Annotations = t.seen.notes
+	if t.assumedNode == NoNode {
+		t.assumedNotes = nil
+		return
+	}
+	if len(t.assumedNotes) == 0 {
+		return
+	}
+	all := make(map[string]string, len(t.seen.notes)+len(t.assumedNotes))
+	for k, v := range t.seen.notes {
+		all[k] = v
+	}
+	for k, v := range t.assumedNotes {
+		all[k] = v
+	}
+	t.Annotations = all
+}
+
+// RunTime returns the run time of the task. The task's own estimate takes precedence over its gang's.
+func (t *Task) RunTime() RunTime {
+	r := t.Expected
+	if r.Estimate == 0 && t.Gang != nil {
+		r.Estimate = t.Gang.Estimate
+	}
+	return r
+}
+
+// LatestEndTime returns the latest time at which a task on a node ends, according to the information available now;
+// false if it may run forever. If the kubelet has not started the task yet, its run time starts now. If the limit has
+// passed, the task ends now. If the estimate has passed, it was wrong and is doubled until the end lies in the future
+// (the correction of Tsafrir, Etsion and Feitelson, "Backfilling Using System-Generated Predictions", 2007).
+func (t *Task) LatestEndTime(now time.Time) (time.Time, bool) {
+	r := t.RunTime()
+	length, known := r.AssumedLength()
+	if !known {
+		return time.Time{}, false
+	}
+	start := t.Started
+	if start.IsZero() || start.After(now) {
+		start = now
+	}
+	end := start.Add(length)
+	if end.After(now) {
+		return end, true
+	}
+	if r.Limit > 0 {
+		return now, true
+	}
+	for !end.After(now) {
+		length *= 2
+		end = start.Add(length)
+	}
+	return end, true
+}

@@ -1,5 +1,7 @@
 package model
 
+import "github.com/vc-batch/vc/internal/model/podshape"
+
 func (d TaskSet) apply(c *Cluster) {
 	key := d.Namespace + "/" + d.Name
 	t := c.tasks[d.UID]
@@ -57,7 +59,7 @@ func (d TaskSet) apply(c *Cluster) {
 }
 
 // updateShape updates the task's shape.
-func (c *Cluster) updateShape(t *Task, now ShapeSpec) {
+func (c *Cluster) updateShape(t *Task, now podshape.Spec) {
 	if t.Shape != nil && t.Shape.Key == now.Key() {
 		return
 	}
@@ -176,4 +178,37 @@ func (c *Cluster) countTaskOnNode(t *Task, sign int64) {
 		c.ForeignGen = c.nextGeneration()
 	}
 	c.markNodeChanged(t.Node)
+}
+
+// MayHaveLooseTasks reports whether LooseTasks may return any pods.
+func (c *Cluster) MayHaveLooseTasks() bool { return len(c.loose)+len(c.orphans) > 0 }
+
+// LooseTasks returns the pods of this scheduler that cannot be placed because they name no PodGroup, or a PodGroup that
+// does not exist. The order is undefined: there may briefly be thousands of such pods, of which few matter.
+func (c *Cluster) LooseTasks() []*Task {
+	var out []*Task
+	for t := range c.loose {
+		out = append(out, t)
+	}
+	for _, g := range c.orphanedGangs() {
+		for _, t := range g.Tasks {
+			if t.Status == Pending {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// orphanedGangs returns the gangs that pods name but whose PodGroup does not exist.
+func (c *Cluster) orphanedGangs() []*Gang {
+	var out []*Gang
+	for g := range c.orphans {
+		if g.Known || len(g.Tasks) == 0 {
+			delete(c.orphans, g)
+			continue
+		}
+		out = append(out, g)
+	}
+	return out
 }

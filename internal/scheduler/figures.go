@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/explain"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
@@ -114,10 +114,10 @@ func (e *Engine) reportGangFigures(s *cycle.Cycle, j *framework.Job) {
 }
 
 // dominantShare returns the largest fraction of the cluster.
-func dominantShare(held model.Vec, total []float64) float64 {
+func dominantShare(held resource.Vec, total []float64) float64 {
 	share := 0.0
 	for i, v := range held {
-		if i != model.Pods && v > 0 && i < len(total) {
+		if i != resource.Pods && v > 0 && i < len(total) {
 			share = max(share, min(float64(v)/math.Max(total[i], 1), 1))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/propertytest"
@@ -221,7 +222,7 @@ func (p *promises) step() (evicted int, happened bool) {
 		before[p.model.Gangs[b.Gang.Key()].Queue.Name]++
 	}
 	for _, q := range p.queues {
-		if rest := before[q.name] - lost[q.name]; lost[q.name] > 0 && rest < q.guarantee && p.model.Queues[q.name].Guarantee.Get(model.CPU) > 0 {
+		if rest := before[q.name] - lost[q.name]; lost[q.name] > 0 && rest < q.guarantee && p.model.Queues[q.name].Guarantee.Get(resource.CPU) > 0 {
 			p.t.Fatalf("queue %s is guaranteed %d and is left with %d of %d: %+v\n%s", q.name, q.guarantee, rest, before[q.name], d.Evicts, p)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
@@ -90,7 +91,7 @@ func (c *throng) settle(most int) {
 }
 
 func (c *throng) held(queue string) int {
-	return int(c.model.Queues[queue].Sums.Allocated.Get(model.CPU)) / 1000
+	return int(c.model.Queues[queue].Sums.Allocated.Get(resource.CPU)) / 1000
 }
 
 const shareTiers = `

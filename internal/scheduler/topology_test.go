@@ -16,6 +16,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
@@ -268,7 +269,7 @@ func (r *racks) checkWaiting(name string) {
 		slots := 0
 		for _, id := range d.All {
 			n := &r.model.Nodes
-			slots += int((n.Row(n.Alloc, id)[model.CPU] - n.Row(n.Used, id)[model.CPU]) / cpu)
+			slots += int((n.Row(n.Alloc, id)[resource.CPU] - n.Row(n.Used, id)[resource.CPU]) / cpu)
 		}
 		if slots >= int(g.Spec.MinMember) {
 			r.t.Fatalf("gang %s of %d pods of %d waits, though %q has room for %d", name, g.Spec.MinMember, cpu, d.Name, slots)

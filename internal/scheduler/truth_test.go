@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/api/keys"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
@@ -99,8 +99,8 @@ func (r *random) checkModel(u truth) error {
 		}
 		row, on := r.model.Nodes.Row(r.model.Nodes.Used, id), u.at(name)
 		cpu, gpu := on.requests["cpu"], on.requests["nvidia.com/gpu"]
-		if row[model.CPU] != cpu.MilliValue() || row[model.Pods] != on.pods {
-			return fmt.Errorf("on %s are %d pods that ask for %s of cpu; the model says %d and %dm", name, on.pods, cpu.String(), row[model.Pods], row[model.CPU])
+		if row[resource.CPU] != cpu.MilliValue() || row[resource.Pods] != on.pods {
+			return fmt.Errorf("on %s are %d pods that ask for %s of cpu; the model says %d and %dm", name, on.pods, cpu.String(), row[resource.Pods], row[resource.CPU])
 		}
 		if index, known := r.model.Resources.Find("nvidia.com/gpu"); known && row[index] != gpu.Value() {
 			return fmt.Errorf("pods on %s ask for %s cards; the model says %d", name, gpu.String(), row[index])

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/test/make"
@@ -192,7 +193,7 @@ func answerTo(t *testing.T, c *model.Cluster, queues []*schedulingv1beta1.Queue,
 func traces(c *model.Cluster) map[string]string {
 	amounts := func(s model.Sums) string { // a vector may have grown
 		var text string
-		for _, v := range []model.Vec{s.Allocated, s.Pending, s.Inqueue, s.Elastic} {
+		for _, v := range []resource.Vec{s.Allocated, s.Pending, s.Inqueue, s.Elastic} {
 			n := len(v)
 			for n > 0 && v[n-1] == 0 {
 				n--
@@ -267,9 +268,9 @@ func TestPlansOfJobs(t *testing.T) {
 	}
 }
 
-func quantity(t *testing.T, text string) resource.Quantity {
+func quantity(t *testing.T, text string) apiresource.Quantity {
 	t.Helper()
-	q, err := resource.ParseQuantity(text)
+	q, err := apiresource.ParseQuantity(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/quota"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -115,7 +116,7 @@ func TestQuotaScopesAgree(t *testing.T) {
 		m.Apply(model.TaskFrom(pod, true), model.QuotaFrom(object))
 		traits := m.Task(pod.UID).PodTraits()
 		got := m.Quotas["ns"][0].Covers(&traits)
-		if got == model.NotKnown || (got == model.Yes) != want {
+		if got == quota.NotKnown || (got == quota.Yes) != want {
 			t.Fatalf("Kubernetes says %v, we say %d\n%+v\n%+v", want, got, object.Spec, traits)
 		}
 		if want {

@@ -18,6 +18,7 @@ import (
 	storagehelpers "k8s.io/component-helpers/storage/volume"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/apiobject"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
@@ -35,7 +36,7 @@ func (w *world) put(o metav1.Object) {
 	w.model.Apply(model.ObjectSet{Object: o})
 }
 
-func objectKey(o metav1.Object) string { return fmt.Sprintf("%T/%s", o, model.ObjectKey(o)) }
+func objectKey(o metav1.Object) string { return fmt.Sprintf("%T/%s", o, apiobject.Key(o)) }
 
 func (w *world) loseObject(o metav1.Object) {
 	delete(w.objects, objectKey(o))

@@ -16,6 +16,7 @@ import (
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/numa"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
 )
@@ -169,13 +170,13 @@ func (w *world) numa(args []string) []string {
 		case "manager":
 			o.Spec.Policies[nodeinfov1alpha1.CPUManagerPolicy] = value
 		case "cpus":
-			for numa, part := range strings.Split(value, "/") {
-				set, err := model.ParseCPUs(part)
+			for zone, part := range strings.Split(value, "/") {
+				set, err := numa.ParseCPUs(part)
 				if err != nil {
 					w.fatal("%v", err)
 				}
 				for i, cpu := range set.List() {
-					o.Spec.CPUDetail[strconv.Itoa(cpu)] = nodeinfov1alpha1.CPUInfo{NUMANodeID: numa, SocketID: numa, CoreID: i / 2}
+					o.Spec.CPUDetail[strconv.Itoa(cpu)] = nodeinfov1alpha1.CPUInfo{NUMANodeID: zone, SocketID: zone, CoreID: i / 2}
 				}
 			}
 			if free == "" {

@@ -5,6 +5,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/reservation"
@@ -75,7 +76,7 @@ func (s *Cycle) admitCandidate(j *framework.Job) {
 // backfillers holds the gangs without pods that may start now, and the resources they would use.
 type backfillers struct {
 	s     *Cycle
-	idle  model.Vec // idle on all nodes; nil if not computed yet
+	idle  resource.Vec // idle on all nodes; nil if not computed yet
 	taken map[model.NodeID]*takenRoom
 	held  []*framework.Job // gangs whose minResources their queues hold for now
 	// headed holds the queues with a head that has no reservation yet.
@@ -88,8 +89,8 @@ type backfillers struct {
 // takenRoom holds the resources that candidates would use on a node: of its idle resources, and of the resources that
 // reservations leave free.
 type takenRoom struct {
-	now    model.Vec
-	beside map[*reservation.Reservation]model.Vec
+	now    resource.Vec
+	beside map[*reservation.Reservation]resource.Vec
 }
 
 // refusedParts are pods that did not fit.
@@ -142,11 +143,11 @@ func (c *backfillers) mayFit(j *framework.Job) bool {
 }
 
 // idleTotal returns the idle resources of all nodes.
-func (s *Cycle) idleTotal() model.Vec {
-	total := make(model.Vec, s.View.Nodes.Stride)
+func (s *Cycle) idleTotal() resource.Vec {
+	total := make(resource.Vec, s.View.Nodes.Stride)
 	for _, id := range s.View.Order {
 		for i, v := range s.View.Nodes.Row(s.View.Idle, id) {
-			total[i] = min(total[i]+max(v, 0), model.MaxSum)
+			total[i] = min(total[i]+max(v, 0), resource.MaxSum)
 		}
 	}
 	return total
@@ -185,7 +186,7 @@ func (c *backfillers) spreadTemplates(j *framework.Job, binds func(*reservation.
 	var noted []func()
 	for i := range templates {
 		d := &templates[i]
-		d.Request = slices.DeleteFunc(slices.Clone(d.Request), func(t model.Term) bool { return c.s.View.IsExcluded(int(t.Index)) })
+		d.Request = slices.DeleteFunc(slices.Clone(d.Request), func(t resource.Term) bool { return c.s.View.IsExcluded(int(t.Index)) })
 		on, ok := []partsOn(nil), !c.isRefused(d, bits)
 		if ok {
 			on, ok = c.spreadPods(d, binds)
@@ -296,7 +297,7 @@ func (c *backfillers) countFitting(id model.NodeID, d *framework.Template, binds
 	}
 	for _, r := range s.Reservations {
 		if row, mine := r.Room[id]; mine && n > 0 && binds(r) {
-			var beside model.Vec
+			var beside resource.Vec
 			if taken != nil {
 				beside = taken.beside[r]
 			}
@@ -307,7 +308,7 @@ func (c *backfillers) countFitting(id model.NodeID, d *framework.Template, binds
 }
 
 // slotsBeside is slotsIn without the resources already used.
-func slotsBeside(each model.Request, idle, future []int64, taken model.Vec) int {
+func slotsBeside(each resource.Request, idle, future []int64, taken resource.Vec) int {
 	most := int64(reservation.SlotsIn(each, idle, future))
 	for _, t := range each {
 		if t.Value > 0 {
@@ -318,10 +319,10 @@ func slotsBeside(each model.Request, idle, future []int64, taken model.Vec) int 
 }
 
 // countPlaced counts pods on a node as placed; sign -1 reverses this.
-func (c *backfillers) countPlaced(p partsOn, each model.Request, binds func(*reservation.Reservation) bool, sign int64) {
+func (c *backfillers) countPlaced(p partsOn, each resource.Request, binds func(*reservation.Reservation) bool, sign int64) {
 	taken := c.taken[p.node]
 	if taken == nil {
-		taken = &takenRoom{beside: map[*reservation.Reservation]model.Vec{}}
+		taken = &takenRoom{beside: map[*reservation.Reservation]resource.Vec{}}
 		c.taken[p.node] = taken
 	}
 	all := multiplyRequest(each, sign*int64(p.count))
@@ -336,7 +337,7 @@ func (c *backfillers) countPlaced(p partsOn, each model.Request, binds func(*res
 }
 
 // multiplyRequest returns a request multiplied by n.
-func multiplyRequest(each model.Request, n int64) model.Request {
+func multiplyRequest(each resource.Request, n int64) resource.Request {
 	all := slices.Clone(each)
 	for i := range all {
 		all[i].Value *= n

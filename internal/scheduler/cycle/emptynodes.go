@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
@@ -35,7 +36,7 @@ func (s *Cycle) syncEmptyNodes() framework.EmptyStamp {
 }
 
 // countEmptySlots returns how many requests fit on nodes that all of the shapes may use, if no gang ran on them.
-func (s *Cycle) countEmptySlots(shapes []*model.Shape, request model.Request) int {
+func (s *Cycle) countEmptySlots(shapes []*model.Shape, request resource.Request) int {
 	nodes, sum := &s.Cluster.Nodes, 0
 	for _, id := range s.View.Order {
 		if slices.ContainsFunc(shapes, func(shape *model.Shape) bool { return !s.Judge.IsAllowed(shape, id) }) {
@@ -60,7 +61,7 @@ func (s *Cycle) exceedsEmptyNodes(j *framework.Job) bool {
 		return false
 	}
 	free := s.freeOnEmptyNodes()
-	return slices.ContainsFunc(j.MinResources, func(t model.Term) bool {
+	return slices.ContainsFunc(j.MinResources, func(t resource.Term) bool {
 		i := int(t.Index)
 		if i >= len(free) {
 			return t.Value > 0 // no node has any of the resource
@@ -153,19 +154,19 @@ func (s *Cycle) emptyNodesSuffice(j *framework.Job, shapes []*model.Shape) bool 
 }
 
 // largestRequest returns, for each resource, the maximum that any of the shapes requests.
-func largestRequest(shapes []*model.Shape) model.Request {
-	var most model.Vec
+func largestRequest(shapes []*model.Shape) resource.Request {
+	var most resource.Vec
 	for _, shape := range shapes {
 		for _, t := range shape.Request {
 			if more := t.Value - most.Get(int(t.Index)); more > 0 {
-				most.Add(model.Request{{Index: t.Index, Value: more}})
+				most.Add(resource.Request{{Index: t.Index, Value: more}})
 			}
 		}
 	}
-	var r model.Request
+	var r resource.Request
 	for i, v := range most {
 		if v > 0 {
-			r = append(r, model.Term{Index: int32(i), Value: v})
+			r = append(r, resource.Term{Index: int32(i), Value: v})
 		}
 	}
 	return r

@@ -1,7 +1,7 @@
 package cycle
 
 import (
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
@@ -34,7 +34,7 @@ func (s *Cycle) lapsedByQueue() map[*queue.Queue][]float64 {
 	return s.lapsed
 }
 
-func (s *Cycle) addLapsed(q *queue.Queue, reserved model.Vec) {
+func (s *Cycle) addLapsed(q *queue.Queue, reserved resource.Vec) {
 	sum := s.lapsed[q]
 	if sum == nil {
 		sum = make([]float64, s.Cluster.Resources.Len())

@@ -2,7 +2,7 @@ package cycle
 
 import (
 	"github.com/vc-batch/vc/api/reason"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
@@ -16,7 +16,7 @@ const (
 )
 
 // CompareWithShare compares what a gang's minimum requests with the share of its queue.
-func (s *Cycle) CompareWithShare(j *framework.Job, minimum model.Request) ShareNeed {
+func (s *Cycle) CompareWithShare(j *framework.Job, minimum resource.Request) ShareNeed {
 	switch code := s.Rules.MayTake(j.In, minimum).Code; {
 	case code == "":
 		return WithinShare

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -75,12 +76,12 @@ func (s *Cycle) checkReservedAtGate(j *framework.Job, t *model.Task) explain.Ver
 }
 
 // MayAllocate is Rules.MayAllocate besides what queues reserve for tasks of other gangs that passed their gates.
-func (s *Cycle) MayAllocate(j *framework.Job, asked model.Request) explain.Verdict {
+func (s *Cycle) MayAllocate(j *framework.Job, asked resource.Request) explain.Verdict {
 	return s.MayHold(j.In, asked, j, nil)
 }
 
 // MayHold is MayAllocate for a queue, ignoring the reservations of two gangs.
-func (s *Cycle) MayHold(q *queue.Queue, asked model.Request, one, two *framework.Job) explain.Verdict {
+func (s *Cycle) MayHold(q *queue.Queue, asked resource.Request, one, two *framework.Job) explain.Verdict {
 	if s.alone || !s.Cluster.HasQueueGates() {
 		return s.Rules.MayAllocate(q, asked)
 	}

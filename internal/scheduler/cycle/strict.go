@@ -2,7 +2,7 @@ package cycle
 
 import (
 	"github.com/vc-batch/vc/api/reason"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
@@ -88,7 +88,7 @@ func (s *Cycle) BlocksOthers(j *framework.Job) bool {
 }
 
 // exceedsCapability reports whether a request is more than a queue or one of its ancestors may ever hold.
-func exceedsCapability(asked model.Request, q *queue.Queue) bool {
+func exceedsCapability(asked resource.Request, q *queue.Queue) bool {
 	for ; q != nil; q = q.Parent {
 		for _, t := range asked {
 			if float64(t.Value) > q.Capability[t.Index]+queue.Epsilon {

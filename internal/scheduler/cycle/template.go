@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
@@ -40,12 +41,12 @@ func (s *Cycle) countTemplates(j *framework.Job) bool {
 // acceptsCandidates reports whether pods of which only the requests are known may be placed on a node. Taints exclude
 // pods that request no device: nodes with devices are the usual reason for taints, and pods that request a device
 // tolerate them.
-func (s *Cycle) acceptsCandidates(id model.NodeID, each model.Request) bool {
+func (s *Cycle) acceptsCandidates(id model.NodeID, each resource.Request) bool {
 	info := s.View.Nodes.Info[id]
 	if info.Unschedulable {
 		return false
 	}
-	return len(info.Taints) == 0 || slices.ContainsFunc(each, func(t model.Term) bool { return isDevice(s.Cluster.Resources.Name(int(t.Index))) })
+	return len(info.Taints) == 0 || slices.ContainsFunc(each, func(t resource.Term) bool { return isDevice(s.Cluster.Resources.Name(int(t.Index))) })
 }
 
 // isDevice reports whether a resource has a name with a domain, such as nvidia.com/gpu.

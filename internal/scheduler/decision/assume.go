@@ -10,7 +10,7 @@ func Assume(c *model.Cluster, d *Decisions) {
 	}
 	for i := range d.Evicts {
 		c.AssumeEvicted(d.Evicts[i].Pod.UID, d.Evicts[i].Message)
-		c.AssumeResourcesLost(d.Evicts[i].Gang.UID, d.Evicts[i].Preemptor.UID, d.Evicts[i].Gave)
+		c.AssumeResourcesLost(d.Evicts[i].Gang.UID, d.Evicts[i].Preemptor.UID, d.Evicts[i].ShareLoss)
 	}
 	for i := range d.Nominations {
 		c.AssumeNominated(d.Nominations[i].Pod.UID, d.Nominations[i].Node)

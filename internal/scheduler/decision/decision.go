@@ -60,8 +60,8 @@ type Evict struct {
 	// Message is the message to report on the evicted gang: which gang and queue needed the resources, and why.
 	Message   string
 	Preemptor Object // the gang that gets the resources
-	// Gave is set if the eviction was granted because of the gangs' shares: see model.Gave.
-	Gave model.Gave
+	// ShareLoss is set if the eviction was granted because of the gangs' shares: see model.ShareLoss.
+	ShareLoss model.ShareLoss
 	// PreemptorMessage is the message to report on the gang that gets the resources: what is evicted and why. It is
 	// set only on the first evicted pod of each victim gang.
 	PreemptorMessage string

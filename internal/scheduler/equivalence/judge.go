@@ -14,6 +14,7 @@ package equivalence
 
 import (
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/score"
@@ -25,7 +26,7 @@ type Judge struct {
 	Weights score.Weights
 
 	overlay   *overlay.Overlay
-	resources *model.Resources
+	resources *resource.Names
 	statics   map[*model.Shape]*static
 	rankings  map[aspect]*Ranking
 	clock     uint64
@@ -42,7 +43,7 @@ type aspect struct {
 const maxTreeBytes = 96 << 20
 
 // Open prepares the judge for a cycle on an overlay. It drops cached results of shapes that no longer exist.
-func (j *Judge) Open(o *overlay.Overlay, resources *model.Resources, shapes []*model.Shape) {
+func (j *Judge) Open(o *overlay.Overlay, resources *resource.Names, shapes []*model.Shape) {
 	j.overlay, j.resources = o, resources
 	if j.rankings == nil {
 		j.rankings, j.statics = map[aspect]*Ranking{}, map[*model.Shape]*static{}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
@@ -12,8 +13,8 @@ import (
 // It is updated for a single node whenever a task is evicted or spared.
 type bound struct {
 	s      *cycle.Cycle
-	asked  model.Request // total request; the request of one task if single
-	need   int64         // number of tasks, if single
+	asked  resource.Request // total request; the request of one task if single
+	need   int64            // number of tasks, if single
 	single bool
 	nodes  []bool  // nodes that at least one of the shapes may use
 	sums   []int64 // for each resource in asked, the free amount on those nodes; if single, [0] is the number of slots
@@ -54,7 +55,7 @@ func (b *bound) countNode(id model.NodeID, sign int64) {
 }
 
 // countSlots returns the number of tasks with the given request that fit into room, but no more than most.
-func countSlots(s *cycle.Cycle, room []int64, asked model.Request, most int64) int64 {
+func countSlots(s *cycle.Cycle, room []int64, asked resource.Request, most int64) int64 {
 	for _, t := range asked {
 		if t.Value > 0 && !s.View.IsExcluded(int(t.Index)) {
 			most = min(most, max(room[t.Index], 0)/t.Value)

@@ -14,7 +14,7 @@
 //     reclaim and gangreclaim), would afterwards grant the reverse eviction. Each entitlement orders gangs or queues.
 //     Therefore, resources that one gang took from another are never taken back unless something else changes. If a
 //     tier that compares shares precedes a tier that compares priorities, evictions do not cycle among three gangs
-//     either: a gang that lost resources because of its share cannot take any through a later tier (model.Gave).
+//     either: a gang that lost resources because of its share cannot take any through a later tier (model.ShareLoss).
 //
 // # Preferences
 //

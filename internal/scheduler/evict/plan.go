@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/placement"
@@ -85,7 +86,7 @@ func (p *plan) keepsShare(i int) bool {
 	lost := framework.SumRequests(p.notYetEvicted(u.tasks))
 	for _, t := range p.attack.Asked {
 		k := int(t.Index)
-		if k != model.Pods && lost.Get(k) > 0 && u.from.Allocated[k]-float64(lost.Get(k)) < u.from.Deserved[k]-0.1 {
+		if k != resource.Pods && lost.Get(k) > 0 && u.from.Allocated[k]-float64(lost.Get(k)) < u.from.Deserved[k]-0.1 {
 			return false
 		}
 	}

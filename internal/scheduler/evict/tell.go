@@ -54,7 +54,7 @@ func (p *plan) newEviction(u *unit, t *model.Task, why string) decision.Evict {
 		Preemptor: decision.Object{Namespace: j.Namespace, Name: j.Gang.Name, UID: j.UID},
 	}
 	if slices.ContainsFunc(p.grants, func(g framework.Guard) bool { return g.Moves }) {
-		e.Gave = model.Gave{Tier: p.tier + 1, Between: p.isBetweenQueues()}
+		e.ShareLoss = model.ShareLoss{Tier: p.tier + 1, Between: p.isBetweenQueues()}
 	}
 	switch {
 	case p.isBetweenQueues():

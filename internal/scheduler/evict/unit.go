@@ -8,6 +8,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -64,7 +65,7 @@ type lister struct {
 	c      Case
 	may    []framework.Guard // guards, and the entitlements of a tier
 	shapes []*model.Shape
-	asked  model.Request
+	asked  resource.Request
 	barred map[*model.Gang]bool
 	census census
 }
@@ -223,7 +224,7 @@ func (l *lister) findGangRefusal(g *model.Gang) (reason.Code, bool) {
 func (l *lister) appendUnit(g *model.Gang, q *queue.Queue, tasks []*model.Task, whole bool, rank int) {
 	u := unit{gang: g, from: q, tasks: tasks, whole: whole, rank: rank, lost: totalRunTime(l.s, tasks)}
 	for _, term := range l.asked {
-		if term.Index == model.Pods || term.Value == 0 {
+		if term.Index == resource.Pods || term.Value == 0 {
 			continue
 		}
 		sum := int64(0)
@@ -297,7 +298,7 @@ func (l *lister) couldServe(t *model.Task, shape *model.Shape) bool {
 
 // hasNoPodSlot reports whether a node has no free pod slot.
 func (l *lister) hasNoPodSlot(id model.NodeID) bool {
-	return l.s.View.Nodes.Row(l.s.View.Future, id)[model.Pods] < 1
+	return l.s.View.Nodes.Row(l.s.View.Future, id)[resource.Pods] < 1
 }
 
 // isBlockedBy reports whether a task blocks a shape by something other than resources: a host port, or rules about
@@ -313,9 +314,9 @@ func (l *lister) isBlockedBy(shape *model.Shape, t *model.Task) bool {
 	return shape.Slow || t.Shape.Slow
 }
 
-func sharesResource(a, b model.Request) bool {
+func sharesResource(a, b resource.Request) bool {
 	for _, t := range a {
-		if t.Index != model.Pods && b.Get(int(t.Index)) > 0 {
+		if t.Index != resource.Pods && b.Get(int(t.Index)) > 0 {
 			return true
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
@@ -154,8 +155,8 @@ func (f *Filters) hasFreePorts(o *overlay.Overlay, id model.NodeID, s *model.Sha
 func (f *Filters) CheckDynamic(o *overlay.Overlay, id model.NodeID, s *model.Shape) (code reason.Code, index int, short int64) {
 	base := int(id) * o.Nodes.Stride
 	free := func(i int) int64 { return min(o.Idle[base+i], o.Future[base+i]) }
-	if s.Request.Get(model.Pods) > free(model.Pods) {
-		return reason.TooManyPods, model.Pods, 0
+	if s.Request.Get(resource.Pods) > free(resource.Pods) {
+		return reason.TooManyPods, resource.Pods, 0
 	}
 	if f.Ports && len(s.Ports) > 0 && !o.HasFreePorts(id, s.Ports, false) {
 		return reason.PortInUse, 0, 0

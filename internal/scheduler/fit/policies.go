@@ -3,6 +3,7 @@ package fit
 import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
@@ -38,8 +39,8 @@ func (p *Proportion) keepsReserve(o *overlay.Overlay, room []int64, id model.Nod
 	if idle <= 0 {
 		return true
 	}
-	cpu := float64(room[base+model.CPU] - s.Request.Get(model.CPU))
-	memory := float64(room[base+model.Memory] - s.Request.Get(model.Memory))
+	cpu := float64(room[base+resource.CPU] - s.Request.Get(resource.CPU))
+	memory := float64(room[base+resource.Memory] - s.Request.Get(resource.Memory))
 	return cpu >= idle*p.MilliCPU && memory >= idle*p.Memory
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
@@ -16,13 +17,13 @@ import (
 type Extra func(model.NodeID) (reason.Code, string)
 
 // TallyAllNodes evaluates a shape on every live node and counts the results.
-func (f *Filters) TallyAllNodes(o *overlay.Overlay, resources *model.Resources, s *model.Shape, extra Extra) explain.Tally {
+func (f *Filters) TallyAllNodes(o *overlay.Overlay, resources *resource.Names, s *model.Shape, extra Extra) explain.Tally {
 	return f.TallyNodes(o.Order, o, resources, s, nil, extra)
 }
 
 // TallyNodes evaluates a shape on the given nodes and counts the results. A rejection by policy takes precedence over a
 // lack of free resources. extra is called only if the resources suffice.
-func (f *Filters) TallyNodes(nodes []model.NodeID, o *overlay.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) explain.Tally {
+func (f *Filters) TallyNodes(nodes []model.NodeID, o *overlay.Overlay, resources *resource.Names, s *model.Shape, policy, extra Extra) explain.Tally {
 	var t explain.Tally
 	for _, id := range nodes {
 		code, detail, short := f.findRejection(id, o, resources, s, policy, extra)
@@ -45,7 +46,7 @@ func (f *Filters) permitsUncordoned(s *model.Shape, info *model.NodeInfo) bool {
 }
 
 // findRejection returns the code of the first filter that rejects a node, with details.
-func (f *Filters) findRejection(id model.NodeID, o *overlay.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) (code reason.Code, detail string, short int64) {
+func (f *Filters) findRejection(id model.NodeID, o *overlay.Overlay, resources *resource.Names, s *model.Shape, policy, extra Extra) (code reason.Code, detail string, short int64) {
 	if code, detail = f.CheckStatic(s, o.Nodes.Info[id]); code != "" {
 		return code, detail, 0
 	}

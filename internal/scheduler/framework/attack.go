@@ -3,6 +3,7 @@ package framework
 import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // AttackKind identifies the action that evicts.
@@ -30,7 +31,7 @@ type Attack struct {
 	Taker *Job // nil for Shuffle
 	// Tasks are the tasks of the taker that are to be placed. Asked is their total request.
 	Tasks []*model.Task
-	Asked model.Request
+	Asked resource.Request
 }
 
 // Guard decides on victims. It is created for a single attack and keeps track of the tasks that are counted out, that

@@ -9,6 +9,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -47,7 +48,7 @@ type Job struct {
 
 	seen       uint64
 	backing    []*model.Task // the array behind Pending, from whose front tasks are removed as they are placed
-	minimum    model.Request
+	minimum    resource.Request
 	minimumGen uint64
 }
 

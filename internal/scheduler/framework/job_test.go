@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/test/make"
 )
@@ -16,7 +17,7 @@ func TestSumOfHugeTasksIsBounded(t *testing.T) {
 	for i := range 9000 {
 		c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("p-%d", i)).Gang("g").Memory("1000Ti").Obj(), true))
 	}
-	if got := framework.SumRequests(c.Gangs[make.Namespace+"/g"].Tasks).Get(model.Memory); got != model.MaxSum {
-		t.Errorf("sum %d, want the bound %d", got, model.MaxSum)
+	if got := framework.SumRequests(c.Gangs[make.Namespace+"/g"].Tasks).Get(resource.Memory); got != resource.MaxSum {
+		t.Errorf("sum %d, want the bound %d", got, resource.MaxSum)
 	}
 }

@@ -1,6 +1,9 @@
 package framework
 
-import "github.com/vc-batch/vc/internal/model"
+import (
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
+)
 
 // MinimumTasks returns the tasks that bring the job to its minimum, in the order in which a round would place them.
 func (j *Job) MinimumTasks() []*model.Task {
@@ -29,7 +32,7 @@ func (j *Job) MinimumTasks() []*model.Task {
 }
 
 // MinimumRequest returns the total request of the tasks of MinimumTasks.
-func (j *Job) MinimumRequest() model.Request {
+func (j *Job) MinimumRequest() resource.Request {
 	if j.minimumGen != j.Gen || len(j.Placed)+len(j.Promised) > 0 {
 		j.minimum, j.minimumGen = SumRequests(j.MinimumTasks()), j.Gen
 	}
@@ -65,15 +68,15 @@ func (j *Job) ReplacePending(clones []*model.Task) (restore func()) {
 }
 
 // SumRequests returns the total request of tasks.
-func SumRequests(tasks []*model.Task) model.Request {
-	var sum model.Vec
+func SumRequests(tasks []*model.Task) resource.Request {
+	var sum resource.Vec
 	for _, t := range tasks {
 		sum.Add(t.Shape.Request)
 	}
-	var r model.Request
+	var r resource.Request
 	for i, v := range sum {
 		if v > 0 {
-			r = append(r, model.Term{Index: int32(i), Value: v})
+			r = append(r, resource.Term{Index: int32(i), Value: v})
 		}
 	}
 	return r

@@ -1,6 +1,9 @@
 package framework
 
-import "github.com/vc-batch/vc/internal/model"
+import (
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
+)
 
 // CountEvicted counts a task of the job as evicted in this cycle (sign 1) or undoes this (sign -1).
 func (j *Job) CountEvicted(t *model.Task, sign int) {
@@ -17,7 +20,7 @@ func (j *Job) CountEvicted(t *model.Task, sign int) {
 
 // HeldResources returns the resources that the gang currently holds. It includes this cycle's placements, even
 // tentative ones, and excludes its evictions.
-func (j *Job) HeldResources() model.Vec {
+func (j *Job) HeldResources() resource.Vec {
 	held := j.Sums.Allocated.Clone()
 	for _, list := range [][]Placed{j.Placed, j.Promised} {
 		for _, p := range list {

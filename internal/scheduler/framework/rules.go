@@ -7,6 +7,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -66,10 +67,10 @@ type OrderRules struct {
 // QueueRules limits what queues admit and hold.
 type QueueRules struct {
 	Overused    []func(*queue.Queue) explain.Verdict
-	Allocatable []func(*queue.Queue, model.Request) explain.Verdict
+	Allocatable []func(*queue.Queue, resource.Request) explain.Verdict
 	// Startable reports whether a queue that may hold more resources may do so immediately, even though some of its
 	// pods have not ended yet. If not, the resources are promised, and binding waits.
-	Startable   []func(*queue.Queue, model.Request) explain.Verdict
+	Startable   []func(*queue.Queue, resource.Request) explain.Verdict
 	Enqueueable []Voter
 	Enqueued    []func(*Job)
 	// Creatable returns the reason why the pods of a gang's minimum could not be created. A Permit does not override
@@ -80,7 +81,7 @@ type QueueRules struct {
 	// Divisions holds the ways in which policies divide the cluster among queues; see usable.Capacity.
 	Divisions []Division
 	// Preemptive reports whether a queue may take an amount of resources from other queues.
-	Preemptive []func(*queue.Queue, model.Request) explain.Verdict
+	Preemptive []func(*queue.Queue, resource.Request) explain.Verdict
 }
 
 // EvictionRules decides which pods are evicted, and for which gangs.
@@ -105,7 +106,7 @@ type GroupRules struct {
 	// WideOnly is true if gangs are not placed in narrower domains than requested.
 	WideOnly bool
 	// HyperNodeOrder returns the points of a domain for a gang with a total request.
-	HyperNodeOrder []func(j *Job, d *model.Domain, asked model.Request) float64
+	HyperNodeOrder []func(j *Job, d *model.Domain, asked resource.Request) float64
 	// MaxDomains is the maximum number of domains in which evictions are tried, for all actions. If it is 0, the
 	// action decides.
 	MaxDomains int
@@ -192,7 +193,7 @@ func firstRejection[T any](checks []func(T) explain.Verdict, subject T) explain.
 }
 
 // MayAllocate returns the reason why a queue may not hold the requested amount in addition to what it holds.
-func (r *Rules) MayAllocate(q *queue.Queue, asked model.Request) explain.Verdict {
+func (r *Rules) MayAllocate(q *queue.Queue, asked resource.Request) explain.Verdict {
 	for _, f := range r.Allocatable {
 		if v := f(q, asked); v.Code != "" {
 			return v
@@ -202,7 +203,7 @@ func (r *Rules) MayAllocate(q *queue.Queue, asked model.Request) explain.Verdict
 }
 
 // MustWait returns the reason why a queue must wait before it takes a request, although its limits permit it.
-func (r *Rules) MustWait(q *queue.Queue, asked model.Request) explain.Verdict {
+func (r *Rules) MustWait(q *queue.Queue, asked resource.Request) explain.Verdict {
 	for _, f := range r.Startable {
 		if v := f(q, asked); v.Code != "" {
 			return v
@@ -243,7 +244,7 @@ func (r *Rules) MayEnqueue(j *Job) explain.Verdict {
 }
 
 // MayTake returns the reason why a queue may not take the requested amount from other queues.
-func (r *Rules) MayTake(q *queue.Queue, asked model.Request) explain.Verdict {
+func (r *Rules) MayTake(q *queue.Queue, asked resource.Request) explain.Verdict {
 	for _, f := range r.Preemptive {
 		if v := f(q, asked); v.Code != "" {
 			return v

@@ -6,20 +6,21 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // equalParts returns the request of each of count equal pods.
-func equalParts(request model.Request, count int) model.Request {
-	each := make(model.Request, 0, len(request)+1)
+func equalParts(request resource.Request, count int) resource.Request {
+	each := make(resource.Request, 0, len(request)+1)
 	for _, t := range request {
-		each = append(each, model.Term{Index: t.Index, Value: (t.Value + int64(count) - 1) / int64(count)})
+		each = append(each, resource.Term{Index: t.Index, Value: (t.Value + int64(count) - 1) / int64(count)})
 	}
 	return withOnePod(each)
 }
 
 // Template is a number of equal pods of a gang that do not exist yet.
 type Template struct {
-	Request model.Request
+	Request resource.Request
 	Count   int
 	// Placements hold the node constraints of the pods: a pod may run where any of the placements allows it. nil if
 	// unknown.
@@ -60,9 +61,9 @@ func (j *Job) PodTemplates() (list []Template, exact bool) {
 }
 
 // withOnePod returns a request that counts as one pod.
-func withOnePod(request model.Request) model.Request {
-	one := slices.DeleteFunc(slices.Clone(request), func(t model.Term) bool { return t.Index == model.Pods })
-	one = append(one, model.Term{Index: model.Pods, Value: 1})
-	slices.SortFunc(one, func(a, b model.Term) int { return cmp.Compare(a.Index, b.Index) })
+func withOnePod(request resource.Request) resource.Request {
+	one := slices.DeleteFunc(slices.Clone(request), func(t resource.Term) bool { return t.Index == resource.Pods })
+	one = append(one, resource.Term{Index: resource.Pods, Value: 1})
+	slices.SortFunc(one, func(a, b resource.Term) int { return cmp.Compare(a.Index, b.Index) })
 	return one
 }

@@ -14,6 +14,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/apiobject"
 )
 
 // devices implements the interface through which the DynamicResources plugin reads and changes device claims. It
@@ -162,7 +163,7 @@ func (t claimTracker) GatherAllocatedState() (*structured.AllocatedState, error)
 
 // SignalClaimPendingAllocation stores the allocation of a claim for a task that was placed on a node.
 func (t claimTracker) SignalClaimPendingAllocation(uid types.UID, claim *resourcev1.ResourceClaim) error {
-	key := model.ObjectKey(claim)
+	key := apiobject.Key(claim)
 	if _, ok := t.d.pending[key]; ok {
 		return errors.New("claim " + key + " has devices already")
 	}

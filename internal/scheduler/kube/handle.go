@@ -16,6 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/apiobject"
 )
 
 // handle implements the parts of the scheduler framework that the plugins for volumes and devices use.
@@ -31,21 +32,21 @@ type handle struct {
 func newHandle(a *Adapter) *handle {
 	h := &handle{factory: informers.NewSharedInformerFactory(nil, 0), client: &recorder{}, devices: newDevices(a), a: a}
 	at := func() *model.Attachable { return &a.cluster.Attachable }
-	volumes := newStore(func() *model.Objects[*corev1.PersistentVolume] { return &at().Volumes })
+	volumes := newStore(func() *apiobject.Store[*corev1.PersistentVolume] { return &at().Volumes })
 	volumes.by = func(_, class string) []string { return a.reachableVolumes(class) }
-	attachments := newStore(func() *model.Objects[*storagev1.VolumeAttachment] { return &at().Attachments })
+	attachments := newStore(func() *apiobject.Store[*storagev1.VolumeAttachment] { return &at().Attachments })
 	attachments.by = func(_, node string) []string { return at().Attachments.KeysInGroup(node) }
 
 	h.registerView(&corev1.PersistentVolume{}, volumes)
 	h.registerView(&storagev1.VolumeAttachment{}, attachments)
-	h.registerView(&corev1.PersistentVolumeClaim{}, newStore(func() *model.Objects[*corev1.PersistentVolumeClaim] { return &at().VolumeClaims }))
-	h.registerView(&storagev1.StorageClass{}, newStore(func() *model.Objects[*storagev1.StorageClass] { return &at().Classes }))
-	h.registerView(&storagev1.CSINode{}, newStore(func() *model.Objects[*storagev1.CSINode] { return &at().CSINodes }))
-	h.registerView(&storagev1.CSIDriver{}, newStore(func() *model.Objects[*storagev1.CSIDriver] { return &at().CSIDrivers }))
-	h.registerView(&storagev1.CSIStorageCapacity{}, newStore(func() *model.Objects[*storagev1.CSIStorageCapacity] { return &at().Capacities }))
+	h.registerView(&corev1.PersistentVolumeClaim{}, newStore(func() *apiobject.Store[*corev1.PersistentVolumeClaim] { return &at().VolumeClaims }))
+	h.registerView(&storagev1.StorageClass{}, newStore(func() *apiobject.Store[*storagev1.StorageClass] { return &at().Classes }))
+	h.registerView(&storagev1.CSINode{}, newStore(func() *apiobject.Store[*storagev1.CSINode] { return &at().CSINodes }))
+	h.registerView(&storagev1.CSIDriver{}, newStore(func() *apiobject.Store[*storagev1.CSIDriver] { return &at().CSIDrivers }))
+	h.registerView(&storagev1.CSIStorageCapacity{}, newStore(func() *apiobject.Store[*storagev1.CSIStorageCapacity] { return &at().Capacities }))
 	// The plugins read pods and nodes only when a binding is carried out, which does not happen here.
-	h.registerView(&corev1.Pod{}, newStore(func() *model.Objects[*corev1.Pod] { return &model.Objects[*corev1.Pod]{} }))
-	h.registerView(&corev1.Node{}, newStore(func() *model.Objects[*corev1.Node] { return &model.Objects[*corev1.Node]{} }))
+	h.registerView(&corev1.Pod{}, newStore(func() *apiobject.Store[*corev1.Pod] { return &apiobject.Store[*corev1.Pod]{} }))
+	h.registerView(&corev1.Node{}, newStore(func() *apiobject.Store[*corev1.Node] { return &apiobject.Store[*corev1.Node]{} }))
 	return h
 }
 

@@ -8,24 +8,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/apiobject"
 )
 
 // store presents the model's objects of one kind to client-go's listers. It implements only the methods that the
 // listers and plugins call. Any other method panics, because the embedded interface is nil.
 type store[T metav1.Object] struct {
 	cache.Indexer
-	objects  func() *model.Objects[T]
+	objects  func() *apiobject.Store[T]
 	indexers cache.Indexers
 	// by returns the keys of the objects with a value in an index; nil if there are no indexes.
 	by func(index, value string) []string
 
 	list    []any // sorted by key, as of listGen
 	listGen uint64
-	of      *model.Objects[T]
+	of      *apiobject.Store[T]
 }
 
-func newStore[T metav1.Object](objects func() *model.Objects[T]) *store[T] {
+func newStore[T metav1.Object](objects func() *apiobject.Store[T]) *store[T] {
 	return &store[T]{objects: objects, indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}
 }
 

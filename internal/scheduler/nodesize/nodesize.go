@@ -15,6 +15,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -70,7 +71,7 @@ func (s *Sizes) measureShape(shape *model.Shape) size {
 
 // ExceededLimits returns the resources, by name, of which one of several equal pods requests more than most, if
 // together they request the given amounts.
-func (s *Sizes) ExceededLimits(request model.Request, pods int, most []int64) []explain.Limit {
+func (s *Sizes) ExceededLimits(request resource.Request, pods int, most []int64) []explain.Limit {
 	var limits []explain.Limit
 	for _, t := range request {
 		if s.view.IsExcluded(int(t.Index)) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // ExcludeResources excludes some resources from the overlay's checks because another component checks them: every node
@@ -31,7 +32,7 @@ func (o *Overlay) ExcludeResources(indexes []int) {
 func (o *Overlay) IsExcluded(index int) bool { return index < len(o.left) && o.left[index] }
 
 // FitsWhenEmpty reports whether a request would fit on a node if the node were empty.
-func (o *Overlay) FitsWhenEmpty(id model.NodeID, r model.Request) bool {
+func (o *Overlay) FitsWhenEmpty(id model.NodeID, r resource.Request) bool {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
 		if t.Value > o.Nodes.Alloc[base+int(t.Index)] && !o.IsExcluded(int(t.Index)) {

@@ -15,7 +15,11 @@
 // Each engine has its own Overlay.
 package overlay
 
-import "github.com/vc-batch/vc/internal/model"
+import (
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/podshape"
+	"github.com/vc-batch/vc/internal/model/resource"
+)
 
 // Overlay holds the nodes' free resources during a cycle. Rows are indexed by model.NodeID and have the model's
 // stride.
@@ -160,7 +164,7 @@ func (o *Overlay) loadNodeRow(id model.NodeID) (grew, changed bool) {
 		idle := n.Alloc[i] - n.Used[i]
 		future := idle + n.Releasing[i] - n.Pipelined[i]
 		if len(o.left) > 0 && o.IsExcluded(i-base) {
-			idle, future = model.MaxAmount, model.MaxAmount
+			idle, future = resource.MaxAmount, resource.MaxAmount
 		}
 		releasing = releasing || n.Releasing[i] > 0
 		if idle != o.Idle[i] || future != o.Future[i] {
@@ -210,7 +214,7 @@ func (o *Overlay) recordMoved(id model.NodeID) {
 	}
 }
 
-func (o *Overlay) addRequest(values []int64, id model.NodeID, r model.Request, sign int64) {
+func (o *Overlay) addRequest(values []int64, id model.NodeID, r resource.Request, sign int64) {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
 		values[base+int(t.Index)] += sign * t.Value
@@ -299,7 +303,7 @@ func (o *Overlay) Rollback(mark int) {
 }
 
 // FitsNow reports whether a request fits into both Idle and Future.
-func (o *Overlay) FitsNow(id model.NodeID, r model.Request) bool {
+func (o *Overlay) FitsNow(id model.NodeID, r resource.Request) bool {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
 		i := base + int(t.Index)
@@ -311,7 +315,7 @@ func (o *Overlay) FitsNow(id model.NodeID, r model.Request) bool {
 }
 
 // FitsLater reports whether a request fits once all resources that are being released are free.
-func (o *Overlay) FitsLater(id model.NodeID, r model.Request) bool {
+func (o *Overlay) FitsLater(id model.NodeID, r resource.Request) bool {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
 		if t.Value > o.Future[base+int(t.Index)] {
@@ -323,9 +327,9 @@ func (o *Overlay) FitsLater(id model.NodeID, r model.Request) bool {
 
 // HasFreePorts reports whether the host ports are free on a node, considering tasks of the model and of this cycle. If
 // later is true, the ports of leaving tasks count as free. Tasks that only have promised resources use no ports.
-func (o *Overlay) HasFreePorts(id model.NodeID, ports []model.Port, later bool) bool {
+func (o *Overlay) HasFreePorts(id model.NodeID, ports []podshape.Port, later bool) bool {
 	ok := true
-	o.Nodes.VisitPorts(id, func(t *model.Task, held model.Port) bool {
+	o.Nodes.VisitPorts(id, func(t *model.Task, held podshape.Port) bool {
 		if t.Status == model.Pipelined || o.ended[t] {
 			return true
 		}
@@ -345,7 +349,7 @@ func (o *Overlay) HasFreePorts(id model.NodeID, ports []model.Port, later bool) 
 	return ok
 }
 
-func hasPortConflict(held model.Port, ports []model.Port) bool {
+func hasPortConflict(held podshape.Port, ports []podshape.Port) bool {
 	for _, p := range ports {
 		if p.ConflictsWith(held) {
 			return true

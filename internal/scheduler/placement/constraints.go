@@ -4,6 +4,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
@@ -11,7 +12,7 @@ import (
 // reserved for other gangs, held for lost pods, or promised to pods that passed their queue's gate.
 type Constraints interface {
 	// MayAllocate returns why a gang's queue may not hold a request more.
-	MayAllocate(j *framework.Job, request model.Request) explain.Verdict
+	MayAllocate(j *framework.Job, request resource.Request) explain.Verdict
 	// CheckReserved returns why a task of a gang may not be placed now, on any node.
 	CheckReserved(j *framework.Job, t *model.Task) explain.Verdict
 	// FreeReservations returns the reservations that do not restrict any, or all, of a gang's tasks, as a bit set.

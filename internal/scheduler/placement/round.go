@@ -6,6 +6,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -153,7 +154,7 @@ func (s *Placer) takeResources(j *framework.Job, p framework.Placed) {
 
 // mustWait returns why a gang's queue must wait for its own pods to end before it may hold more. In a forecast
 // these have ended.
-func (s *Placer) mustWait(j *framework.Job, asked model.Request) explain.Verdict {
+func (s *Placer) mustWait(j *framework.Job, asked resource.Request) explain.Verdict {
 	if s.InForecast() {
 		return explain.Verdict{}
 	}
@@ -281,8 +282,8 @@ func (r *round) failureVerdict() explain.Verdict {
 }
 
 // requestedTotal returns the total request of the tasks that the round wanted to place.
-func (r *round) requestedTotal() model.Vec {
-	var sum model.Vec
+func (r *round) requestedTotal() resource.Vec {
+	var sum resource.Vec
 	n := 0
 	limit := max(r.need, 1)
 	for _, t := range r.job.Pending {
@@ -378,7 +379,7 @@ func (s *Placer) heldForLimit(v *explain.Verdict, q *queue.Queue) []float64 {
 }
 
 // mayHoldAgain reports whether a queue may hold the requested amount because it held it before.
-func (s *Placer) mayHoldAgain(v *explain.Verdict, held []float64, asked model.Request) bool {
+func (s *Placer) mayHoldAgain(v *explain.Verdict, held []float64, asked resource.Request) bool {
 	if s.trial.Swap == nil || v.Limit == nil || v.Limit.Resource == "" {
 		return false
 	}

@@ -25,6 +25,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // Epsilon is the maximum difference between two amounts that count as equal.
@@ -191,7 +192,7 @@ func (l *Ledger) collectQueues(c *model.Cluster) {
 // Of returns the ledger's entry for a queue of the model.
 func (l *Ledger) Of(q *model.Queue) *Queue { return l.byModel[q] }
 
-func (q *Queue) loadSums(n int, resources *model.Resources) {
+func (q *Queue) loadSums(n int, resources *resource.Names) {
 	from := &q.Queue.Sums
 	q.Own.Allocated = loadAmounts(q.Own.Allocated, from.Allocated, n)
 	q.Own.Inqueue = loadAmounts(q.Own.Inqueue, from.Inqueue, n)
@@ -251,7 +252,7 @@ func (s *Sums) addAmounts(o *Sums) {
 	}
 }
 
-func loadAmounts(v []float64, from model.Vec, n int) []float64 {
+func loadAmounts(v []float64, from resource.Vec, n int) []float64 {
 	if cap(v) < n {
 		v = make([]float64, n)
 	}
@@ -275,7 +276,7 @@ func fillUnlimited(v []float64, n int) []float64 {
 
 // AddAllocated adds a request, multiplied by sign, to the allocation of the queue and its ancestors, and updates their
 // shares.
-func (q *Queue) AddAllocated(r model.Request, sign float64) {
+func (q *Queue) AddAllocated(r resource.Request, sign float64) {
 	if !q.IsLeaf() {
 		addRequest(q.Own.Allocated, r, sign)
 	}
@@ -288,7 +289,7 @@ func (q *Queue) AddAllocated(r model.Request, sign float64) {
 }
 
 // AddOccupied adds a request, multiplied by sign, to the resources that the queue and its ancestors occupy on nodes.
-func (q *Queue) AddOccupied(r model.Request, sign float64) {
+func (q *Queue) AddOccupied(r resource.Request, sign float64) {
 	if !q.IsLeaf() {
 		addRequest(q.Own.Occupied, r, sign)
 	}
@@ -315,7 +316,7 @@ func (q *Queue) SimulateEmpty() (undo func()) {
 }
 
 // AddRequest adds a request, multiplied by sign, to the requests of the queue and its ancestors.
-func (q *Queue) AddRequest(r model.Request, sign float64) {
+func (q *Queue) AddRequest(r resource.Request, sign float64) {
 	if !q.IsLeaf() {
 		addRequest(q.Own.Request, r, sign)
 	}
@@ -326,7 +327,7 @@ func (q *Queue) AddRequest(r model.Request, sign float64) {
 
 // AddInqueue adds a request, multiplied by sign, to the amounts that the queue and its ancestors reserve for admitted
 // gangs.
-func (q *Queue) AddInqueue(r model.Request, sign float64) {
+func (q *Queue) AddInqueue(r resource.Request, sign float64) {
 	if !q.IsLeaf() {
 		addRequest(q.Own.Inqueue, r, sign)
 	}
@@ -335,7 +336,7 @@ func (q *Queue) AddInqueue(r model.Request, sign float64) {
 	}
 }
 
-func addRequest(v []float64, r model.Request, sign float64) {
+func addRequest(v []float64, r resource.Request, sign float64) {
 	for _, t := range r {
 		v[t.Index] += sign * float64(t.Value)
 	}
@@ -367,7 +368,7 @@ func (q *Queue) computeShare() float64 {
 	held := q.ShareAmounts()
 	share, some := 0.0, q.all
 	for i, d := range q.Deserved {
-		if i == model.Pods || !q.all && !q.Named[i] {
+		if i == resource.Pods || !q.all && !q.Named[i] {
 			continue
 		}
 		some = true
@@ -386,11 +387,11 @@ func (q *Queue) computeShare() float64 {
 
 // FindExceeded returns the first resource, by name, for which held+asked exceeds the limit; -1 if no limit is exceeded.
 // It checks only requested resources.
-func FindExceeded(resources *model.Resources, held []float64, asked model.Request, limit []float64) (index int) {
+func FindExceeded(resources *resource.Names, held []float64, asked resource.Request, limit []float64) (index int) {
 	return findExceededBy(resources, asked, limit, func(i int) float64 { return held[i] })
 }
 
-func findExceededBy(resources *model.Resources, asked model.Request, limit []float64, held func(int) float64) (index int) {
+func findExceededBy(resources *resource.Names, asked resource.Request, limit []float64, held func(int) float64) (index int) {
 	index = -1
 	for _, t := range asked {
 		i := int(t.Index)
@@ -403,19 +404,19 @@ func findExceededBy(resources *model.Resources, asked model.Request, limit []flo
 
 // OverCapability returns the first resource, by name, for which asked plus the allocated amount, including lingering
 // pods, exceeds the capability; -1 if none exists.
-func (s *Sums) OverCapability(resources *model.Resources, asked model.Request, capability []float64) (index int) {
+func (s *Sums) OverCapability(resources *resource.Names, asked resource.Request, capability []float64) (index int) {
 	return findExceededBy(resources, asked, capability, func(i int) float64 { return s.Allocated[i] + s.Lingering[i] })
 }
 
 // OverCapabilityNow returns the first resource, by name, for which asked plus the amount that pods occupy until they
 // end exceeds the capability; -1 if none exists.
-func (s *Sums) OverCapabilityNow(resources *model.Resources, asked model.Request, capability []float64) (index int) {
+func (s *Sums) OverCapabilityNow(resources *resource.Names, asked resource.Request, capability []float64) (index int) {
 	return findExceededBy(resources, asked, capability, func(i int) float64 { return s.Occupied[i] })
 }
 
 // FindShortfall returns a resource for which held, without the requests of some tasks, would fall below a minimum; -1
 // if there is none. It checks only resources that the tasks hold.
-func FindShortfall(held []float64, tasks []*model.Task, minimum model.Request) (index int) {
+func FindShortfall(held []float64, tasks []*model.Task, minimum resource.Request) (index int) {
 	for _, floor := range minimum {
 		lost := 0.0
 		for _, t := range tasks {

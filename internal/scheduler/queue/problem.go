@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/api/reason"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // said caches the contradictions in a queue's spec, for one generation of the queue.
@@ -29,7 +29,7 @@ func (q *Queue) Problem() (code reason.Code, text string) {
 
 // cachedWarnings returns the contradictions in a queue's spec. These are not errors, because the narrower limit
 // applies.
-func (q *Queue) cachedWarnings(resources *model.Resources) []string {
+func (q *Queue) cachedWarnings(resources *resource.Names) []string {
 	if !q.Known {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (q *Queue) cachedWarnings(resources *model.Resources) []string {
 	return slices.Clip(q.said.warnings)
 }
 
-func (q *Queue) findContradictions(resources *model.Resources) []string {
+func (q *Queue) findContradictions(resources *resource.Names) []string {
 	var found []string
 	if q.SaidWeight < 0 { // zero means that the weight is not set
 		found = append(found, fmt.Sprintf("weight %d counts as 1", q.SaidWeight))
@@ -65,11 +65,11 @@ func (q *Queue) findContradictions(resources *model.Resources) []string {
 const ofDeviceClass = "deviceclass/"
 
 // findUnenforced returns warnings about quotas that no policy enforces.
-func (q *Queue) findUnenforced(resources *model.Resources) []string {
+func (q *Queue) findUnenforced(resources *resource.Names) []string {
 	var found []string
 	for _, list := range []struct {
 		what    string
-		amounts model.Request
+		amounts resource.Request
 	}{{"capability", q.Queue.Capability}, {"deserved", q.Queue.Deserved}, {"guarantee", q.Guarantee}} {
 		indices := make([]int32, 0, len(list.amounts))
 		for _, t := range list.amounts {
@@ -89,6 +89,6 @@ func (q *Queue) findUnenforced(resources *model.Resources) []string {
 }
 
 func formatQuantity(name string, value int64) string {
-	q := model.Quantity(name, value)
+	q := resource.Quantity(name, value)
 	return q.String()
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/test/make"
 )
 
@@ -65,7 +66,7 @@ func TestAWrongPlaceIsAFaultOfThoseBelowOnly(t *testing.T) {
 
 func TestWhatIsHeldCountsInAllAncestors(t *testing.T) {
 	_, q := open("root", "a:root", "a1:a", "b")
-	ask := model.Request{{Index: model.CPU, Value: 1000}}
+	ask := resource.Request{{Index: resource.CPU, Value: 1000}}
 	q["a1"].AddAllocated(ask, 1)
 	q["a"].AddAllocated(ask, 1)
 	q["a1"].AddInqueue(ask, 1)

@@ -6,7 +6,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/reservation"
 )
 
@@ -44,15 +44,15 @@ const (
 
 // equalPartsFit reports whether the nodes have room for members pods that request equal parts of a request. It ignores
 // selectors and tolerations, which are not known yet.
-func (f *finder) equalPartsFit(request model.Request, members int) bool {
+func (f *finder) equalPartsFit(request resource.Request, members int) bool {
 	if f.house == nowhere {
 		return true
 	}
-	each := append(slices.Clone(request), model.Term{Index: model.Pods, Value: int64(members)})
+	each := append(slices.Clone(request), resource.Term{Index: resource.Pods, Value: int64(members)})
 	for i := range each {
 		each[i].Value /= int64(members)
 	}
-	each = slices.DeleteFunc(each, func(a model.Term) bool { return f.s.View.IsExcluded(int(a.Index)) })
+	each = slices.DeleteFunc(each, func(a resource.Term) bool { return f.s.View.IsExcluded(int(a.Index)) })
 	nodes, left := &f.s.Cluster.Nodes, members
 	f.s.Looked++ // one division per node is cheaper than a simulated placement
 	for _, id := range f.s.View.Order {
@@ -129,7 +129,7 @@ func (f *finder) trySmallerBeforeAdmission() {
 	resources := f.s.Cluster.Resources
 	index, ok := resources.Find(f.v.Limit.Resource)
 	asked := f.j.MinResources.Get(index) / int64(f.j.MinMember)
-	if !ok || index == model.Pods || asked < 2 {
+	if !ok || index == resource.Pods || asked < 2 {
 		return
 	}
 	with := func(to int64) bool {

@@ -3,7 +3,7 @@ package remedy
 import (
 	"slices"
 
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
@@ -20,7 +20,7 @@ func (f *finder) countOwnRequest() (undo func()) {
 	for i := range uncounted {
 		uncounted[i].Value -= f.j.Sums.Pending.Get(int(uncounted[i].Index))
 	}
-	if !slices.ContainsFunc(uncounted, func(t model.Term) bool { return t.Value != 0 }) {
+	if !slices.ContainsFunc(uncounted, func(t resource.Term) bool { return t.Value != 0 }) {
 		return func() {}
 	}
 	q := f.j.In

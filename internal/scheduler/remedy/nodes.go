@@ -11,6 +11,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/podshape"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
@@ -71,7 +73,7 @@ func (f *finder) tryOtherNodes() {
 
 // startsWithoutSelector reports whether the gang would start if its pods' selectors had no term for a label.
 func (f *finder) startsWithoutSelector(label string) bool {
-	return f.startsWithChange(func(spec *model.ShapeSpec, r model.Request) model.Request {
+	return f.startsWithChange(func(spec *podshape.Spec, r resource.Request) resource.Request {
 		spec.NodeSelector = maps.Clone(spec.NodeSelector)
 		delete(spec.NodeSelector, label)
 		return r
@@ -108,13 +110,13 @@ func (f *finder) waitsForLimits(o *framework.Job) bool {
 }
 
 // addToleration returns a change that adds a toleration of a taint, written as key=value:effect, to pods without one.
-func addToleration(text string) func(*model.ShapeSpec, model.Request) model.Request {
+func addToleration(text string) func(*podshape.Spec, resource.Request) resource.Request {
 	label, effect, _ := strings.Cut(text, ":")
 	key, value, _ := strings.Cut(label, "=")
 	taint := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
 	tainted := &model.NodeInfo{Taints: []corev1.Taint{taint}}
-	return func(spec *model.ShapeSpec, r model.Request) model.Request {
-		if !fit.ToleratesNode(&model.Shape{ShapeSpec: *spec}, tainted) {
+	return func(spec *podshape.Spec, r resource.Request) resource.Request {
+		if !fit.ToleratesNode(&model.Shape{Spec: *spec}, tainted) {
 			spec.Tolerations = append(slices.Clone(spec.Tolerations), corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: taint.Effect})
 		}
 		return r

@@ -8,6 +8,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -77,7 +78,7 @@ func (f *finder) tryRaisedCapability() {
 	}
 	for _, q := range f.j.In.Path() { // with a higher limit, other pods of the gang may fit on nodes
 		for i, capability := range q.Capability {
-			if i == model.Pods || q.Allocated[i]+greatestSum(f.j.Pending, f.j.Need(), i) <= capability {
+			if i == resource.Pods || q.Allocated[i]+greatestSum(f.j.Pending, f.j.Need(), i) <= capability {
 				continue
 			}
 			if f.tryCapability(q, i) {
@@ -220,7 +221,7 @@ func (f *finder) isQueueBounded() bool {
 	q := f.j.In
 	for _, term := range framework.SumRequests(f.j.MinimumTasks()) {
 		i := int(term.Index)
-		if i == model.Pods {
+		if i == resource.Pods {
 			continue
 		}
 		if most := f.s.Ledger.Usable[i] - queue.Epsilon; q.RealCapability[i] < most || q.Shared && q.Deserved[i] < most {

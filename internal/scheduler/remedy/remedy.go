@@ -26,6 +26,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/podshape"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/cycle"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/placement"
@@ -44,7 +46,7 @@ type finder struct {
 	v   explain.Verdict
 	out []explain.Help
 	// request is the total request of the gang's waiting pods.
-	request model.Request
+	request resource.Request
 
 	house int                             // where pods that do not exist yet must fit: see housed
 	ahead map[*queue.Queue]*framework.Job // first blocking gang of each strict queue: see isBlockedInLine
@@ -185,7 +187,7 @@ func (f *finder) tryFewerOfTask() bool {
 
 // startsWithChange reports whether the gang would start if its pods' shapes were changed. It reports false if the
 // change affects a pod whose placement depends on other pods or on volumes, because such a change cannot be simulated.
-func (f *finder) startsWithChange(change func(*model.ShapeSpec, model.Request) model.Request) bool {
+func (f *finder) startsWithChange(change func(*podshape.Spec, resource.Request) resource.Request) bool {
 	return f.startsWithShapes(func(shape *model.Shape) *model.Shape {
 		v, ok := shape.ChangedCopy(change)
 		switch {
@@ -367,7 +369,7 @@ func bisectUpTo(high int64, steps int, fits func(int64) bool) int64 {
 // requested the amount to instead.
 func (f *finder) startsWithRequest(index int, asked, to int64) bool {
 	name := corev1.ResourceName(f.s.Cluster.Resources.Name(index))
-	return f.startsWithChange(func(spec *model.ShapeSpec, request model.Request) model.Request {
+	return f.startsWithChange(func(spec *podshape.Spec, request resource.Request) resource.Request {
 		if request.Get(index) != asked {
 			return request
 		}
@@ -408,7 +410,7 @@ func (f *finder) scarceResources() []int {
 	}
 	var out []int
 	for _, name := range names {
-		if index, ok := f.s.Cluster.Resources.Find(name); ok && index != model.Pods && !slices.Contains(out, index) {
+		if index, ok := f.s.Cluster.Resources.Find(name); ok && index != resource.Pods && !slices.Contains(out, index) {
 			out = append(out, index)
 		}
 	}

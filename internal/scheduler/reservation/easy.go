@@ -8,6 +8,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/placement"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -291,7 +292,7 @@ func (s *Planner) wouldFitReserved(r *Reservation, t *model.Task) bool {
 
 // CheckReservedLimits returns a verdict if a queue's limits would not leave room for a reservation if a gang with a
 // request started now.
-func (s *Planner) CheckReservedLimits(binds func(*Reservation) bool, j *framework.Job, request model.Request) explain.Verdict {
+func (s *Planner) CheckReservedLimits(binds func(*Reservation) bool, j *framework.Job, request resource.Request) explain.Verdict {
 	for _, r := range s.Reservations {
 		if !binds(r) {
 			continue

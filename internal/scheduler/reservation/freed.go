@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -17,7 +18,7 @@ type freedRoom struct {
 	// next is the number of endings processed, from the last one on.
 	next int
 	// left is the part of their resources that the round has not used.
-	left map[model.NodeID]model.Vec
+	left map[model.NodeID]resource.Vec
 	// at is, by shape, the first ending whose node may have room for pods of the shape.
 	at map[*model.Shape]int
 	// took holds the tasks that use these resources.
@@ -25,7 +26,7 @@ type freedRoom struct {
 }
 
 func (s *Planner) newFreedRoom(endings []Ending) *freedRoom {
-	return &freedRoom{s: s, endings: endings, left: map[model.NodeID]model.Vec{}, at: map[*model.Shape]int{}, took: map[*model.Task]bool{}}
+	return &freedRoom{s: s, endings: endings, left: map[model.NodeID]resource.Vec{}, at: map[*model.Shape]int{}, took: map[*model.Task]bool{}}
 }
 
 // Reset drops what a round used.

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/explain"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/placement"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -56,7 +56,7 @@ type Waiting interface {
 	// BlocksOthers reports whether the other gangs of a strict queue must wait for a gang.
 	BlocksOthers(j *framework.Job) bool
 	// MayHold returns why a queue may not hold a request more, ignoring what it reserves for two gangs.
-	MayHold(q *queue.Queue, request model.Request, one, two *framework.Job) explain.Verdict
+	MayHold(q *queue.Queue, request resource.Request, one, two *framework.Job) explain.Verdict
 }
 
 // keeping holds the resources of lost pods for one gang.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -21,7 +22,7 @@ type Reservation struct {
 	Placed []framework.Placed
 
 	turn    int
-	request model.Request
+	request resource.Request
 	// Room holds what its nodes have free besides it at that time.
 	Room map[model.NodeID][]int64
 	// Idle lists the nodes where it uses resources that are idle now.
@@ -29,14 +30,14 @@ type Reservation struct {
 	// since is the end of the first task whose resources it uses.
 	since time.Time
 	// ended holds, by queue, the resources of tasks that end before that time.
-	ended map[*queue.Queue]model.Request
+	ended map[*queue.Queue]resource.Request
 	order []*queue.Queue // keys of ended
 }
 
 // sumEndings sums what ends before the reservation begins.
 func (r *Reservation) sumEndings(endings []Ending) {
-	r.ended, r.order = map[*queue.Queue]model.Request{}, nil
-	sums := map[*queue.Queue]*model.Vec{}
+	r.ended, r.order = map[*queue.Queue]resource.Request{}, nil
+	sums := map[*queue.Queue]*resource.Vec{}
 	for i := range endings {
 		e := &endings[i]
 		if e.At.After(r.At) {
@@ -47,7 +48,7 @@ func (r *Reservation) sumEndings(endings []Ending) {
 		}
 		sum := sums[e.Queue]
 		if sum == nil {
-			sum = &model.Vec{}
+			sum = &resource.Vec{}
 			sums[e.Queue], r.order = sum, append(r.order, e.Queue)
 		}
 		sum.Add(e.Task.Shape.Request)
@@ -58,15 +59,15 @@ func (r *Reservation) sumEndings(endings []Ending) {
 }
 
 // CountEnded adds a request to the resources that end in a queue before the reservation begins.
-func (r *Reservation) CountEnded(q *queue.Queue, request model.Request, sign int64) {
+func (r *Reservation) CountEnded(q *queue.Queue, request resource.Request, sign int64) {
 	sum, known := r.ended[q]
 	if !known {
 		r.order = append(r.order, q)
 	}
 	for _, t := range request {
-		at, found := slices.BinarySearchFunc(sum, t.Index, func(o model.Term, index int32) int { return cmp.Compare(o.Index, index) })
+		at, found := slices.BinarySearchFunc(sum, t.Index, func(o resource.Term, index int32) int { return cmp.Compare(o.Index, index) })
 		if !found {
-			sum = slices.Insert(sum, at, model.Term{Index: t.Index})
+			sum = slices.Insert(sum, at, resource.Term{Index: t.Index})
 		}
 		sum[at].Value += sign * t.Value
 	}
@@ -123,7 +124,7 @@ func (s *Planner) currentTime() time.Time {
 	return s.later
 }
 
-func fitsRow(request model.Request, row []int64) bool {
+func fitsRow(request resource.Request, row []int64) bool {
 	for _, t := range request {
 		if int(t.Index) >= len(row) || t.Value > row[t.Index] {
 			return false

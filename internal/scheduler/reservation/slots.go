@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
@@ -70,7 +71,7 @@ func (s *Planner) slotsOn(shape *model.Shape, id model.NodeID) int32 {
 	return SlotsIn(shape.Request, s.View.Nodes.Row(s.View.Idle, id), s.View.Nodes.Row(s.View.Future, id))
 }
 
-func SlotsIn(request model.Request, idle, future []int64) int32 {
+func SlotsIn(request resource.Request, idle, future []int64) int32 {
 	most := int64(math.MaxInt16)
 	for _, t := range request {
 		if t.Value > 0 {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
@@ -12,9 +13,9 @@ const gpu = "nvidia.com/gpu"
 
 // prepareBalance returns the resources whose use should be balanced for a shape: cpu and memory, and GPUs if the
 // shape requests them. It returns nil if the shape requests none of them.
-func (w *Weights) prepareBalance(resources *model.Resources, s *model.Shape) []packed {
-	cpu, memory := s.Request.Get(model.CPU), s.Request.Get(model.Memory)
-	list := []packed{{index: model.CPU, value: float64(cpu)}, {index: model.Memory, value: float64(memory)}}
+func (w *Weights) prepareBalance(resources *resource.Names, s *model.Shape) []packed {
+	cpu, memory := s.Request.Get(resource.CPU), s.Request.Get(resource.Memory)
+	list := []packed{{index: resource.CPU, value: float64(cpu)}, {index: resource.Memory, value: float64(memory)}}
 	if index, known := resources.Find(gpu); known && s.Request.Get(index) > 0 && !w.Left[gpu] {
 		return append(list, packed{index: index, value: float64(s.Request.Get(index))})
 	}

@@ -12,6 +12,7 @@ import (
 	"math"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
@@ -77,8 +78,8 @@ const (
 )
 
 // PrepareRequest looks up the resources and weights for a shape.
-func (w *Weights) PrepareRequest(resources *model.Resources, s *model.Shape) Request {
-	r := Request{cpu: float64(s.Request.Get(model.CPU)), memory: float64(s.Request.Get(model.Memory))}
+func (w *Weights) PrepareRequest(resources *resource.Names, s *model.Shape) Request {
+	r := Request{cpu: float64(s.Request.Get(resource.CPU)), memory: float64(s.Request.Get(resource.Memory))}
 	if r.cpu == 0 {
 		r.cpu = defaultMilliCPU
 	}
@@ -92,7 +93,7 @@ func (w *Weights) PrepareRequest(resources *model.Resources, s *model.Shape) Req
 	}
 	r.strategy = w.Strategy.prepareFor(resources, s, w.Left)
 	r.balance = w.prepareBalance(resources, s)
-	r.plain = len(r.balance) == 2 && s.Request.Get(model.CPU) > 0 && s.Request.Get(model.Memory) > 0
+	r.plain = len(r.balance) == 2 && s.Request.Get(resource.CPU) > 0 && s.Request.Get(resource.Memory) > 0
 	if w.Binpack.Weight == 0 {
 		return r
 	}
@@ -111,8 +112,8 @@ func (w *Weights) PrepareRequest(resources *model.Resources, s *model.Shape) Req
 // DynamicScore returns the score of the terms that depend on the node's free resources.
 func (w *Weights) DynamicScore(o *overlay.Overlay, id model.NodeID, r *Request) int32 {
 	base := int(id) * o.Nodes.Stride
-	cpu := computeUsage(o.Nodes.Alloc[base+model.CPU], o.Idle[base+model.CPU])
-	memory := computeUsage(o.Nodes.Alloc[base+model.Memory], o.Idle[base+model.Memory])
+	cpu := computeUsage(o.Nodes.Alloc[base+resource.CPU], o.Idle[base+resource.CPU])
+	memory := computeUsage(o.Nodes.Alloc[base+resource.Memory], o.Idle[base+resource.Memory])
 	withCPU, withMemory := cpu.fractionWith(r.cpu), memory.fractionWith(r.memory)
 	points := 0.0
 	if w.LeastRequested != 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/overlay"
 )
 
@@ -98,7 +99,7 @@ func (s *Strategy) findTerm(resources map[string]Term, name string) (Term, bool)
 	return found, best != ""
 }
 
-func (s *Strategy) prepareFor(resources *model.Resources, shape *model.Shape, left map[string]bool) strategy {
+func (s *Strategy) prepareFor(resources *resource.Names, shape *model.Shape, left map[string]bool) strategy {
 	out := strategy{weight: s.Weight, scarceWeight: s.Scarce.Weight}
 	terms := s.Resources
 	if own, ok, err := ParseOverride(shape.Notes); ok && err == nil {

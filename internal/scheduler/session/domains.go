@@ -10,6 +10,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
@@ -190,7 +191,7 @@ func groupByTier(domains []*model.Domain) [][]*model.Domain {
 
 // SortByScore sorts the domains of a tier: by the points of policies, then the gang's previous domain first, then by
 // name.
-func (s *Session) SortByScore(tier []*model.Domain, j *framework.Job, asked model.Request) {
+func (s *Session) SortByScore(tier []*model.Domain, j *framework.Job, asked resource.Request) {
 	if len(tier) < 2 {
 		return
 	}

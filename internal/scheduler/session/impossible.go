@@ -6,7 +6,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
@@ -69,7 +69,7 @@ func (s *Session) beyondSmallQueues(j *framework.Job) []explain.Limit {
 func (s *Session) beyondCapacity(j *framework.Job, capacity []float64, about explain.Limit) []explain.Limit {
 	var limits, smallerPodsSuffice []explain.Limit
 	for i, sum := range s.minimumOf(j) {
-		if i == model.Pods || float64(sum) <= capacity[i]+queue.Epsilon || s.View.IsExcluded(i) {
+		if i == resource.Pods || float64(sum) <= capacity[i]+queue.Epsilon || s.View.IsExcluded(i) {
 			continue
 		}
 		limit := about
@@ -148,11 +148,11 @@ func (s *Session) queueNamed(name string) *queue.Queue {
 
 // minimumOf returns the total request of the pods that must start together: of its first pods, or what the gang
 // declares if its pods do not exist yet.
-func (s *Session) minimumOf(j *framework.Job) model.Vec {
+func (s *Session) minimumOf(j *framework.Job) resource.Vec {
 	if len(j.Pending)+len(j.AtGate) >= max(j.Need(), 1) {
 		return s.RequestedTogether(j)
 	}
-	var declared model.Vec
+	var declared resource.Vec
 	declared.Add(j.MinResources)
 	return declared
 }

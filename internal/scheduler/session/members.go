@@ -5,6 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
@@ -32,7 +33,7 @@ func (s *Session) IsTryable(j *framework.Job) bool {
 }
 
 // RequestedTogether returns the total request of the tasks that must start together.
-func (s *Session) RequestedTogether(j *framework.Job) (sum model.Vec) {
+func (s *Session) RequestedTogether(j *framework.Job) (sum resource.Vec) {
 	n := max(j.Need(), 1)
 	for _, list := range [2][]*model.Task{j.Pending, j.AtGate} {
 		for _, t := range list[:min(n, len(list))] {
@@ -60,7 +61,7 @@ func LeastRequest(tasks []*model.Task, filter Filter, need, index int) float64 {
 }
 
 // ContainsRequest reports whether an amount contains a request.
-func ContainsRequest(amount model.Vec, request model.Request) bool {
+func ContainsRequest(amount resource.Vec, request resource.Request) bool {
 	for _, t := range request {
 		if amount.Get(int(t.Index)) < t.Value {
 			return false

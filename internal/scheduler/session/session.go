@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
@@ -146,6 +147,6 @@ type holders struct {
 
 // yield holds the resources of gangs of a queue that a gang of some priority may preempt.
 type yield struct {
-	minimums model.Request // the part for their minimums
-	all      model.Request
+	minimums resource.Request // the part for their minimums
+	all      resource.Request
 }

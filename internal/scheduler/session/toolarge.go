@@ -8,6 +8,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
@@ -72,7 +73,7 @@ func (s *Session) ExplainExceeded(j *framework.Job, v *explain.Verdict) {
 	cluster := s.clusterCapacityFor(j.In)
 	for i, sum := range s.RequestedTogether(j) {
 		total := cluster[i]
-		if float64(sum) <= total+queue.Epsilon || s.View.IsExcluded(i) || i == model.Pods {
+		if float64(sum) <= total+queue.Epsilon || s.View.IsExcluded(i) || i == resource.Pods {
 			continue
 		}
 		name := s.Cluster.Resources.Name(i)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 )
 
@@ -29,12 +30,14 @@ func (s *Session) MayEnqueue(j *framework.Job) explain.Verdict {
 
 // PreemptibleMinimums returns what gangs of a job's own queue hold for their minimums that the job may preempt; nil if
 // there is nothing, or if no action preempts.
-func (s *Session) PreemptibleMinimums(j *framework.Job) model.Request {
+func (s *Session) PreemptibleMinimums(j *framework.Job) resource.Request {
 	return s.preemptibleFor(j).minimums
 }
 
 // PreemptibleAmounts is like PreemptibleMinimums, but includes what these gangs hold beyond their minimums.
-func (s *Session) PreemptibleAmounts(j *framework.Job) model.Request { return s.preemptibleFor(j).all }
+func (s *Session) PreemptibleAmounts(j *framework.Job) resource.Request {
+	return s.preemptibleFor(j).all
+}
 
 func (s *Session) preemptibleFor(j *framework.Job) yield {
 	if !s.Preempts || len(s.Rules.Outranks) == 0 {
@@ -44,7 +47,7 @@ func (s *Session) preemptibleFor(j *framework.Job) yield {
 	if sum, known := s.holders.yields[key]; known {
 		return sum
 	}
-	var minimums, all model.Vec
+	var minimums, all resource.Vec
 	for _, g := range s.holdersByQueue()[j.Gang.Queue] {
 		if s.mayPreempt(j, s.Job(g)) {
 			addPreemptible(&minimums, &all, g)
@@ -68,8 +71,8 @@ func (s *Session) mayPreempt(taker, victim *framework.Job) bool {
 
 // addPreemptible adds what a gang's evictable tasks hold to all, and the part for its minimum to minimums. What is
 // beyond the minimum blocks no queue.
-func addPreemptible(minimums, all *model.Vec, g *model.Gang) {
-	var held model.Vec
+func addPreemptible(minimums, all *resource.Vec, g *model.Gang) {
+	var held resource.Vec
 	for _, t := range g.Tasks {
 		isOnNode := t.Status == model.Running || t.Status == model.Bound
 		if isOnNode && !t.IsProtected() && !t.Critical {
@@ -82,11 +85,11 @@ func addPreemptible(minimums, all *model.Vec, g *model.Gang) {
 }
 
 // ToRequest returns a vector without its zeros.
-func ToRequest(v model.Vec) model.Request {
-	var r model.Request
+func ToRequest(v resource.Vec) resource.Request {
+	var r resource.Request
 	for i, amount := range v {
 		if amount > 0 {
-			r = append(r, model.Term{Index: int32(i), Value: amount})
+			r = append(r, resource.Term{Index: int32(i), Value: amount})
 		}
 	}
 	return r

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/nodecache"
@@ -23,7 +24,7 @@ type Capacity struct {
 
 // usableNode holds what queues can have of a node: left excludes what pods outside of queues hold there, own is
 // held by pods of queues.
-type usableNode struct{ left, own model.Vec }
+type usableNode struct{ left, own resource.Vec }
 
 // DivideUsable computes what queues can use of the nodes, at most the nodes' capacity, and calls divide, which sets
 // what each queue deserves and may have. A simulation calls divide again if it lets pods use other nodes.

@@ -25,7 +25,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -100,7 +100,7 @@ func (p *Policy) Open(s *session.Session) {
 }
 
 type rules struct {
-	resources *model.Resources
+	resources *resource.Names
 	ledger    *queue.Ledger
 	// lapsed returns the amounts reserved in a queue by gangs that could not start even on an empty cluster.
 	lapsed func(*queue.Queue) []float64

@@ -3,7 +3,7 @@ package capacity
 import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
@@ -33,7 +33,7 @@ func (r *rules) checkUsable(q *queue.Queue) verdict {
 
 // checkAllocation returns the reason if the queue, or an ancestor, may not use the requested amount in addition to its
 // present use. A queue may borrow more than it deserves.
-func (r *rules) checkAllocation(q *queue.Queue, asked model.Request) (v verdict) {
+func (r *rules) checkAllocation(q *queue.Queue, asked resource.Request) (v verdict) {
 	if v := r.checkUsable(q); v.Code != "" {
 		return v
 	}
@@ -51,7 +51,7 @@ func (r *rules) checkAllocation(q *queue.Queue, asked model.Request) (v verdict)
 
 // checkStart returns the reason if the requested amount would exceed the capability of the queue or an ancestor at
 // present. Unlike checkAllocation, it counts pods until they have ended.
-func (r *rules) checkStart(q *queue.Queue, asked model.Request) (v verdict) {
+func (r *rules) checkStart(q *queue.Queue, asked resource.Request) (v verdict) {
 	r.visitAncestry(q, func(p *queue.Queue) bool {
 		if i := r.effectiveSums(p).OverCapabilityNow(r.resources, asked, p.Capability); i >= 0 {
 			v = r.unendedPodsVerdict(p, i, asked, r.effectiveSums(p).Occupied[i], r.effectiveSums(p).Ending[i])
@@ -62,7 +62,7 @@ func (r *rules) checkStart(q *queue.Queue, asked model.Request) (v verdict) {
 }
 
 // unendedPodsVerdict returns a verdict about a capability that is exhausted partly by pods that have not ended yet.
-func (r *rules) unendedPodsVerdict(p *queue.Queue, i int, asked model.Request, held, ending float64) verdict {
+func (r *rules) unendedPodsVerdict(p *queue.Queue, i int, asked resource.Request, held, ending float64) verdict {
 	p.Refused = true
 	return verdict{Code: reason.OverCapability, Limit: &explain.Limit{
 		Queue: p.Name, Resource: r.resources.Name(i), Asked: float64(asked.Get(i)), Held: held, Ending: ending, Limit: p.Capability[i],
@@ -71,7 +71,7 @@ func (r *rules) unendedPodsVerdict(p *queue.Queue, i int, asked model.Request, h
 
 // limitVerdict returns a verdict that names the limit that applies: the queue's own limit, the limit of an ancestor, or
 // the guarantees of other queues. If claims is true, reserved amounts count too.
-func (r *rules) limitVerdict(p *queue.Queue, i int, asked model.Request, claims bool) verdict {
+func (r *rules) limitVerdict(p *queue.Queue, i int, asked resource.Request, claims bool) verdict {
 	p.Refused = true
 	limit := func(q *queue.Queue) float64 {
 		if claims {
@@ -155,7 +155,7 @@ func (r *rules) addClaims(p *queue.Queue, i int, v *verdict) {
 
 // firstOverclaimed returns the first resource, by name, that is exceeded if asked is added to the amount that the queue
 // holds and has reserved, without its elastic part.
-func (r *rules) firstOverclaimed(q *queue.Queue, asked model.Request) int {
+func (r *rules) firstOverclaimed(q *queue.Queue, asked resource.Request) int {
 	best := r.overClaimedWithout(q, asked, nil)
 	if best >= 0 { // the second check is expensive, so it runs only if needed
 		if lapsed := r.lapsed(q); lapsed != nil {
@@ -165,7 +165,7 @@ func (r *rules) firstOverclaimed(q *queue.Queue, asked model.Request) int {
 	return best
 }
 
-func (r *rules) overClaimedWithout(q *queue.Queue, asked model.Request, lapsed []float64) int {
+func (r *rules) overClaimedWithout(q *queue.Queue, asked resource.Request, lapsed []float64) int {
 	best := -1
 	limit := r.admissionLimit(q)
 	for _, t := range asked {
@@ -194,7 +194,7 @@ func (r *rules) reservedAmount(q *queue.Queue, i int, lapsed []float64) float64 
 
 // staysWithinDeserved reports whether a queue would claim no more than it deserves of every resource that its parent is
 // short of.
-func (r *rules) staysWithinDeserved(parent, q *queue.Queue, asked model.Request) bool {
+func (r *rules) staysWithinDeserved(parent, q *queue.Queue, asked resource.Request) bool {
 	lapsed, limit := r.lapsed(parent), r.admissionLimit(parent)
 	mine := r.lapsed(q)
 	for _, t := range asked {

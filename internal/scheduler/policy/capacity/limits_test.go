@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
@@ -130,7 +131,7 @@ func above(specs map[string]spec, name string) (path []string, whole bool) {
 func held(c *model.Cluster, specs map[string]spec) map[string]int {
 	sums := map[string]int{}
 	for name := range specs {
-		own := int(c.Queues[name].Sums.Allocated.Get(model.CPU)) / 1000
+		own := int(c.Queues[name].Sums.Allocated.Get(resource.CPU)) / 1000
 		path, whole := above(specs, name)
 		if !whole {
 			sums[name] += own

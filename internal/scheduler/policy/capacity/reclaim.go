@@ -7,13 +7,14 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // checkPreemption returns the reason if a queue may not take the requested amount from others. It may take the amount
 // if it stays within its capability, and if it or one of the considered ancestors stays within its deserved amounts.
-func (r *rules) checkPreemption(q *queue.Queue, asked model.Request) verdict {
+func (r *rules) checkPreemption(q *queue.Queue, asked resource.Request) verdict {
 	if v := r.checkUsable(q); v.Code != "" {
 		return v
 	}
@@ -41,12 +42,12 @@ func (r *rules) checkPreemption(q *queue.Queue, asked model.Request) verdict {
 // firstOverDeserved returns the first requested resource, by name, of which a queue would hold more than it deserves;
 // -1 if none exists. Resources that the deserved amounts do not name are ignored. A queue whose deserved amounts name
 // none of the requested resources deserves nothing.
-func (r *rules) firstOverDeserved(q *queue.Queue, asked model.Request) int {
+func (r *rules) firstOverDeserved(q *queue.Queue, asked resource.Request) int {
 	best, some, first := -1, false, -1
 	held := r.effectiveSums(q).Allocated
 	for _, t := range asked {
 		i := int(t.Index)
-		if i == model.Pods {
+		if i == resource.Pods {
 			continue
 		}
 		if first < 0 || r.resources.Name(i) < r.resources.Name(first) {
@@ -101,7 +102,7 @@ func (r *rules) sharesAncestor(q *queue.Queue, a *framework.Attack) bool {
 		return false
 	}
 	for _, t := range a.Asked {
-		if i := int(t.Index); i != model.Pods && a.Taker.In.Named[i] {
+		if i := int(t.Index); i != resource.Pods && a.Taker.In.Named[i] {
 			return false
 		}
 	}
@@ -117,7 +118,7 @@ func (r *rules) sharesAncestor(q *queue.Queue, a *framework.Attack) bool {
 func (r *rules) deservesAnyOf(q *queue.Queue, victims []*model.Task) bool {
 	for _, t := range victims {
 		for _, term := range t.Shape.Request {
-			if i := int(term.Index); i != model.Pods && q.Named[i] {
+			if i := int(term.Index); i != resource.Pods && q.Named[i] {
 				return true
 			}
 		}
@@ -127,11 +128,11 @@ func (r *rules) deservesAnyOf(q *queue.Queue, victims []*model.Task) bool {
 
 // exceedsDeserved reports whether a queue holds more than it deserves of a requested resource that the victims also
 // hold.
-func (r *rules) exceedsDeserved(q *queue.Queue, asked model.Request, victims []*model.Task) bool {
+func (r *rules) exceedsDeserved(q *queue.Queue, asked resource.Request, victims []*model.Task) bool {
 	held := r.effectiveSums(q).Allocated
 	for _, t := range asked {
 		i := int(t.Index)
-		if i == model.Pods || !q.Named[i] || held[i] <= q.Deserved[i]+queue.Epsilon {
+		if i == resource.Pods || !q.Named[i] || held[i] <= q.Deserved[i]+queue.Epsilon {
 			continue
 		}
 		for _, victim := range victims {

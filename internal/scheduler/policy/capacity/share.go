@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -123,7 +123,7 @@ func setDeserved(l *queue.Ledger, guaranteed map[*queue.Queue][]float64, tree bo
 
 // recordContradictions records contradictions between the specs of queues and their parents. These are not errors,
 // because the narrower limit applies.
-func recordContradictions(l *queue.Ledger, resources *model.Resources, tree bool) {
+func recordContradictions(l *queue.Ledger, resources *resource.Names, tree bool) {
 	order := make([]int, resources.Len())
 	for i := range order {
 		order[i] = i
@@ -144,7 +144,7 @@ func recordContradictions(l *queue.Ledger, resources *model.Resources, tree bool
 
 type warner struct {
 	q         *queue.Queue
-	resources *model.Resources
+	resources *resource.Names
 }
 
 func (w warner) addWarning(format string, args ...any) {
@@ -152,7 +152,7 @@ func (w warner) addWarning(format string, args ...any) {
 }
 
 func (w warner) formatAmount(i int, v float64) string {
-	q := model.Quantity(w.resources.Name(i), int64(min(v, float64(model.MaxSum))))
+	q := resource.Quantity(w.resources.Name(i), int64(min(v, float64(resource.MaxSum))))
 	return q.String()
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/podshape"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // unset is the memory percentage by which Volcano represents a missing value.
@@ -97,7 +99,7 @@ func (a *ask) recordProblem(format string, args ...any) {
 
 // parseVGPURequest returns a container's request for registered cards. A request without memory takes the whole memory
 // of the card.
-func parseVGPURequest(c *model.Container, a *ask) part {
+func parseVGPURequest(c *podshape.Container, a *ask) part {
 	number, _ := c.DeviceAmount(keys.VGPUNumber)
 	memory, _ := c.DeviceAmount(keys.VGPUMemory)
 	percent, _ := c.DeviceAmount(keys.VGPUMemoryPercentage)
@@ -117,7 +119,7 @@ func parseVGPURequest(c *model.Container, a *ask) part {
 }
 
 // parseShareRequest returns a container's request for the GPU share device.
-func parseShareRequest(c *model.Container) part {
+func parseShareRequest(c *podshape.Container) part {
 	if number, _ := c.DeviceAmount(keys.GPUNumber); number > 0 {
 		return part{cards: min(number, maxCards+1), whole: true}
 	}
@@ -137,7 +139,7 @@ func (p *part) mergeRequest(g part) {
 	case g.whole:
 		*p = g
 	case !p.whole:
-		*p = part{cards: 1, memory: min(p.memory+g.memory, model.MaxAmount)}
+		*p = part{cards: 1, memory: min(p.memory+g.memory, resource.MaxAmount)}
 	}
 }
 

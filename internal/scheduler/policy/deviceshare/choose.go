@@ -7,6 +7,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // Volcano's names for the orders in which cards are filled.
@@ -101,7 +102,7 @@ func (p *Policy) orderCards(cards []card, taken []amounts, policy string, tight 
 	for i := range order {
 		order[i] = i
 	}
-	share := len(cards) > 0 && cards[0].slots == model.MaxAmount
+	share := len(cards) > 0 && cards[0].slots == resource.MaxAmount
 	slices.SortStableFunc(order, func(x, y int) int {
 		switch {
 		case tight:

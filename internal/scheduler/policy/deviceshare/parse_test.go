@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -43,7 +43,7 @@ func FuzzRegister(f *testing.F) {
 		cards, problem := parseRegister(text)
 		seen := map[string]bool{}
 		for _, c := range cards {
-			if c.id == "" || seen[c.id] || c.slots < 0 || c.memory < 0 || c.memory > model.MaxAmount {
+			if c.id == "" || seen[c.id] || c.slots < 0 || c.memory < 0 || c.memory > resource.MaxAmount {
 				t.Errorf("card %+v of %q", c, text)
 			}
 			seen[c.id] = true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // Sharing modes of a card.
@@ -123,7 +124,7 @@ func parseCard(record string) (card, error) {
 // parseWholeNumber parses a whole number that is not negative and not too large to be summed up.
 func parseWholeNumber(what, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 || n > model.MaxAmount {
+	if err != nil || n < 0 || n > resource.MaxAmount {
 		return 0, fmt.Errorf("%s: must be a whole number of at least 0, not %q", what, text)
 	}
 	return n, nil
@@ -148,7 +149,7 @@ func cardsForShare(info *model.NodeInfo) (cards []card, problem string) {
 		return nil, fmt.Sprintf("%s: more than %d cards", keys.GPUNumber, maxCards)
 	}
 	for i := range number {
-		cards = append(cards, card{id: strconv.FormatInt(i, 10), mode: modeHami, slots: model.MaxAmount, memory: memory / number, healthy: true})
+		cards = append(cards, card{id: strconv.FormatInt(i, 10), mode: modeHami, slots: resource.MaxAmount, memory: memory / number, healthy: true})
 	}
 	broken, err := parseIDs(info.Annotations[keys.GPUUnhealthyIDs])
 	if err != nil {

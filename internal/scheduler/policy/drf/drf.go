@@ -21,6 +21,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -151,7 +152,7 @@ func (s *shares) computeDominantShare(amounts []float64) float64 {
 	share := 0.0
 	for i, v := range amounts {
 		switch {
-		case i == model.Pods || v <= 0:
+		case i == resource.Pods || v <= 0:
 		case s.total[i] > 0:
 			share = max(share, v/s.total[i])
 		default:

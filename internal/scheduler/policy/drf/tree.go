@@ -8,6 +8,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -181,7 +182,7 @@ func (t *tree) recomputeNode(n *node) {
 // resource, or because it requests a resource that is used up.
 func (t *tree) isSaturated(n *node) bool {
 	for i, asked := range n.request {
-		if i == model.Pods || asked <= 0 {
+		if i == resource.Pods || asked <= 0 {
 			continue
 		}
 		if n.amounts[i] > 0 && n.amounts[i] >= asked-queue.Epsilon || !t.hasFreeAmount(i) {
@@ -227,7 +228,7 @@ func (t *tree) grantEviction(a *framework.Attack) framework.Guard {
 			t.recomputeAncestors(leaf)
 		}
 	}
-	sum := func(r model.Request, into []float64) []float64 {
+	sum := func(r resource.Request, into []float64) []float64 {
 		for _, term := range r {
 			into[term.Index] += float64(term.Value)
 		}

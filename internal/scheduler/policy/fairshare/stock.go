@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -36,12 +37,12 @@ type stock struct {
 type part struct {
 	owner model.Account
 	in    []model.Account
-	held  model.Vec
+	held  resource.Vec
 }
 
 // account is the account of a whole queue, of a namespace in a queue, or of a user in a queue.
 type account struct {
-	held   model.Balance
+	held   resource.Balance
 	parts  int // number of gangs that use resources of the account
 	owners int // number of gangs whose order depends on the account
 	rate   float64
@@ -185,11 +186,11 @@ func (k *stock) usageRateOf(one *account) float64 {
 	if one.parts == 0 {
 		return 0
 	}
-	var held model.Vec
+	var held resource.Vec
 	one.held.WriteSumsTo(&held)
 	share := 0.0
 	for i, x := range held {
-		if total := k.totals[i]; i != model.Pods && x > 0 && total > 0 {
+		if total := k.totals[i]; i != resource.Pods && x > 0 && total > 0 {
 			share = max(share, float64(x)/total)
 		}
 	}

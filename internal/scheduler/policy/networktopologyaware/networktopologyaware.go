@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -99,7 +100,7 @@ func (p *Policy) Open(s *session.Session) {
 	f := &filling{s: s, p: p, tree: s.Tree.Topology, rows: make([]row, len(s.Tree.Topology.Domains))}
 	f.computeTierWeights()
 	if p.conf.Enabled("enabledHyperNodeOrder") {
-		s.Rules.HyperNodeOrder = append(s.Rules.HyperNodeOrder, func(_ *framework.Job, d *model.Domain, asked model.Request) float64 {
+		s.Rules.HyperNodeOrder = append(s.Rules.HyperNodeOrder, func(_ *framework.Job, d *model.Domain, asked resource.Request) float64 {
 			return f.packingAfterRequest(d, asked) * 100 * p.weight
 		})
 	}
@@ -161,7 +162,7 @@ func (f *filling) updatePlaced(t *model.Task, id model.NodeID, sign int64) {
 
 // packingAfterRequest returns how full a domain would be with the request, from 0 to 1. It returns 0 if the request
 // does not fit.
-func (f *filling) packingAfterRequest(d *model.Domain, asked model.Request) float64 {
+func (f *filling) packingAfterRequest(d *model.Domain, asked resource.Request) float64 {
 	r := f.domainAmounts(d)
 	sum, weights := 0.0, 0.0
 	for _, t := range asked {
@@ -185,7 +186,7 @@ func (f *filling) packingAfterRequest(d *model.Domain, asked model.Request) floa
 // scoreDomains returns the points by the node's lowest HyperNode. They measure how full the HyperNodes around the node
 // are, with the highest weight for the lowest tier. A node that is in no HyperNode of a tier counts as being in a full
 // one, so that pods without a topology use it first.
-func (f *filling) scoreDomains(asked model.Request) []float64 {
+func (f *filling) scoreDomains(asked resource.Request) []float64 {
 	f.scoreSubtree(f.tree.Root, asked, f.total)
 	return f.around
 }
@@ -223,7 +224,7 @@ func geometricSum(q, n float64) float64 {
 
 // scoreSubtree computes the points of a domain and of the domains below it. sum is the weighted sum so far: it includes
 // the domains above, and counts all others as full.
-func (f *filling) scoreSubtree(d *model.Domain, asked model.Request, sum float64) {
+func (f *filling) scoreSubtree(d *model.Domain, asked resource.Request, sum float64) {
 	if d != f.tree.Root {
 		sum -= f.tiers[d.Tier] * (1 - f.packingAfterRequest(d, asked))
 	}

@@ -7,20 +7,21 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // limits holds the amounts that a queue may use in each group, and the amounts that it uses.
 type limits struct {
-	of      map[string][]model.Amount // by group; amounts sorted by name
-	held    map[string]model.Vec      // by group
-	ending  map[string]model.Vec      // by group: used by pods that are being deleted; not included in held
+	of      map[string][]resource.Amount // by group; amounts sorted by name
+	held    map[string]resource.Vec      // by group
+	ending  map[string]resource.Vec      // by group: used by pods that are being deleted; not included in held
 	problem string
 }
 
@@ -28,10 +29,10 @@ type limits struct {
 type holding map[*model.Queue]*amounts
 
 // amounts separates the use of pods that stay from the use of pods that are being deleted.
-type amounts struct{ held, ending model.Vec }
+type amounts struct{ held, ending resource.Vec }
 
 // parseLimits parses the annotation volcano.sh/nodegroup-resource-limits: amounts by group and resource.
-func parseLimits(text string) (map[string][]model.Amount, error) {
+func parseLimits(text string) (map[string][]resource.Amount, error) {
 	var lists map[string]map[corev1.ResourceName]string
 	var raw map[string]corev1.ResourceList
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
@@ -40,14 +41,14 @@ func parseLimits(text string) (map[string][]model.Amount, error) {
 		}
 		return nil, fmt.Errorf("an amount is invalid in %q", text)
 	}
-	out := map[string][]model.Amount{}
+	out := map[string][]resource.Amount{}
 	for group, list := range raw {
 		for _, name := range slices.Sorted(maps.Keys(list)) {
 			q := list[name]
 			if q.Sign() < 0 {
-				q = resource.Quantity{}
+				q = apiresource.Quantity{}
 			}
-			out[group] = append(out[group], model.Amount{Name: name, Value: model.Ceil(name, q)})
+			out[group] = append(out[group], resource.Amount{Name: name, Value: resource.RoundUp(name, q)})
 		}
 	}
 	return out, nil
@@ -59,7 +60,7 @@ func (p *Policy) countQueue(q *model.Queue) {
 	if !limited {
 		return
 	}
-	l := &limits{held: map[string]model.Vec{}, ending: map[string]model.Vec{}}
+	l := &limits{held: map[string]resource.Vec{}, ending: map[string]resource.Vec{}}
 	p.limits[q] = l
 	of, err := parseLimits(text)
 	if err != nil {
@@ -107,13 +108,13 @@ func countsAgainstLimits(t *model.Task) bool {
 	return t.Status.CountsOnNode() || t.Status == model.Pipelined
 }
 
-func addToGroup(sums map[string]model.Vec, group string, values []int64, sign int64) {
+func addToGroup(sums map[string]resource.Vec, group string, values []int64, sign int64) {
 	sum := sums[group]
 	for len(sum) < len(values) {
 		sum = append(sum, 0)
 	}
 	for i, v := range values {
-		sum[i] = min(sum[i]+sign*v, model.MaxSum)
+		sum[i] = min(sum[i]+sign*v, resource.MaxSum)
 	}
 	sums[group] = sum
 }
@@ -171,8 +172,8 @@ func (p *Policy) limitsForTask(t *model.Task, id model.NodeID) (*limits, string)
 	return l, p.groups.Values[id]
 }
 
-func requestVector(t *model.Task) model.Vec {
-	var vec model.Vec
+func requestVector(t *model.Task) resource.Vec {
+	var vec resource.Vec
 	vec.Add(t.Shape.Request)
 	return vec
 }

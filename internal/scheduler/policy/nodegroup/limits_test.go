@@ -7,12 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 func TestLimitsAreAmountsByGroup(t *testing.T) {
 	got, err := parseLimits(`{"fast":{"cpu":"1500m","memory":"1Gi","nvidia.com/gpu":2},"slow":{"cpu":"-1"}}`)
-	want := map[string][]model.Amount{
+	want := map[string][]resource.Amount{
 		"fast": {{Name: "cpu", Value: 1500}, {Name: "memory", Value: 1 << 30}, {Name: "nvidia.com/gpu", Value: 2}},
 		"slow": {{Name: "cpu", Value: 0}},
 	}
@@ -50,7 +50,7 @@ func FuzzLimits(f *testing.F) {
 		}
 		for group, list := range of {
 			for _, a := range list {
-				if a.Value < 0 || a.Value > model.MaxAmount {
+				if a.Value < 0 || a.Value > resource.MaxAmount {
 					t.Errorf("%q: %s has %+v", text, group, a)
 				}
 			}

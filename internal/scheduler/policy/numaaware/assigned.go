@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/numa"
 )
 
 // assigned holds the CPUs of each container of a pod, with the container's name.
@@ -13,7 +13,7 @@ type assigned []containerCPUs
 
 type containerCPUs struct {
 	name string
-	cpus model.CPUSet
+	cpus numa.CPUSet
 }
 
 // String formats the CPUs for the annotation vc-batch.dev/numa-cpus, for example main=0-3;side=8.
@@ -26,7 +26,7 @@ func (a assigned) String() string {
 }
 
 // allAssignedCPUs returns the CPUs of all containers.
-func (a assigned) allAssignedCPUs() (all model.CPUSet) {
+func (a assigned) allAssignedCPUs() (all numa.CPUSet) {
 	for _, c := range a {
 		all = all.Union(c.cpus)
 	}
@@ -41,7 +41,7 @@ func parseAssigned(text string) (assigned, error) {
 			continue
 		}
 		name, list, ok := strings.Cut(part, "=")
-		cpus, err := model.ParseCPUs(list)
+		cpus, err := numa.ParseCPUs(list)
 		hasCPUs := err == nil && !cpus.IsEmpty()
 		if !ok || name == "" || !hasCPUs {
 			return nil, fmt.Errorf("must be CONTAINER=CPUS;…, not %q", part)

@@ -21,6 +21,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/numa"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/nodecache"
@@ -42,12 +43,12 @@ type Policy struct {
 
 // node holds the current state of a node's CPUs.
 type node struct {
-	numa *model.Numa
+	numa *numa.Topology
 	*topology
-	now, later model.CPUSet // free CPUs; later also includes the CPUs of leaving pods
-	leaving    map[*model.Task]model.CPUSet
-	promised   map[*model.Task]model.CPUSet // CPUs promised to tasks that wait for leaving tasks
-	taken      map[*model.Task]model.CPUSet
+	now, later numa.CPUSet // free CPUs; later also includes the CPUs of leaving pods
+	leaving    map[*model.Task]numa.CPUSet
+	promised   map[*model.Task]numa.CPUSet // CPUs promised to tasks that wait for leaving tasks
+	taken      map[*model.Task]numa.CPUSet
 	answers    []known
 }
 
@@ -115,7 +116,7 @@ func (p *Policy) loadNodeState(id model.NodeID) *node {
 	nodes := &p.s.Cluster.Nodes
 	n := &node{
 		numa:    p.s.Cluster.Numa[nodes.Name[id]],
-		leaving: map[*model.Task]model.CPUSet{}, promised: map[*model.Task]model.CPUSet{}, taken: map[*model.Task]model.CPUSet{},
+		leaving: map[*model.Task]numa.CPUSet{}, promised: map[*model.Task]numa.CPUSet{}, taken: map[*model.Task]numa.CPUSet{},
 	}
 	if n.numa == nil || n.numa.Problem != "" || len(n.numa.CPUs) == 0 {
 		return n
@@ -124,7 +125,7 @@ func (p *Policy) loadNodeState(id model.NodeID) *node {
 	n.now = n.numa.Free.And(n.all).Minus(n.reserved)
 	n.later = n.now
 	var promised []*model.Task
-	var stay model.CPUSet
+	var stay numa.CPUSet
 	for _, t := range nodes.Tasks[id] {
 		text, told := t.Annotations[keys.NumaCPUs]
 		if t.Status == model.Pipelined && t.Shape.Pinned {
@@ -138,7 +139,7 @@ func (p *Policy) loadNodeState(id model.NodeID) *node {
 			continue
 		}
 		cpus := a.allAssignedCPUs().And(n.all)
-		listed := n.numa.HasSeenTask(t)
+		listed := n.numa.HasSeenPod(t.UID, t.Key())
 		if listed { // the agent's report takes precedence, because the kubelet may have chosen other CPUs
 			cpus = cpus.Minus(n.numa.Free)
 		} else {
@@ -166,7 +167,7 @@ func (p *Policy) loadNodeState(id model.NodeID) *node {
 	return n
 }
 
-func (n *node) reserveCPUs(t *model.Task, cpus model.CPUSet) {
+func (n *node) reserveCPUs(t *model.Task, cpus numa.CPUSet) {
 	n.promised[t] = cpus
 	n.later = n.later.Minus(cpus)
 	n.answers = n.answers[:0]
@@ -237,7 +238,7 @@ func policyOrNone(policy string) string {
 }
 
 // assignableCPUs returns the CPUs that may be assigned. It never includes promised CPUs, even if they are already idle.
-func (n *node) assignableCPUs(later bool) model.CPUSet {
+func (n *node) assignableCPUs(later bool) numa.CPUSet {
 	if later {
 		return n.later
 	}
@@ -252,8 +253,8 @@ func (n *node) assignableCPUs(later bool) model.CPUSet {
 func (n *node) simulateKubelet(s *model.Shape, policy string, later bool) answer {
 	free := n.assignableCPUs(later)
 	var out answer
-	var used model.CPUSet
-	var reusable model.CPUSet // CPUs of an init container can be used by the next containers
+	var used numa.CPUSet
+	var reusable numa.CPUSet // CPUs of an init container can be used by the next containers
 	for i := range s.Containers {
 		c := &s.Containers[i]
 		if c.MilliCPU == 0 || c.MilliCPU%1000 != 0 {
@@ -262,7 +263,7 @@ func (n *node) simulateKubelet(s *model.Shape, policy string, later bool) answer
 		count := int(min(c.MilliCPU/1000, 1<<20))
 		available := free.Union(reusable)
 		mask, ok := admitHints(policy, n.findNumaHints(available, count))
-		var cpus model.CPUSet
+		var cpus numa.CPUSet
 		if ok {
 			cpus, ok = n.assignCPUs(available, mask, count)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/numa"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
@@ -87,10 +88,10 @@ func (w *world) cycle() {
 	}
 }
 
-func (w *world) cpusOf(p *corev1.Pod) (all model.CPUSet) {
+func (w *world) cpusOf(p *corev1.Pod) (all numa.CPUSet) {
 	for _, part := range strings.Split(p.Annotations[keys.NumaCPUs], ";") {
 		_, list, _ := strings.Cut(part, "=")
-		set, err := model.ParseCPUs(list)
+		set, err := numa.ParseCPUs(list)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -119,16 +120,16 @@ func (w *world) show() {
 	w.model.Apply(model.NumaFrom(w.numa))
 }
 
-func cpusUpTo(n int) model.CPUSet {
+func cpusUpTo(n int) numa.CPUSet {
 	all := []int{}
 	for i := range n {
 		all = append(all, i)
 	}
-	return model.CPUs(all...)
+	return numa.CPUs(all...)
 }
 
 func (w *world) check() {
-	var all model.CPUSet
+	var all numa.CPUSet
 	for _, name := range slices.Sorted(maps.Keys(w.pods)) {
 		p := w.pods[name]
 		if p.Spec.NodeName == "" || p.Status.Phase != corev1.PodRunning {

@@ -5,19 +5,19 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/numa"
 )
 
 // topology holds a node's CPUs in a form suitable for choosing among them.
 type topology struct {
-	all      model.CPUSet
-	cpus     []model.LogicalCPU // ascending
-	numas    []int              // IDs of the NUMA nodes that have CPUs, ascending
-	byNuma   []model.CPUSet     // by index in numas
-	reserved model.CPUSet
+	all      numa.CPUSet
+	cpus     []numa.CPU    // ascending
+	numas    []int         // IDs of the NUMA nodes that have CPUs, ascending
+	byNuma   []numa.CPUSet // by index in numas
+	reserved numa.CPUSet
 }
 
-func newTopology(n *model.Numa) *topology {
+func newTopology(n *numa.Topology) *topology {
 	t := &topology{cpus: n.CPUs}
 	for _, c := range n.CPUs {
 		if !slices.Contains(t.numas, c.Node) {
@@ -33,9 +33,9 @@ func newTopology(n *model.Numa) *topology {
 		all = append(all, c.ID)
 	}
 	for _, list := range members {
-		t.byNuma = append(t.byNuma, model.CPUs(list...))
+		t.byNuma = append(t.byNuma, numa.CPUs(list...))
 	}
-	t.all = model.CPUs(all...)
+	t.all = numa.CPUs(all...)
 	if whole := int((n.ReservedMilliCPU + 999) / 1000); whole > 0 {
 		// If the reservation exceeds the number of CPUs, no CPU remains.
 		t.reserved, _ = t.chooseLikeKubelet(t.all, min(whole, t.all.Len()))
@@ -44,8 +44,8 @@ func newTopology(n *model.Numa) *topology {
 }
 
 // cpusOfNumaNodes returns the CPUs of the NUMA nodes in mask, which are given by index.
-func (t *topology) cpusOfNumaNodes(mask uint64) model.CPUSet {
-	var out model.CPUSet
+func (t *topology) cpusOfNumaNodes(mask uint64) numa.CPUSet {
+	var out numa.CPUSet
 	for i := range t.numas {
 		if mask&(1<<i) != 0 {
 			out = out.Union(t.byNuma[i])
@@ -55,7 +55,7 @@ func (t *topology) cpusOfNumaNodes(mask uint64) model.CPUSet {
 }
 
 // numaMaskOf returns the NUMA nodes that contain CPUs of a set, as a mask of indexes.
-func (t *topology) numaMaskOf(set model.CPUSet) (mask uint64) {
+func (t *topology) numaMaskOf(set numa.CPUSet) (mask uint64) {
 	for i := range t.numas {
 		if !set.And(t.byNuma[i]).IsEmpty() {
 			mask |= 1 << i
@@ -67,14 +67,14 @@ func (t *topology) numaMaskOf(set model.CPUSet) (mask uint64) {
 // chooseLikeKubelet chooses n CPUs as the kubelet's static policy does: whole sockets first, then whole cores, then
 // single threads. It prefers CPUs of partly used sockets and cores. It returns false if there are fewer than n free
 // CPUs.
-func (t *topology) chooseLikeKubelet(free model.CPUSet, n int) (model.CPUSet, bool) {
+func (t *topology) chooseLikeKubelet(free numa.CPUSet, n int) (numa.CPUSet, bool) {
 	if free.Len() < n || n < 0 {
-		return model.CPUSet{}, false
+		return numa.CPUSet{}, false
 	}
-	var out model.CPUSet
-	socketOf := func(c model.LogicalCPU) core { return core{socket: c.Socket} }
-	coreOf := func(c model.LogicalCPU) core { return core{c.Socket, c.Core} }
-	for _, key := range []func(model.LogicalCPU) core{socketOf, coreOf} {
+	var out numa.CPUSet
+	socketOf := func(c numa.CPU) core { return core{socket: c.Socket} }
+	coreOf := func(c numa.CPU) core { return core{c.Socket, c.Core} }
+	for _, key := range []func(numa.CPU) core{socketOf, coreOf} {
 		for _, whole := range t.findIdleUnits(free, key) {
 			if size := whole.Len(); size <= n {
 				out, free, n = out.Union(whole), free.Minus(whole), n-size
@@ -85,7 +85,7 @@ func (t *topology) chooseLikeKubelet(free model.CPUSet, n int) (model.CPUSet, bo
 		if n == 0 {
 			break
 		}
-		out, n = out.Union(model.CPUs(cpu)), n-1
+		out, n = out.Union(numa.CPUs(cpu)), n-1
 	}
 	return out, true
 }
@@ -95,7 +95,7 @@ type core struct{ socket, number int }
 
 // findIdleUnits returns the sockets or cores whose CPUs are all free. Cores come in the order of their sockets, the
 // socket with the fewest free CPUs first.
-func (t *topology) findIdleUnits(free model.CPUSet, key func(model.LogicalCPU) core) []model.CPUSet {
+func (t *topology) findIdleUnits(free numa.CPUSet, key func(numa.CPU) core) []numa.CPUSet {
 	type unit struct {
 		key     core
 		members []int
@@ -122,10 +122,10 @@ func (t *topology) findIdleUnits(free model.CPUSet, key func(model.LogicalCPU) c
 	slices.SortStableFunc(order, func(a, b *unit) int {
 		return cmp.Or(cmp.Compare(sockets[a.key.socket], sockets[b.key.socket]), cmp.Compare(a.key.socket, b.key.socket), cmp.Compare(a.key.number, b.key.number))
 	})
-	var out []model.CPUSet
+	var out []numa.CPUSet
 	for _, u := range order {
 		if !u.taken {
-			out = append(out, model.CPUs(u.members...))
+			out = append(out, numa.CPUs(u.members...))
 		}
 	}
 	return out
@@ -133,9 +133,9 @@ func (t *topology) findIdleUnits(free model.CPUSet, key func(model.LogicalCPU) c
 
 // orderThreads returns single free CPUs in order of preference: first on sockets from which CPUs have already been
 // taken, then on the fullest sockets and cores.
-func (t *topology) orderThreads(free, taken model.CPUSet) []int {
+func (t *topology) orderThreads(free, taken numa.CPUSet) []int {
 	mine, sockets, cores := map[int]int{}, map[int]int{}, map[core]int{}
-	var left []model.LogicalCPU
+	var left []numa.CPU
 	for _, c := range t.cpus {
 		if taken.Has(c.ID) {
 			mine[c.Socket]++
@@ -146,7 +146,7 @@ func (t *topology) orderThreads(free, taken model.CPUSet) []int {
 			left = append(left, c)
 		}
 	}
-	slices.SortStableFunc(left, func(a, b model.LogicalCPU) int {
+	slices.SortStableFunc(left, func(a, b numa.CPU) int {
 		return cmp.Or(
 			-cmp.Compare(mine[a.Socket], mine[b.Socket]),
 			cmp.Compare(sockets[a.Socket], sockets[b.Socket]), cmp.Compare(a.Socket, b.Socket),
@@ -172,7 +172,7 @@ type hint struct {
 const maxMasks = 8
 
 // findNumaHints returns all sets of NUMA nodes that have at least n free CPUs.
-func (t *topology) findNumaHints(free model.CPUSet, n int) []hint {
+func (t *topology) findNumaHints(free numa.CPUSet, n int) []hint {
 	least := 65
 	var out []hint
 	for _, mask := range t.candidateMasks() {
@@ -250,14 +250,14 @@ func admitHints(policy string, hints []hint) (mask uint64, ok bool) {
 }
 
 // assignCPUs assigns n CPUs to a container, first from the NUMA nodes in mask.
-func (t *topology) assignCPUs(free model.CPUSet, mask uint64, n int) (model.CPUSet, bool) {
+func (t *topology) assignCPUs(free numa.CPUSet, mask uint64, n int) (numa.CPUSet, bool) {
 	if mask == 0 {
 		return t.chooseLikeKubelet(free, n)
 	}
 	near := free.And(t.cpusOfNumaNodes(mask))
 	first, ok := t.chooseLikeKubelet(near, min(near.Len(), n))
 	if !ok {
-		return model.CPUSet{}, false
+		return numa.CPUSet{}, false
 	}
 	rest, ok := t.chooseLikeKubelet(free.Minus(first), n-first.Len())
 	return first.Union(rest), ok

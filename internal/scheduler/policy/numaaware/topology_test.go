@@ -7,31 +7,31 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/numa"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
 // machine returns sockets with one NUMA node each, and cores of two threads: CPU n and its sibling n+half, as Linux
 // numbers them.
-func machine(sockets, coresEach int) *model.Numa {
-	n := &model.Numa{CPUManager: static, HasFree: true}
+func machine(sockets, coresEach int) *numa.Topology {
+	n := &numa.Topology{CPUManager: static, HasFree: true}
 	half := sockets * coresEach
 	for c := range half {
 		for thread := range 2 {
-			n.CPUs = append(n.CPUs, model.LogicalCPU{ID: c + thread*half, Node: c / coresEach, Socket: c / coresEach, Core: c % coresEach})
+			n.CPUs = append(n.CPUs, numa.CPU{ID: c + thread*half, Node: c / coresEach, Socket: c / coresEach, Core: c % coresEach})
 		}
 	}
 	all := make([]int, 2*half)
 	for i := range all {
 		all[i] = i
 	}
-	n.Free = model.CPUs(all...)
+	n.Free = numa.CPUs(all...)
 	return n
 }
 
-func cpus(t *testing.T, text string) model.CPUSet {
+func cpus(t *testing.T, text string) numa.CPUSet {
 	t.Helper()
-	s, err := model.ParseCPUs(text)
+	s, err := numa.ParseCPUs(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestTakenIsFreeAndAsMuchAsAsked(t *testing.T) {
 	propertytest.Check(t, 10000, func(t *rapid.T) {
 		n := machine(rapid.IntRange(1, 3).Draw(t, "sockets"), rapid.IntRange(1, 6).Draw(t, "cores"))
 		top := newTopology(n)
-		free := model.CPUs(rapid.SliceOf(rapid.IntRange(0, len(n.CPUs)-1)).Draw(t, "free")...)
+		free := numa.CPUs(rapid.SliceOf(rapid.IntRange(0, len(n.CPUs)-1)).Draw(t, "free")...)
 		count := rapid.IntRange(0, len(n.CPUs)).Draw(t, "asked")
 		got, ok := top.chooseLikeKubelet(free, count)
 		if ok != (count <= free.Len()) {

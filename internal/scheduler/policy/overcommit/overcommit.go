@@ -22,7 +22,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -170,7 +170,7 @@ func (g *gate) staysWithinShare(j *framework.Job) bool {
 	lapsed := g.s.Lapsed(q)
 	for _, t := range j.MinResources {
 		i := int(t.Index)
-		if i == model.Pods {
+		if i == resource.Pods {
 			continue
 		}
 		claimed := q.Own.Allocated[i] + q.Own.Inqueue[i] - q.Own.Elastic[i]

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
@@ -56,7 +57,7 @@ func (r rules) hasNothing(a *framework.Attack) bool {
 	}
 	some := false
 	for _, t := range a.Asked {
-		if i := int(t.Index); i != model.Pods {
+		if i := int(t.Index); i != resource.Pods {
 			some = true
 			if a.Taker.In.Own.Allocated[i] > queue.Epsilon {
 				return false
@@ -77,7 +78,7 @@ func (r rules) canSpareVictims(q *queue.Queue, victims []*model.Task) bool {
 		}
 	}
 	for _, t := range lost {
-		if i := int(t.Index); i != model.Pods && q.Own.Allocated[i]-float64(t.Value) <= queue.Epsilon {
+		if i := int(t.Index); i != resource.Pods && q.Own.Allocated[i]-float64(t.Value) <= queue.Epsilon {
 			return false
 		}
 	}

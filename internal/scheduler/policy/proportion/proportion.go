@@ -24,7 +24,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -83,7 +83,7 @@ func (p *Policy) Open(s *session.Session) {
 
 type rules struct {
 	s         *session.Session
-	resources *model.Resources
+	resources *resource.Names
 	ledger    *queue.Ledger
 	// lapsed returns the amounts reserved in a queue by gangs that could not start even on an empty cluster.
 	lapsed func(*queue.Queue) []float64
@@ -99,7 +99,7 @@ type sharersKey struct {
 
 // capabilityVerdict returns a verdict that RealCapability is exceeded. If the limit comes from the cluster's size and
 // not from the queue's own capability, the verdict names the cluster.
-func (r rules) capabilityVerdict(q *queue.Queue, index int, asked model.Request, held float64) explain.Verdict {
+func (r rules) capabilityVerdict(q *queue.Queue, index int, asked resource.Request, held float64) explain.Verdict {
 	v := r.limitVerdict(reason.OverCapability, q, index, asked, held, q.RealCapability[index])
 	if q.Capability[index] > q.RealCapability[index] {
 		v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
@@ -109,7 +109,7 @@ func (r rules) capabilityVerdict(q *queue.Queue, index int, asked model.Request,
 }
 
 // limitVerdict returns a verdict that a limit of the queue is exceeded for a resource.
-func (r rules) limitVerdict(code reason.Code, q *queue.Queue, index int, asked model.Request, held float64, limit float64) explain.Verdict {
+func (r rules) limitVerdict(code reason.Code, q *queue.Queue, index int, asked resource.Request, held float64, limit float64) explain.Verdict {
 	return explain.Verdict{Code: code, Limit: &explain.Limit{
 		Queue: q.Name, Resource: r.resources.Name(index), Asked: float64(asked.Get(index)), Held: held, Limit: limit,
 	}}
@@ -121,7 +121,7 @@ func (r rules) limitVerdict(code reason.Code, q *queue.Queue, index int, asked m
 func (r rules) checkOverused(q *queue.Queue) explain.Verdict {
 	some, capped := -1, false
 	for i, d := range q.Deserved {
-		if i == model.Pods {
+		if i == resource.Pods {
 			continue
 		}
 		if d > q.Own.Allocated[i]+queue.Epsilon || d > 0 && d >= r.ledger.Usable[i]-queue.Epsilon {
@@ -144,7 +144,7 @@ func (r rules) checkOverused(q *queue.Queue) explain.Verdict {
 
 // checkAllocation returns a verdict if the queue may not hold the requested amount in addition, because its capability
 // or its share would be exceeded.
-func (r rules) checkAllocation(q *queue.Queue, asked model.Request) explain.Verdict {
+func (r rules) checkAllocation(q *queue.Queue, asked resource.Request) explain.Verdict {
 	if !q.Open {
 		return explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
 	}
@@ -169,12 +169,12 @@ func (r rules) checkAllocation(q *queue.Queue, asked model.Request) explain.Verd
 // firstOverShare returns the first resource, by name, of which the queue would hold more than it deserves; -1 if there
 // is none. If the queue deserves everything that queues can use of a resource, and the nodes have more of it, the share
 // is not the limit: the verdicts about the nodes apply.
-func (r rules) firstOverShare(q *queue.Queue, asked model.Request) int {
+func (r rules) firstOverShare(q *queue.Queue, asked resource.Request) int {
 	first := firstExceeded(r.resources, q.Own.Allocated, asked, q.Deserved)
 	if first < 0 || !r.limitedByNodes(q, first) {
 		return first
 	}
-	var limited model.Request
+	var limited resource.Request
 	for _, t := range asked {
 		if !r.limitedByNodes(q, int(t.Index)) {
 			limited = append(limited, t)
@@ -192,7 +192,7 @@ func (r rules) limitedByNodes(q *queue.Queue, i int) bool {
 
 // checkPreemption returns a verdict if the queue may not take the requested amount from others, because it may not hold
 // that amount, or because it would hold more than it deserves.
-func (r rules) checkPreemption(q *queue.Queue, asked model.Request) explain.Verdict {
+func (r rules) checkPreemption(q *queue.Queue, asked resource.Request) explain.Verdict {
 	if v := r.checkAllocation(q, asked); v.Code != "" {
 		return v
 	}
@@ -204,7 +204,7 @@ func (r rules) checkPreemption(q *queue.Queue, asked model.Request) explain.Verd
 
 // checkStart returns a verdict if the queue cannot hold the requested amount yet, because pods that have not ended
 // still use its capability.
-func (r rules) checkStart(q *queue.Queue, asked model.Request) explain.Verdict {
+func (r rules) checkStart(q *queue.Queue, asked resource.Request) explain.Verdict {
 	i := q.Own.OverCapabilityNow(r.resources, asked, q.Capability)
 	if i < 0 {
 		return explain.Verdict{}
@@ -215,11 +215,11 @@ func (r rules) checkStart(q *queue.Queue, asked model.Request) explain.Verdict {
 }
 
 // firstExceeded is like queue.FindExceeded, but ignores the number of pods, because pods are not divided among queues.
-func firstExceeded(resources *model.Resources, held []float64, asked model.Request, limit []float64) int {
+func firstExceeded(resources *resource.Names, held []float64, asked resource.Request, limit []float64) int {
 	best := -1
 	for _, t := range asked {
 		i := int(t.Index)
-		isExceeded := i != model.Pods && held[i]+float64(t.Value) > limit[i]+queue.Epsilon
+		isExceeded := i != resource.Pods && held[i]+float64(t.Value) > limit[i]+queue.Epsilon
 		if isExceeded && (best < 0 || resources.Name(i) < resources.Name(best)) {
 			best = i
 		}
@@ -257,7 +257,7 @@ func (r rules) voteOnAdmission(j *framework.Job) (framework.Vote, explain.Verdic
 
 // firstOverclaimed returns the first resource, by name, that is exceeded if asked is added to the amount that the queue
 // holds and has reserved, without its elastic part; -1 if everything fits.
-func (r rules) firstOverclaimed(q *queue.Queue, asked model.Request, lapsed []float64) int {
+func (r rules) firstOverclaimed(q *queue.Queue, asked resource.Request, lapsed []float64) int {
 	best := -1
 	for _, t := range asked {
 		i := int(t.Index)
@@ -287,7 +287,7 @@ func reservedAmount(q *queue.Queue, i int, lapsed []float64) float64 {
 }
 
 // deservedVerdict returns a verdict that the queue's share is exceeded, listing the shares of all queues.
-func (r rules) deservedVerdict(q *queue.Queue, index int, asked model.Request) explain.Verdict {
+func (r rules) deservedVerdict(q *queue.Queue, index int, asked resource.Request) explain.Verdict {
 	v := r.limitVerdict(reason.OverDeserved, q, index, asked, q.Own.Allocated[index], q.Deserved[index])
 	v.Limit.Total, v.Limit.Sharers = r.ledger.Usable[index], r.queuesWithShare(index)
 	return v
@@ -311,10 +311,10 @@ func (r rules) queuesWithShare(index int) []explain.Sharer {
 }
 
 // exceedsDeserved reports whether the queue holds more than it deserves of a requested resource.
-func (r rules) exceedsDeserved(q *queue.Queue, asked model.Request) bool {
+func (r rules) exceedsDeserved(q *queue.Queue, asked resource.Request) bool {
 	for _, t := range asked {
 		i := int(t.Index)
-		if i != model.Pods && q.Own.Allocated[i] > q.Deserved[i]+queue.Epsilon {
+		if i != resource.Pods && q.Own.Allocated[i] > q.Deserved[i]+queue.Epsilon {
 			return true
 		}
 	}

@@ -3,7 +3,7 @@ package proportion
 import (
 	"slices"
 
-	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -62,7 +62,7 @@ func divideUsable(l *queue.Ledger, open []*queue.Queue) {
 func participatesInDivision(q *queue.Queue) bool { return q.Known && q.Gangs > 0 }
 
 // guaranteeOf returns the guarantee of a queue; nil if the queue has no Queue object.
-func guaranteeOf(q *queue.Queue) model.Request {
+func guaranteeOf(q *queue.Queue) resource.Request {
 	if !q.Known {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/propertytest"
@@ -59,7 +60,7 @@ func TestShare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := ledger(c.cores, c.queues)
 			for i, w := range c.queues {
-				got := l.Queues[i].Deserved[model.CPU]
+				got := l.Queues[i].Deserved[resource.CPU]
 				if w.asks == 0 {
 					continue
 				}
@@ -87,11 +88,11 @@ func TestShareOfHugeRequests(t *testing.T) {
 	l.Open(c)
 	SetQueueShares(l)
 	greedy, other := l.Queues[0], l.Queues[1]
-	if want := float64(3600-2048) * (1 << 40); greedy.Deserved[model.Memory] != want {
-		t.Errorf("the greedy queue deserves %v, want %v", greedy.Deserved[model.Memory], want)
+	if want := float64(3600-2048) * (1 << 40); greedy.Deserved[resource.Memory] != want {
+		t.Errorf("the greedy queue deserves %v, want %v", greedy.Deserved[resource.Memory], want)
 	}
-	if want := float64(2 << 50); other.RealCapability[model.Memory] < want {
-		t.Errorf("the guarantee reaches to %v, want at least %v", other.RealCapability[model.Memory], want)
+	if want := float64(2 << 50); other.RealCapability[resource.Memory] < want {
+		t.Errorf("the guarantee reaches to %v, want at least %v", other.RealCapability[resource.Memory], want)
 	}
 }
 
@@ -111,12 +112,12 @@ func TestShareLimits(t *testing.T) {
 		l := ledger(cores, queues)
 		sum, hungry := 0.0, false
 		for _, q := range l.Queues {
-			d := q.Deserved[model.CPU]
+			d := q.Deserved[resource.CPU]
 			sum += d
-			if d > q.Request[model.CPU]+1 || d > q.RealCapability[model.CPU]+1 {
-				t.Fatalf("queue %s deserves %v of %v asked, limit %v", q.Name, d, q.Request[model.CPU], q.RealCapability[model.CPU])
+			if d > q.Request[resource.CPU]+1 || d > q.RealCapability[resource.CPU]+1 {
+				t.Fatalf("queue %s deserves %v of %v asked, limit %v", q.Name, d, q.Request[resource.CPU], q.RealCapability[resource.CPU])
 			}
-			hungry = hungry || d < min(q.Request[model.CPU], q.RealCapability[model.CPU])-1
+			hungry = hungry || d < min(q.Request[resource.CPU], q.RealCapability[resource.CPU])-1
 		}
 		if sum > float64(cores*1000)+1 {
 			t.Fatalf("%v given of %d", sum, cores*1000)
@@ -149,7 +150,7 @@ func TestGuaranteesAreDeserved(t *testing.T) {
 		l := ledger(cores, queues)
 		sum, hungry, lost := 0.0, false, 0.0
 		for i, q := range l.Queues {
-			guaranteed, d := float64(guarantees[i]*1000), q.Deserved[model.CPU]
+			guaranteed, d := float64(guarantees[i]*1000), q.Deserved[resource.CPU]
 			if queues[i].asks == 0 {
 				lost += guaranteed
 				continue
@@ -158,8 +159,8 @@ func TestGuaranteesAreDeserved(t *testing.T) {
 			if d < guaranteed-1 {
 				t.Fatalf("queue %s deserves %v, and is guaranteed %v", q.Name, d, guaranteed)
 			}
-			lost += max(guaranteed-q.Request[model.CPU], 0)
-			hungry = hungry || d < min(q.Request[model.CPU], q.RealCapability[model.CPU])-1
+			lost += max(guaranteed-q.Request[resource.CPU], 0)
+			hungry = hungry || d < min(q.Request[resource.CPU], q.RealCapability[resource.CPU])-1
 		}
 		idle := 0.0
 		for i, w := range queues {

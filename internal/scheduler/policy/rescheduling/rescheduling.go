@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -174,8 +175,8 @@ func (st strategy) loadBelowTarget(s *session.Session, low []node) amounts {
 	var sum amounts
 	for _, n := range low {
 		row := s.Cluster.Nodes.Row(s.Cluster.Nodes.Alloc, n.id)
-		sum.cpu += (st.target.cpu - n.used.cpu) / 100 * float64(row[model.CPU])
-		sum.memory += (st.target.memory - n.used.memory) / 100 * float64(row[model.Memory])
+		sum.cpu += (st.target.cpu - n.used.cpu) / 100 * float64(row[resource.CPU])
+		sum.memory += (st.target.memory - n.used.memory) / 100 * float64(row[resource.Memory])
 	}
 	return sum
 }
@@ -192,13 +193,13 @@ func (st strategy) selectFromNode(s *session.Session, n node, room *amounts) []*
 	})
 	var victims []*model.Task
 	for _, t := range tasks {
-		cpu, memory := float64(t.Shape.Request.Get(model.CPU)), float64(t.Shape.Request.Get(model.Memory))
+		cpu, memory := float64(t.Shape.Request.Get(resource.CPU)), float64(t.Shape.Request.Get(resource.Memory))
 		isBelowTarget := n.used.cpu <= st.target.cpu && n.used.memory <= st.target.memory
 		if isBelowTarget || cpu > room.cpu || memory > room.memory {
 			break
 		}
-		n.used.cpu -= percentageOf(cpu, row[model.CPU])
-		n.used.memory -= percentageOf(memory, row[model.Memory])
+		n.used.cpu -= percentageOf(cpu, row[resource.CPU])
+		n.used.memory -= percentageOf(memory, row[resource.Memory])
 		room.cpu -= cpu
 		room.memory -= memory
 		victims = append(victims, t)

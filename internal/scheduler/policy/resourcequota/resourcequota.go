@@ -23,6 +23,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/quota"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -58,14 +60,14 @@ type quotas struct {
 	// inside holds the gangs with minResources, by namespace, for namespaces that have quotas.
 	inside map[string][]*model.Gang
 	// traits caches the traits of each gang's pods.
-	traits map[*model.Gang]model.PodTraits
+	traits map[*model.Gang]quota.PodTraits
 	// sums caches, for each limit, the total outstanding requests of the admitted gangs.
 	sums map[limit]float64
 }
 
 // limit identifies one resource limit of a quota.
 type limit struct {
-	quota *model.Quota
+	quota *quota.Quota
 	name  corev1.ResourceName
 }
 
@@ -84,24 +86,24 @@ func (q *quotas) checkQuotas(j *framework.Job) explain.Verdict {
 }
 
 // appliesToGang reports whether a quota is known to apply to a gang's pods.
-func (q *quotas) appliesToGang(quota *model.Quota, g *model.Gang) bool {
-	if len(quota.Scopes) == 0 {
+func (q *quotas) appliesToGang(limits *quota.Quota, g *model.Gang) bool {
+	if len(limits.Scopes) == 0 {
 		return true
 	}
 	traits, known := q.traits[g]
 	if !known {
 		traits = g.ExpectedTraits()
 		if q.traits == nil {
-			q.traits = map[*model.Gang]model.PodTraits{}
+			q.traits = map[*model.Gang]quota.PodTraits{}
 		}
 		q.traits[g] = traits
 	}
-	return quota.Covers(&traits) == model.Yes
+	return limits.Covers(&traits) == quota.Yes
 }
 
 // checkQuota returns a verdict that lists the limits of a quota, by name, that the gang's minimum would exceed. If it
 // exceeds some limits even when the quota is unused, the verdict lists only these.
-func (q *quotas) checkQuota(quota *model.Quota, j *framework.Job) explain.Verdict {
+func (q *quotas) checkQuota(quota *quota.Quota, j *framework.Job) explain.Verdict {
 	var exceeded, impossible []explain.Limit
 	for _, hard := range quota.Hard {
 		asked := q.missingAmount(j.Gang, hard.Name)
@@ -132,7 +134,7 @@ func (q *quotas) checkQuota(quota *model.Quota, j *framework.Job) explain.Verdic
 // reservedAmount returns the total amount that the admitted gangs of a namespace will still request from a quota. It is
 // called only for gangs that are not admitted, so the total never includes the gang itself. The total is cached,
 // because thousands of gangs may wait.
-func (q *quotas) reservedAmount(quota *model.Quota, namespace string, name corev1.ResourceName) float64 {
+func (q *quotas) reservedAmount(quota *quota.Quota, namespace string, name corev1.ResourceName) float64 {
 	key := limit{quota, name}
 	sum, known := q.sums[key]
 	if known {
@@ -184,8 +186,8 @@ func (q *quotas) hasCachedTotal(key limit) bool {
 
 // missingAmount returns the amount that the missing pods of a gang's minimum will request.
 func (q *quotas) missingAmount(g *model.Gang, name corev1.ResourceName) float64 {
-	resource, limits := model.QuotaResource(string(name))
-	index, known := q.s.Cluster.Resources.Find(resource)
+	base, limits := quota.ParseName(string(name))
+	index, known := q.s.Cluster.Resources.Find(base)
 	exist, held, asked := 0, 0.0, 0.0
 	for _, t := range g.Tasks {
 		if t.Status == model.Failed {
@@ -200,21 +202,21 @@ func (q *quotas) missingAmount(g *model.Gang, name corev1.ResourceName) float64 
 		asked = float64(g.MinResources.Get(index))
 	}
 	switch {
-	case index == model.Pods && known:
+	case index == resource.Pods && known:
 		return max(max(float64(g.MinMember), asked)-float64(exist), 0)
 	case limits: // the model does not have the pods' limits; assume equal pods
 		asked := amountByName(g.QuotaResources, name)
 		return asked * max(1-float64(exist)/float64(max(g.MinMember, 1)), 0)
 	}
-	if own := amountByName(g.QuotaResources, corev1.ResourceName("requests."+resource)); own > 0 {
+	if own := amountByName(g.QuotaResources, corev1.ResourceName("requests."+base)); own > 0 {
 		asked = own
 	}
 	return max(asked-held, 0)
 }
 
 // amountByName returns the amount with the given name; 0 if none exists.
-func amountByName(list []model.Amount, name corev1.ResourceName) float64 {
-	if i := slices.IndexFunc(list, func(a model.Amount) bool { return a.Name == name }); i >= 0 {
+func amountByName(list []resource.Amount, name corev1.ResourceName) float64 {
+	if i := slices.IndexFunc(list, func(a resource.Amount) bool { return a.Name == name }); i >= 0 {
 		return float64(list[i].Value)
 	}
 	return 0

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -129,8 +130,8 @@ func (b *bucket) addTaskToBucket(t *model.Task) {
 	b.roles[t.Role]++
 	for _, term := range t.Shape.Request {
 		switch v := float64(term.Value); int(term.Index) {
-		case model.Pods:
-		case model.Memory:
+		case resource.Pods:
+		case resource.Memory:
 			b.weight += v / (1 << 20)
 		default:
 			b.weight += v

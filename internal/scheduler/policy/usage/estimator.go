@@ -4,9 +4,10 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
@@ -38,21 +39,21 @@ func newEstimator(a config.Arguments, warn func(string)) estimator {
 
 func parseAmount(a config.Arguments, key string, name corev1.ResourceName, def string, warn func(string)) int64 {
 	given, present := a[key]
-	q, err := resource.ParseQuantity(fmt.Sprint(given))
+	q, err := apiresource.ParseQuantity(fmt.Sprint(given))
 	isQuantity := err == nil && q.Sign() >= 0
 	if present && !isQuantity && warn != nil {
 		warn(fmt.Sprintf("argument estimator.%s: must be a quantity, not %v; the default is used", key, given))
 	}
 	if !present || !isQuantity {
-		q = resource.MustParse(def)
+		q = apiresource.MustParse(def)
 	}
-	return model.Ceil(name, q)
+	return resource.RoundUp(name, q)
 }
 
 // estimateLoad returns the estimated load of a task of a shape, in millicores and bytes. It is between zero and the
 // larger one of the task's request and limit.
 func (e *estimator) estimateLoad(s *model.Shape, risky bool) (cpu, memory int64) {
-	requestCPU, requestMemory := s.Request.Get(model.CPU), s.Request.Get(model.Memory)
+	requestCPU, requestMemory := s.Request.Get(resource.CPU), s.Request.Get(resource.Memory)
 	if requestCPU|requestMemory|s.LimitMilliCPU|s.LimitMemoryBytes == 0 {
 		return e.milliCPU, e.memoryBytes
 	}

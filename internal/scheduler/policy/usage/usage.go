@@ -14,6 +14,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/equivalence"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
@@ -221,8 +222,8 @@ func (p *Policy) scoreNodeByLoad(id model.NodeID) float64 {
 		}
 		return 1 - min(max(used, 0), 1)
 	}
-	sum := p.cpuWeight*free(l.CPUPercent, l.shadowCPU, nodes.Alloc[base+model.CPU]) +
-		p.memoryWeight*free(l.MemoryPercent, l.shadowMemory, nodes.Alloc[base+model.Memory])
+	sum := p.cpuWeight*free(l.CPUPercent, l.shadowCPU, nodes.Alloc[base+resource.CPU]) +
+		p.memoryWeight*free(l.MemoryPercent, l.shadowMemory, nodes.Alloc[base+resource.Memory])
 	return sum / max(p.cpuWeight+p.memoryWeight, 1e-9) * 100 * p.weight
 }
 

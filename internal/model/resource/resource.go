@@ -1,6 +1,8 @@
-package model
+package resource
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,7 +18,6 @@ const (
 	Memory
 	Pods
 	Storage
-	fixedResources
 )
 
 const (
@@ -63,29 +64,35 @@ func (r Request) IsEmpty() bool {
 	return true
 }
 
-// Resources assigns small indexes to resource names. Indexes are assigned in the order of first use, so decisions
+// Names assigns small indexes to resource names. Indexes are assigned in the order of first use, so decisions
 // must not depend on their order.
-type Resources struct {
+type Names struct {
 	names []string
 	index map[string]int
 }
 
-func newResources() *Resources {
-	r := &Resources{index: map[string]int{}}
+// NewNames returns the names that every Cluster contains from the start.
+func NewNames() *Names {
+	r := &Names{index: map[string]int{}}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage} {
 		r.Index(string(name))
 	}
 	return r
 }
 
+// Clone returns a copy.
+func (r *Names) Clone() *Names {
+	return &Names{names: slices.Clone(r.names), index: maps.Clone(r.index)}
+}
+
 // Len returns the number of resource names.
-func (r *Resources) Len() int { return len(r.names) }
+func (r *Names) Len() int { return len(r.names) }
 
 // Name returns the resource name with the given index.
-func (r *Resources) Name(index int) string { return r.names[index] }
+func (r *Names) Name(index int) string { return r.names[index] }
 
 // Index returns the index of a resource name. A new name gets the next index.
-func (r *Resources) Index(name string) int {
+func (r *Names) Index(name string) int {
 	i, ok := r.index[name]
 	if !ok {
 		i = len(r.names)
@@ -96,13 +103,13 @@ func (r *Resources) Index(name string) int {
 }
 
 // Find returns the index of a resource name, if the name has one.
-func (r *Resources) Find(name string) (index int, ok bool) {
+func (r *Names) Find(name string) (index int, ok bool) {
 	index, ok = r.index[name]
 	return index, ok
 }
 
 // Request converts amounts to a Request. It omits amounts that are zero or negative.
-func (r *Resources) Request(amounts []Amount) Request {
+func (r *Names) Request(amounts []Amount) Request {
 	out := make(Request, 0, len(amounts))
 	for _, a := range amounts {
 		if a.Value > 0 {
@@ -147,7 +154,8 @@ func (v *Vec) growToLength(n int) {
 	}
 }
 
-func (v Vec) clearValues() {
+// Clear sets every value to zero.
+func (v Vec) Clear() {
 	for i := range v {
 		v[i] = 0
 	}
@@ -166,9 +174,9 @@ func (v Vec) IsAllZero() bool {
 // Clone returns a copy of the vector.
 func (v Vec) Clone() Vec { return slices.Clone(v) }
 
-// isNodeResource reports whether a name is a resource that nodes can have: cpu, memory, pods, ephemeral-storage, huge
+// IsNodeResource reports whether a name is a resource that nodes can have: cpu, memory, pods, ephemeral-storage, huge
 // pages and extended resources. Names that are used only by quotas (requests.cpu, limits.memory, count/pods) are not.
-func isNodeResource(name corev1.ResourceName) bool {
+func IsNodeResource(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage:
 		return true
@@ -191,22 +199,26 @@ func isNodeResource(name corev1.ResourceName) bool {
 	return false
 }
 
-// rounding converts a quantity to the model's unit.
-type rounding func(corev1.ResourceName, resource.Quantity) int64
+// Rounding converts a quantity to the model's unit.
+type Rounding func(corev1.ResourceName, resource.Quantity) int64
 
-// roundUpAmount and floor convert the amounts of a single pod or node: ceil rounds a pod's request up, to at most
-// MaxAmount, and floor rounds a node's capacity down, to less than MaxAmount. roundUpSum and roundDownSum do the same
-// for the amounts of gangs and queues, up to MaxSum.
-func roundUpAmount(name corev1.ResourceName, q resource.Quantity) int64 {
+// RoundUp converts an amount of a single pod, such as a request. It rounds up, to at most MaxAmount.
+func RoundUp(name corev1.ResourceName, q resource.Quantity) int64 {
 	return roundUpToUnit(name, q, MaxAmount)
 }
-func roundDownAmount(name corev1.ResourceName, q resource.Quantity) int64 {
+
+// RoundDown converts an amount of a single node, such as a capacity. It rounds down, to less than MaxAmount.
+func RoundDown(name corev1.ResourceName, q resource.Quantity) int64 {
 	return roundDownToUnit(name, q, MaxAmount-1)
 }
-func roundUpSum(name corev1.ResourceName, q resource.Quantity) int64 {
+
+// RoundUpSum converts an amount of a gang or a queue. It rounds up, to at most MaxSum.
+func RoundUpSum(name corev1.ResourceName, q resource.Quantity) int64 {
 	return roundUpToUnit(name, q, MaxSum)
 }
-func roundDownSum(name corev1.ResourceName, q resource.Quantity) int64 {
+
+// RoundDownSum is like RoundUpSum, but rounds down.
+func RoundDownSum(name corev1.ResourceName, q resource.Quantity) int64 {
 	return roundDownToUnit(name, q, MaxSum)
 }
 
@@ -246,30 +258,23 @@ func roundDownToUnit(name corev1.ResourceName, q resource.Quantity, bound int64)
 	return v
 }
 
-// amountsFrom converts a resource list to amounts, sorted by name.
-func amountsFrom(list corev1.ResourceList, convert rounding) []Amount {
+// AmountsFrom converts a resource list to amounts, sorted by name.
+func AmountsFrom(list corev1.ResourceList, convert Rounding) []Amount {
 	if len(list) == 0 {
 		return nil
 	}
 	out := make([]Amount, 0, len(list))
 	for name, q := range list {
-		if isNodeResource(name) {
+		if IsNodeResource(name) {
 			out = append(out, Amount{Name: name, Value: convert(name, q)})
 		}
 	}
-	slices.SortFunc(out, compareByName)
+	slices.SortFunc(out, CompareByName)
 	return out
 }
 
-func compareByName(a, b Amount) int {
-	if a.Name < b.Name {
-		return -1
-	}
-	if a.Name > b.Name {
-		return 1
-	}
-	return 0
-}
+// CompareByName orders amounts by the name of the resource.
+func CompareByName(a, b Amount) int { return cmp.Compare(a.Name, b.Name) }
 
 // Quantity converts a model amount to an API quantity.
 func Quantity(name string, value int64) resource.Quantity {
@@ -280,4 +285,22 @@ func Quantity(name string, value int64) resource.Quantity {
 		return *resource.NewQuantity(value, resource.BinarySI)
 	}
 	return *resource.NewQuantity(value, resource.DecimalSI)
+}
+
+// IsSharedDevice reports whether a resource belongs to devices that pods share. Only the deviceshare policy can place
+// pods that request them.
+func IsSharedDevice(name corev1.ResourceName) bool {
+	return name == keys.GPUMemory || name == keys.GPUNumber || strings.HasPrefix(string(name), "volcano.sh/vgpu-")
+}
+
+// SharedDevices returns the amounts of shared devices in a list, sorted by name.
+func SharedDevices(list corev1.ResourceList, convert Rounding) []Amount {
+	var out []Amount
+	for name, q := range list {
+		if IsSharedDevice(name) {
+			out = append(out, Amount{Name: name, Value: convert(name, q)})
+		}
+	}
+	slices.SortFunc(out, CompareByName)
+	return out
 }

@@ -2,34 +2,13 @@ package model
 
 import (
 	"fmt"
-	"math/big"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"pgregory.net/rapid"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/test/propertytest"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
-
-// TestWide compares 128-bit sums with sums of package big.
-func TestWide(t *testing.T) {
-	propertytest.Check(t, 10000, func(t *rapid.T) {
-		var w wide
-		want := new(big.Int)
-		for _, v := range rapid.SliceOf(rapid.Int64Range(-MaxSum, MaxSum)).Draw(t, "values") {
-			w.add(v)
-			want.Add(want, big.NewInt(v))
-			bounded := min(max(want.Int64(), 0), MaxSum)
-			if !want.IsInt64() {
-				bounded = MaxSum * int64(max(want.Sign(), 0))
-			}
-			if got := w.boundedSum(); got != bounded {
-				t.Fatalf("%s is read as %d, want %d", want, got, bounded)
-			}
-		}
-	})
-}
 
 // TestHugeSums adds more than an int64 can hold to every kind of sum and then subtracts it.
 func TestHugeSums(t *testing.T) {
@@ -46,19 +25,19 @@ func TestHugeSums(t *testing.T) {
 	for i := range pods {
 		c.Apply(huge(fmt.Sprintf("p%d", i), "g", ""))
 	}
-	if got := queue.Sums.Pending[Memory]; got != MaxSum {
-		t.Errorf("pending %d, want the bound %d", got, MaxSum)
+	if got := queue.Sums.Pending[resource.Memory]; got != resource.MaxSum {
+		t.Errorf("pending %d, want the bound %d", got, resource.MaxSum)
 	}
 	for i := range pods {
 		c.Apply(huge(fmt.Sprintf("p%d", i), "g", fmt.Sprintf("n%d", i)))
 	}
-	if s := queue.Sums; s.Pending[Memory] != 0 || s.Allocated[Memory] != MaxSum {
-		t.Errorf("pending %d and allocated %d, want 0 and the bound", s.Pending[Memory], s.Allocated[Memory])
+	if s := queue.Sums; s.Pending[resource.Memory] != 0 || s.Allocated[resource.Memory] != resource.MaxSum {
+		t.Errorf("pending %d and allocated %d, want 0 and the bound", s.Pending[resource.Memory], s.Allocated[resource.Memory])
 	}
 	for i := range pods - 1 {
 		c.Apply(TaskGone{Namespace: "ns", Name: fmt.Sprintf("p%d", i)})
 	}
-	if got := queue.Sums.Allocated[Memory]; got != one {
+	if got := queue.Sums.Allocated[resource.Memory]; got != one {
 		t.Errorf("one pod is left: allocated %d, want %d", got, one)
 	}
 }
@@ -71,14 +50,14 @@ func TestManyNodes(t *testing.T) {
 		n.Status.Allocatable = quantities("memory", "1Ei")
 		c.Apply(NodeFrom(n))
 	}
-	if got := c.Total[Memory]; got != MaxSum {
-		t.Errorf("total %d, want the bound %d", got, MaxSum)
+	if got := c.Total[resource.Memory]; got != resource.MaxSum {
+		t.Errorf("total %d, want the bound %d", got, resource.MaxSum)
 	}
 	for i := range 8299 {
 		c.Apply(NodeGone{Name: fmt.Sprintf("n%d", i)})
 	}
-	if got := c.Total[Memory]; got != MaxAmount-1 {
-		t.Errorf("total of one node %d, want %d", got, MaxAmount-1)
+	if got := c.Total[resource.Memory]; got != resource.MaxAmount-1 {
+		t.Errorf("total of one node %d, want %d", got, resource.MaxAmount-1)
 	}
 }
 
@@ -89,11 +68,11 @@ func TestLimitsOfLargeClusters(t *testing.T) {
 	pg := group("g", "q", 1)
 	pg.Spec.MinResources = &list
 	set := QueueFrom(q)
-	for name, got := range map[string][]Amount{
+	for name, got := range map[string][]resource.Amount{
 		"capability": set.Capability, "guarantee": set.Guarantee, "deserved": set.Deserved, "minResources": GangFrom(pg).MinResources,
 	} {
 		for _, a := range got {
-			want := map[corev1.ResourceName]int64{"memory": 2 << 50, "cpu": 2e15, "ephemeral-storage": MaxSum}[a.Name]
+			want := map[corev1.ResourceName]int64{"memory": 2 << 50, "cpu": 2e15, "ephemeral-storage": resource.MaxSum}[a.Name]
 			if a.Value != want {
 				t.Errorf("%s: %s is %d, want %d", name, a.Name, a.Value, want)
 			}
@@ -110,7 +89,7 @@ func TestLimitsOfLargeClusters(t *testing.T) {
 		pg.Status.Phase = schedulingv1beta1.PodGroupInqueue
 		c.Apply(GangFrom(pg))
 	}
-	if got := c.Queues["q"].Sums.Inqueue; got[Storage] != MaxSum || got[Memory] != 10<<50 {
+	if got := c.Queues["q"].Sums.Inqueue; got[resource.Storage] != resource.MaxSum || got[resource.Memory] != 10<<50 {
 		t.Errorf("let in %v, want the bound of storage and 10Pi of memory", got)
 	}
 }

@@ -1,7 +1,8 @@
-package model
+package podshape
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -13,27 +14,23 @@ func imagesFrom(spec *corev1.PodSpec) (images []string, containers int) {
 		containers += len(list)
 		for i := range list {
 			if image := list[i].Image; image != "" {
-				images = append(images, normalizeImage(image))
+				images = append(images, NormalizeImage(image))
 			}
 		}
 	}
 	for i := range spec.Volumes {
 		if image := spec.Volumes[i].Image; image != nil {
-			images = append(images, normalizeImage(image.Reference))
+			images = append(images, NormalizeImage(image.Reference))
 		}
 	}
 	slices.Sort(images)
 	return images, containers
 }
 
-// countImages adds the number by to the node count of each image.
-func (n *Nodes) countImages(images map[string]int64, by int32) {
-	if n.ImageNodes == nil {
-		n.ImageNodes = map[string]int32{}
+// NormalizeImage adds the tag :latest to an image name without a tag.
+func NormalizeImage(name string) string {
+	if strings.LastIndexByte(name, ':') <= strings.LastIndexByte(name, '/') {
+		return name + ":latest"
 	}
-	for name := range images {
-		if n.ImageNodes[name] += by; n.ImageNodes[name] == 0 {
-			delete(n.ImageNodes, name)
-		}
-	}
+	return name
 }

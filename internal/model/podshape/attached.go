@@ -1,4 +1,4 @@
-package model
+package podshape
 
 import (
 	"slices"
@@ -57,8 +57,8 @@ func withoutTemplate(v *corev1.Volume) corev1.Volume {
 	return corev1.Volume{Name: v.Name, VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}
 }
 
-// volumeClaimsOf returns the keys of the volume claims that a pod uses, sorted.
-func volumeClaimsOf(part *corev1.Pod) []string {
+// VolumeClaims returns the keys of the volume claims that a pod uses, sorted.
+func VolumeClaims(part *corev1.Pod) []string {
 	if part == nil {
 		return nil
 	}
@@ -74,7 +74,3 @@ func volumeClaimsOf(part *corev1.Pod) []string {
 	slices.Sort(claims)
 	return slices.Compact(claims)
 }
-
-// VolumeClaims returns the keys of the volume claims that pods of the shape use. The caller must not change the
-// result.
-func (s *Shape) VolumeClaims() []string { return s.volumeClaims }

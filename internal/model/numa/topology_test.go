@@ -1,4 +1,4 @@
-package model
+package numa
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func TestPodAllocationsNamePodsInAnyForm(t *testing.T) {
 	} {
 		o := &nodeinfov1alpha1.Numatopology{}
 		o.Spec.PodAllocations = &apiextensionsv1.JSON{Raw: []byte(text)}
-		if diff := cmp.Diff(want, NumaFrom(o).Numa.Seen); diff != "" {
+		if diff := cmp.Diff(want, TopologyFrom(o).Seen); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
@@ -35,7 +35,7 @@ func FuzzNumatopology(f *testing.F) {
 		o.Spec.ResReserved = map[string]string{"cpu": reserved}
 		o.Spec.CPUDetail = map[string]nodeinfov1alpha1.CPUInfo{cpu: {NUMANodeID: numa, SocketID: socket, CoreID: core}}
 		o.Spec.PodAllocations = &apiextensionsv1.JSON{Raw: []byte(pods)}
-		n := NumaFrom(o).Numa
+		n := TopologyFrom(o)
 		if n.ReservedMilliCPU < 0 || len(n.CPUs) > 1 {
 			t.Errorf("%+v", n)
 		}

@@ -1,4 +1,4 @@
-package model
+package podshape
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -8,7 +8,7 @@ import (
 // selfSelectedLabels returns the labels of a pod that its own affinity and spread rules select by. Other labels, such
 // as the pod's number in its job, are omitted, because otherwise every pod would get its own shape. The rules of other
 // pods are matched against the complete labels of each pod.
-func selfSelectedLabels(s *ShapeSpec, labels map[string]string) map[string]string {
+func selfSelectedLabels(s *Spec, labels map[string]string) map[string]string {
 	var own map[string]string
 	keep := func(key string) {
 		value, has := labels[key]
@@ -40,7 +40,7 @@ func selfSelectedLabels(s *ShapeSpec, labels map[string]string) map[string]strin
 }
 
 // eachSelector calls visit for the label selectors in the shape's affinity and spread rules.
-func eachSelector(s *ShapeSpec, visit func(*metav1.LabelSelector)) {
+func eachSelector(s *Spec, visit func(*metav1.LabelSelector)) {
 	terms := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
 		for i := range required {
 			visit(required[i].LabelSelector)

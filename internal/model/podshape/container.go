@@ -1,15 +1,13 @@
-package model
+package podshape
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
 // Container is the part of a container that matters for placement. Only pods that request shared devices or are
@@ -21,7 +19,7 @@ type Container struct {
 	// running.
 	Init, Sidecar bool
 	MilliCPU      int64
-	Devices       []Amount // shared devices only
+	Devices       []resource.Amount // shared devices only
 }
 
 // DeviceAmount returns the amount of a shared device's resource that the container requests.
@@ -34,24 +32,6 @@ func (c *Container) DeviceAmount(name corev1.ResourceName) (value int64, asked b
 	return 0, false
 }
 
-// IsSharedDevice reports whether a resource belongs to devices that pods share. Only the deviceshare policy can place
-// pods that request them.
-func IsSharedDevice(name corev1.ResourceName) bool {
-	return name == keys.GPUMemory || name == keys.GPUNumber || strings.HasPrefix(string(name), "volcano.sh/vgpu-")
-}
-
-// sharedDevices returns the amounts of shared devices in a list, sorted by name.
-func sharedDevices(list corev1.ResourceList, convert rounding) []Amount {
-	var out []Amount
-	for name, q := range list {
-		if IsSharedDevice(name) {
-			out = append(out, Amount{Name: name, Value: convert(name, q)})
-		}
-	}
-	slices.SortFunc(out, compareByName)
-	return out
-}
-
 // placing lists the annotations that constrain where a pod may run, or prefer some nodes.
 var placing = []string{
 	keys.VGPUUseType, keys.VGPUNoUseType, keys.VGPUUseUUID, keys.VGPUNoUseUUID, keys.VGPUMode, keys.VGPUPodGroupPolicy,
@@ -59,7 +39,7 @@ var placing = []string{
 }
 
 // setDetails sets the fields of a shape that only some pods need.
-func setDetails(shape *ShapeSpec, pod *corev1.Pod) {
+func setDetails(shape *Spec, pod *corev1.Pod) {
 	spec := &pod.Spec
 	if shares := requestsSharedDevices(spec); shares || needsPinnedCPUs(pod) {
 		shape.Pinned = needsPinnedCPUs(pod)
@@ -77,8 +57,8 @@ func setDetails(shape *ShapeSpec, pod *corev1.Pod) {
 		return
 	}
 	limits := resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{})
-	shape.LimitMilliCPU = roundUpAmount(corev1.ResourceCPU, limits[corev1.ResourceCPU])
-	shape.LimitMemoryBytes = roundUpAmount(corev1.ResourceMemory, limits[corev1.ResourceMemory])
+	shape.LimitMilliCPU = resource.RoundUp(corev1.ResourceCPU, limits[corev1.ResourceCPU])
+	shape.LimitMemoryBytes = resource.RoundUp(corev1.ResourceMemory, limits[corev1.ResourceMemory])
 }
 
 func hasContainerLimits(spec *corev1.PodSpec) bool {
@@ -91,7 +71,7 @@ func requestsSharedDevices(spec *corev1.PodSpec) bool {
 		for i := range list {
 			for _, asked := range []corev1.ResourceList{list[i].Resources.Limits, list[i].Resources.Requests} {
 				for name := range asked {
-					if IsSharedDevice(name) {
+					if resource.IsSharedDevice(name) {
 						return true
 					}
 				}
@@ -107,17 +87,17 @@ func containersFrom(list []corev1.Container, init bool) []Container {
 		c := &list[i]
 		sidecar := init && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 		made := Container{Name: c.Name, Init: init && !sidecar, Sidecar: sidecar}
-		made.MilliCPU = roundUpAmount(corev1.ResourceCPU, c.Resources.Requests[corev1.ResourceCPU])
+		made.MilliCPU = resource.RoundUp(corev1.ResourceCPU, c.Resources.Requests[corev1.ResourceCPU])
 		if made.MilliCPU == 0 {
-			made.MilliCPU = roundUpAmount(corev1.ResourceCPU, c.Resources.Limits[corev1.ResourceCPU])
+			made.MilliCPU = resource.RoundUp(corev1.ResourceCPU, c.Resources.Limits[corev1.ResourceCPU])
 		}
-		made.Devices = sharedDevices(c.Resources.Limits, roundUpAmount)
-		for _, a := range sharedDevices(c.Resources.Requests, roundUpAmount) {
+		made.Devices = resource.SharedDevices(c.Resources.Limits, resource.RoundUp)
+		for _, a := range resource.SharedDevices(c.Resources.Requests, resource.RoundUp) {
 			if _, has := made.DeviceAmount(a.Name); !has {
 				made.Devices = append(made.Devices, a)
 			}
 		}
-		slices.SortFunc(made.Devices, compareByName)
+		slices.SortFunc(made.Devices, resource.CompareByName)
 		out = append(out, made)
 	}
 	return out
@@ -150,59 +130,9 @@ func needsPinnedCPUs(pod *corev1.Pod) bool {
 				return false
 			}
 			cpu := list[i].Resources.Limits[corev1.ResourceCPU]
-			milli := roundUpAmount(corev1.ResourceCPU, cpu)
+			milli := resource.RoundUp(corev1.ResourceCPU, cpu)
 			whole = whole || milli > 0 && milli%1000 == 0
 		}
 	}
 	return whole
 }
-
-// appendDetails appends the fields that only some pods need to a shape's key.
-func (s *ShapeSpec) appendDetails(b []byte) []byte {
-	if s.LimitMilliCPU|s.LimitMemoryBytes != 0 {
-		b = append(strconv.AppendInt(append(b, "|lc"...), s.LimitMilliCPU, 10), 'm')
-		b = strconv.AppendInt(b, s.LimitMemoryBytes, 10)
-	}
-	if len(s.Notes) > 0 {
-		b = appendMapKey(append(b, "|no"...), s.Notes)
-	}
-	if len(s.Containers) == 0 {
-		return b
-	}
-	b = strconv.AppendBool(append(b, "|co"...), s.Pinned)
-	for i := range s.Containers {
-		c := &s.Containers[i]
-		b = append(append(append(b, '|'), c.Name...), '=')
-		b = strconv.AppendBool(strconv.AppendBool(b, c.Init), c.Sidecar)
-		b = strconv.AppendInt(append(b, ','), c.MilliCPU, 10)
-		for _, a := range c.Devices {
-			b = append(append(append(b, ';'), a.Name...), '=')
-			b = strconv.AppendInt(b, a.Value, 10)
-		}
-	}
-	return b
-}
-
-// mergeAnnotations sets the task's annotations to those that were last read. While a binding is assumed, it adds the
-// annotations that are written with the binding.
-func (t *Task) mergeAnnotations() {
-	t.Annotations = t.seen.notes
-	if t.assumedNode == NoNode {
-		t.assumedNotes = nil
-		return
-	}
-	if len(t.assumedNotes) == 0 {
-		return
-	}
-	all := make(map[string]string, len(t.seen.notes)+len(t.assumedNotes))
-	for k, v := range t.seen.notes {
-		all[k] = v
-	}
-	for k, v := range t.assumedNotes {
-		all[k] = v
-	}
-	t.Annotations = all
-}
-
-// Ceil converts a quantity to the model's unit and rounds up, as for a pod's request.
-func Ceil(name corev1.ResourceName, q resource.Quantity) int64 { return roundUpAmount(name, q) }

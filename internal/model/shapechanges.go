@@ -1,23 +1,29 @@
 package model
 
-func (c *Cluster) ensureShape(spec ShapeSpec) *Shape {
+import (
+	"github.com/vc-batch/vc/internal/model/podshape"
+	"github.com/vc-batch/vc/internal/model/resource"
+)
+
+func (c *Cluster) ensureShape(spec podshape.Spec) *Shape {
 	key := spec.Key()
 	if s, ok := c.shapes[key]; ok {
 		return s
 	}
-	s := &Shape{ID: int32(len(c.Shapes)), Key: key, ShapeSpec: spec, Request: c.Resources.Request(spec.Requests)}
+	s := &Shape{ID: int32(len(c.Shapes)), Key: key, Spec: spec, Request: c.Resources.Request(spec.Requests)}
 	s.BestEffort = s.Request.IsEmpty()
 	s.Slow = spec.PodAffinity != nil || spec.PodAntiAffinity != nil || len(spec.Spread) > 0
 	for _, t := range s.Request {
-		if t.Value >= MaxAmount {
+		if t.Value >= resource.MaxAmount {
 			s.Impossible = true
 		}
 	}
-	s.volumeClaims = volumeClaimsOf(spec.Attached)
+	s.volumeClaims = podshape.VolumeClaims(spec.Attached)
 	s.Plain = s
 	if spec.Attached != nil {
 		plain := spec
-		plain.Attached, plain.Unsupported, plain.key = nil, nil, ""
+		plain.Attached, plain.Unsupported = nil, nil
+		plain.ResetKey()
 		s.Plain = c.ensureShape(plain)
 		s.Plain.tasks++
 	}

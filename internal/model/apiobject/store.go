@@ -1,6 +1,7 @@
-package model
+package apiobject
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -8,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Objects holds the API objects of one kind by key, which is the name or namespace/name. Objects are never changed,
+// Store holds the API objects of one kind by key, which is the name or namespace/name. Objects are never changed,
 // only replaced. While a decision about an object is unconfirmed, Get and VisitObjects return the assumed version of
 // the object.
-type Objects[T metav1.Object] struct {
+type Store[T metav1.Object] struct {
 	// Gen is the generation of the last change to any object.
 	Gen uint64
 
@@ -30,8 +31,11 @@ type assumption[T metav1.Object] struct {
 	by     types.UID // the pod that the decision was made for
 }
 
-// ObjectKey returns the key under which an object is stored in Objects.
-func ObjectKey(o metav1.Object) string {
+// IndexBy sets the function that returns the groups of an object. Call it before the first object is stored.
+func (o *Store[T]) IndexBy(groupsOf func(T) []string) { o.groupsOf = groupsOf }
+
+// Key returns the key under which an object is stored.
+func Key(o metav1.Object) string {
 	if o.GetNamespace() == "" {
 		return o.GetName()
 	}
@@ -39,7 +43,7 @@ func ObjectKey(o metav1.Object) string {
 }
 
 // Get returns the object with the given key, or its assumed version if there is one.
-func (o *Objects[T]) Get(key string) (T, bool) {
+func (o *Store[T]) Get(key string) (T, bool) {
 	if a, ok := o.assumed[key]; ok {
 		return a.object, true
 	}
@@ -48,13 +52,13 @@ func (o *Objects[T]) Get(key string) (T, bool) {
 }
 
 // Len returns the number of objects.
-func (o *Objects[T]) Len() int { return len(o.seen) }
+func (o *Store[T]) Len() int { return len(o.seen) }
 
 // GenerationOf returns the generation of the last change to one key; 0 if it never changed.
-func (o *Objects[T]) GenerationOf(key string) uint64 { return o.gens[key] }
+func (o *Store[T]) GenerationOf(key string) uint64 { return o.gens[key] }
 
 // Keys returns all keys, sorted.
-func (o *Objects[T]) Keys() []string {
+func (o *Store[T]) Keys() []string {
 	keys := make([]string, 0, len(o.seen))
 	for key := range o.seen {
 		keys = append(keys, key)
@@ -64,7 +68,7 @@ func (o *Objects[T]) Keys() []string {
 }
 
 // VisitObjects calls visit for all objects, in no particular order.
-func (o *Objects[T]) VisitObjects(visit func(key string, object T)) {
+func (o *Store[T]) VisitObjects(visit func(key string, object T)) {
 	for key, object := range o.seen {
 		if a, ok := o.assumed[key]; ok {
 			object = a.object
@@ -74,13 +78,14 @@ func (o *Objects[T]) VisitObjects(visit func(key string, object T)) {
 }
 
 // KeysInGroup returns the sorted keys of a group. The caller must not change the result.
-func (o *Objects[T]) KeysInGroup(group string) []string { return o.groups[group] }
+func (o *Store[T]) KeysInGroup(group string) []string { return o.groups[group] }
 
 // KeysInBytes is like KeysInGroup, but avoids allocating a string.
-func (o *Objects[T]) KeysInBytes(group []byte) []string { return o.groups[string(group)] }
+func (o *Store[T]) KeysInBytes(group []byte) []string { return o.groups[string(group)] }
 
-func (o *Objects[T]) storeObject(object T, gen uint64) {
-	key := ObjectKey(object)
+// Set adds or replaces an object as it was read from the API.
+func (o *Store[T]) Set(object T, gen uint64) {
+	key := Key(object)
 	old, known := o.seen[key]
 	version := object.GetResourceVersion()
 	isSameObject := known && old.GetUID() == object.GetUID()
@@ -97,7 +102,8 @@ func (o *Objects[T]) storeObject(object T, gen uint64) {
 	o.Gen, o.gens[key] = gen, gen
 }
 
-func (o *Objects[T]) removeObject(key string, gen uint64) {
+// Remove removes the object with the given key.
+func (o *Store[T]) Remove(key string, gen uint64) {
 	if _, known := o.seen[key]; !known {
 		return
 	}
@@ -108,9 +114,9 @@ func (o *Objects[T]) removeObject(key string, gen uint64) {
 	o.Gen, o.gens[key] = gen, gen
 }
 
-// assumeObject stores the assumed version of an object. It ignores unknown objects.
-func (o *Objects[T]) assumeObject(object T, by types.UID, gen uint64) {
-	key := ObjectKey(object)
+// Assume stores the assumed version of an object. It ignores unknown objects.
+func (o *Store[T]) Assume(object T, by types.UID, gen uint64) {
+	key := Key(object)
 	if _, known := o.seen[key]; !known {
 		return
 	}
@@ -118,8 +124,8 @@ func (o *Objects[T]) assumeObject(object T, by types.UID, gen uint64) {
 	o.Gen, o.gens[key] = gen, gen
 }
 
-// forgetAssumed reverts the assumptions that were made for a pod. It reports whether there were any.
-func (o *Objects[T]) forgetAssumed(by types.UID, gen uint64) bool {
+// ForgetAssumed reverts the assumptions that were made for a pod. It reports whether there were any.
+func (o *Store[T]) ForgetAssumed(by types.UID, gen uint64) bool {
 	found := false
 	for key, a := range o.assumed {
 		if a.by == by {
@@ -132,7 +138,7 @@ func (o *Objects[T]) forgetAssumed(by types.UID, gen uint64) bool {
 }
 
 // regroup applies a change to one object and updates the groups.
-func (o *Objects[T]) regroup(key string, change func()) {
+func (o *Store[T]) regroup(key string, change func()) {
 	if o.groupsOf == nil {
 		change()
 		return
@@ -150,7 +156,7 @@ func (o *Objects[T]) regroup(key string, change func()) {
 	}
 }
 
-func (o *Objects[T]) addToGroup(group, key string) {
+func (o *Store[T]) addToGroup(group, key string) {
 	if o.groups == nil {
 		o.groups = map[string][]string{}
 	}
@@ -160,7 +166,7 @@ func (o *Objects[T]) addToGroup(group, key string) {
 	}
 }
 
-func (o *Objects[T]) removeFromGroup(group, key string) {
+func (o *Store[T]) removeFromGroup(group, key string) {
 	keys := o.groups[group]
 	if at, found := slices.BinarySearchFunc(keys, key, strings.Compare); found {
 		o.groups[group] = slices.Delete(keys, at, at+1)
@@ -168,4 +174,15 @@ func (o *Objects[T]) removeFromGroup(group, key string) {
 	if len(o.groups[group]) == 0 {
 		delete(o.groups, group)
 	}
+}
+
+// CloneIndexes copies the indexes but shares the objects.
+func (o *Store[T]) CloneIndexes() Store[T] {
+	fresh := *o
+	fresh.seen, fresh.assumed, fresh.gens = maps.Clone(o.seen), maps.Clone(o.assumed), maps.Clone(o.gens)
+	fresh.groups = maps.Clone(o.groups)
+	for name, keys := range fresh.groups {
+		fresh.groups[name] = slices.Clone(keys)
+	}
+	return fresh
 }

@@ -1,4 +1,4 @@
-package model
+package numa
 
 import (
 	"encoding/json"
@@ -7,18 +7,20 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
 
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
+	"github.com/vc-batch/vc/internal/model/resource"
 )
 
-// Numa is the content of a node's Numatopology: its CPUs and their arrangement, and which CPUs are free. It is
+// Topology is the content of a node's Numatopology: its CPUs and their arrangement, and which CPUs are free. It is
 // replaced, never changed.
-type Numa struct {
+type Topology struct {
 	// CPUManager and TopologyManager are the policies of the kubelet's managers; "" if unknown.
 	CPUManager, TopologyManager string
 	// CPUs lists the node's CPUs by number, ascending.
-	CPUs []LogicalCPU
+	CPUs []CPU
 	// Free holds the CPUs that are not assigned exclusively to a container, as last reported by the node's agent.
 	Free CPUSet
 	// HasFree is true if the agent reported the free CPUs.
@@ -32,39 +34,12 @@ type Numa struct {
 	Problem string
 }
 
-// LogicalCPU describes the position of a CPU. The number of a core is unique only within its socket.
-type LogicalCPU struct{ ID, Node, Socket, Core int }
+// CPU describes the position of a CPU. The number of a core is unique only within its socket.
+type CPU struct{ ID, Node, Socket, Core int }
 
-// NumaSet adds or replaces a node's Numatopology.
-type NumaSet struct {
-	Node string
-	Numa Numa
-}
-
-// NumaGone removes a node's Numatopology.
-type NumaGone struct{ Node string }
-
-func (d NumaSet) apply(c *Cluster) {
-	c.Numa[d.Node] = &d.Numa
-	c.markRelabeled(d.Node)
-}
-
-func (d NumaGone) apply(c *Cluster) {
-	delete(c.Numa, d.Node)
-	c.markRelabeled(d.Node)
-}
-
-// markRelabeled marks a node as changed, so that cached decisions about the node are made again.
-func (c *Cluster) markRelabeled(node string) {
-	if id, ok := c.Nodes.byName[node]; ok && c.Nodes.Alive[id] {
-		c.Nodes.Labeled[id] = c.nextGeneration()
-		c.markNodeChanged(id)
-	}
-}
-
-// NumaFrom converts a Numatopology.
-func NumaFrom(o *nodeinfov1alpha1.Numatopology) NumaSet {
-	n := Numa{
+// TopologyFrom converts a Numatopology.
+func TopologyFrom(o *nodeinfov1alpha1.Numatopology) Topology {
+	n := Topology{
 		CPUManager:      o.Spec.Policies[nodeinfov1alpha1.CPUManagerPolicy],
 		TopologyManager: o.Spec.Policies[nodeinfov1alpha1.TopologyManagerPolicy],
 		Seen:            podsSeenByAgent(o),
@@ -85,10 +60,10 @@ func NumaFrom(o *nodeinfov1alpha1.Numatopology) NumaSet {
 			problem("cpuDetail[%d].numa: must be 0 to 63, not %d", id, info.NUMANodeID)
 			continue
 		}
-		n.CPUs = append(n.CPUs, LogicalCPU{ID: id, Node: info.NUMANodeID, Socket: info.SocketID, Core: info.CoreID})
+		n.CPUs = append(n.CPUs, CPU{ID: id, Node: info.NUMANodeID, Socket: info.SocketID, Core: info.CoreID})
 	}
-	slices.SortFunc(n.CPUs, func(a, b LogicalCPU) int { return a.ID - b.ID })
-	n.CPUs = slices.CompactFunc(n.CPUs, func(a, b LogicalCPU) bool { return a.ID == b.ID }) // the keys "1" and "01" are the same CPU
+	slices.SortFunc(n.CPUs, func(a, b CPU) int { return a.ID - b.ID })
+	n.CPUs = slices.CompactFunc(n.CPUs, func(a, b CPU) bool { return a.ID == b.ID }) // the keys "1" and "01" are the same CPU
 	if cpu, ok := o.Spec.NumaResMap[string(corev1.ResourceCPU)]; ok {
 		free, err := ParseCPUs(cpu.Allocatable)
 		if err != nil {
@@ -97,14 +72,14 @@ func NumaFrom(o *nodeinfov1alpha1.Numatopology) NumaSet {
 		n.Free, n.HasFree = free, true
 	}
 	if text, ok := o.Spec.ResReserved[string(corev1.ResourceCPU)]; ok && text != "" {
-		q, err := resource.ParseQuantity(text)
+		q, err := apiresource.ParseQuantity(text)
 		if err != nil {
 			problem("resReserved[cpu]: %q is no quantity", text)
 		} else {
-			n.ReservedMilliCPU = roundUpAmount(corev1.ResourceCPU, q)
+			n.ReservedMilliCPU = resource.RoundUp(corev1.ResourceCPU, q)
 		}
 	}
-	return NumaSet{Node: o.Name, Numa: n}
+	return n
 }
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -170,5 +145,7 @@ func addIdentity(seen map[string]bool, value json.RawMessage) {
 	}
 }
 
-// HasSeenTask reports whether the agent has already removed a task's CPUs from Free.
-func (n *Numa) HasSeenTask(t *Task) bool { return n.Seen[string(t.UID)] || n.Seen[t.Key()] }
+// HasSeenPod reports whether the agent has already removed a pod's CPUs from Free. key is namespace/name.
+func (n *Topology) HasSeenPod(uid types.UID, key string) bool {
+	return n.Seen[string(uid)] || n.Seen[key]
+}

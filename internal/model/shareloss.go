@@ -8,7 +8,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Gave describes how a gang lost resources to another gang because of an order of shares. The zero value means that
+// ShareLoss describes how a gang lost resources to another gang because of an order of shares. The zero value means that
 // the gang did not lose resources in this way.
 //
 // Orders of shares change when the gangs' allocations change. If a tier of priorities follows a tier of shares, three
@@ -18,7 +18,7 @@ import (
 // some point, no further gang loses resources because of shares. The gangs that may then still evict by priority are
 // themselves evicted only by priority, and the first of them not at all. Orders of shares alone cannot cause endless
 // evictions.
-type Gave struct {
+type ShareLoss struct {
 	// Tier is the number of the tier that granted the eviction, plus one; 0 if unset.
 	Tier int
 	// Between is true if the receiving gang is in another queue.
@@ -26,24 +26,24 @@ type Gave struct {
 }
 
 // AssumeResourcesLost records that a gang lost resources to another gang.
-func (c *Cluster) AssumeResourcesLost(gang, to types.UID, how Gave) {
+func (c *Cluster) AssumeResourcesLost(gang, to types.UID, how ShareLoss) {
 	g := c.gangUIDs[gang]
 	if g == nil || how.Tier == 0 || gang == to {
 		return
 	}
-	if g.gave == nil {
-		g.gave = map[types.UID]Gave{}
+	if g.shareLosses == nil {
+		g.shareLosses = map[types.UID]ShareLoss{}
 	}
-	maps.DeleteFunc(g.gave, func(to types.UID, _ Gave) bool { return c.isGangGone(to) })
-	if before, again := g.gave[to]; !again || before.Between != how.Between || how.Tier < before.Tier {
-		g.gave[to] = how
+	maps.DeleteFunc(g.shareLosses, func(to types.UID, _ ShareLoss) bool { return c.isGangGone(to) })
+	if before, again := g.shareLosses[to]; !again || before.Between != how.Between || how.Tier < before.Tier {
+		g.shareLosses[to] = how
 	}
 }
 
 // LostToEarlierTier reports whether a gang lost resources by a tier before the given one to a gang that still exists.
 // If between is true, it considers evictions between queues, otherwise evictions inside a queue.
 func (c *Cluster) LostToEarlierTier(g *Gang, between bool, tier int) bool {
-	for to, how := range g.gave {
+	for to, how := range g.shareLosses {
 		if how.Between == between && how.Tier <= tier && !c.isGangGone(to) {
 			return true
 		}
@@ -58,4 +58,4 @@ func (c *Cluster) isGangGone(uid types.UID) bool {
 }
 
 // HasLostByShare reports whether pods of the gang were ever evicted because another gang or queue had a smaller share.
-func (g *Gang) HasLostByShare() bool { return len(g.gave) > 0 }
+func (g *Gang) HasLostByShare() bool { return len(g.shareLosses) > 0 }

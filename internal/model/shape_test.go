@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/vc-batch/vc/internal/model/podshape"
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
@@ -40,7 +41,7 @@ func TestShapesHaveTheLabelsThatTheirRulesAskAbout(t *testing.T) {
 				pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i), UID: types.UID(fmt.Sprint(i)), Labels: map[string]string{
 					"app": fmt.Sprintf("a%d", i), "number": fmt.Sprint(i),
 				}}, Spec: c.spec}
-				shape := shapeSpecFrom(pod)
+				shape := podshape.SpecFrom(pod)
 				shapes[shape.Key()] = true
 			}
 			if len(shapes) != c.want {

@@ -1,0 +1,2 @@
+// Package apiobject stores API objects with the versions that unconfirmed decisions will lead to.
+package apiobject

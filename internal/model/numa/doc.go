@@ -1,0 +1,2 @@
+// Package numa describes the CPUs of a node: their arrangement, and which of them are free.
+package numa

@@ -1,0 +1,2 @@
+// Package podshape extracts from a pod what decides where the pod may run.
+package podshape
