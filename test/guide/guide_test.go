@@ -71,13 +71,19 @@ func facts(t *testing.T) guide.Facts {
 	}
 }
 
-// docs/dashboard.md is generated from the program. To regenerate it, run go test ./test/guide -rewrite.
-func TestTheGuideIsUpToDate(t *testing.T) {
-	page, err := guide.RenderPage(facts(t))
+// Two pages are generated from the program. To regenerate them, run go test ./test/guide -rewrite.
+func TestThePagesAreUpToDate(t *testing.T) {
+	f := facts(t)
+	page, err := guide.RenderGuide(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tuitest.CompareWithFile(t, "../../docs/dashboard.md", page)
+	tuitest.CompareWithFile(t, "../../docs/guides/dashboard.md", page)
+	page, err = guide.RenderReference(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuitest.CompareWithFile(t, "../../docs/reference/dashboard.md", page)
 }
 
 // docs/dashboard.svg, the picture in the README, is a frame of the program.
@@ -87,21 +93,21 @@ func TestThePictureIsUpToDate(t *testing.T) {
 	tuitest.CompareWithFile(t, "../../docs/dashboard.svg", picture)
 }
 
-// The guide contains every screen and every key of the table.
-func TestTheGuideKnowsEveryScreen(t *testing.T) {
+// The reference contains every screen and every key of the table.
+func TestTheReferenceHasEveryScreen(t *testing.T) {
 	f := facts(t)
-	page, err := guide.RenderPage(f)
+	page, err := guide.RenderReference(f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range f.Keys {
 		if b := &f.Keys[i]; !strings.Contains(page, "| "+b.Name+" | "+b.Help) {
-			t.Errorf("key %s of %s does not stand in the guide", b.Key, b.Screen)
+			t.Errorf("key %s of %s is missing in docs/reference/dashboard.md", b.Key, b.Screen)
 		}
 	}
 	for _, name := range theme.Names() {
 		if !strings.Contains(page, "| `"+name+"` |") {
-			t.Errorf("theme %s does not stand in the guide", name)
+			t.Errorf("theme %s is missing in docs/reference/dashboard.md", name)
 		}
 	}
 }

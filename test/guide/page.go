@@ -14,8 +14,13 @@ import (
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
 
-//go:embed guide.tmpl
-var guide string
+// guide is the text of the guide, reference the text of the page about keys, filters and permissions.
+var (
+	//go:embed guide.tmpl
+	guide string
+	//go:embed reference.tmpl
+	reference string
+)
 
 // Look describes a frame.
 type Look struct {
@@ -29,7 +34,7 @@ type Look struct {
 	Keys string
 }
 
-// Facts holds the data for the guide that comes from the program.
+// Facts holds the data for both pages that comes from the program.
 type Facts struct {
 	Frame func(Look) (canvas.Canvas, error)
 	Keys  []screenapi.Binding
@@ -37,9 +42,14 @@ type Facts struct {
 	Filters map[string][]string
 }
 
-// RenderPage returns the guide.
-func RenderPage(f Facts) (string, error) {
-	page, err := template.New("guide").Funcs(template.FuncMap{
+// RenderGuide returns docs/guides/dashboard.md.
+func RenderGuide(f Facts) (string, error) { return f.renderPage("guide", guide) }
+
+// RenderReference returns docs/reference/dashboard.md.
+func RenderReference(f Facts) (string, error) { return f.renderPage("reference", reference) }
+
+func (f *Facts) renderPage(name, source string) (string, error) {
+	page, err := template.New(name).Funcs(template.FuncMap{
 		"frame": func(world string, w, h int, keys string) (string, error) {
 			return f.frameBlock(Look{World: world, W: w, H: h, Keys: keys})
 		},
@@ -50,10 +60,10 @@ func RenderPage(f Facts) (string, error) {
 		"lists":   f.listKeyTable,
 		"actions": f.actionKeyTable,
 		"themes":  themeTable,
-		"filters": func(name string) (string, error) { return f.filterKeys(name) },
+		"filters": f.filterKeys,
 		"width":   func() int { return tui.MinWidth },
 		"height":  func() int { return tui.MinHeight },
-	}).Parse(guide)
+	}).Parse(source)
 	if err != nil {
 		return "", err
 	}

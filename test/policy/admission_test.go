@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// TestThePageOfAdmissionIsTrue compares docs/admission.md with the sources: every quoted text must occur in them, and
+// TestThePageOfAdmissionIsTrue compares docs/reference/admission.md with the sources: every quoted text must occur in them, and
 // every row must name existing tests.
 func TestThePageOfAdmissionIsTrue(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join(root, "docs/admission.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs/reference/admission.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,24 +28,24 @@ func TestThePageOfAdmissionIsTrue(t *testing.T) {
 		}
 		rows++
 		if len(cells) != 3 {
-			t.Errorf("docs/admission.md:%d: %d cells, want 3", n+1, len(cells))
+			t.Errorf("docs/reference/admission.md:%d: %d cells, want 3", n+1, len(cells))
 			continue
 		}
 		for _, text := range quoted.FindAllStringSubmatch(cells[1], -1) {
 			for piece := range strings.SplitSeq(text[1], "…") {
 				if !strings.Contains(said, piece) {
-					t.Errorf("docs/admission.md:%d: nobody says %q", n+1, piece)
+					t.Errorf("docs/reference/admission.md:%d: nobody says %q", n+1, piece)
 				}
 			}
 		}
 		named := test.FindAllString(cells[2], -1)
 		for _, name := range named {
 			if !tests[name] {
-				t.Errorf("docs/admission.md:%d: there is no %s", n+1, name)
+				t.Errorf("docs/reference/admission.md:%d: there is no %s", n+1, name)
 			}
 		}
 		if len(named) == 0 {
-			t.Errorf("docs/admission.md:%d: names no test", n+1)
+			t.Errorf("docs/reference/admission.md:%d: names no test", n+1)
 		}
 	}
 	if rows < 80 {

@@ -16,13 +16,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
-// TestTheConfigurationIsDocumented compares docs/scheduler-configuration.md with the descriptions in actions and
+// TestTheConfigurationIsDocumented compares docs/reference/scheduler-configuration.md with the descriptions in actions and
 // policies.
 func TestTheConfigurationIsDocumented(t *testing.T) {
 	if err := extender.RegisterPolicy(); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(root, "docs", "scheduler-configuration.md")
+	path := filepath.Join(root, "docs", "reference", "scheduler-configuration.md")
 	page := configurationPage()
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
@@ -34,30 +34,30 @@ func TestTheConfigurationIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(page, string(have)); diff != "" {
-		t.Errorf("docs/scheduler-configuration.md is not what the manuals say (-manuals +document); go test ./test/policy -rewrite:\n%s", diff)
+		t.Errorf("docs/reference/scheduler-configuration.md is not what the manuals say (-manuals +document); go test ./test/policy -rewrite:\n%s", diff)
 	}
 }
 
-const configurationIntro = `# The scheduler's configuration
+const configurationIntro = `# Scheduler configuration
 
-What can stand in Volcano's file (` + "`volcano-scheduler.conf`" + `): every action, policy, switch and argument, with its default. Made from what they say of themselves
-(` + "`manual.go`" + ` in [` + "`internal/scheduler`" + `](../internal/scheduler)); ` + "`go test ./test/policy -rewrite`" + ` writes it anew. Each of them matters in a story of
-[` + "`test/scenarios`" + `](../test/scenarios), and a test holds that, too. Where Volcano does otherwise: [from-volcano.md](from-volcano.md).
+This page is for administrators who write the scheduler's configuration file. It lists every action, policy, switch and
+argument with its default. [Configure the scheduler](../guides/configure-scheduler.md) shows how to change the file.
 
 ` + "```" + `yaml
 %s` + "```" + `
 
-That is what runs without a file. Actions run in this order in every cycle. Policies of an earlier tier have the first word: in orders, and about whom an action
-may evict. A file that changes is read within two seconds; one that is wrong is refused, and the last good one stays. ` + "`vcctl config check`" + ` says what a file means before it is used,
-and what of it has no effect.
+This is the configuration without a file. Actions run in this order in every cycle. Policies of an earlier tier decide
+first: about the order of jobs, and about which pods an action may evict.
 
-Beside its name a policy takes switches and ` + "`arguments`" + `; an action takes arguments under ` + "`configurations`" + `:
+Beside its name, a policy takes switches and ` + "`arguments`" + `. An action takes arguments under ` + "`configurations`" + `:
 
 ` + "```" + `yaml
 configurations:
 - name: backfill
   arguments: {easy: false}
 ` + "```" + `
+
+*This page is generated from ` + "`manual.go`" + ` of each action and policy; ` + "`go test ./test/policy -rewrite`" + ` writes it.*
 `
 
 func configurationPage() string {
@@ -76,16 +76,16 @@ func configurationPage() string {
 	for _, name := range slices.Sorted(maps.Keys(ofPolicies)) {
 		chapter(&page, name, ofPolicies[name])
 	}
-	page.WriteString("\n## metrics\n\nWhere figures of the nodes' real load come from, for usage and rescheduling.\n")
+	page.WriteString("\n## metrics\n\nThe source of the measured load of nodes, for usage and rescheduling.\n")
 	table(&page, "Key", config.MetricsOptions, "")
-	page.WriteString("\n## Accepted, and without effect\n\nThe scheduler names them in a warning.\n\n| Key or policy | Why |\n|---|---|\n")
+	page.WriteString("\n## Accepted without effect\n\nThe scheduler accepts these and reports each in a warning.\n\n| Key or policy | Why |\n|---|---|\n")
 	for _, key := range config.NoEffectKeys() {
 		why, _ := config.NoEffectReason(key)
 		fmt.Fprintf(&page, "| `%s` | %s |\n", key, why)
 	}
 	for _, name := range config.VendorPolicies() {
 		instead, _ := config.VendorReplacement(name)
-		fmt.Fprintf(&page, "| policy `%s` | of a vendor's cloud: %s |\n", name, instead)
+		fmt.Fprintf(&page, "| policy `%s` | belongs to a vendor's edition; %s |\n", name, instead)
 	}
 	return page.String()
 }

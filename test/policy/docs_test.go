@@ -22,16 +22,45 @@ func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, match := range link.FindAllStringSubmatch(string(text), -1) {
-			target, _, _ := strings.Cut(match[1], "#")
-			if target == "" || strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+			target, anchor, _ := strings.Cut(match[1], "#")
+			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(document), target)); err != nil {
+			path := document
+			if target != "" {
+				path = filepath.Join(filepath.Dir(document), target)
+			}
+			if _, err := os.Stat(path); err != nil {
 				t.Errorf("%s: link to %s, which does not exist", document, match[1])
+				continue
+			}
+			if anchor != "" && strings.HasSuffix(path, ".md") && !slices.Contains(anchors(t, path), anchor) {
+				t.Errorf("%s: link to %s, but the page has no such heading", document, match[1])
 			}
 		}
 	}
 }
+
+// anchors returns the anchors of the headings of a document.
+func anchors(t *testing.T, document string) []string {
+	t.Helper()
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			heading := strings.ToLower(strings.TrimSpace(strings.TrimLeft(line, "#")))
+			heading = notInAnchors.ReplaceAllString(heading, "")
+			all = append(all, strings.ReplaceAll(heading, " ", "-"))
+		}
+	}
+	return all
+}
+
+// notInAnchors matches the characters of a heading that its anchor omits.
+var notInAnchors = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 
 // target matches a make target in a command of a document.
 var target = regexp.MustCompile("`make ([a-z-]+)")

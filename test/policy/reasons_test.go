@@ -15,19 +15,32 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write generated documents anew")
 
-// TestTheReasonsAreDocumented compares docs/reasons.md with the table in api/reason.
+const reasonsIntro = `# Reasons
+
+This page is for users and for authors of programs. It lists every code in explanations, states, events, conditions and
+the output of ` + "`vcctl`" + `: why a gang waits, why a node cannot take a pod, and why a job failed.
+
+Slurm's commands print BadConstraints for every job that can never start with its current request
+(` + "`explanation.never`" + `), whatever its code.
+
+*This page is generated from [` + "`api/reason`" + `](../../api/reason); ` + "`go test ./test/policy -rewrite`" + ` writes it.*
+
+| Code | Sentence | Hint | Slurm |
+|---|---|---|---|
+`
+
+// TestTheReasonsAreDocumented compares docs/reference/reasons.md with the table in api/reason.
 func TestTheReasonsAreDocumented(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
-	page.WriteString("# Reasons\n\nWhy a gang waits, why a node cannot take a pod, and why a job failed: what `status.explanation`, `state.reason`, events, conditions and `vcctl` say. Made from\n" +
-		"[`api/reason`](../api/reason); `go test ./test/policy -rewrite` writes it anew. Slurm's commands say BadConstraints\nof every job that can never start with its current request (`explanation.never`), whatever its code.\n\n| Code | Sentence | What helps | Slurm says |\n|---|---|---|---|\n")
+	page.WriteString(reasonsIntro)
 	for _, r := range reason.Table {
 		if r.Has(reason.Derived) {
 			continue // never stored
 		}
 		fmt.Fprintf(&page, "| `%s` | %s | %s | `%s` |\n", r.Code, r.Sentence, r.Hint, r.Slurm)
 	}
-	path := filepath.Join(root, "docs", "reasons.md")
+	path := filepath.Join(root, "docs", "reference", "reasons.md")
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -38,6 +51,6 @@ func TestTheReasonsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(page.String(), string(have)); diff != "" {
-		t.Errorf("docs/reasons.md is not what the table says (-table +document); go test ./test/policy -rewrite:\n%s", diff)
+		t.Errorf("docs/reference/reasons.md is not what the table says (-table +document); go test ./test/policy -rewrite:\n%s", diff)
 	}
 }

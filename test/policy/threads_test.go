@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// TestThreadsNameTestsThatExist checks that each row of docs/threads.md names at least one test or story, that all of
+// TestThreadsNameTestsThatExist checks that each row of docs/reference/volcano-issues.md names at least one test or story, that all of
 // them exist, and that `make test` runs at least one of them.
 func TestThreadsNameTestsThatExist(t *testing.T) {
-	page, err := os.ReadFile("../../docs/threads.md")
+	page, err := os.ReadFile("../../docs/reference/volcano-issues.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestThreadsNameTestsThatExist(t *testing.T) {
 			continue
 		}
 		if len(cells) != 3 {
-			t.Errorf("docs/threads.md:%d: %d cells, want 3", n+1, len(cells))
+			t.Errorf("docs/reference/volcano-issues.md:%d: %d cells, want 3", n+1, len(cells))
 			continue
 		}
 		named, runs := 0, 0
@@ -34,22 +34,22 @@ func TestThreadsNameTestsThatExist(t *testing.T) {
 			named++
 			runs++
 			if _, err := os.Stat(filepath.Join("../scenarios", m[1]+".txt")); err != nil {
-				t.Errorf("docs/threads.md:%d: there is no story %s", n+1, m[1])
+				t.Errorf("docs/reference/volcano-issues.md:%d: there is no story %s", n+1, m[1])
 			}
 		}
 		for _, name := range test.FindAllString(cells[2], -1) {
 			named++
 			if !tests[name] {
-				t.Errorf("docs/threads.md:%d: there is no %s", n+1, name)
+				t.Errorf("docs/reference/volcano-issues.md:%d: there is no %s", n+1, name)
 			}
 			if !left[name] {
 				runs++
 			}
 		}
 		if named == 0 {
-			t.Errorf("docs/threads.md:%d: names neither a test nor a story", n+1)
+			t.Errorf("docs/reference/volcano-issues.md:%d: names neither a test nor a story", n+1)
 		} else if runs == 0 {
-			t.Errorf("docs/threads.md:%d: what it names is skipped in make test", n+1)
+			t.Errorf("docs/reference/volcano-issues.md:%d: what it names is skipped in make test", n+1)
 		}
 	}
 }
@@ -85,9 +85,9 @@ var unrowed = map[string]string{
 
 const onlyNumber = "nothing but its number is known to us"
 
-// TestEveryThreadHasARow compares docs/threads.md with the lists, and checks that the exceptions are needed.
+// TestEveryThreadHasARow compares docs/reference/volcano-issues.md with the lists, and checks that the exceptions are needed.
 func TestEveryThreadHasARow(t *testing.T) {
-	page, err := os.ReadFile("../../docs/threads.md")
+	page, err := os.ReadFile("../../docs/reference/volcano-issues.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +102,11 @@ func TestEveryThreadHasARow(t *testing.T) {
 			continue
 		}
 		if strings.Contains(cells[0], "source") && strings.TrimSpace(cells[0]) != "in the source" {
-			t.Errorf("docs/threads.md:%d: %q, want \"in the source\"", n+1, cells[0])
+			t.Errorf("docs/reference/volcano-issues.md:%d: %q, want \"in the source\"", n+1, cells[0])
 		}
 		for _, name := range thread.FindAllString(cells[0], -1) {
 			if heading[name] {
-				t.Errorf("docs/threads.md:%d: %s has a row under this heading already", n+1, name)
+				t.Errorf("docs/reference/volcano-issues.md:%d: %s has a row under this heading already", n+1, name)
 			}
 			rows[name], heading[name] = true, true
 		}
@@ -119,7 +119,7 @@ func TestEveryThreadHasARow(t *testing.T) {
 			case excepted == rows[name] && excepted:
 				t.Errorf("%s, about %s, has a row, and a reason to have none: %s", name, about, why)
 			case !excepted && !rows[name]:
-				t.Errorf("%s, about %s, has no row in docs/threads.md", name, about)
+				t.Errorf("%s, about %s, has no row in docs/reference/volcano-issues.md", name, about)
 			}
 		}
 	}

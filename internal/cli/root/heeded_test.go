@@ -204,7 +204,7 @@ func TestEveryFlagIsHeededOrRefused(t *testing.T) {
 	})
 	leaves(newTree("vcctl"), func(cmd *cobra.Command) {
 		command := strings.TrimPrefix(cmd.CommandPath(), "vcctl ")
-		if strings.HasPrefix(command, "slurm ") { // like Slurm's commands, they ignore some flags: docs/slurm.md
+		if strings.HasPrefix(command, "slurm ") { // like Slurm's commands, they ignore some flags: docs/reference/slurm.md
 			return
 		}
 		flags := flagsOf(t, cmd, command, files)

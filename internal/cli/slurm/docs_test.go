@@ -12,12 +12,16 @@ import (
 	"github.com/vc-batch/vc/internal/cli/slurm"
 )
 
-// Every option that docs/slurm.md names is an option of a command.
+// Every option that docs/reference/slurm.md and docs/guides/from-slurm.md name is an option of a command.
 func TestTheGuideNamesOptionsThatThereAre(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../../../docs/slurm.md")
-	if err != nil {
-		t.Fatal(err)
+	var guide string
+	for _, page := range []string{"reference/slurm.md", "guides/from-slurm.md"} {
+		text, err := os.ReadFile("../../../docs/" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guide += string(text)
 	}
 	streams, _, _ := iostreams.TestStreams("", 0)
 	var help strings.Builder
@@ -26,13 +30,13 @@ func TestTheGuideNamesOptionsThatThereAre(t *testing.T) {
 	}
 	option := regexp.MustCompile(`--[a-z][a-z0-9-]+`)
 	known := option.FindAllString(help.String(), -1)
-	named := option.FindAllString(string(guide), -1)
+	named := option.FindAllString(guide, -1)
 	for _, name := range named {
-		// in the guide, * stands for the rest of several names
+		// on the pages, * stands for the rest of several names
 		if !slices.ContainsFunc(known, func(k string) bool {
-			return k == name || strings.Contains(string(guide), name+"*") && strings.HasPrefix(k, name)
+			return k == name || strings.Contains(guide, name+"*") && strings.HasPrefix(k, name)
 		}) {
-			t.Errorf("docs/slurm.md names %s, which no command has", name)
+			t.Errorf("the pages about Slurm name %s, which no command has", name)
 		}
 	}
 	if len(known) < 300 || len(named) < 60 {

@@ -24,7 +24,7 @@ import (
 	"github.com/vc-batch/vc/test/golden"
 )
 
-// siteProfile is the part of the profile in docs/slurm.md that listings show.
+// siteProfile is the part of the profile in docs/reference/slurm.md that listings show.
 const siteProfile = `
 defaultPartition: gpu
 maxTime: 7-0

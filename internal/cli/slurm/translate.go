@@ -101,11 +101,11 @@ func (c *call) readOffline(file string) (*jobInput, error) {
 		if at := (*fs.PathError)(nil); errors.As(err, &at) {
 			err = at.Err
 		}
-		return nil, usererror.Errorf("specify a file with the site's profile; docs/slurm.md describes the format", "Unable to open file %s: %v", file, err)
+		return nil, usererror.Errorf("specify a file with the site's profile; docs/reference/slurm.md describes the format", "Unable to open file %s: %v", file, err)
 	}
 	p, err := profile.ParseProfile(text)
 	if err != nil {
-		return nil, usererror.Errorf("docs/slurm.md describes the format of a profile", "%s: %v", file, err)
+		return nil, usererror.Errorf("docs/reference/slurm.md describes the format of a profile", "%s: %v", file, err)
 	}
 	s := &jobInput{site: &site{namespace: "default", cluster: p.ClusterName, profile: p}}
 	if namespace := *c.f.Config.Namespace; namespace != "" {

@@ -15,7 +15,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// The tests in this file reproduce problems of other projects (docs/threads.md) that must not occur here, as lives of a
+// The tests in this file reproduce problems of other projects (docs/reference/volcano-issues.md) that must not occur here, as lives of a
 // job in a separate world.
 
 // mustSettle settles the world or fails the test.

@@ -10,7 +10,7 @@
 //   - Drawing changes only the scroll position and the details shown for the row under the cursor. The same state, size
 //     and Context give the same cells, however often they are drawn.
 //   - Every key of a screen is in its table, with a name and a help text. The table dispatches keys, and help, footer
-//     and docs/dashboard.md are generated from it.
+//     and docs/reference/dashboard.md are generated from it.
 //
 // # Concurrency
 //
