@@ -15,18 +15,6 @@ import (
 // job's number are added to it, as in PyTorch Lightning.
 const masterPortBase = 15000
 
-// SlurmJobID returns the value of SLURM_JOB_ID: the number of the array element if there is one, otherwise the number
-// of the job, otherwise the name of the job.
-func (p *Pod) SlurmJobID() string {
-	switch {
-	case p.ElementID != "":
-		return p.ElementID
-	case p.JobID != "":
-		return p.JobID
-	}
-	return p.Job
-}
-
 // MasterPort returns the default port at which the processes of a job meet.
 func MasterPort(id string) int {
 	n, err := strconv.Atoi(id)
@@ -186,13 +174,8 @@ func (v *variables) addArray(s *Spec, p *Pod) {
 	v.addNumber("SLURM_ARRAY_TASK_STEP", int64(max(s.Array.Step, 1)))
 }
 
-// arrayIDOrName returns the number of the whole array, or its name if it has no number.
-func (p *Pod) arrayIDOrName() string {
-	if p.JobID != "" {
-		return p.JobID
-	}
-	return p.Job
-}
+// RshName is the name of the program that MPI libraries start instead of ssh.
+const RshName = "vc-rsh"
 
 // MPIVariables returns variables that configure MPI libraries. Without them, the libraries would detect Slurm by
 // SLURM_JOB_ID and start their daemons with srun. Instead, they start their daemons with agent, a replacement for ssh,

@@ -2,6 +2,7 @@ package launchconfig
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -57,6 +58,44 @@ func ReadPod(env func(string) string) (Pod, error) {
 		*number.to = n
 	}
 	return p, nil
+}
+
+// SlurmJobID returns the value of SLURM_JOB_ID: the number of the array element if there is one, otherwise the number
+// of the job, otherwise the name of the job.
+func (p *Pod) SlurmJobID() string {
+	switch {
+	case p.ElementID != "":
+		return p.ElementID
+	case p.JobID != "":
+		return p.JobID
+	}
+	return p.Job
+}
+
+// DisplayID returns the ID that squeue prints: JOB_INDEX for an element of an array, otherwise SlurmJobID.
+func (p *Pod) DisplayID() string {
+	if p.ArrayIndex >= 0 {
+		return p.JobID + "_" + strconv.Itoa(p.ArrayIndex)
+	}
+	return p.SlurmJobID()
+}
+
+// HasID reports whether id identifies this pod's job: by SLURM_JOB_ID, by its number (with the index, for an element of
+// an array), or by its name.
+func (p *Pod) HasID(id string) bool {
+	number := p.JobID
+	if p.ArrayIndex >= 0 {
+		number = p.DisplayID()
+	}
+	return slices.Contains([]string{number, p.SlurmJobID(), p.Job}, id)
+}
+
+// arrayIDOrName returns the number of the whole array, or its name if it has no number.
+func (p *Pod) arrayIDOrName() string {
+	if p.JobID != "" {
+		return p.JobID
+	}
+	return p.Job
 }
 
 // Place is the position of a pod among the nodes of its allocation.

@@ -17,16 +17,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-// Port is the TCP port on which the agents of a job with several pods listen.
-const Port = "6818"
-
 const (
 	// helloTime limits how long a new connection may take to send its request.
 	helloTime = 10 * time.Second
 	// acceptPause is the pause after a failed accept, for example when no file descriptor is free.
 	acceptPause = 100 * time.Millisecond
-	// killWait is the time between sending SIGTERM and sending SIGKILL to tasks.
-	killWait = 5 * time.Second
 )
 
 // agent runs tasks in its pod. The agent of the head also responds to requests about the whole job.
@@ -39,12 +34,18 @@ type agent struct {
 	head   func(w *wire, r *request) error
 	attend func(w *wire, host string) error
 
-	oom oomKills
+	// oom counts the processes of the pod that were killed for lack of memory.
+	oom *oomKills
 
 	mu      sync.Mutex // guards the fields below
 	running map[*process]bool
 	// steps counts the steps that have tasks in this pod, or whose srun has not received all results yet.
 	steps int
+}
+
+// newAgent returns an agent with the environment of the pod's container and the variables of the node.
+func newAgent(container, own []string) *agent {
+	return &agent{container: container, own: own, oom: newOOMKills()}
 }
 
 // portAddress returns the address on which a pod's agent listens for connections from the job's other pods. Pods with
@@ -215,18 +216,19 @@ func (g *taskGroup) startTask(r *tasksRequest, t *task, env []string) error {
 			return err
 		}
 	}
-	p, err := startProcess(t, r.Dir, launchconfig.MergeVariables(env, t.Env), tty, stream{g.wire, stdoutFrame, rank}, stream{g.wire, stderrFrame, rank})
+	p, err := startProcess(command{args: t.Args, env: launchconfig.MergeVariables(env, t.Env), dir: r.Dir, terminal: tty, pipesInput: t.Stdin},
+		newStream(g.wire, stdoutFrame, rank), newStream(g.wire, stderrFrame, rank))
 	if err != nil {
 		return g.wire.sendJSON(exitFrame, rank, endingNotStarted(err))
 	}
-	if p.stdin != nil {
+	if p.hasInput() {
 		p.startInput(func() { _ = g.wire.sendFrame(takenFrame, rank, nil) })
 	}
 	g.mu.Lock()
 	g.processes[rank] = p
 	g.mu.Unlock()
 	g.agent.addProcess(p)
-	if err := g.wire.sendFrame(startedFrame, rank, encodeNumber(p.command.Process.Pid)); err != nil {
+	if err := g.wire.sendFrame(startedFrame, rank, encodeNumber(p.processID())); err != nil {
 		p.signalGroup(int(syscall.SIGKILL))
 	}
 	g.ends.Go(func() {
@@ -261,8 +263,8 @@ func (g *taskGroup) handleMessages() {
 			p.queueInput(f.data)
 		case f.kind == stdinEndFrame:
 			p.queueInput(nil)
-		case f.kind == resizeFrame && p.terminal != nil && len(f.data) == 4:
-			p.terminal.setSize(binary.BigEndian.Uint16(f.data), binary.BigEndian.Uint16(f.data[2:]))
+		case f.kind == resizeFrame && len(f.data) == 4:
+			p.resizeTerminal(binary.BigEndian.Uint16(f.data), binary.BigEndian.Uint16(f.data[2:]))
 		}
 	}
 }

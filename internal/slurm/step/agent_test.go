@@ -41,7 +41,7 @@ func serveAgent(t *testing.T) (connect func() *wire) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
-	a := &agent{container: os.Environ()}
+	a := newAgent(os.Environ(), nil)
 	go a.serveConnections(tls.NewListener(bufferedListener{listener}, identity))
 	return func() *wire {
 		connection, err := net.Dial("tcp", listener.Addr().String())

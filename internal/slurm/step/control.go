@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -105,11 +104,11 @@ func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) err
 		return err
 	}
 	for _, id := range ids {
-		if !job.matchesID(id) {
-			return foreignJobError(id, job)
+		if !job.Pod.HasID(id) {
+			return foreignJobError(id, &job.Pod)
 		}
 	}
-	lines := job.descriptionLines(h, time.Now())
+	lines := descriptionLines(job, h, time.Now())
 	if oneLine {
 		fmt.Fprintln(out, strings.Join(lines, " "))
 		return nil
@@ -119,7 +118,7 @@ func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) err
 }
 
 // descriptionLines returns the description of the job, in the order and format that scontrol uses outside a job.
-func (j *jobAnswer) descriptionLines(h *here, now time.Time) []string {
+func descriptionLines(j *jobAnswer, h *here, now time.Time) []string {
 	s := &j.Spec
 	end, limit := "Unknown", "UNLIMITED"
 	start := time.Unix(j.Start, 0)
@@ -127,7 +126,7 @@ func (j *jobAnswer) descriptionLines(h *here, now time.Time) []string {
 		end, limit = start.Add(time.Duration(s.TimeLimit)*time.Second).Format(timeformat.Standard), timeformat.LongDuration(time.Duration(s.TimeLimit)*time.Second)
 	}
 	const none = "(null)"
-	out := cmp.Or(j.expandPattern(h, s.Output), none)
+	out := cmp.Or(expandPattern(j, h, s.Output), none)
 	title := "JobId=" + j.Pod.SlurmJobID()
 	if j.Pod.ArrayIndex >= 0 {
 		title += fmt.Sprintf(" ArrayJobId=%s ArrayTaskId=%d", j.Pod.JobID, j.Pod.ArrayIndex)
@@ -146,8 +145,8 @@ func (j *jobAnswer) descriptionLines(h *here, now time.Time) []string {
 		fmt.Sprintf("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d", len(j.Hosts), len(j.Hosts)*s.CPUs, s.DefaultTaskCount(len(j.Hosts)), max(s.CPUsPerTask, 1)),
 		"Command=" + cmp.Or(s.Command, none),
 		"WorkDir=" + cmp.Or(s.WorkDir, "/"),
-		"StdErr=" + cmp.Or(j.expandPattern(h, s.Error), out),
-		"StdIn=" + cmp.Or(j.expandPattern(h, s.Input), "/dev/null"),
+		"StdErr=" + cmp.Or(expandPattern(j, h, s.Error), out),
+		"StdIn=" + cmp.Or(expandPattern(j, h, s.Input), "/dev/null"),
 		"StdOut=" + out,
 	}
 	return lines
@@ -161,44 +160,20 @@ func boolDigit(yes bool) int {
 	return 0
 }
 
-// requestOwnJob requests the description of the job from the launcher.
-func requestOwnJob(ctx context.Context) (*here, *jobAnswer, error) {
-	h, err := findHere()
-	if err != nil {
-		return nil, nil, err
-	}
-	var job jobAnswer
-	return h, &job, h.queryHead(ctx, request{Job: true}, &job)
-}
-
-// matchesID reports whether id identifies this job by its number, by array number and index, or by its name.
-func (j *jobAnswer) matchesID(id string) bool {
-	number := j.Pod.JobID
-	if j.Pod.ArrayIndex >= 0 {
-		number += "_" + strconv.Itoa(j.Pod.ArrayIndex)
-	}
-	return slices.Contains([]string{number, j.Pod.SlurmJobID(), j.Pod.Job}, id)
-}
-
-func foreignJobError(id string, job *jobAnswer) error {
+func foreignJobError(id string, own *launchconfig.Pod) error {
 	return usererror.Errorf("run the same command where the job was submitted to reach all jobs",
-		"job %s is not this job, %s: inside a job, only the job itself can be reached, because its pods have no permissions in the cluster", id, job.Pod.SlurmJobID())
+		"job %s is not this job, %s: inside a job, only the job itself can be reached, because its pods have no permissions in the cluster", id, own.SlurmJobID())
 }
 
-func (j *jobAnswer) expandPattern(h *here, pattern string) string {
+func expandPattern(j *jobAnswer, h *here, pattern string) string {
 	if pattern == "" {
 		return ""
 	}
-	text, err := patternNames(j, h).ExpandPattern(pattern)
+	text, err := h.fileNames(j).ExpandPattern(pattern)
 	if err != nil {
 		return pattern
 	}
 	return text
-}
-
-// patternNames returns the values for patterns in the names of the job's files.
-func patternNames(j *jobAnswer, h *here) launchconfig.Names {
-	return launchconfig.NewNames(&j.Spec, &j.Pod, launchconfig.Place{Hosts: h.place.Hosts})
 }
 
 // requeueJob ends the job and requests that it be started again.
@@ -212,8 +187,8 @@ func requeueJob(ctx context.Context, ids []string) error {
 	}
 	for _, list := range ids {
 		for id := range strings.SplitSeq(list, ",") {
-			if !job.matchesID(id) {
-				return foreignJobError(id, job)
+			if !job.Pod.HasID(id) {
+				return foreignJobError(id, &job.Pod)
 			}
 		}
 	}

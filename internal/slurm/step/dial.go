@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
@@ -147,4 +149,36 @@ func dialHost(ctx context.Context, host, job string, identity *tls.Config) (net.
 		return dialer.DialContext(ctx, "tcp", net.JoinHostPort(host+"."+job, Port))
 	}
 	return connection, err
+}
+
+// requestOwnJob requests the description of the job from the launcher. It also returns the client for further requests.
+func requestOwnJob(ctx context.Context) (*here, *jobAnswer, error) {
+	h, err := findHere()
+	if err != nil {
+		return nil, nil, err
+	}
+	var job jobAnswer
+	return h, &job, h.queryHead(ctx, request{Job: true}, &job)
+}
+
+// fileNames returns the values for patterns in the names of the job's files.
+func (h *here) fileNames(j *jobAnswer) launchconfig.Names {
+	return launchconfig.NewNames(&j.Spec, &j.Pod, launchconfig.Place{Hosts: h.place.Hosts})
+}
+
+// mayBeOwnID reports whether id can be the ID of this job. It does not contact the launcher.
+func (h *here) mayBeOwnID(id string) bool {
+	id, _, _ = strings.Cut(id, ".")
+	return h.pod.HasID(id)
+}
+
+// areOwnIDs reports whether all IDs in the comma-separated lists belong to this job. It returns false if there are no
+// IDs.
+func (h *here) areOwnIDs(lists []string) bool {
+	var ids []string
+	for _, list := range lists {
+		ids = append(ids, strings.Split(list, ",")...)
+	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
+	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !h.mayBeOwnID(id) })
 }

@@ -88,15 +88,6 @@ func (l *launcher) stopEverything() {
 	})
 }
 
-func (l *launcher) isStopped() bool {
-	select {
-	case <-l.stop:
-		return true
-	default:
-		return false
-	}
-}
-
 // endRemaining ends processes that the script has left behind, and writes the report.
 func (l *launcher) endRemaining(e ending) {
 	l.head.rejectSteps()
@@ -123,12 +114,11 @@ func (l *launcher) waitForRest() {
 
 func (l *launcher) isGroupAlive() bool { return l.signalGroup(0) }
 
-// signalGroup sends a signal to the script's process group and reports whether the group still contains processes. The
-// ID of a process group cannot be reused while a process of the group exists.
+// signalGroup sends a signal to the script's process group and reports whether the group still contains processes.
 func (l *launcher) signalGroup(number syscall.Signal) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.script != nil && syscall.Kill(-l.script.command.Process.Pid, number) == nil
+	return l.script != nil && l.script.signalRemaining(number)
 }
 
 // exitCode returns the exit code of the container.

@@ -1,28 +1,9 @@
 package step
 
 import (
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
-
-// countPerNode returns the number of accelerators that a step requires on each of its nodes. room is the number of
-// accelerators per node. ok is false if a node can never provide the required number.
-func (r *gpuRequest) countPerNode(counts []int, room int) (each []int, ok bool) {
-	switch {
-	case r.PerTask > 0:
-		for _, tasks := range counts {
-			each = append(each, tasks*r.PerTask)
-		}
-	case r.Total > 0:
-		each = launchconfig.SpreadTasks(r.Total, len(counts), 0)
-	default:
-		each = launchconfig.RepeatCount(r.PerNode, len(counts))
-	}
-	return each, slices.Max(each) <= room
-}
 
 // countAccelerators returns the number of accelerators in a list such as 2, a100:2 or a100:2,v100:1.
 func countAccelerators(list string) (int, bool) {
@@ -63,12 +44,4 @@ func parseGres(list string) (count int, others []string, ok bool) {
 		}
 	}
 	return count, others, true
-}
-
-func joinNumbers(list []int) string {
-	words := make([]string, len(list))
-	for i, n := range list {
-		words[i] = strconv.Itoa(n)
-	}
-	return strings.Join(words, ",")
 }

@@ -336,7 +336,7 @@ func (h *head) planStep(r *beginRequest) (*wish, error) {
 		return nil, impossible(fmt.Sprintf("each node of the job has %d: request fewer, or share processors with --overcommit", h.spec.CPUs), "More processors requested than permitted")
 	}
 	if r.GPUs != nil {
-		each, ok := r.GPUs.countPerNode(w.counts, h.spec.GPUsOnNode)
+		each, ok := countGPUsPerNode(r.GPUs, w.counts, h.spec.GPUsOnNode)
 		switch {
 		case !ok && r.GPUs.Inherited:
 			each = nil

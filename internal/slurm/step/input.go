@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"sync"
+
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
 )
 
 // feedInput starts sending srun's input to the tasks that read it.
@@ -23,7 +25,7 @@ func (r *runner) feedInput() {
 	if namesInputFile(mode) && !r.options.pty {
 		file, err := os.Open(mode)
 		if err != nil {
-			r.printNotice("error: Could not open stdin file " + mode + ": " + systemReason(err).Error())
+			r.printNotice("error: Could not open stdin file " + mode + ": " + slurmerror.SystemReason(err).Error())
 			from = eof{}
 		} else {
 			from = file
@@ -73,47 +75,4 @@ func (n *nodeTasks) feedTasks(data []byte) {
 			_ = n.wire.sendFrame(stdinFrame, uint32(t.Rank), data)
 		}
 	}
-}
-
-// room counts how many more pieces of input may be sent to a task before the task must acknowledge one.
-type room struct {
-	mu      sync.Mutex // guards the fields below
-	free    int
-	ended   bool
-	changed chan struct{}
-}
-
-func newRoom() *room { return &room{free: window, changed: make(chan struct{})} }
-
-// waitForRoom waits until a piece may be sent. It returns false if the task has ended.
-func (r *room) waitForRoom() bool {
-	for {
-		r.mu.Lock()
-		if r.ended {
-			r.mu.Unlock()
-			return false
-		}
-		if r.free > 0 {
-			r.free--
-			r.mu.Unlock()
-			return true
-		}
-		changed := r.changed
-		r.mu.Unlock()
-		<-changed
-	}
-}
-
-// giveRoom permits one more piece after the task has acknowledged one. If end is true, the task has ended and accepts
-// no more input. Calling give on a nil room does nothing.
-func (r *room) giveRoom(end bool) {
-	if r == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.free++
-	r.ended = r.ended || end
-	close(r.changed)
-	r.changed = make(chan struct{})
 }

@@ -142,3 +142,11 @@ func (r *runner) startTimers(stop <-chan struct{}) {
 		}
 	}()
 }
+
+// terminateTasks ends all remaining tasks. After killWait, it kills them.
+func (r *runner) terminateTasks() {
+	for _, number := range []syscall.Signal{syscall.SIGCONT, syscall.SIGTERM} {
+		r.forwardSignal(int(number))
+	}
+	time.AfterFunc(killWait, func() { r.forwardSignal(int(syscall.SIGKILL)) })
+}

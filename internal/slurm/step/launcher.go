@@ -12,13 +12,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
 
-const (
-	// comeTime is how long an interactive allocation waits for its first session.
-	comeTime = 5 * time.Minute
-	// leaveTime is how long an interactive allocation continues after its last session, and how long a job continues
-	// for an sattach that watches its last step, so that the result can still be received.
-	leaveTime = time.Second
-)
+// comeTime is how long an interactive allocation waits for its first session.
+const comeTime = 5 * time.Minute
 
 // launcher runs a job's script in the head. In the other pods, it runs only the agent.
 type launcher struct {
@@ -49,7 +44,7 @@ func (l *launcher) scriptEnvironment(hosts []string) []string {
 	exported = slices.DeleteFunc(exported, func(entry string) bool { return strings.HasPrefix(entry, "VC_") }) // these variables identify the pod
 	env := launchconfig.MergeVariables(
 		launchconfig.LoginVariables(&l.spec, user), launchconfig.GPUVariables(&l.spec),
-		launchconfig.MeetingVariables(&l.pod, hosts), launchconfig.MPIVariables(l.dirs.hostfilePath(), filepath.Join(l.dirs.programDirectory(), rshName), os.Getuid() == 0),
+		launchconfig.MeetingVariables(&l.pod, hosts), launchconfig.MPIVariables(l.dirs.hostfilePath(), filepath.Join(l.dirs.programDirectory(), launchconfig.RshName), os.Getuid() == 0),
 		l.agent.container, exported, launchconfig.SlurmVariables(&l.spec, &l.pod, hosts, l.start), launchconfig.IdentityVariables(user),
 	)
 	return launchconfig.MergeVariables(env, []string{"PATH=" + l.dirs.programDirectory() + ":" + searchPath(env)})
@@ -63,4 +58,13 @@ func searchPath(env []string) string {
 		return path
 	}
 	return defaultPath
+}
+
+func (l *launcher) isStopped() bool {
+	select {
+	case <-l.stop:
+		return true
+	default:
+		return false
+	}
 }

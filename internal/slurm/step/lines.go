@@ -9,12 +9,28 @@ import (
 	"sync"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
 )
+
+// outputOptions determine where and how the output of tasks is written.
+type outputOptions struct {
+	// output and error are the values of --output and --error: "all", "none", a task, or a file name pattern.
+	output, error string
+	// dir is the directory to which relative names refer. It is also the working directory of the tasks.
+	dir string
+	// keep preserves the content of existing files.
+	keep bool
+	// label prefixes each line with the number of its task.
+	label      bool
+	unbuffered bool
+	// pty is true if task 0 has a pseudo terminal. Its output is not split into lines.
+	pty bool
+}
 
 // outputs writes the output of the tasks to srun's own streams or to files. It writes whole lines, optionally
 // prefixed with the number of the task.
 type outputs struct {
-	options *stepOptions
+	options *outputOptions
 	names   launchconfig.Names // names of the step; task and node are added for each task
 	tasks   int
 
@@ -39,7 +55,7 @@ type line struct {
 	label string
 }
 
-func newOutputs(o *stepOptions, names launchconfig.Names, tasks int) *outputs {
+func newOutputs(o *outputOptions, names launchconfig.Names, tasks int) *outputs {
 	return &outputs{options: o, names: names, tasks: tasks, files: map[string]*os.File{}, lines: map[lineKey]*line{}}
 }
 
@@ -52,7 +68,7 @@ func (o *outputs) openTask(task int, host string, node int) error {
 	names.Task, names.Host, names.Node = task, host, node
 	out, err := o.findTarget(o.options.output, names, os.Stdout)
 	if err != nil {
-		return newSlurmError("Could not open stdout file %w", err)
+		return slurmerror.Errorf("Could not open stdout file %w", err)
 	}
 	failed := io.Writer(os.Stderr)
 	switch {
@@ -62,7 +78,7 @@ func (o *outputs) openTask(task int, host string, node int) error {
 		failed = out
 	}
 	if err != nil {
-		return newSlurmError("Could not open stderr file %w", err)
+		return slurmerror.Errorf("Could not open stderr file %w", err)
 	}
 	label := ""
 	if o.options.label {
@@ -98,7 +114,7 @@ func (o *outputs) findTarget(pattern string, names launchconfig.Names, own io.Wr
 	}
 	file, err := openFile(absolutePath(o.options.dir, path), o.options.keep)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, systemReason(err))
+		return nil, fmt.Errorf("%s: %w", path, slurmerror.SystemReason(err))
 	}
 	o.files[path] = file
 	return file, nil

@@ -174,3 +174,9 @@ func wants(t *testing.T, got string, parts ...string) {
 		}
 	}
 }
+
+func sorted(text string) []string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	slices.Sort(lines)
+	return lines
+}

@@ -12,25 +12,21 @@ import (
 // controlGroups is the directory of the control group file system.
 const controlGroups = "/sys/fs/cgroup"
 
-// signalNoMemory is the signal number that Slurm reports for a process that used too much memory.
-const signalNoMemory = 125
-
 // oomKills counts the processes of this pod that the kernel killed because the pod's memory was exhausted. There is a
 // single counter per pod, so a caller must claim new kills only if they are kills of its own processes.
 type oomKills struct {
-	read    func() int
 	mu      sync.Mutex // guards claimed
 	claimed int
 }
+
+// newOOMKills returns a counter that ignores earlier kills.
+func newOOMKills() *oomKills { return &oomKills{claimed: readOOMKills()} }
 
 // claimKills returns the number of processes that were killed since the last claim.
 func (o *oomKills) claimKills() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.read == nil {
-		return 0
-	}
-	now := o.read()
+	now := readOOMKills()
 	fresh := max(0, now-o.claimed)
 	o.claimed = now
 	return fresh

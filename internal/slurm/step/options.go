@@ -78,3 +78,9 @@ var SrunTable = getopt.Table{
 		{Long: "propagate", Arg: getopt.Optional, Value: "limits", Group: groupNone},
 	},
 }
+
+// fine maps options without effect to the values that agree with what steps do anyway.
+var fine = map[string][]string{
+	"exclusive": {""}, "cpu-bind": {"none", "no", "q", "quiet", "v", "verbose"}, "gpu-bind": {"none", "verbose"}, "mem-bind": {"none", "no", "q", "quiet", "v", "verbose"},
+	"mem": {"0"}, "distribution": {"block", "*", "block:*"}, "export": {"ALL"},
+}

@@ -3,11 +3,8 @@ package step
 import (
 	"context"
 	"os"
-	"slices"
-	"strings"
 	"syscall"
 
-	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -24,15 +21,12 @@ func BecomeOutsideCommand(_ context.Context, name string, args []string) int {
 	if err != nil {
 		return reportError(name, err)
 	}
-	return reportError(name, h.becomeClusterCommand(name, args))
+	return reportError(name, becomeClusterCommand(h, name, args))
 }
 
-// hasClusterAccess reports whether the job's pods have their own service account with access to the cluster.
-func (h *here) hasClusterAccess() bool { return h.spec.ServiceAccount != "" }
-
 // becomeClusterCommand replaces this process with a vcctl command.
-func (h *here) becomeClusterCommand(name string, args []string) error {
-	if !h.hasClusterAccess() {
+func becomeClusterCommand(h *here, name string, args []string) error {
+	if h.spec.ServiceAccount == "" {
 		return usererror.Errorf("run it where the job was submitted; an administrator can permit it inside jobs with serviceAccount in ConfigMap slurm-profile", "the pods of this job have no permissions in the cluster")
 	}
 	env := os.Environ()
@@ -54,30 +48,8 @@ func (h *here) becomeClusterCommand(name string, args []string) error {
 // refer to more than this job. Otherwise, it returns nil, and the caller requests the data from the launcher.
 func becomeIfForeign(name string, args []string, isOwn func(*here) bool) error {
 	h, err := findHere()
-	if err != nil || !h.hasClusterAccess() || isOwn(h) {
+	if err != nil || h.spec.ServiceAccount == "" || isOwn(h) {
 		return nil
 	}
-	return h.becomeClusterCommand(name, args)
-}
-
-// mayBeOwnID reports whether id can be the ID of this job. It does not contact the launcher.
-func (h *here) mayBeOwnID(id string) bool {
-	id, _, _ = strings.Cut(id, ".")
-	job := jobAnswer{Spec: h.spec, Pod: h.pod}
-	return job.matchesID(id)
-}
-
-// areOwnIDs reports whether all IDs in the comma-separated lists belong to this job. It returns false if there are no
-// IDs.
-func (h *here) areOwnIDs(lists []string) bool {
-	var ids []string
-	for _, list := range lists {
-		ids = append(ids, strings.Split(list, ",")...)
-	}
-	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
-	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !h.mayBeOwnID(id) })
-}
-
-func isInformationRequest(p getopt.Parsed) bool {
-	return p.Has("help") || p.Has("usage") || p.Has("version")
+	return becomeClusterCommand(h, name, args)
 }

@@ -24,6 +24,9 @@ const drainTime = 500 * time.Millisecond
 // maxRest is the maximum amount of output that is read after that. A pipe cannot contain more.
 const maxRest = 1 << 20
 
+// killWait is the time between sending SIGTERM and sending SIGKILL to tasks.
+const killWait = 5 * time.Second
+
 // Exit codes of programs that could not be started. As in Slurm, they are the numbers of the errors.
 const (
 	codeNotFound  = 2
@@ -43,27 +46,39 @@ type process struct {
 	ended    bool
 }
 
-// startProcess starts a task in its own process group and copies its output to the writers. If the task has a
-// terminal, or if stderr is nil, the task uses a single descriptor for both streams, which preserves the order of its
-// output.
-func startProcess(t *task, dir string, env []string, tty *terminal, stdout, stderr io.Writer) (*process, error) {
-	p := &process{command: &exec.Cmd{Dir: dir, Env: env, Args: t.Args, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}, terminal: tty}
+// command describes the process of a script or task.
+type command struct {
+	args, env []string
+	dir       string
+	// terminal is the pseudo terminal of the process; nil if it has none.
+	terminal *terminal
+	// pipesInput is true if the process receives its input through queueInput; otherwise it reads input, which may be
+	// nil.
+	pipesInput bool
+	input      *os.File
+}
+
+// startProcess starts a command in its own process group and copies its output to the writers. If the command has a
+// terminal, or if stderr is nil, the process uses a single descriptor for both streams, which preserves the order of
+// its output.
+func startProcess(c command, stdout, stderr io.Writer) (*process, error) {
+	p := &process{command: &exec.Cmd{Dir: c.dir, Env: c.env, Args: c.args, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}, terminal: c.terminal}
 	var err error
-	if p.command.Path, err = lookPath(t.Args[0], dir, env); err != nil {
+	if p.command.Path, err = lookPath(c.args[0], c.dir, c.env); err != nil {
 		return nil, err
 	}
 	var theirs []*os.File
-	if tty != nil {
+	if tty := c.terminal; tty != nil {
 		p.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 		p.command.Stdin, p.command.Stdout, p.command.Stderr = tty.slave, tty.slave, tty.slave
 		p.stdin = tty.master
 		theirs = append(theirs, tty.slave)
 		p.copyOutput(stdout, tty.master)
-	} else if theirs, err = p.connectPipes(t.Stdin, stdout, stderr); err != nil {
+	} else if theirs, err = p.connectPipes(c.pipesInput, stdout, stderr); err != nil {
 		return nil, err
 	}
-	if t.input != nil {
-		p.command.Stdin, theirs = t.input, append(theirs, t.input)
+	if c.input != nil {
+		p.command.Stdin, theirs = c.input, append(theirs, c.input)
 	}
 	verdict, err := p.startThroughHelper()
 	if err == nil {
@@ -310,4 +325,23 @@ func (p *process) waitUntilExecuted() error {
 		return fmt.Errorf("the task was not started: %q", text)
 	}
 	return syscall.Errno(number)
+}
+
+// hasInput reports whether the process receives input through queueInput.
+func (p *process) hasInput() bool { return p.stdin != nil }
+
+// processID returns the process ID.
+func (p *process) processID() int { return p.command.Process.Pid }
+
+// resizeTerminal sets the size of the terminal, if the process has one.
+func (p *process) resizeTerminal(width, height uint16) {
+	if p.terminal != nil {
+		p.terminal.setSize(width, height)
+	}
+}
+
+// signalRemaining sends a signal to the process group and reports whether the group still contains processes, even if the
+// process itself has ended. The ID of a process group cannot be reused while a process of the group exists.
+func (p *process) signalRemaining(number syscall.Signal) bool {
+	return syscall.Kill(-p.command.Process.Pid, number) == nil
 }

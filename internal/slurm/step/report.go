@@ -9,6 +9,9 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
+// slurmVersion is the version of Slurm whose behavior this program follows. Other programs check it.
+const slurmVersion = "26.11.0"
+
 func reportError(program string, err error) int {
 	if err != nil {
 		f := *usererror.FromError(err)
@@ -32,4 +35,8 @@ func printInformation(table *getopt.Table, p getopt.Parsed) bool {
 		return false
 	}
 	return true
+}
+
+func isInformationRequest(p getopt.Parsed) bool {
+	return p.Has("help") || p.Has("usage") || p.Has("version")
 }

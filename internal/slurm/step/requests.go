@@ -1,7 +1,7 @@
 package step
 
 import (
-	"os"
+	"io/fs"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
@@ -62,8 +62,6 @@ type task struct {
 	Env  []string `json:"env,omitempty"`
 	// Stdin is true if the task receives srun's input; otherwise, its input is empty.
 	Stdin bool `json:"stdin,omitempty"`
-	// input is a file to use as the task's input. It is never sent to another process.
-	input *os.File
 }
 
 // ending describes how a task ended.
@@ -163,4 +161,31 @@ type endRequest struct {
 // attachRequest requests the output of a running step.
 type attachRequest struct {
 	Step int `json:"step"`
+}
+
+// attachAnswer is the layout of a step. When the step ends, its record follows as a second response.
+type attachAnswer struct {
+	Hosts  []string `json:"hosts"`
+	Counts []int    `json:"counts"`
+}
+
+// fileRequest requests copying a file to or from a pod.
+type fileRequest struct {
+	Path string `json:"path"`
+	// Force replaces an existing file. It applies only to copies to the pod.
+	Force bool `json:"force,omitempty"`
+	// Stamp holds the mode and times of the source. It applies only to copies to the pod.
+	Stamp fileStamp `json:"stamp"`
+	// Remove removes the file after the peer has received it. It applies only to copies from the pod.
+	Remove bool `json:"remove,omitempty"`
+	// Tree permits a directory, which is sent as an archive. It applies only to copies from the pod.
+	Tree bool `json:"tree,omitempty"`
+}
+
+// fileStamp holds the attributes of a file that a copy preserves.
+type fileStamp struct {
+	Mode fs.FileMode `json:"mode"`
+	// Accessed and Modified are in nanoseconds since the epoch; 0 leaves the times of the copy unchanged.
+	Accessed int64 `json:"accessed,omitempty"`
+	Modified int64 `json:"modified,omitempty"`
 }

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"os"
 	"strings"
-)
 
-// rshName is the program that MPI libraries start instead of ssh.
-const rshName = "vc-rsh"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+)
 
 // withValue lists the options of ssh that have a value.
 const withValue = "bcDEeFIiJLlmOopQRSWw"
@@ -18,17 +17,17 @@ const withValue = "bcDEeFIiJLlmOopQRSWw"
 func RunRsh(ctx context.Context, args []string) int {
 	host, command := rshArguments(args)
 	if host == "" || len(command) == 0 {
-		fmt.Fprintln(os.Stderr, rshName+": error: specify a host and a command, as for ssh")
+		fmt.Fprintln(os.Stderr, launchconfig.RshName+": error: specify a host and a command, as for ssh")
 		return 255
 	}
 	h, err := findHere()
 	if err == nil {
 		var code int
-		if code, err = h.runRemote(ctx, host, strings.Join(command, " ")); err == nil {
+		if code, err = runRemote(ctx, h, host, strings.Join(command, " ")); err == nil {
 			return code
 		}
 	}
-	fmt.Fprintf(os.Stderr, "%s: error: %v\n", rshName, err)
+	fmt.Fprintf(os.Stderr, "%s: error: %v\n", launchconfig.RshName, err)
 	return 255
 }
 
@@ -52,13 +51,13 @@ func rshArguments(args []string) (host string, command []string) {
 }
 
 // runRemote runs a command line in a shell on another node. It always uses an overlapping step.
-func (h *here) runRemote(ctx context.Context, host, command string) (int, error) {
-	node, err := h.findNode(host)
+func runRemote(ctx context.Context, h *here, host, command string) (int, error) {
+	node, err := findNode(h.place.Hosts, host)
 	if err != nil {
 		return 0, err
 	}
-	o := &stepOptions{input: "all", unbuffered: true, quiet: true, command: []string{"sh", "-c", command}}
-	o.begin.Only, o.begin.Tasks, o.begin.Overlap, o.begin.Name = []string{h.place.Hosts[node]}, 1, true, rshName
+	o := &stepOptions{input: "all", outputOptions: outputOptions{unbuffered: true}, quiet: true, command: []string{"sh", "-c", command}}
+	o.begin.Only, o.begin.Tasks, o.begin.Overlap, o.begin.Name = []string{h.place.Hosts[node]}, 1, true, launchconfig.RshName
 	r := newRunner(h, o)
 	if err := h.queryHead(ctx, request{Job: true}, &r.job); err != nil {
 		return 0, err
@@ -67,12 +66,12 @@ func (h *here) runRemote(ctx context.Context, host, command string) (int, error)
 }
 
 // findNode returns the index of the node with the given host name, which may include a domain.
-func (h *here) findNode(name string) (int, error) {
+func findNode(hosts []string, name string) (int, error) {
 	short, _, _ := strings.Cut(name, ".")
-	for i, host := range h.place.Hosts {
+	for i, host := range hosts {
 		if host == name || host == short {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("%s is not a node of this job: %s", name, strings.Join(h.place.Hosts, ", "))
+	return 0, fmt.Errorf("%s is not a node of this job: %s", name, strings.Join(hosts, ", "))
 }

@@ -70,7 +70,7 @@ func (l *launcher) runPod(ctx context.Context) (int, error) {
 
 // createAgent creates the agent and its listeners. A job with a single pod does not listen on the network.
 func (l *launcher) createAgent() ([]net.Listener, error) {
-	l.agent = &agent{container: os.Environ(), own: []string{"SLURMD_NODENAME=" + l.pod.Node}, oom: oomKills{read: readOOMKills, claimed: readOOMKills()}}
+	l.agent = newAgent(os.Environ(), []string{"SLURMD_NODENAME=" + l.pod.Node})
 	if len(l.place.Hosts) == 1 {
 		return openListeners(l.dirs.socketPath(), "", nil)
 	}

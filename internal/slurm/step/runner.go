@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -50,12 +49,4 @@ func (r *runner) printNotice(text string) {
 	if !r.options.quiet {
 		fmt.Fprintln(r.errors, "srun:", text)
 	}
-}
-
-// terminateTasks ends all remaining tasks. After killWait, it kills them.
-func (r *runner) terminateTasks() {
-	for _, number := range []syscall.Signal{syscall.SIGCONT, syscall.SIGTERM} {
-		r.forwardSignal(int(number))
-	}
-	time.AfterFunc(killWait, func() { r.forwardSignal(int(syscall.SIGKILL)) })
 }

@@ -60,8 +60,8 @@ func attachToStep(ctx context.Context, p getopt.Parsed) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if own := (&jobAnswer{Spec: h.spec, Pod: h.pod}); !own.matchesID(job) {
-		return 0, foreignJobError(job, own)
+	if !h.pod.HasID(job) {
+		return 0, foreignJobError(job, &h.pod)
 	}
 	w, err := h.sendToHead(ctx, request{Attach: &attachRequest{Step: number}})
 	if err != nil {
@@ -73,14 +73,14 @@ func attachToStep(ctx context.Context, p getopt.Parsed) (int, error) {
 		return 0, err
 	}
 	if p.Has("layout") {
-		layout.printLayout(os.Stdout)
+		printLayout(&layout, os.Stdout)
 		return 0, nil
 	}
-	to, err := layout.openOutputs(p)
+	to, err := openOutputs(&layout, p)
 	if err != nil {
 		return 0, err
 	}
-	return w.printUntilEnd(to, p.Has("quiet"))
+	return printUntilEnd(w, to, p.Has("quiet"))
 }
 
 // AttachTarget returns the job and the step that sattach's operand refers to. The step is empty if the operand
@@ -105,7 +105,7 @@ func AttachTarget(p getopt.Parsed) (job, step string, err error) {
 }
 
 // printLayout prints the nodes of the step and the tasks on each of them.
-func (a *attachAnswer) printLayout(out io.Writer) {
+func printLayout(a *attachAnswer, out io.Writer) {
 	total := 0
 	for _, count := range a.Counts {
 		total += count
@@ -123,8 +123,8 @@ func (a *attachAnswer) printLayout(out io.Writer) {
 }
 
 // openOutputs returns outputs for all tasks of the step. They write to the streams of this program.
-func (a *attachAnswer) openOutputs(p getopt.Parsed) (*outputs, error) {
-	o := &stepOptions{label: p.Has("label"), unbuffered: p.Has("unbuffered")}
+func openOutputs(a *attachAnswer, p getopt.Parsed) (*outputs, error) {
+	o := &outputOptions{label: p.Has("label"), unbuffered: p.Has("unbuffered")}
 	only, _ := p.LastValue("output-filter")
 	o.output, o.error = only, "all"
 	if text, given := p.LastValue("error-filter"); given {
@@ -144,7 +144,7 @@ func (a *attachAnswer) openOutputs(p getopt.Parsed) (*outputs, error) {
 }
 
 // printUntilEnd prints the output until the step ends, and returns the step's exit code.
-func (w *wire) printUntilEnd(to *outputs, quiet bool) (int, error) {
+func printUntilEnd(w *wire, to *outputs, quiet bool) (int, error) {
 	for {
 		f, err := w.receiveFrame()
 		if err != nil {

@@ -85,29 +85,3 @@ func TestSattachSaysWhatItCannotDo(t *testing.T) {
 		}
 	}
 }
-
-// A viewer that is too slow loses output and receives a warning; the step continues.
-func TestASlowViewerIsToldThatOutputWasLost(t *testing.T) {
-	t.Parallel()
-	v := &viewer{queue: make(chan frame, 2)}
-	for _, text := range []string{"a", "b", "c"} {
-		v.queueFrame(frame{kind: stdoutFrame, data: []byte(text)})
-	}
-	<-v.queue
-	<-v.queue
-	v.queueFrame(frame{kind: stdoutFrame, data: []byte("d")})
-	if first, second := <-v.queue, <-v.queue; first.kind != noticeFrame || string(second.data) != "d" {
-		t.Errorf("%+v %+v", first, second)
-	}
-}
-
-func TestTheBacklogIsBounded(t *testing.T) {
-	t.Parallel()
-	var b backlog
-	for range 100 {
-		b.appendFrame(frame{data: make([]byte, backlogBytes/10)})
-	}
-	if len(b.frames) != 10 || b.bytes > backlogBytes {
-		t.Errorf("%d frames with %d bytes", len(b.frames), b.bytes)
-	}
-}

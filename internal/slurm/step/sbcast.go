@@ -93,7 +93,7 @@ func broadcastFile(ctx context.Context, p getopt.Parsed) error {
 	if err != nil {
 		return err
 	}
-	hosts, err := job.requestedHosts(p)
+	hosts, err := requestedHosts(job, p)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func openSource(p getopt.Parsed) (*source, error) {
 func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, nil, usererror.Errorf("specify an existing file that you can read", "Can't open `%s`: %v", name, systemReason(err))
+		return nil, nil, usererror.Errorf("specify an existing file that you can read", "Can't open `%s`: %v", name, slurmerror.SystemReason(err))
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -158,11 +158,11 @@ func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
 }
 
 // requestedHosts returns the nodes of the job or, if --jobid names a step, of that step.
-func (j *jobAnswer) requestedHosts(p getopt.Parsed) ([]string, error) {
+func requestedHosts(j *jobAnswer, p getopt.Parsed) ([]string, error) {
 	text, given := p.LastValue("jobid")
 	id, step, hasStep := strings.Cut(text, ".")
-	if given && !j.matchesID(id) {
-		return nil, foreignJobError(id, j)
+	if given && !j.Pod.HasID(id) {
+		return nil, foreignJobError(id, &j.Pod)
 	}
 	if !hasStep {
 		return j.Hosts, nil

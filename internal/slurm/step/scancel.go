@@ -47,8 +47,8 @@ func RunScancel(ctx context.Context, args []string) int {
 	text, signalled := p.LastValue("signal")
 	for _, operand := range p.Operands {
 		id, step, _ := strings.Cut(operand, ".")
-		if !job.matchesID(id) {
-			return reportError("scancel", foreignJobError(id, job))
+		if !job.Pod.HasID(id) {
+			return reportError("scancel", foreignJobError(id, &job.Pod))
 		}
 		r := request{End: &endRequest{Cancel: true}}
 		toPart := step != "" || p.Has("batch") || p.Has("full")

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
 )
 
 // runScript runs the script until it ends.
@@ -29,8 +31,8 @@ func (l *launcher) runScript() (ending, error) {
 		fmt.Fprintf(os.Stderr, "slurmstepd: error: couldn't chdir to `%s': No such file or directory: going to /tmp instead\n", dir)
 		dir = "/tmp"
 	}
-	t := &task{Args: append([]string{program}, l.spec.Args...)}
-	if t.input, err = l.openInput(); err != nil {
+	input, err := l.openInput()
+	if err != nil {
 		return ending{}, err
 	}
 	login, err := l.loginVariables(program, l.head.script)
@@ -38,7 +40,7 @@ func (l *launcher) runScript() (ending, error) {
 		return ending{}, err
 	}
 	l.mu.Lock()
-	l.script, err = startProcess(t, dir, launchconfig.MergeVariables(l.head.script, login), nil, out.stdout, out.errorWriter())
+	l.script, err = startProcess(command{args: append([]string{program}, l.spec.Args...), env: launchconfig.MergeVariables(l.head.script, login), dir: dir, input: input}, out.stdout, out.errorWriter())
 	script := l.script
 	l.mu.Unlock()
 	if err == nil {
@@ -47,7 +49,7 @@ func (l *launcher) runScript() (ending, error) {
 		}
 	}
 	if err != nil {
-		return ending{}, fmt.Errorf("execve(): %s: %w", interpreterName(program), systemReason(err))
+		return ending{}, fmt.Errorf("execve(): %s: %w", interpreterName(program), slurmerror.SystemReason(err))
 	}
 	if l.isStopped() {
 		script.signalGroup(int(syscall.SIGTERM))
@@ -93,7 +95,7 @@ func (l *launcher) openInput() (*os.File, error) {
 	path = absolutePath(l.spec.WorkDir, path)
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, newSlurmError("Could not open stdin file %s: %w", path, systemReason(err))
+		return nil, slurmerror.Errorf("Could not open stdin file %s: %w", path, slurmerror.SystemReason(err))
 	}
 	return file, nil
 }
@@ -170,4 +172,18 @@ func interpreterName(program string) string {
 		return program
 	}
 	return "bad interpreter(" + name + ")"
+}
+
+// interpreterOf returns the interpreter in the first line of a script.
+func interpreterOf(line string) string {
+	line, ok := strings.CutPrefix(line, "#!")
+	if !ok {
+		return ""
+	}
+	line, _, _ = strings.Cut(line, "\n")
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
 }

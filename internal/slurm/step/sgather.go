@@ -3,7 +3,6 @@ package step
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,11 +41,12 @@ func gatherFiles(ctx context.Context, p getopt.Parsed) error {
 	if err != nil {
 		return err
 	}
-	hosts, err := job.requestedHosts(p)
+	hosts, err := requestedHosts(job, p)
 	if err != nil {
 		return err
 	}
-	g := &gathering{from: from, tree: p.Has("recursive"), keep: IsSwitchedOn(p, "keep", "SGATHER_KEEP", os.Getenv), force: IsSwitchedOn(p, "force", "SGATHER_FORCE", os.Getenv), times: IsSwitchedOn(p, "preserve", "SGATHER_PRESERVE", os.Getenv)}
+	g := &gathering{from: from, tree: p.Has("recursive"), keep: IsSwitchedOn(p, "keep", "SGATHER_KEEP", os.Getenv)}
+	g.storing = receiveOptions{replace: IsSwitchedOn(p, "force", "SGATHER_FORCE", os.Getenv), keepTimes: IsSwitchedOn(p, "preserve", "SGATHER_PRESERVE", os.Getenv)}
 	problems := make([]error, len(hosts))
 	wires := make([]*wire, len(hosts))
 	var all sync.WaitGroup
@@ -56,7 +56,7 @@ func gatherFiles(ctx context.Context, p getopt.Parsed) error {
 	all.Wait()
 	for i, w := range wires { // only after all files have arrived, because nodes may share a disk
 		if w != nil {
-			all.Go(func() { problems[i] = w.confirmComplete() })
+			all.Go(func() { problems[i] = confirmComplete(w) })
 		}
 	}
 	all.Wait()
@@ -74,10 +74,11 @@ func gatherFiles(ctx context.Context, p getopt.Parsed) error {
 
 // gathering holds the options of sgather.
 type gathering struct {
-	from               string
-	keep, force, times bool
+	from string
+	keep bool
 	// tree permits copying directories.
-	tree bool
+	tree    bool
+	storing receiveOptions
 }
 
 // gatherFileNames returns the absolute names of the source and of the copies. It rejects a directory that would be
@@ -107,7 +108,7 @@ func (g *gathering) fetchCopy(ctx context.Context, h *here, host, to string) (*w
 	if err != nil {
 		return nil, err
 	}
-	if err := g.receiveCopy(w, to); err != nil {
+	if err := receiveFile(w, g.from, to, g.storing); err != nil {
 		_ = w.Close()
 		return nil, err
 	}
@@ -116,65 +117,10 @@ func (g *gathering) fetchCopy(ctx context.Context, h *here, host, to string) (*w
 
 // confirmComplete confirms to the agent that the copy is complete. If the source must be removed, it waits until the
 // agent has done so.
-func (w *wire) confirmComplete() error {
+func confirmComplete(w *wire) error {
 	defer w.Close()
 	if err := w.sendFrame(stdinEndFrame, 0, nil); err != nil {
 		return err
 	}
 	return w.receiveAnswer(nil, nil)
-}
-
-// copyOf is an incomplete copy of a file or directory, which does not have its final name yet.
-type copyOf interface {
-	complete() error
-	discard()
-}
-
-// receiveCopy writes the file that an agent sends.
-func (g *gathering) receiveCopy(w *wire, to string) error {
-	var stamp fileStamp
-	if err := w.receiveAnswer(&stamp, nil); err != nil {
-		return fmt.Errorf("%s: %w", g.from, err)
-	}
-	if !g.times {
-		stamp.Accessed, stamp.Modified = 0, 0
-	}
-	begun, err := g.createCopy(w, to, stamp)
-	if err != nil {
-		return usererror.Errorf(usererror.FromError(addForceHint(err)).Hint, "%s: %v", to, err)
-	}
-	if err := begun.complete(); err != nil {
-		return fmt.Errorf("%s: %w", to, err)
-	}
-	return nil
-}
-
-// createCopy writes a copy under a temporary name. If this fails, it removes the copy.
-func (g *gathering) createCopy(w *wire, to string, stamp fileStamp) (copyOf, error) {
-	from := &content{from: w}
-	if stamp.Mode.IsDir() {
-		tree, err := createTree(to, g.force, g.times, stamp)
-		if err != nil {
-			return nil, err
-		}
-		err = tree.unpackArchive(from)
-		if err == nil {
-			_, err = io.Copy(io.Discard, from) // this skips the padding at the end of the archive
-		}
-		if err != nil {
-			tree.discard()
-			return nil, err
-		}
-		return tree, nil
-	}
-	stamp.Mode = stamp.Mode.Perm()
-	file, err := createFile(to, g.force, stamp)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := io.Copy(file, from); err != nil {
-		file.discard()
-		return nil, err
-	}
-	return file, nil
 }

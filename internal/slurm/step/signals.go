@@ -23,6 +23,9 @@ func signalNumber(text string) (int, error) {
 	return 0, fmt.Errorf("%q is not a signal", text)
 }
 
+// signalNoMemory is the signal number that Slurm reports for a process that used too much memory.
+const signalNoMemory = 125
+
 // deaths maps signals to the texts that a shell prints when a process was ended by a signal.
 var deaths = map[int]string{
 	1: "Hangup", 2: "Interrupt", 3: "Quit", 4: "Illegal instruction", 5: "Trace/breakpoint trap", 6: "Aborted", 7: "Bus error", 8: "Floating point exception",
@@ -36,6 +39,3 @@ func signalText(number int) string {
 	}
 	return "Signal " + strconv.Itoa(number)
 }
-
-// newSlurmError creates an error with one of Slurm's own texts, which start with a capital letter.
-func newSlurmError(format string, args ...any) error { return fmt.Errorf(format, args...) }

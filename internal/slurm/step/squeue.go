@@ -48,8 +48,8 @@ func RunSqueue(ctx context.Context, args []string) int {
 	ids, _ := p.LastValue("jobs")
 	ids = strings.Join(append(p.Operands, ids), ",")
 	for id := range strings.SplitSeq(ids, ",") {
-		if id != "" && !job.matchesID(id) {
-			return reportError("squeue", foreignJobError(id, job))
+		if id != "" && !job.Pod.HasID(id) {
+			return reportError("squeue", foreignJobError(id, &job.Pod))
 		}
 	}
 	format, given := p.LastValue("format")
@@ -61,7 +61,7 @@ func RunSqueue(ctx context.Context, args []string) int {
 		return reportError("squeue", err)
 	}
 	var rows []*jobAnswer
-	if job.matchesFilters(p) {
+	if matchesFilters(job, p) {
 		rows = append(rows, job)
 	}
 	columns.WidenToFit(rows, !p.Has("noheader"))
@@ -75,7 +75,7 @@ func RunSqueue(ctx context.Context, args []string) int {
 }
 
 // matchesFilters reports whether this job, which is running, passes the filters of squeue.
-func (j *jobAnswer) matchesFilters(p getopt.Parsed) bool {
+func matchesFilters(j *jobAnswer, p getopt.Parsed) bool {
 	for name, own := range map[string][]string{"user": {j.Spec.User}, "states": {"R", "RUNNING", "ALL"}} {
 		list, given := p.LastValue(name)
 		if given && !slices.ContainsFunc(strings.Split(list, ","), func(word string) bool {
@@ -107,7 +107,7 @@ func columnFields(now time.Time) []tableformat.Field[*jobAnswer] {
 			return value(time.Unix(j.Start, 0), time.Duration(j.Spec.TimeLimit)*time.Second)
 		}
 	}
-	add('i', "JOBID", job.displayID)
+	add('i', "JOBID", func(j job) string { return j.Pod.DisplayID() })
 	add('A', "JOBID", func(j job) string { return j.Pod.SlurmJobID() })
 	add('P', "PARTITION", func(j job) string { return j.Spec.Partition })
 	add('j', "NAME", func(j job) string { return j.Spec.JobName })
@@ -133,14 +133,6 @@ func columnFields(now time.Time) []tableformat.Field[*jobAnswer] {
 		add(letter, unavailable, func(job) string { return unavailable })
 	}
 	return fields
-}
-
-// displayID returns the number of the job, with its index in the array if it has one.
-func (j *jobAnswer) displayID() string {
-	if j.Pod.ArrayIndex >= 0 {
-		return j.Pod.JobID + "_" + strconv.Itoa(j.Pod.ArrayIndex)
-	}
-	return j.Pod.SlurmJobID()
 }
 
 // isOwnSqueue returns a function that reports whether the arguments of squeue refer only to this job, so that access

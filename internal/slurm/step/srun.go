@@ -15,6 +15,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -117,7 +118,7 @@ func (r *runner) assignTasks() error {
 	if r.options.multiProg {
 		text, err := os.ReadFile(r.options.command[0])
 		if err != nil {
-			return newSlurmError("Unable to open configuration file %s: %w", r.options.command[0], systemReason(err))
+			return slurmerror.Errorf("Unable to open configuration file %s: %w", r.options.command[0], slurmerror.SystemReason(err))
 		}
 		if programs, err = parsePrograms(string(text)); err != nil {
 			return fmt.Errorf("%s: %w", r.options.command[0], err)
@@ -127,9 +128,9 @@ func (r *runner) assignTasks() error {
 	for _, count := range r.given.Counts {
 		total += count
 	}
-	names := patternNames(&r.job, r.here)
+	names := r.here.fileNames(&r.job)
 	names.Step = strconv.Itoa(r.given.Step)
-	r.outputs = newOutputs(r.options, names, total)
+	r.outputs = newOutputs(&r.options.outputOptions, names, total)
 	rank := 0
 	for i, host := range r.given.Hosts {
 		n := &nodeTasks{host: host, first: rank, rooms: map[int]*room{}}
@@ -186,7 +187,7 @@ func (r *runner) startNodes(ctx context.Context) error {
 			defer cancel()
 			connection, err := r.here.connectToHost(reach, n.host)
 			if err != nil {
-				problems[i] = newSlurmError("Task launch for StepId=%s.%d failed on node %s: %w", r.job.Pod.SlurmJobID(), r.given.Step, n.host, err)
+				problems[i] = slurmerror.Errorf("Task launch for StepId=%s.%d failed on node %s: %w", r.job.Pod.SlurmJobID(), r.given.Step, n.host, err)
 				return
 			}
 			n.wire = newWire(connection)
@@ -271,7 +272,7 @@ func (r *runner) markLost(n *nodeTasks) error {
 		return nil
 	}
 	r.forwardSignal(int(syscall.SIGTERM)) // the step cannot continue without the node
-	return newSlurmError("Node failure on %s", n.host)
+	return slurmerror.Errorf("Node failure on %s", n.host)
 }
 
 func (r *runner) recordEnding(n *nodeTasks, rank int, e ending) {

@@ -2,9 +2,7 @@ package step
 
 import (
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -13,12 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func sorted(text string) []string {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	slices.Sort(lines)
-	return lines
-}
 
 func TestSteps(t *testing.T) {
 	t.Parallel()
@@ -273,42 +265,6 @@ func TestOneCtrlCAsksAndTheSecondMeansIt(t *testing.T) {
 	}
 }
 
-func TestSignalsFromOutsideReachWhatTheyAreFor(t *testing.T) {
-	t.Parallel()
-	loop := "touch $N-there; while :; do sleep 0.01; done"
-	script := "#!/bin/bash\nexport N=step\nsrun -n1 bash -c \"trap 'echo step-usr1; exit 1' USR1; " + strings.ReplaceAll(loop, "$", `\$`) + "\" &\nN=script\ntrap 'echo script-usr2; exit 0' USR2\ntrap 'echo script-usr1' USR1\n" + loop + "\n"
-	p := newPod(t, script).start()
-	p.until("step-there")
-	p.until("script-there")
-	if out, err := p.program("signal", "--signal=USR1").CombinedOutput(); err != nil {
-		t.Fatalf("%s %v", out, err)
-	}
-	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(p.out.String(), "step-usr1") && time.Now().Before(deadline); {
-		time.Sleep(5 * time.Millisecond)
-	}
-	if out, err := p.program("signal", "--signal=SIGUSR2", "--batch").CombinedOutput(); err != nil {
-		t.Fatalf("%s %v", out, err)
-	}
-	p.wait()
-	if got := p.out.String(); got != "step-usr1\nscript-usr2\n" {
-		t.Errorf("%s%s", got, p.err.String())
-	}
-}
-
-func TestAMessageIsWrittenToTheErrorsOfTheScript(t *testing.T) {
-	t.Parallel()
-	p := newPod(t, "#!/bin/sh\ntouch there; while [ ! -e told ]; do sleep 0.01; done\n").start()
-	p.until("there")
-	if out, err := p.program("notify", "it stops", "at noon").CombinedOutput(); err != nil {
-		t.Fatalf("%s %v", out, err)
-	}
-	p.write("told", "")
-	p.wait()
-	if got, want := p.err.String(), "slurmstepd: error: it stops at noon\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // Tasks and scripts have their own process ID in their environment, which their child processes inherit. A program
 // that cannot be executed is still reported.
 func TestTasksKnowTheirProcessNumber(t *testing.T) {
@@ -323,21 +279,5 @@ srun -n1 ./worse; echo $?
 	want := "script\ntask\ntask\n2\n13\n"
 	if code != 0 || p.out.String() != want {
 		t.Errorf("code %d, %q, want %q\n%s", code, p.out.String(), want, p.err.String())
-	}
-}
-
-func TestInstallMakesTheCommands(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := InstallPrograms([]string{filepath.Join(dir, "bin")}); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		if link, err := os.Readlink(filepath.Join(dir, "bin", name)); err != nil || link != "vc-step" {
-			t.Errorf("%s: %s %v", name, link, err)
-		}
-	}
-	if info, err := os.Stat(filepath.Join(dir, "run")); err != nil || info.Mode().Perm() != 0o777 {
-		t.Errorf("%v %v", info, err)
 	}
 }

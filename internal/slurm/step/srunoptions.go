@@ -17,15 +17,10 @@ import (
 
 // stepOptions holds the options of srun.
 type stepOptions struct {
-	begin         beginRequest
-	name          string // value of -J; "" if it was not specified
-	input         string
-	output, error string
-	keep          bool
-	label         bool
-	unbuffered    bool
-	pty           bool
-	dir           string
+	begin beginRequest
+	name  string // value of -J; "" if it was not specified
+	input string
+	outputOptions
 	export        string
 	killOnBadExit bool
 	wait          time.Duration
@@ -195,12 +190,6 @@ func (r *optionReader) readRunSettings() {
 			r.setError("--%s is not supported in steps here", option)
 		}
 	}
-}
-
-// fine maps options without effect to the values that agree with what steps do anyway.
-var fine = map[string][]string{
-	"exclusive": {""}, "cpu-bind": {"none", "no", "q", "quiet", "v", "verbose"}, "gpu-bind": {"none", "verbose"}, "mem-bind": {"none", "no", "q", "quiet", "v", "verbose"},
-	"mem": {"0"}, "distribution": {"block", "*", "block:*"}, "export": {"ALL"},
 }
 
 // collectIneffective collects options that were specified but have no effect.

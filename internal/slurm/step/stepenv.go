@@ -108,3 +108,11 @@ func (r *runner) gpuVariables(local, node int) []string {
 	}
 	return append(env, "CUDA_VISIBLE_DEVICES="+joinNumbers(own))
 }
+
+func joinNumbers(list []int) string {
+	words := make([]string, len(list))
+	for i, n := range list {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, ",")
+}

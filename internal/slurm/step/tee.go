@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
 )
 
 // output holds the destinations of the script's output: the pod's log and, if a file was requested and is available
@@ -73,7 +74,7 @@ func openOutput(spec *launchconfig.Spec, names launchconfig.Names) (*output, err
 		if !there {
 			f, err := openFile(path, spec.Append)
 			if err != nil {
-				return nil, newSlurmError("Could not open %s file %s: %w", stream.what, path, systemReason(err))
+				return nil, slurmerror.Errorf("Could not open %s file %s: %w", stream.what, path, slurmerror.SystemReason(err))
 			}
 			o.files = append(o.files, f)
 			file = tee{path: path, mu: &sync.Mutex{}, file: f, lost: new(bool)}

@@ -3,7 +3,6 @@ package step
 import (
 	"archive/tar"
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
 )
 
 // sendTree sends a directory as a tar archive. Symbolic links are preserved. Anything other than files, directories
@@ -20,20 +21,20 @@ import (
 func sendTree(to io.Writer, dir string) error {
 	top, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return systemReason(err)
+		return slurmerror.SystemReason(err)
 	}
 	blocks := bufio.NewWriterSize(to, chunk)
 	archive := tar.NewWriter(blocks)
 	err = filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, systemReason(err))
+			return fmt.Errorf("%s: %w", path, slurmerror.SystemReason(err))
 		}
 		name, err := filepath.Rel(top, path)
 		if err != nil || name == "." {
 			return err
 		}
 		if err := addEntry(archive, name, path, entry); err != nil {
-			return fmt.Errorf("%s: %w", path, systemReason(err))
+			return fmt.Errorf("%s: %w", path, slurmerror.SystemReason(err))
 		}
 		return nil
 	})
@@ -93,7 +94,7 @@ func createTree(path string, force, times bool, stamp fileStamp) (*newTree, erro
 	}
 	temporary, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return nil, systemReason(err)
+		return nil, slurmerror.SystemReason(err)
 	}
 	return &newTree{temporary: temporary, path: path, force: force, times: times, stamp: stamp}, nil
 }
@@ -102,7 +103,7 @@ func createTree(path string, force, times bool, stamp fileStamp) (*newTree, erro
 func (t *newTree) unpackArchive(from io.Reader) error {
 	root, err := os.OpenRoot(t.temporary)
 	if err != nil {
-		return systemReason(err)
+		return slurmerror.SystemReason(err)
 	}
 	defer root.Close()
 	archive := tar.NewReader(from)
@@ -115,12 +116,12 @@ func (t *newTree) unpackArchive(from io.Reader) error {
 			return err
 		}
 		if err := t.unpackEntry(root, header, archive); err != nil {
-			return fmt.Errorf("%s: %w", header.Name, systemReason(err))
+			return fmt.Errorf("%s: %w", header.Name, slurmerror.SystemReason(err))
 		}
 	}
 	for _, header := range slices.Backward(t.directories) {
 		if err := t.finishEntry(root, header); err != nil {
-			return fmt.Errorf("%s: %w", header.Name, systemReason(err))
+			return fmt.Errorf("%s: %w", header.Name, slurmerror.SystemReason(err))
 		}
 	}
 	return nil
@@ -168,7 +169,7 @@ func (t *newTree) complete() error {
 	}
 	if err != nil {
 		t.discard()
-		return systemReason(err)
+		return slurmerror.SystemReason(err)
 	}
 	return nil
 }
@@ -210,37 +211,4 @@ func removeTree(path string) error {
 		return nil
 	})
 	return os.RemoveAll(path)
-}
-
-// content reads the data that a peer sends, up to the peer's response.
-type content struct {
-	from *wire
-	rest []byte
-	err  error
-}
-
-func (c *content) Read(to []byte) (int, error) {
-	for len(c.rest) == 0 && c.err == nil {
-		f, err := c.from.receiveFrame()
-		switch {
-		case err != nil:
-			c.err = err
-		case f.kind == stdoutFrame:
-			c.rest = f.data
-		case f.kind == errorFrame:
-			c.err = decodeError(f.data)
-		case f.kind == answerFrame:
-			if c.err = json.Unmarshal(f.data, &struct{}{}); c.err == nil {
-				c.err = io.EOF
-			}
-		default:
-			c.err = fmt.Errorf("a file is sent with a message of kind %d", f.kind)
-		}
-	}
-	n := copy(to, c.rest)
-	c.rest = c.rest[n:]
-	if n > 0 {
-		return n, nil
-	}
-	return 0, c.err
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
+// Port is the TCP port on which the agents of a job with several pods listen.
+const Port = "6818"
+
 // kind is the type of a frame.
 type kind byte
 
@@ -164,12 +167,15 @@ func (w *wire) receiveAnswer(to any, notice func(string)) error {
 	}
 }
 
-// stream writes the data of a task's stream as frames.
+// stream is the writer that newStream returns.
 type stream struct {
 	to   *wire
 	kind kind
 	task uint32
 }
+
+// newStream returns a writer that sends the data of a task's stream as frames.
+func newStream(to *wire, k kind, task uint32) io.Writer { return stream{to, k, task} }
 
 func (s stream) Write(data []byte) (int, error) {
 	for sent := 0; sent < len(data); sent += chunk {

@@ -3,7 +3,9 @@ package step
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/vc-batch/vc/internal/slurm/slurmerror"
@@ -46,5 +48,21 @@ func TestWhoeverGetsNoAnswerIsToldWhatToDo(t *testing.T) {
 	err := newWire(ours).receiveAnswer(nil, nil)
 	if f := usererror.FromError(err); err == nil || f.Hint != launcherGone {
 		t.Errorf("%v, hint %q", err, f.Hint)
+	}
+}
+
+func TestMessagesThatAreTooLongAreRefused(t *testing.T) {
+	t.Parallel()
+	here, there := net.Pipe()
+	defer here.Close()
+	go func() {
+		_, _ = there.Write([]byte{byte(askFrame), 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff})
+		_, _ = io.Copy(io.Discard, there)
+	}()
+	if _, err := newWire(here).receiveFrame(); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("%v", err)
+	}
+	if err := newWire(here).sendFrame(stdinFrame, 0, make([]byte, maxFrame+1)); err == nil {
+		t.Error("it is sent")
 	}
 }

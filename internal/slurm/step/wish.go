@@ -1,5 +1,11 @@
 package step
 
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+)
+
 // wish describes the requirements of a step: the number of tasks on each of its nodes, which are chosen from the
 // candidates.
 type wish struct {
@@ -29,4 +35,20 @@ func (w *wish) chooseNodes(used []int, cpus int, free [][]int) []int {
 		return nil
 	}
 	return nodes
+}
+
+// countGPUsPerNode returns the number of accelerators that a step requires on each of its nodes. room is the number of
+// accelerators per node. ok is false if a node can never provide the required number.
+func countGPUsPerNode(r *gpuRequest, counts []int, room int) (each []int, ok bool) {
+	switch {
+	case r.PerTask > 0:
+		for _, tasks := range counts {
+			each = append(each, tasks*r.PerTask)
+		}
+	case r.Total > 0:
+		each = launchconfig.SpreadTasks(r.Total, len(counts), 0)
+	default:
+		each = launchconfig.RepeatCount(r.PerNode, len(counts))
+	}
+	return each, slices.Max(each) <= room
 }

@@ -1,0 +1,195 @@
+package step
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// storeFile writes the file that the peer sends. It responds twice: when it is ready for the data, and when all data
+// has been written.
+func storeFile(w *wire, r *fileRequest) error {
+	file, err := createFile(r.Path, r.Force, r.Stamp)
+	if err != nil {
+		return addForceHint(err)
+	}
+	if err := w.sendFrame(answerFrame, 0, []byte("{}")); err != nil {
+		file.discard()
+		return err
+	}
+	for {
+		f, err := w.receiveFrame()
+		if err == nil && f.kind == stdinFrame {
+			_, err = file.Write(f.data)
+		}
+		switch {
+		case err != nil:
+			file.discard()
+			return slurmerror.SystemReason(err)
+		case f.kind == stdinEndFrame:
+			if err := file.complete(); err != nil {
+				return addForceHint(err)
+			}
+			return w.sendFrame(answerFrame, 0, []byte("{}"))
+		}
+	}
+}
+
+// addForceHint adds a hint to the error about a file that exists already.
+func addForceHint(err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return usererror.WithHint(err, "use --force to replace it")
+	}
+	return err
+}
+
+// fetchFile sends a file or a directory: first its attributes, then its content, then a response. The peer confirms
+// that it has received everything.
+func fetchFile(w *wire, r *fileRequest) error {
+	file, err := os.Open(r.Path)
+	if err != nil {
+		return slurmerror.SystemReason(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return slurmerror.SystemReason(err)
+	}
+	isTree := info.IsDir() && r.Tree
+	if !info.Mode().IsRegular() && !isTree {
+		return errors.New("not a regular file")
+	}
+	stamp := newFileStamp(info, true)
+	stamp.Mode |= info.Mode().Type()
+	if err := w.sendJSON(answerFrame, 0, stamp); err != nil {
+		return err
+	}
+	if isTree {
+		err = sendTree(newStream(w, stdoutFrame, 0), r.Path)
+	} else {
+		_, err = io.Copy(newStream(w, stdoutFrame, 0), file)
+	}
+	if err != nil {
+		return slurmerror.SystemReason(err)
+	}
+	if err := w.sendFrame(answerFrame, 0, []byte("{}")); err != nil {
+		return err
+	}
+	f, err := w.receiveFrame()
+	switch {
+	case err != nil:
+		return err
+	case f.kind != stdinEndFrame:
+		return fmt.Errorf("the end of a file is followed by a message of kind %d", f.kind)
+	case r.Remove:
+		remove := os.Remove
+		if isTree {
+			remove = removeTree
+		}
+		// On a shared disk, another node of the job may already have removed the file.
+		if err := remove(r.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return slurmerror.SystemReason(err)
+		}
+	}
+	return w.sendFrame(answerFrame, 0, []byte("{}"))
+}
+
+// receiveOptions determine how a received file or directory is stored.
+type receiveOptions struct {
+	// replace replaces an existing file or directory. keepTimes preserves the times of the source.
+	replace, keepTimes bool
+}
+
+// receiveFile stores the file or directory that an agent sends under the name to. from is the name of the source.
+func receiveFile(w *wire, from, to string, o receiveOptions) error {
+	var stamp fileStamp
+	if err := w.receiveAnswer(&stamp, nil); err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	if !o.keepTimes {
+		stamp.Accessed, stamp.Modified = 0, 0
+	}
+	begun, err := createCopy(w, to, stamp, o)
+	if err != nil {
+		return usererror.Errorf(usererror.FromError(addForceHint(err)).Hint, "%s: %v", to, err)
+	}
+	if err := begun.complete(); err != nil {
+		return fmt.Errorf("%s: %w", to, err)
+	}
+	return nil
+}
+
+// copyOf is an incomplete copy of a file or directory, which does not have its final name yet.
+type copyOf interface {
+	complete() error
+	discard()
+}
+
+// createCopy writes a copy under a temporary name. If this fails, it removes the copy.
+func createCopy(w *wire, to string, stamp fileStamp, o receiveOptions) (copyOf, error) {
+	from := &content{from: w}
+	if stamp.Mode.IsDir() {
+		tree, err := createTree(to, o.replace, o.keepTimes, stamp)
+		if err != nil {
+			return nil, err
+		}
+		err = tree.unpackArchive(from)
+		if err == nil {
+			_, err = io.Copy(io.Discard, from) // this skips the padding at the end of the archive
+		}
+		if err != nil {
+			tree.discard()
+			return nil, err
+		}
+		return tree, nil
+	}
+	stamp.Mode = stamp.Mode.Perm()
+	file, err := createFile(to, o.replace, stamp)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(file, from); err != nil {
+		file.discard()
+		return nil, err
+	}
+	return file, nil
+}
+
+// content reads the data that a peer sends, up to the peer's response.
+type content struct {
+	from *wire
+	rest []byte
+	err  error
+}
+
+func (c *content) Read(to []byte) (int, error) {
+	for len(c.rest) == 0 && c.err == nil {
+		f, err := c.from.receiveFrame()
+		switch {
+		case err != nil:
+			c.err = err
+		case f.kind == stdoutFrame:
+			c.rest = f.data
+		case f.kind == errorFrame:
+			c.err = decodeError(f.data)
+		case f.kind == answerFrame:
+			if c.err = json.Unmarshal(f.data, &struct{}{}); c.err == nil {
+				c.err = io.EOF
+			}
+		default:
+			c.err = fmt.Errorf("a file is sent with a message of kind %d", f.kind)
+		}
+	}
+	n := copy(to, c.rest)
+	c.rest = c.rest[n:]
+	if n > 0 {
+		return n, nil
+	}
+	return 0, c.err
+}
