@@ -29,7 +29,7 @@ test_as_user() {
 	chmod 755 "$programs"
 	hack/build.sh "$programs"
 	code=0
-	testlog -count=1 -p 1 -timeout 20m -exec "$PWD/hack/as-user.sh" ./internal/local/processnode/... ./internal/slurm/step ./test/terminal || code=$?
+	testlog -count=1 -p 1 -timeout 20m -exec "$PWD/hack/as-user.sh" ./internal/local/processnode/... ./internal/slurm/step/... ./test/terminal || code=$?
 	VC_E2E=user VC_E2E_BIN=$programs testlog -count=1 -timeout 20m -exec "$PWD/hack/as-user.sh" ./test/e2e || code=$?
 	return $code
 }

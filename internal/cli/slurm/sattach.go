@@ -11,12 +11,12 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/step"
+	"github.com/vc-batch/vc/internal/slurm/step/podcommands"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
 func newSattach(f *cli.Factory) *cobra.Command {
-	table := step.SattachTable
+	table := podcommands.SattachTable
 	return newProgramCommand(f, program{table: &table, run: runSattach,
 		short: "Show the output of a running step",
 		long: `
@@ -34,7 +34,7 @@ func newSattach(f *cli.Factory) *cobra.Command {
 }
 
 func runSattach(ctx context.Context, c *call) error {
-	id, number, err := step.AttachTarget(c.parsed)
+	id, number, err := podcommands.AttachTarget(c.parsed)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func runSattach(ctx context.Context, c *call) error {
 	}
 	command := []string{launchconfig.Program, c.table.Program}
 	for _, given := range c.parsed.Given {
-		if step.SattachTable.HasOption(given.Name) {
+		if podcommands.SattachTable.HasOption(given.Name) {
 			command = append(command, formatOption(given))
 		}
 	}

@@ -12,12 +12,12 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/step"
+	"github.com/vc-batch/vc/internal/slurm/step/podcommands"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
 func newSbcast(f *cli.Factory) *cobra.Command {
-	table := step.SbcastTable
+	table := podcommands.SbcastTable
 	return newProgramCommand(f, program{table: &table, run: runSbcast,
 		short: "Copy a file to all nodes of a job",
 		long: `
@@ -36,13 +36,13 @@ func newSbcast(f *cli.Factory) *cobra.Command {
 
 func runSbcast(ctx context.Context, c *call) error {
 	if len(c.parsed.Operands) != 2 {
-		return step.FileNamesError(c.parsed.Operands)
+		return podcommands.FileNamesError(c.parsed.Operands)
 	}
 	id, given := c.parsed.LastValue("jobid")
 	if !given {
 		return usererror.Errorf("use --jobid=JOB; inside a job it is not needed", "Need a job id to run this command.")
 	}
-	file, info, err := step.OpenRegular(c.parsed.Operands[0])
+	file, info, err := podcommands.OpenRegular(c.parsed.Operands[0])
 	if err != nil {
 		return err
 	}
@@ -64,10 +64,10 @@ func runSbcast(ctx context.Context, c *call) error {
 		inPod += "." + number
 	}
 	command := []string{launchconfig.Program, c.table.Program, "--jobid=" + inPod, "--from-stdin", fmt.Sprintf("--stdin-mode=%o", info.Mode().Perm())}
-	if step.IsSwitchedOn(c.parsed, "preserve", "SBCAST_PRESERVE", c.f.Streams.Env) {
+	if podcommands.IsSwitchedOn(c.parsed, "preserve", "SBCAST_PRESERVE", c.f.Streams.Env) {
 		command = append(command, "--stdin-time="+strconv.FormatInt(info.ModTime().UnixNano(), 10))
 	}
-	if step.IsSwitchedOn(c.parsed, "force", "SBCAST_FORCE", c.f.Streams.Env) {
+	if podcommands.IsSwitchedOn(c.parsed, "force", "SBCAST_FORCE", c.f.Streams.Env) {
 		command = append(command, "--force")
 	}
 	if c.parsed.Has("verbose") {
@@ -88,7 +88,7 @@ func (a *allocation) copyToHeadPod(ctx context.Context, command []string, file *
 }
 
 func newSgather(f *cli.Factory) *cobra.Command {
-	table := step.SgatherTable
+	table := podcommands.SgatherTable
 	return newProgramCommand(f, program{table: &table, run: runSgather,
 		short: "Copy a file or directory from all nodes (inside a job only)",
 		long: `

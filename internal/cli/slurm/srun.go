@@ -21,13 +21,13 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/request"
-	"github.com/vc-batch/vc/internal/slurm/step"
+	"github.com/vc-batch/vc/internal/slurm/step/srunoptions"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // ofSteps lists the options that affect only a step and not the allocation that srun creates for it. They are passed
 // to the srun in the pod.
-var ofSteps = stepOnlyNames(&step.SrunTable)
+var ofSteps = stepOnlyNames(&srunoptions.Table)
 
 func stepOnlyNames(t *getopt.Table) []string {
 	var names []string
@@ -43,7 +43,7 @@ func stepOnlyNames(t *getopt.Table) []string {
 var srunTable = withStepOptions(request.OptionTable(request.Srun, "COMMAND [ARGS...]"))
 
 func withStepOptions(t *getopt.Table) *getopt.Table {
-	for _, o := range step.SrunTable.Options {
+	for _, o := range srunoptions.Table.Options {
 		isCommon := slices.Contains([]string{"help", "usage", "version"}, o.Long)
 		if isCommon || t.HasOption(o.Long) {
 			continue
@@ -162,7 +162,7 @@ func isStepOption(name string) bool {
 	case "jobid", "account", "partition":
 		return false // they select the job
 	}
-	return step.SrunTable.HasOption(name)
+	return srunoptions.Table.HasOption(name)
 }
 
 // formatOption formats an option as one word.

@@ -10,7 +10,7 @@ import (
 )
 
 // These runs show the errors of sattach, sbcast and sgather before they start a command in a pod. The tests of
-// internal/slurm/step cover the rest.
+// internal/slurm/step/podcommands cover the rest.
 func TestStepTools(t *testing.T) {
 	t.Parallel()
 	golden.CompareRuns(t, "steptools", []golden.Run{

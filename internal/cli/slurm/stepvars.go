@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/step"
+	"github.com/vc-batch/vc/internal/slurm/step/srunoptions"
 )
 
 // stepsFromEnvironment returns the step options that environment variables set. Options on the command line override
@@ -15,7 +15,7 @@ func (c *call) stepsFromEnvironment() []getopt.Given {
 		name, value, _ := strings.Cut(entry, "=")
 		values[name] = value
 	}
-	return step.FromEnvironment(func(name string) (string, bool) {
+	return srunoptions.FromEnvironment(func(name string) (string, bool) {
 		value, set := values[name]
 		return value, set
 	})

@@ -7,7 +7,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/slurm/request"
-	"github.com/vc-batch/vc/internal/slurm/step"
+	"github.com/vc-batch/vc/internal/slurm/step/srunoptions"
 )
 
 // Variables of srun set the options of the step, and the command line overrides them.
@@ -37,7 +37,7 @@ func TestVariablesOfSteps(t *testing.T) {
 func TestOptionsOfAllocationsAndStepsHaveTheSameSyntax(t *testing.T) {
 	t.Parallel()
 	shared := 0
-	for _, inStep := range step.SrunTable.Options {
+	for _, inStep := range srunoptions.Table.Options {
 		o := request.FindOption(request.Srun, inStep.Long)
 		if o == nil {
 			continue

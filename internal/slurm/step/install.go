@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
+	"github.com/vc-batch/vc/internal/slurm/step/podcommands"
 )
 
-// names lists the commands that a script can call. They are links to this program.
-var names = append([]string{"srun", "scontrol", "squeue", "scancel", "sbcast", "sgather", "sattach", launchconfig.RshName}, clusterCommands...)
+// CommandNames lists the commands that a script can call. They are links to this program.
+var CommandNames = append([]string{"srun", "scontrol", "squeue", "scancel", "sbcast", "sgather", "sattach", launchconfig.RshName}, podcommands.ClusterCommands...)
 
 // InstallPrograms copies this program to a directory and creates links to it for all commands.
 func InstallPrograms(args []string) error {
@@ -18,8 +20,8 @@ func InstallPrograms(args []string) error {
 		return errors.New("install requires exactly one directory")
 	}
 	directory := args[0]
-	if d := newDirectories(os.Getenv); d.programDirectory() != "" && os.Getenv(envVolumes) != "" {
-		directory = d.programDirectory()
+	if d := jobclient.NewDirectories(os.Getenv); d.ProgramDirectory() != "" && os.Getenv(jobclient.EnvVolumes) != "" {
+		directory = d.ProgramDirectory()
 	}
 	own, err := os.Executable()
 	if err != nil {
@@ -32,7 +34,7 @@ func InstallPrograms(args []string) error {
 	if err := copyFile(own, target); err != nil {
 		return err
 	}
-	for _, name := range names {
+	for _, name := range CommandNames {
 		link := filepath.Join(directory, name)
 		_ = os.Remove(link)
 		if err := os.Symlink("vc-step", link); err != nil {

@@ -12,7 +12,7 @@ func TestInstallMakesTheCommands(t *testing.T) {
 	if err := InstallPrograms([]string{filepath.Join(dir, "bin")}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range names {
+	for _, name := range CommandNames {
 		if link, err := os.Readlink(filepath.Join(dir, "bin", name)); err != nil || link != "vc-step" {
 			t.Errorf("%s: %s %v", name, link, err)
 		}

@@ -9,6 +9,11 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
+	"github.com/vc-batch/vc/internal/slurm/step/launcher"
+	"github.com/vc-batch/vc/internal/slurm/step/podcommands"
+	"github.com/vc-batch/vc/internal/slurm/step/process"
+	"github.com/vc-batch/vc/internal/slurm/step/srun"
 )
 
 // Main runs the command with the name under which the program was called or, if that is vc-step, the command named by
@@ -16,8 +21,8 @@ import (
 func Main(ctx context.Context, args []string) int {
 	name := filepath.Base(args[0])
 	rest := args[1:]
-	if name == taskName && len(rest) > 1 {
-		return becomeTask(rest)
+	if name == process.StarterName && len(rest) > 1 {
+		return process.RunStarter(rest)
 	}
 	if name == "vc-step" {
 		if len(rest) == 0 {
@@ -26,41 +31,41 @@ func Main(ctx context.Context, args []string) int {
 		}
 		name, rest = rest[0], rest[1:]
 	}
-	if slices.Contains(clusterCommands, name) {
-		return BecomeOutsideCommand(ctx, name, rest)
+	if slices.Contains(podcommands.ClusterCommands, name) {
+		return podcommands.RunClusterCommand(ctx, name, rest)
 	}
 	switch name {
 	case "srun":
-		return RunSrun(ctx, rest)
+		return srun.Run(ctx, rest)
 	case "scontrol":
-		return RunScontrol(ctx, rest)
+		return podcommands.RunScontrol(ctx, rest)
 	case "squeue":
-		return RunSqueue(ctx, rest)
+		return podcommands.RunSqueue(ctx, rest)
 	case "scancel":
-		return RunScancel(ctx, rest)
+		return podcommands.RunScancel(ctx, rest)
 	case "sbcast":
-		return RunSbcast(ctx, rest)
+		return podcommands.RunSbcast(ctx, rest)
 	case "sgather":
-		return RunSgather(ctx, rest)
+		return podcommands.RunSgather(ctx, rest)
 	case "sattach":
-		return RunSattach(ctx, rest)
+		return podcommands.RunSattach(ctx, rest)
 	case launchconfig.RshName:
-		return RunRsh(ctx, rest)
+		return srun.RunRsh(ctx, rest)
 	case "launch":
-		return RunLauncher(ctx)
+		return launcher.Run(ctx)
 	case "session":
 		return RunSession(ctx, rest)
 	case "enter":
 		return RunInEnvironment(ctx, rest)
 	case "signal":
-		return RunSignal(ctx, rest)
+		return podcommands.RunSignal(ctx, rest)
 	case "notify":
-		return RunNotify(ctx, rest)
+		return podcommands.RunNotify(ctx, rest)
 	case "limit":
-		return RunLimit(ctx, rest)
+		return podcommands.RunLimit(ctx, rest)
 	case "install":
-		return reportError("vc-step", InstallPrograms(rest))
+		return cmdutil.ReportError("vc-step", InstallPrograms(rest))
 	}
-	fmt.Fprintf(os.Stderr, "vc-step: error: unknown command %q: the commands are launch, session, enter, signal, notify, limit, install, %s\n", name, strings.Join(names, ", "))
+	fmt.Fprintf(os.Stderr, "vc-step: error: unknown command %q: the commands are launch, session, enter, signal, notify, limit, install, %s\n", name, strings.Join(CommandNames, ", "))
 	return 1
 }

@@ -7,26 +7,32 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
+	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
+	"github.com/vc-batch/vc/internal/slurm/step/process"
+	"github.com/vc-batch/vc/internal/slurm/step/protocol"
+	"github.com/vc-batch/vc/internal/slurm/step/srun"
 )
 
 // RunSession runs a program, or srun, for the user of an interactive allocation. When the program ends, the allocation
 // ends with the program's exit code.
 func RunSession(ctx context.Context, args []string) int {
-	h, err := findHere()
+	client, err := jobclient.New()
 	if err != nil {
-		return reportError("vc-step", err)
+		return cmdutil.ReportError("vc-step", err)
 	}
-	w, err := h.sendToLauncher(ctx, request{Session: true})
+	conn, err := client.SendToLauncher(ctx, protocol.Request{Session: true})
 	if err != nil {
-		return reportError("vc-step", err)
+		return cmdutil.ReportError("vc-step", err)
 	}
-	defer w.Close()
-	if err := w.receiveAnswer(nil, nil); err != nil {
-		return reportError("vc-step", err)
+	defer conn.Close()
+	if err := conn.ReceiveAnswer(nil, nil); err != nil {
+		return cmdutil.ReportError("vc-step", err)
 	}
-	code := runWithEnvironment(ctx, h, args)
-	if err := h.queryHead(ctx, request{End: &endRequest{Code: code, Leave: true}}, nil); err != nil {
-		return max(code, reportError("vc-step", err))
+	code := runWithEnvironment(ctx, client, args)
+	if err := client.QueryHead(ctx, protocol.Request{End: &protocol.EndRequest{Code: code, Leave: true}}, nil); err != nil {
+		return max(code, cmdutil.ReportError("vc-step", err))
 	}
 	return code
 }
@@ -34,23 +40,23 @@ func RunSession(ctx context.Context, args []string) int {
 // RunInEnvironment runs a program, or srun, with the environment of the job's script. It does not affect other
 // processes of the job.
 func RunInEnvironment(ctx context.Context, args []string) int {
-	h, err := findHere()
+	client, err := jobclient.New()
 	if err != nil {
-		return reportError("vc-step", err)
+		return cmdutil.ReportError("vc-step", err)
 	}
-	return runWithEnvironment(ctx, h, args)
+	return runWithEnvironment(ctx, client, args)
 }
 
 // runWithEnvironment runs a program with the script's environment and returns its exit code.
-func runWithEnvironment(ctx context.Context, h *here, args []string) int {
-	var job jobAnswer
-	w, err := h.sendToLauncher(ctx, request{Job: true})
+func runWithEnvironment(ctx context.Context, client *jobclient.Client, args []string) int {
+	var job protocol.JobAnswer
+	conn, err := client.SendToLauncher(ctx, protocol.Request{Job: true})
 	if err == nil {
-		err = w.receiveAnswer(&job, nil)
-		_ = w.Close()
+		err = conn.ReceiveAnswer(&job, nil)
+		_ = conn.Close()
 	}
 	if err != nil {
-		return reportError("vc-step", err)
+		return cmdutil.ReportError("vc-step", err)
 	}
 	terminal := cmp.Or(os.Getenv("TERM"), "xterm")
 	os.Clearenv()
@@ -66,20 +72,20 @@ func runWithEnvironment(ctx context.Context, h *here, args []string) int {
 		}
 	}
 	if len(args) > 0 && args[0] == "srun" {
-		return RunSrun(ctx, args[1:])
+		return srun.Run(ctx, args[1:])
 	}
 	if len(args) == 0 {
 		args = []string{findShell()}
 	}
-	program, err := lookPath(args[0], ".", job.Script)
+	program, err := process.LookPath(args[0], ".", job.Script)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "salloc: error: Unable to exec command %q\n", args[0])
-		return codeNotFound
+		return process.CodeNotFound
 	}
 	command := exec.CommandContext(ctx, program, args[1:]...)
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err = command.Run()
-	return endingOfState(command.ProcessState, err).shellStatus()
+	return process.EndingOf(command.ProcessState, err).ShellStatus()
 }
 
 // findShell returns the path of a shell in the container.

@@ -1,0 +1,45 @@
+// Package cmdutil has what all commands in a pod print in the same way: errors, versions and help texts.
+package cmdutil
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// slurmVersion is the version of Slurm whose behavior this program follows. Other programs check it.
+const slurmVersion = "26.11.0"
+
+// ReportError prints an error as Slurm does, and returns the exit code: 1 if err is not nil.
+func ReportError(program string, err error) int {
+	if err != nil {
+		f := *usererror.FromError(err)
+		f.What = err.Error() // keep the context that was added to the error that has the hint
+		fmt.Fprint(os.Stderr, slurmerror.FormatText(program, &f))
+		return 1
+	}
+	return 0
+}
+
+// PrintInformation prints the version or a help text if the options request it, and reports whether they do.
+func PrintInformation(table *getopt.Table, p getopt.Parsed) bool {
+	switch {
+	case p.Has("version"):
+		fmt.Fprintln(os.Stdout, "slurm "+slurmVersion)
+	case p.Has("usage"):
+		fmt.Fprint(os.Stdout, table.UsageText())
+	case p.Has("help"):
+		fmt.Fprintf(os.Stdout, "Usage: %s [options...] %s\n\n%s", table.Program, table.Operands, table.OptionsText())
+	default:
+		return false
+	}
+	return true
+}
+
+// IsInformationRequest reports whether the options request only the version or a help text.
+func IsInformationRequest(p getopt.Parsed) bool {
+	return p.Has("help") || p.Has("usage") || p.Has("version")
+}

@@ -1,0 +1,89 @@
+// Package launcher is the main program of a job's pods. In the head, it runs the batch script, or keeps an interactive
+// allocation open; in the other pods, it runs only the agent.
+//
+//	In:   the job's specification and script (files of the pod), requests of commands in the job
+//	Out:  the script's output, a launchconfig.Report, and the exit code of the container
+//
+// # Invariants
+//
+//   - When the script has ended, the remaining steps and processes of the job are ended before the launcher exits.
+//   - The exit code is the script's, unless the job was requeued or cancelled from inside.
+//
+// # Concurrency
+//
+// The launcher's mutex guards what requests and the end of the job change while the script runs.
+package launcher
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/step/agent"
+	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
+	"github.com/vc-batch/vc/internal/slurm/step/process"
+	"github.com/vc-batch/vc/internal/slurm/step/protocol"
+	"github.com/vc-batch/vc/internal/slurm/step/stepmgr"
+)
+
+// comeTime is how long an interactive allocation waits for its first session.
+const comeTime = 5 * time.Minute
+
+// launcher runs a job's script in the head. In the other pods, it runs only the agent.
+type launcher struct {
+	dirs  jobclient.Directories
+	spec  launchconfig.Spec
+	pod   launchconfig.Pod
+	place launchconfig.Place
+	agent *agent.Agent
+	steps *stepmgr.Manager
+	// roll records which nodes are connected.
+	roll *roll
+	// start is the time from which the job's run time is counted.
+	start time.Time
+
+	mu      sync.Mutex // guards the fields below
+	script  *process.Process
+	asked   *protocol.EndRequest
+	left    int           // exit code of the last interactive session
+	warning *time.Timer   // timer for the signal of --signal; nil without this option
+	errors  io.Writer     // error output of the script, and of messages about the script
+	stop    chan struct{} // closed when the job must end
+}
+
+// scriptEnvironment returns the script's environment: the variables of the container, the submitted variables, and
+// Slurm's variables.
+func (l *launcher) scriptEnvironment(hosts []string) []string {
+	exported, user := l.dirs.ReadExported(), currentUser()
+	exported = slices.DeleteFunc(exported, func(entry string) bool { return strings.HasPrefix(entry, "VC_") }) // these variables identify the pod
+	env := launchconfig.MergeVariables(
+		launchconfig.LoginVariables(&l.spec, user), launchconfig.GPUVariables(&l.spec),
+		launchconfig.MeetingVariables(&l.pod, hosts), launchconfig.MPIVariables(l.dirs.HostfilePath(), filepath.Join(l.dirs.ProgramDirectory(), launchconfig.RshName), os.Getuid() == 0),
+		l.agent.Container, exported, launchconfig.SlurmVariables(&l.spec, &l.pod, hosts, l.start), launchconfig.IdentityVariables(user),
+	)
+	return launchconfig.MergeVariables(env, []string{"PATH=" + l.dirs.ProgramDirectory() + ":" + searchPath(env)})
+}
+
+// defaultPath is the PATH of a container whose image does not set one.
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+func searchPath(env []string) string {
+	if path := launchconfig.VariableValue(env, "PATH"); path != "" {
+		return path
+	}
+	return defaultPath
+}
+
+func (l *launcher) isStopped() bool {
+	select {
+	case <-l.stop:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,71 @@
+package launcher
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+)
+
+// loginVariables returns the environment variables that a script of a login shell (#!/bin/bash -l) needs in order to
+// find srun. Such a shell reads /etc/profile, which resets PATH in most images. Then bash reads the file named by
+// BASH_ENV, and other shells read .profile in HOME. loginVariables writes a file that restores PATH and the previous
+// value of BASH_ENV or HOME. Other scripts need no variables.
+func (l *launcher) loginVariables(program string, env []string) ([]string, error) {
+	text, err := os.ReadFile(program)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(l.dirs.ScriptPath())
+	path := fmt.Sprintf("export PATH=%s:$PATH\n", quoteWord(l.dirs.ProgramDirectory()))
+	switch shell := loginShell(string(text)); {
+	case shell == "":
+		return nil, nil
+	case shell != "bash":
+		own := filepath.Join(dir, "login-home")
+		if err := os.MkdirAll(own, 0o755); err != nil {
+			return nil, err
+		}
+		lines := "unset HOME\n"
+		if home := launchconfig.VariableValue(env, "HOME"); home != "" {
+			lines = fmt.Sprintf("export HOME=%s\n[ ! -r \"$HOME/.profile\" ] || . \"$HOME/.profile\"\n", quoteWord(home))
+		}
+		return []string{"HOME=" + own}, os.WriteFile(filepath.Join(own, ".profile"), []byte(lines+path), 0o644)
+	}
+	before := launchconfig.VariableValue(env, "BASH_ENV")
+	lines := "unset BASH_ENV\n"
+	if before != "" {
+		lines = fmt.Sprintf("export BASH_ENV=%s\n[ ! -r \"$BASH_ENV\" ] || . \"$BASH_ENV\"\n", quoteWord(before))
+	}
+	file := filepath.Join(dir, "login")
+	return []string{"BASH_ENV=" + file}, os.WriteFile(file, []byte(lines+path), 0o644)
+}
+
+// shells lists the supported login shells: bash, and shells that read .profile.
+var shells = []string{"bash", "sh", "dash", "ash", "ksh", "mksh"}
+
+// loginShell returns the name of the login shell in the first line of a script; "" if the line does not request one.
+func loginShell(script string) string {
+	line, _, _ := strings.Cut(script, "\n")
+	line, is := strings.CutPrefix(line, "#!")
+	words := strings.Fields(line)
+	at := slices.IndexFunc(words, func(word string) bool { return slices.Contains(shells, filepath.Base(word)) })
+	if !is || at < 0 || !slices.ContainsFunc(words[at+1:], isLoginOption) {
+		return ""
+	}
+	return filepath.Base(words[at])
+}
+
+// isLoginOption reports whether an option of a shell is --login or contains the letter for it.
+func isLoginOption(word string) bool {
+	if strings.HasPrefix(word, "--") {
+		return word == "--login"
+	}
+	return strings.HasPrefix(word, "-") && strings.Contains(word, "l")
+}
+
+// quoteWord returns a word in single quotes for a shell.
+func quoteWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

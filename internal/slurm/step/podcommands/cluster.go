@@ -1,0 +1,63 @@
+// Package podcommands implements Slurm's commands inside the pods of a job, except srun: scontrol, squeue, scancel,
+// sattach, sbcast and sgather for the job itself, and the commands by which vcctl reaches a pod from outside.
+//
+// The commands get their data from the job's launcher and need no access to the Kubernetes API. If the arguments refer
+// to more than this job, and the pod has a service account with access to the cluster, vcctl runs the command instead.
+package podcommands
+
+import (
+	"context"
+	"os"
+	"syscall"
+
+	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
+	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
+	"github.com/vc-batch/vc/internal/slurm/step/process"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// ClusterCommands lists the commands that need access to the cluster. They are run by vcctl, with the permissions of
+// the pod's service account.
+var ClusterCommands = []string{"sbatch", "sacct", "sinfo", "sprio", "sshare", "scrontab", "sdiag", "strigger"}
+
+// clusterProgram is the name of the program that accesses the cluster.
+const clusterProgram = "vcctl"
+
+// RunClusterCommand replaces this process with the vcctl command of the same name. It returns only if this fails.
+func RunClusterCommand(_ context.Context, name string, args []string) int {
+	client, err := jobclient.New()
+	if err != nil {
+		return cmdutil.ReportError(name, err)
+	}
+	return cmdutil.ReportError(name, becomeClusterCommand(client, name, args))
+}
+
+// becomeClusterCommand replaces this process with a vcctl command.
+func becomeClusterCommand(client *jobclient.Client, name string, args []string) error {
+	if client.Spec.ServiceAccount == "" {
+		return usererror.Errorf("run it where the job was submitted; an administrator can permit it inside jobs with serviceAccount in ConfigMap slurm-profile", "the pods of this job have no permissions in the cluster")
+	}
+	env := os.Environ()
+	program := client.Spec.Program
+	if info, err := os.Stat(program); err != nil || !info.Mode().IsRegular() {
+		if program, err = process.LookPath(clusterProgram, ".", env); err != nil {
+			return usererror.Errorf("add it to the job's image, or to a shared volume in PATH", "%s, which this command needs to access the cluster, is not installed in this pod", clusterProgram)
+		}
+	}
+	if os.Getenv("KUBECONFIG") == "" {
+		// A kubeconfig in the home directory is meant for other machines. An empty kubeconfig makes vcctl use the
+		// service account.
+		env = append(env, "KUBECONFIG="+os.DevNull)
+	}
+	return syscall.Exec(program, append([]string{clusterProgram, "slurm", name}, args...), env)
+}
+
+// becomeIfForeign replaces this process with the vcctl command if the job has access to the cluster and the arguments
+// refer to more than this job. Otherwise, it returns nil, and the caller requests the data from the launcher.
+func becomeIfForeign(name string, args []string, isOwn func(*jobclient.Client) bool) error {
+	client, err := jobclient.New()
+	if err != nil || client.Spec.ServiceAccount == "" || isOwn(client) {
+		return nil
+	}
+	return becomeClusterCommand(client, name, args)
+}

@@ -1,0 +1,109 @@
+package podcommands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
+	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
+	"github.com/vc-batch/vc/internal/slurm/step/protocol"
+	"github.com/vc-batch/vc/internal/slurm/step/signals"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// scancelTable lists the options of scancel that are supported inside a job.
+var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]...]", Options: []getopt.Option{
+	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "send this signal instead of ending the job"},
+	{Long: "batch", Short: 'b', Help: "send the signal only to the script"},
+	{Long: "full", Short: 'f', Help: "send the signal to the script and the steps"},
+	{Long: "quiet", Short: 'Q', Help: "no effect: the job of this script is still running"},
+	{Long: "verbose", Short: 'v', Help: "report each action"},
+	{Long: "version", Short: 'V', Help: "print the version"},
+	{Long: "help", Short: 'h', Help: "print this help"},
+	{Long: "usage", Help: "print a brief list of all options"},
+}}
+
+// RunScancel ends this job, or ends or signals one of its steps.
+func RunScancel(ctx context.Context, args []string) int {
+	if err := becomeIfForeign("scancel", args, isOwnScancel(args)); err != nil {
+		return cmdutil.ReportError("scancel", err)
+	}
+	p, err := scancelTable.ParseArguments(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "scancel: %v\n", err)
+		return 1
+	}
+	if cmdutil.PrintInformation(&scancelTable, p) {
+		return 0
+	}
+	if len(p.Operands) == 0 {
+		return cmdutil.ReportError("scancel", usererror.Errorf("inside a job, only the job itself and its steps can be cancelled: scancel $SLURM_JOB_ID", "No job identification provided"))
+	}
+	client, job, err := jobclient.RequestJob(ctx)
+	if err != nil {
+		return cmdutil.ReportError("scancel", err)
+	}
+	text, signalled := p.LastValue("signal")
+	for _, operand := range p.Operands {
+		id, step, _ := strings.Cut(operand, ".")
+		if !job.Pod.HasID(id) {
+			return cmdutil.ReportError("scancel", foreignJobError(id, &job.Pod))
+		}
+		r := protocol.Request{End: &protocol.EndRequest{Cancel: true}}
+		toPart := step != "" || p.Has("batch") || p.Has("full")
+		if signalled || toPart {
+			if r.Signal, err = newSignalRequest(cmp.Or(text, "TERM"), step, p.Has("batch"), p.Has("full")); err != nil {
+				return cmdutil.ReportError("scancel", err)
+			}
+			r.End = nil
+		}
+		if p.Has("verbose") {
+			fmt.Fprintf(os.Stderr, "scancel: %s job %s\n", actionText(&r, cmp.Or(text, "TERM")), operand)
+		}
+		if err := client.QueryHead(ctx, r, nil); err != nil {
+			return cmdutil.ReportError("scancel", err)
+		}
+	}
+	return 0
+}
+
+// actionText returns the action that scancel -v prints.
+func actionText(r *protocol.Request, signal string) string {
+	if r.Signal != nil {
+		return "Signal " + strings.TrimPrefix(strings.ToUpper(signal), "SIG") + " to"
+	}
+	return "Terminating"
+}
+
+// newSignalRequest returns the request for a signal. By default the signal is sent to all steps.
+func newSignalRequest(text, step string, batch, full bool) (*protocol.SignalRequest, error) {
+	number, err := signals.ParseNumber(text)
+	if err != nil {
+		return nil, usererror.Errorf("specify a signal by name, such as USR1 or SIGTERM, or by number", "Unknown job signal: %s", text)
+	}
+	r := &protocol.SignalRequest{Number: number, Step: -1, Batch: batch || full, Steps: full || !batch}
+	switch step {
+	case "":
+	case "batch":
+		r.Batch, r.Steps = true, false
+	default:
+		if r.Step, err = strconv.Atoi(step); err != nil || r.Step < 0 {
+			return nil, usererror.Errorf("specify a step number after the dot, or batch for the script", "Invalid job id specified: step %q", step)
+		}
+		r.Batch, r.Steps = false, false
+	}
+	return r, nil
+}
+
+// isOwnScancel returns a function that reports whether scancel ends or signals only this job.
+func isOwnScancel(args []string) func(*jobclient.Client) bool {
+	return func(client *jobclient.Client) bool {
+		p, err := scancelTable.ParseArguments(args)
+		return err == nil && (cmdutil.IsInformationRequest(p) || client.AreOwnIDs(p.Operands))
+	}
+}

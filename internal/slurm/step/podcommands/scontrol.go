@@ -1,0 +1,225 @@
+package podcommands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
+	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
+	"github.com/vc-batch/vc/internal/slurm/step/protocol"
+	"github.com/vc-batch/vc/internal/slurm/timeformat"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// scontrolTable lists the options of scontrol that are supported inside a job.
+var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop: false, Options: []getopt.Option{
+	{Long: "oneliner", Short: 'o', Help: "print each object in one line"},
+	{Long: "quiet", Short: 'Q', Help: "no effect: only errors are printed"},
+	{Long: "details", Short: 'd', Help: "no effect: no further details are available"},
+	{Long: "version", Short: 'V', Help: "print the version"},
+	{Long: "help", Short: 'h', Help: "print this help"},
+	{Long: "usage", Help: "print a brief list of all options"},
+}}
+
+// RunScontrol runs the subset of scontrol that scripts need: host lists, the script's own job, and requeue.
+func RunScontrol(ctx context.Context, args []string) int {
+	if err := becomeIfForeign("scontrol", args, isOwnScontrol(args)); err != nil {
+		return cmdutil.ReportError("scontrol", err)
+	}
+	p, err := scontrolTable.ParseArguments(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "scontrol: %v\n", err)
+		return 1
+	}
+	if cmdutil.PrintInformation(&scontrolTable, p) {
+		return 0
+	}
+	if len(p.Operands) == 0 {
+		return cmdutil.ReportError("scontrol", errors.New("a command is missing: use show hostnames, show hostlist, show job or requeue"))
+	}
+	verb, rest := p.Operands[0], p.Operands[1:]
+	switch {
+	case isAbbreviation(verb, "show", 2) && len(rest) > 0:
+		return cmdutil.ReportError("scontrol", runShow(ctx, os.Stdout, rest, p.Has("oneliner")))
+	case isAbbreviation(verb, "requeue", 3):
+		return cmdutil.ReportError("scontrol", requeueJob(ctx, rest))
+	case isAbbreviation(verb, "ping", 2):
+		fmt.Fprintln(os.Stdout, "Slurmctld(primary) is UP")
+		return 0
+	}
+	return cmdutil.ReportError("scontrol", fmt.Errorf("%q is not supported inside a job; run scontrol where the job was submitted", strings.Join(p.Operands, " ")))
+}
+
+// isAbbreviation reports whether text is an abbreviation of word with at least the given number of letters.
+func isAbbreviation(text, word string, least int) bool {
+	return len(text) >= least && strings.HasPrefix(word, strings.ToLower(text))
+}
+
+func runShow(ctx context.Context, out io.Writer, words []string, oneLine bool) error {
+	what, arguments := strings.ToLower(words[0]), words[1:]
+	list := os.Getenv("SLURM_JOB_NODELIST")
+	if len(arguments) > 0 {
+		list = strings.Join(arguments, ",")
+	}
+	switch {
+	case isAbbreviation(what, "hostnames", 5):
+		if list == "" {
+			return usererror.Errorf("specify a list, for example scontrol show hostnames n[1-3]", "SLURM_JOB_NODELIST is not set, and no list of hosts was specified")
+		}
+		hosts, err := hostlist.ExpandList(list)
+		if err != nil {
+			return err
+		}
+		for _, host := range hosts {
+			fmt.Fprintln(out, host)
+		}
+		return nil
+	case what == "hostlist", what == "hostlistsorted":
+		hosts, err := hostlist.ExpandList(list)
+		if err != nil {
+			return err
+		}
+		if what == "hostlistsorted" {
+			hostlist.SortNames(hosts)
+		}
+		fmt.Fprintln(out, hostlist.CompressNames(hosts))
+		return nil
+	case isAbbreviation(what, "jobs", 1):
+		return showJob(ctx, out, arguments, oneLine)
+	}
+	return fmt.Errorf("show %s is not supported inside a job; run scontrol where the job was submitted", words[0])
+}
+
+// showJob prints this job as key=value pairs.
+func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) error {
+	client, job, err := jobclient.RequestJob(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if !job.Pod.HasID(id) {
+			return foreignJobError(id, &job.Pod)
+		}
+	}
+	lines := descriptionLines(job, client, time.Now())
+	if oneLine {
+		fmt.Fprintln(out, strings.Join(lines, " "))
+		return nil
+	}
+	fmt.Fprintln(out, strings.Join(lines, "\n   ")+"\n")
+	return nil
+}
+
+// descriptionLines returns the description of the job, in the order and format that scontrol uses outside a job.
+func descriptionLines(j *protocol.JobAnswer, client *jobclient.Client, now time.Time) []string {
+	s := &j.Spec
+	end, limit := "Unknown", "UNLIMITED"
+	start := time.Unix(j.Start, 0)
+	if s.TimeLimit > 0 {
+		end, limit = start.Add(time.Duration(s.TimeLimit)*time.Second).Format(timeformat.Standard), timeformat.LongDuration(time.Duration(s.TimeLimit)*time.Second)
+	}
+	const none = "(null)"
+	out := cmp.Or(expandPattern(j, client, s.Output), none)
+	title := "JobId=" + j.Pod.SlurmJobID()
+	if j.Pod.ArrayIndex >= 0 {
+		title += fmt.Sprintf(" ArrayJobId=%s ArrayTaskId=%d", j.Pod.JobID, j.Pod.ArrayIndex)
+	}
+	lines := []string{
+		title + " JobName=" + s.JobName,
+		fmt.Sprintf("UserId=%s(%d) GroupId=N/A MCS_label=N/A", s.User, os.Getuid()),
+		fmt.Sprintf("Nice=0 Account=%s QOS=%s", cmp.Or(s.Account, none), cmp.Or(s.QOS, none)),
+		fmt.Sprintf("JobState=RUNNING Reason=None Dependency=%s", none), // a running job has no unmet dependency
+		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=%d Reboot=0 ExitCode=0:0", boolDigit(!s.NoRequeue), j.Pod.Restarts, boolDigit(!s.Interactive)),
+		fmt.Sprintf("RunTime=%s TimeLimit=%s TimeMin=N/A", timeformat.LongDuration(now.Sub(start)), limit),
+		fmt.Sprintf("StartTime=%s EndTime=%s Deadline=N/A", start.Format(timeformat.Standard), end),
+		fmt.Sprintf("Partition=%s AllocNode:Sid=%s:N/A", s.Partition, cmp.Or(s.SubmitHost, "N/A")),
+		"NodeList=" + hostlist.CompressNames(slices.Clone(j.Hosts)),
+		"BatchHost=" + j.Hosts[0],
+		fmt.Sprintf("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d", len(j.Hosts), len(j.Hosts)*s.CPUs, s.DefaultTaskCount(len(j.Hosts)), max(s.CPUsPerTask, 1)),
+		"Command=" + cmp.Or(s.Command, none),
+		"WorkDir=" + cmp.Or(s.WorkDir, "/"),
+		"StdErr=" + cmp.Or(expandPattern(j, client, s.Error), out),
+		"StdIn=" + cmp.Or(expandPattern(j, client, s.Input), "/dev/null"),
+		"StdOut=" + out,
+	}
+	return lines
+}
+
+// boolDigit returns the number that scontrol prints for a boolean.
+func boolDigit(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func foreignJobError(id string, own *launchconfig.Pod) error {
+	return usererror.Errorf("run the same command where the job was submitted to reach all jobs",
+		"job %s is not this job, %s: inside a job, only the job itself can be reached, because its pods have no permissions in the cluster", id, own.SlurmJobID())
+}
+
+func expandPattern(j *protocol.JobAnswer, client *jobclient.Client, pattern string) string {
+	if pattern == "" {
+		return ""
+	}
+	text, err := client.FileNames(j).ExpandPattern(pattern)
+	if err != nil {
+		return pattern
+	}
+	return text
+}
+
+// requeueJob ends the job and requests that it be started again.
+func requeueJob(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return errors.New("a job is missing: use scontrol requeue $SLURM_JOB_ID")
+	}
+	client, job, err := jobclient.RequestJob(ctx)
+	if err != nil {
+		return err
+	}
+	for _, list := range ids {
+		for id := range strings.SplitSeq(list, ",") {
+			if !job.Pod.HasID(id) {
+				return foreignJobError(id, &job.Pod)
+			}
+		}
+	}
+	if job.Spec.NoRequeue {
+		return usererror.Errorf("submit the job with --requeue", "Requested operation is presently disabled for job %s: it was submitted with --no-requeue", job.Pod.SlurmJobID())
+	}
+	return client.QueryHead(ctx, protocol.Request{End: &protocol.EndRequest{Requeue: true}}, nil)
+}
+
+// isOwnScontrol returns a function that reports whether the arguments of scontrol refer only to this job, or need no
+// access to the cluster.
+func isOwnScontrol(args []string) func(*jobclient.Client) bool {
+	return func(client *jobclient.Client) bool {
+		p, err := scontrolTable.ParseArguments(args)
+		if err != nil {
+			return false
+		}
+		words := p.Operands
+		switch {
+		case cmdutil.IsInformationRequest(p), len(words) == 0, isAbbreviation(words[0], "ping", 2):
+			return true
+		case isAbbreviation(words[0], "requeue", 3):
+			return client.AreOwnIDs(words[1:])
+		case !isAbbreviation(words[0], "show", 2) || len(words) < 2:
+			return false
+		case strings.HasPrefix(strings.ToLower(words[1]), "host"):
+			return true
+		}
+		return isAbbreviation(words[1], "jobs", 1) && client.AreOwnIDs(words[2:])
+	}
+}

@@ -1,0 +1,130 @@
+package podcommands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
+	"github.com/vc-batch/vc/internal/slurm/step/filecopy"
+	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
+	"github.com/vc-batch/vc/internal/slurm/step/protocol"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// SgatherTable lists the options of sgather.
+var SgatherTable = *(&getopt.Table{Program: "sgather", Operands: "SOURCE DESTINATION", Options: []getopt.Option{
+	{Long: "jobid", Short: 'j', Arg: getopt.Required, Value: "JOB[.STEP]", Help: "Gather only from the nodes of this step of the job"},
+	{Long: "keep", Short: 'k', Help: "Keep the files on the nodes instead of removing them after the copy"},
+	{Long: "recursive", Short: 'r', Help: "Copy a directory with its contents"},
+}}).WithOptions(copyOptions...)
+
+// RunSgather copies a file from each node of the job to the node on which it is called.
+func RunSgather(ctx context.Context, args []string) int {
+	p, err := SgatherTable.ParseArguments(args)
+	if err != nil {
+		return cmdutil.ReportError("sgather", slurmerror.NewUsageError("sgather", err))
+	}
+	if cmdutil.PrintInformation(&SgatherTable, p) {
+		return 0
+	}
+	return cmdutil.ReportError("sgather", gatherFiles(ctx, p))
+}
+
+func gatherFiles(ctx context.Context, p getopt.Parsed) error {
+	from, to, err := gatherFileNames(p)
+	if err != nil {
+		return err
+	}
+	client, job, err := jobclient.RequestJob(ctx)
+	if err != nil {
+		return err
+	}
+	hosts, err := requestedHosts(job, p)
+	if err != nil {
+		return err
+	}
+	g := &gathering{from: from, tree: p.Has("recursive"), keep: IsSwitchedOn(p, "keep", "SGATHER_KEEP", os.Getenv)}
+	g.storing = filecopy.ReceiveOptions{Replace: IsSwitchedOn(p, "force", "SGATHER_FORCE", os.Getenv), KeepTimes: IsSwitchedOn(p, "preserve", "SGATHER_PRESERVE", os.Getenv)}
+	problems := make([]error, len(hosts))
+	conns := make([]*protocol.Conn, len(hosts))
+	var all sync.WaitGroup
+	for i, host := range hosts {
+		all.Go(func() { conns[i], problems[i] = g.fetchCopy(ctx, client, host, to+"."+host) })
+	}
+	all.Wait()
+	for i, conn := range conns { // only after all files have arrived, because nodes may share a disk
+		if conn != nil {
+			all.Go(func() { problems[i] = confirmComplete(conn) })
+		}
+	}
+	all.Wait()
+	var told []error
+	for i, err := range problems {
+		switch {
+		case err != nil:
+			told = append(told, usererror.Errorf(usererror.FromError(err).Hint, "%s: %v", hosts[i], err))
+		case p.Has("verbose"):
+			fmt.Fprintf(os.Stderr, "sgather: %s.%s\n", to, hosts[i])
+		}
+	}
+	return joinErrors(told)
+}
+
+// gathering holds the options of sgather.
+type gathering struct {
+	from string
+	keep bool
+	// tree permits copying directories.
+	tree    bool
+	storing filecopy.ReceiveOptions
+}
+
+// gatherFileNames returns the absolute names of the source and of the copies. It rejects a directory that would be
+// copied into itself, because the copy would never end, or would be removed together with the source.
+func gatherFileNames(p getopt.Parsed) (from, to string, err error) {
+	if len(p.Operands) != 2 {
+		return "", "", FileNamesError(p.Operands)
+	}
+	for i, name := range []*string{&from, &to} {
+		if p.Operands[i] == "" {
+			return "", "", usererror.Errorf("check for an unset shell variable", "A file name is empty")
+		}
+		if *name, err = filepath.Abs(p.Operands[i]); err != nil {
+			return "", "", err
+		}
+	}
+	isInside := strings.HasPrefix(to, strings.TrimSuffix(from, "/")+"/")
+	if p.Has("recursive") && isInside {
+		return "", "", usererror.Errorf("specify a destination outside the source", "Can't copy `%s` into itself: %s", from, to)
+	}
+	return from, to, nil
+}
+
+// fetchCopy copies the file from a host. The caller must call release on the returned connection.
+func (g *gathering) fetchCopy(ctx context.Context, client *jobclient.Client, host, to string) (*protocol.Conn, error) {
+	conn, err := client.SendRequest(ctx, host, protocol.Request{Fetch: &protocol.FileRequest{Path: g.from, Remove: !g.keep, Tree: g.tree}})
+	if err != nil {
+		return nil, err
+	}
+	if err := filecopy.Receive(conn, g.from, to, g.storing); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// confirmComplete confirms to the agent that the copy is complete. If the source must be removed, it waits until the
+// agent has done so.
+func confirmComplete(conn *protocol.Conn) error {
+	defer conn.Close()
+	if err := conn.SendFrame(protocol.StdinEndFrame, 0, nil); err != nil {
+		return err
+	}
+	return conn.ReceiveAnswer(nil, nil)
+}

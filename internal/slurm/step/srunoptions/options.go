@@ -1,0 +1,330 @@
+// Package srunoptions parses the options that srun has inside a job, and the environment variables that set them.
+package srunoptions
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/step/protocol"
+	"github.com/vc-batch/vc/internal/slurm/step/signals"
+	"github.com/vc-batch/vc/internal/slurm/step/taskio"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// Options holds the options of srun.
+type Options struct {
+	Begin protocol.BeginRequest
+	Name  string // value of -J; "" if it was not specified
+	Input string
+	taskio.OutputOptions
+	Export        string
+	KillOnBadExit bool
+	Wait          time.Duration
+	Limit         time.Duration
+	Signal        *launchconfig.Signal
+	MultiProg     bool
+	JobID         string
+	// Ineffective lists options that were specified but have no effect.
+	Ineffective []string
+	CPUsGiven   bool
+	Quiet       bool
+	Command     []string
+}
+
+// Read parses srun's arguments. Options that are missing may be set by environment variables.
+func Read(p getopt.Parsed, lookup func(string) (string, bool)) (*Options, error) {
+	env := func(name string) string { value, _ := lookup(name); return value }
+	p.Given = append(FromEnvironment(lookup), p.Given...)
+	o := &Options{Command: p.Operands, Input: "all"}
+	o.Begin.Relative = 0
+	r := &optionReader{parsed: p, options: o}
+	r.readSizes(env)
+	r.readStreams()
+	r.readRunSettings()
+	r.collectIneffective(env)
+	if r.err != nil {
+		return nil, r.err
+	}
+	if len(o.Command) == 0 {
+		return nil, usererror.Errorf("specify a command, for example srun -n2 hostname", "No command given to execute.")
+	}
+	if o.Begin.Name == "" {
+		o.Begin.Name = filepath.Base(o.Command[0])
+	}
+	if here, err := os.Getwd(); err == nil && !filepath.IsAbs(o.Dir) {
+		o.Dir = filepath.Join(here, o.Dir)
+	}
+	return o, nil
+}
+
+// optionReader parses options and remembers the first error.
+type optionReader struct {
+	parsed  getopt.Parsed
+	options *Options
+	err     error
+}
+
+func (r *optionReader) setError(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+}
+
+// setErrorWithHint is like setError, but adds a hint for the user.
+func (r *optionReader) setErrorWithHint(hint, format string, args ...any) {
+	if r.err == nil {
+		r.err = usererror.Errorf(hint, format, args...)
+	}
+}
+
+// readCount parses an option whose value is a number that must be at least least. It reports whether the option was
+// specified.
+func (r *optionReader) readCount(name string, to *int, least int) bool {
+	text, given := r.parsed.LastValue(name)
+	if !given {
+		return false
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least {
+		r.setErrorWithHint(fmt.Sprintf("specify a number of at least %d, for example --%s=%d", least, name, max(least, 2)), "Invalid numeric value %q for --%s.", text, name)
+	}
+	*to = n
+	return true
+}
+
+func (r *optionReader) readSizes(env func(string) string) {
+	o := r.options
+	if text, given := r.parsed.LastValue("nodes"); given {
+		least, most, isRange := strings.Cut(text, "-")
+		n, err := strconv.Atoi(least)
+		if isRange && err == nil {
+			n, err = strconv.Atoi(most)
+		}
+		if err != nil || n < 1 {
+			r.setError("Invalid node count %q", text)
+		}
+		o.Begin.Nodes = n
+	}
+	r.readCount("ntasks", &o.Begin.Tasks, 1)
+	r.readCount("ntasks-per-node", &o.Begin.PerNode, 1)
+	r.readCount("relative", &o.Begin.Relative, 0)
+	r.readAccelerators()
+	if o.CPUsGiven = r.readCount("cpus-per-task", &o.Begin.CPUs, 1); !o.CPUsGiven {
+		if n, err := strconv.Atoi(env("SRUN_CPUS_PER_TASK")); err == nil && n > 0 {
+			o.Begin.CPUs, o.CPUsGiven = n, true
+		}
+	}
+	o.Begin.Only, o.Begin.Not = r.readHosts("nodelist"), r.readHosts("exclude")
+	o.Begin.Overlap = r.parsed.Has("overlap") || r.parsed.Has("overcommit")
+	o.Begin.Now = r.parsed.Has("immediate")
+	if n := o.Begin.Nodes; n > 0 && o.Begin.Tasks > 0 && o.Begin.Tasks < n {
+		o.Begin.Nodes = o.Begin.Tasks // Slurm, too, reduces the number of nodes, with a warning
+	}
+}
+
+func (r *optionReader) readHosts(name string) []string {
+	text, given := r.parsed.LastValue(name)
+	if !given {
+		return nil
+	}
+	if strings.Contains(text, "/") {
+		file, err := os.ReadFile(text)
+		if err != nil {
+			r.setError("Invalid --%s: %v", name, err)
+		}
+		text = strings.Join(strings.Fields(string(file)), ",")
+	}
+	hosts, err := hostlist.ExpandList(text)
+	if err != nil {
+		r.setError("Invalid --%s: %v", name, err)
+	}
+	return hosts
+}
+
+func (r *optionReader) readStreams() {
+	o := r.options
+	for name, to := range map[string]*string{"input": &o.Input, "output": &o.Output, "error": &o.Error} {
+		if text, given := r.parsed.LastValue(name); given {
+			*to = text
+		}
+	}
+	if mode, given := r.parsed.LastValue("open-mode"); given {
+		if !slices.Contains([]string{"a", "append", "t", "truncate"}, mode) {
+			r.setError("Invalid --open-mode specification %q: append or truncate", mode)
+		}
+		o.Append = mode[0] == 'a'
+	}
+	o.Label = r.parsed.Has("label")
+	o.Unbuffered = r.parsed.Has("unbuffered")
+	o.PTY = r.parsed.Has("pty")
+	o.Quiet = r.parsed.Has("quiet")
+}
+
+func (r *optionReader) readRunSettings() {
+	o := r.options
+	o.Name, _ = r.parsed.LastValue("job-name")
+	o.Begin.Name = o.Name
+	o.Dir, _ = r.parsed.LastValue("chdir")
+	o.Export, _ = r.parsed.LastValue("export")
+	o.JobID, _ = r.parsed.LastValue("jobid")
+	o.MultiProg = r.parsed.Has("multi-prog")
+	if text, given := r.parsed.LastValue("kill-on-bad-exit"); given {
+		o.KillOnBadExit = text != "0"
+	}
+	var seconds int
+	if r.readCount("wait", &seconds, 0) {
+		o.Wait = time.Duration(seconds) * time.Second
+	}
+	r.readLimits()
+	switch mpi, _ := r.parsed.LastValue("mpi"); mpi {
+	case "", "none":
+	default:
+		r.setErrorWithHint("start MPI programs with mpirun, which finds the job's nodes automatically", "srun cannot start MPI programs here: --mpi=%s is not supported", mpi)
+	}
+	for _, option := range []string{"het-group", "pack-group", "no-allocate"} {
+		if r.parsed.Has(option) {
+			r.setError("--%s is not supported in steps here", option)
+		}
+	}
+}
+
+// collectIneffective collects options that were specified but have no effect.
+func (r *optionReader) collectIneffective(env func(string) string) {
+	job := map[string]string{"partition": env("SLURM_JOB_PARTITION"), "account": env("SLURM_JOB_ACCOUNT")}
+	for _, given := range r.parsed.Given {
+		own, isJob := job[given.Name]
+		switch {
+		case !hasNoEffect(given.Name), slices.Contains(fine[given.Name], given.Value), isJob && own == given.Value:
+		case given.HasValue:
+			r.options.Ineffective = append(r.options.Ineffective, "--"+given.Name+"="+given.Value)
+		default:
+			r.options.Ineffective = append(r.options.Ineffective, "--"+given.Name)
+		}
+	}
+}
+
+func hasNoEffect(name string) bool {
+	return slices.ContainsFunc(Table.Options, func(o getopt.Option) bool { return o.Long == name && o.Group == groupNone })
+}
+
+func (r *optionReader) readLimits() {
+	if text, given := r.parsed.LastValue("time"); given {
+		limit, err := parseLimit(text)
+		if err != nil {
+			r.setError("Invalid --time specification")
+		}
+		r.options.Limit = limit
+	}
+	if text, given := r.parsed.LastValue("signal"); given {
+		signal, err := parseSignal(text)
+		if err != nil {
+			r.setError("Invalid --signal specification")
+		}
+		r.options.Signal = signal
+	}
+}
+
+// parseLimit parses a time in the form minutes, minutes:seconds or hours:minutes:seconds. After a number of days and
+// a dash, the form is hours, hours:minutes or hours:minutes:seconds.
+func parseLimit(text string) (time.Duration, error) {
+	days, clock, hasDays := strings.Cut(text, "-")
+	if !hasDays {
+		days, clock = "0", text
+	}
+	parts := strings.Split(clock, ":")
+	if len(parts) > 3 {
+		return 0, fmt.Errorf("%q is not a time", text)
+	}
+	units := []time.Duration{time.Minute, time.Second}
+	switch {
+	case hasDays:
+		units = []time.Duration{time.Hour, time.Minute, time.Second}
+	case len(parts) == 3:
+		units = []time.Duration{time.Hour, time.Minute, time.Second}
+	}
+	n, err := strconv.Atoi(days)
+	total := time.Duration(n) * 24 * time.Hour
+	for i, part := range parts {
+		if err == nil && i < len(units) {
+			n, err = strconv.Atoi(part)
+			total += time.Duration(n) * units[i]
+		}
+	}
+	if err != nil || total < 0 {
+		return 0, fmt.Errorf("%q is not a time", text)
+	}
+	return total, nil
+}
+
+// parseSignal parses a signal name or number, optionally with @ and the seconds before the limit, such as USR1@30.
+func parseSignal(text string) (*launchconfig.Signal, error) {
+	name, before, timed := strings.Cut(text, "@")
+	s := &launchconfig.Signal{Seconds: 60}
+	var err error
+	if s.Number, err = signals.ParseNumber(name); err != nil {
+		return nil, err
+	}
+	if timed {
+		if s.Seconds, err = strconv.ParseInt(before, 10, 32); err != nil || s.Seconds < 0 {
+			return nil, fmt.Errorf("%q is not a number of seconds", before)
+		}
+	}
+	return s, nil
+}
+
+// readAccelerators parses the options that request accelerators only for the step.
+func (r *optionReader) readAccelerators() {
+	read := func(name string, set func(*protocol.GPURequest, int)) {
+		text, given := r.parsed.LastValue(name)
+		if !given {
+			return
+		}
+		n, ok := countAccelerators(text)
+		if !ok {
+			r.setError("Invalid numeric value %q for --%s.", text, name)
+			return
+		}
+		if r.options.Begin.GPUs == nil {
+			r.options.Begin.GPUs = &protocol.GPURequest{}
+		}
+		set(r.options.Begin.GPUs, n)
+	}
+	read("gpus-per-task", func(g *protocol.GPURequest, n int) { g.PerTask = n })
+	read("gpus-per-node", func(g *protocol.GPURequest, n int) { g.PerNode = n })
+	read("gpus", func(g *protocol.GPURequest, n int) { g.Total = n })
+	text, given := r.parsed.LastValue("gres")
+	if !given || r.err != nil {
+		return
+	}
+	n, others, ok := parseGres(text)
+	switch {
+	case !ok:
+		r.setError("Invalid --gres specification %q", text)
+	case len(others) > 0:
+		r.options.Ineffective = append(r.options.Ineffective, "--gres="+strings.Join(others, ","))
+	}
+	if len(others) == 0 || n > 0 {
+		if r.options.Begin.GPUs == nil {
+			r.options.Begin.GPUs = &protocol.GPURequest{}
+		}
+		r.options.Begin.GPUs.PerNode = n
+	}
+}
+
+// InheritGPUs uses the number of accelerators per task that the job requested, unless the step has its own request.
+func (o *Options) InheritGPUs(spec *launchconfig.Spec) {
+	if o.Begin.GPUs != nil || spec.GPUsPerTask == "" || spec.GPUsOnNode == 0 {
+		return
+	}
+	if n, ok := countAccelerators(spec.GPUsPerTask); ok && n > 0 {
+		o.Begin.GPUs = &protocol.GPURequest{PerTask: n, Inherited: true}
+	}
+}
