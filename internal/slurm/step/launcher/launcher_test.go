@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/step/launcher"
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
-	"github.com/vc-batch/vc/internal/slurm/step/steptest"
+	"github.com/vc-batch/vc/test/steptest"
 )
 
 func TestTheScriptRunsOnceWithItsArgumentsAndItsCode(t *testing.T) {

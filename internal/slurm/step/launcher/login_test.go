@@ -8,7 +8,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/step/launcher"
-	"github.com/vc-batch/vc/internal/slurm/step/steptest"
+	"github.com/vc-batch/vc/test/steptest"
 )
 
 // Site scripts use these variables under `set -u`, and programs such as clear fail without a terminal type.

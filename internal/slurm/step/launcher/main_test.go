@@ -3,7 +3,7 @@ package launcher_test
 import (
 	"testing"
 
-	"github.com/vc-batch/vc/internal/slurm/step/steptest"
+	"github.com/vc-batch/vc/test/steptest"
 )
 
 func TestMain(m *testing.M) { steptest.Main(m) }

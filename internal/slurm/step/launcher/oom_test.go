@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/vc-batch/vc/internal/slurm/step/signals"
-	"github.com/vc-batch/vc/internal/slurm/step/steptest"
+	"github.com/vc-batch/vc/test/steptest"
 )
 
 // Processes that the kernel killed are reported once: by the step in which they were killed or else by the script,

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/vc-batch/vc/internal/slurm/step/steptest"
+	"github.com/vc-batch/vc/test/steptest"
 )
 
 // inCluster gives a job access to the cluster, and a vcctl that prints its own command line.

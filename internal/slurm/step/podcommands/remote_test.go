@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vc-batch/vc/internal/slurm/step/steptest"
+	"github.com/vc-batch/vc/test/steptest"
 )
 
 func TestSignalsFromOutsideReachWhatTheyAreFor(t *testing.T) {

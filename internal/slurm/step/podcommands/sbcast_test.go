@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vc-batch/vc/internal/slurm/step/steptest"
+	"github.com/vc-batch/vc/test/steptest"
 )
 
 func TestSbcastCopiesAFile(t *testing.T) {
