@@ -135,6 +135,14 @@ func IgnoreMissing(err error) error {
 	})
 }
 
+// IgnoreForbidden returns nil if the user has no access, and any other error unchanged.
+func IgnoreForbidden(err error) error {
+	if apierrors.IsForbidden(err) {
+		return nil
+	}
+	return err
+}
+
 // IsMissing reports whether err means that an object does not exist on a cluster that serves its kind.
 func IsMissing(err error) bool { return apierrors.IsNotFound(err) && !IsUnknownKind(err) }
 

@@ -44,6 +44,14 @@ func CountReplicas(job *batchv1alpha1.Job) int32 {
 	return sum
 }
 
+// MinimumPodsOfTask returns the number of pods of a task that must run; by default, all pods.
+func MinimumPodsOfTask(task *batchv1alpha1.TaskSpec) int32 {
+	if task.MinAvailable == nil {
+		return task.Replicas
+	}
+	return *task.MinAvailable
+}
+
 // MinimumPods returns the number of pods that must run together.
 func MinimumPods(job *batchv1alpha1.Job) int32 {
 	if job.Spec.MinAvailable > 0 {
@@ -51,12 +59,7 @@ func MinimumPods(job *batchv1alpha1.Job) int32 {
 	}
 	var sum int32
 	for i := range job.Spec.Tasks {
-		task := &job.Spec.Tasks[i]
-		if task.MinAvailable != nil {
-			sum += *task.MinAvailable
-		} else {
-			sum += task.Replicas
-		}
+		sum += MinimumPodsOfTask(&job.Spec.Tasks[i])
 	}
 	return sum
 }

@@ -29,6 +29,15 @@ func AddRequests(sum corev1.ResourceList, resources corev1.ResourceRequirements)
 	}
 }
 
+// RequestsText returns the total requests of a pod's containers.
+func RequestsText(spec *corev1.PodSpec) string {
+	sum := corev1.ResourceList{}
+	for i := range spec.Containers {
+		AddRequests(sum, spec.Containers[i].Resources)
+	}
+	return ResourceText(sum)
+}
+
 // CountWithNoun returns a number with its noun, for example "1 pod" or "2 pods".
 func CountWithNoun(n int, noun string) string {
 	if n == 1 {

@@ -216,3 +216,21 @@ func AddLogs(server *clitest.Server) {
 
 // UIDOf returns the UID in the metadata of a stored object.
 func UIDOf(meta map[string]any) types.UID { return types.UID(meta["uid"].(string)) }
+
+// AddSimulatedNode adds a simulated node with a pod of the job train, which has no logs.
+func AddSimulatedNode(s *clitest.Server) {
+	train := NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
+	node := NewNode("sim-16")
+	node.Labels = map[string]string{keys.NodeKind: "simulated"}
+	s.SetObjects(node, NewPod(train, 8, "sim-16"))
+}
+
+// NewSweep returns the job sweep, an array of which elements failed.
+func NewSweep(phase batchv1alpha1.JobPhase) *batchv1alpha1.Job {
+	job := NewJob("sweep", "default", phase, time.Hour)
+	job.Annotations = map[string]string{keys.Array: "0-11"}
+	job.Spec.Tasks[0].Replicas = 12
+	job.Status.Array = &batchv1alpha1.ArrayStatus{Succeeded: "0-4,6,8-11", Failed: "5,7", ExitCodes: map[string]string{"1": "7", "7": "5"}}
+	job.Status.Succeeded, job.Status.Failed = 10, 2
+	return job
+}

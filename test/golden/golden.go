@@ -283,3 +283,22 @@ func FieldText(object any, path ...string) string {
 	}
 	return fmt.Sprint(object)
 }
+
+// JobsPath is the path below which the fake API server stores the jobs of the namespace nlp.
+const JobsPath = "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs"
+
+// CheckJobField checks a field of a job in the namespace nlp.
+func CheckJobField(name, want string, path ...string) func(*testing.T, *clitest.Server) {
+	return func(t *testing.T, s *clitest.Server) {
+		t.Helper()
+		for _, object := range s.ObjectsBelow(JobsPath) {
+			if object["metadata"].(map[string]any)["name"] == name {
+				if got := FieldText(object, path...); got != want {
+					t.Errorf("%s of job %s is %q, want %q", strings.Join(path, "."), name, got, want)
+				}
+				return
+			}
+		}
+		t.Errorf("there is no job %s", name)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/root"
 	"github.com/vc-batch/vc/test/clitest"
@@ -83,4 +84,17 @@ func WaitForEnd(t *testing.T, server *clitest.Server, out *Screen, done <-chan i
 		t.Fatalf("the command does not end:\n%s", out)
 		return 0
 	}
+}
+
+// WaitForJob waits until the command has created the job and returns it.
+func WaitForJob(t *testing.T, server *clitest.Server, out *Screen, name string) *batchv1alpha1.Job {
+	t.Helper()
+	out.WaitFor(t, "job.batch.volcano.sh/"+name+" created")
+	job := NewJob(name, "default", batchv1alpha1.Running, 0)
+	for _, object := range server.ObjectsBelow(JobsPath) {
+		if meta := object["metadata"].(map[string]any); meta["name"] == name {
+			job.SetUID(UIDOf(meta))
+		}
+	}
+	return job
 }

@@ -21,7 +21,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/cli/job/show"
 	"github.com/vc-batch/vc/internal/cli/resourcecmd"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/render"
@@ -160,7 +160,7 @@ func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, cron cronJ
 		return nil, err
 	}
 	sheet.AddTable("Jobs", newJobTable(jobs, style, now))
-	sheet.AddTable("Tasks of each job", job.NewTemplateTable(cron.Spec.JobTemplate.Spec.Tasks))
+	sheet.AddTable("Tasks of each job", show.NewTemplateTable(cron.Spec.JobTemplate.Spec.Tasks))
 	if !events {
 		return sheet, nil
 	}

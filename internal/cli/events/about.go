@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/cli/job/lookup"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/usererror"
@@ -168,7 +168,7 @@ func (o *options) addDependents(ctx context.Context, c client.Client, t *topic, 
 		if jobstatus.HasLostPods(object) {
 			t.losers = append(t.losers, object)
 		}
-		group, pods, err := job.ReadRelated(ctx, c, object)
+		group, pods, err := lookup.ReadRelated(ctx, c, object)
 		if group != nil {
 			t.uids = append(t.uids, group.UID)
 		}

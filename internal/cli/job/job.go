@@ -1,16 +1,21 @@
 // Package job implements `vcctl job`. Its commands submit jobs, show their state and why they wait, cancel and
 // restart them, and print the output of their pods.
 //
-//	In:   arguments and files; Jobs, PodGroups, Pods and Events from the API server
-//	Out:  tables and texts; created Jobs, Commands and all other objects in a file
-//
-// Pure functions (facts.go, build.go) compute the output from objects and a time; the rest reads and writes.
+// Each family of commands is a package: run submits, show lists and explains, wait waits, stream connects to pods, and
+// change modifies and deletes. Package lookup reads the jobs that a command line names.
 package job
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/job/change"
+	"github.com/vc-batch/vc/internal/cli/job/run"
+	"github.com/vc-batch/vc/internal/cli/job/show"
+	"github.com/vc-batch/vc/internal/cli/job/stream"
+	"github.com/vc-batch/vc/internal/cli/job/wait"
 )
 
 // New returns `vcctl job` with all its verbs.
@@ -19,9 +24,6 @@ func New(f *cli.Factory) *cobra.Command {
 		Work with jobs (jobs.batch.volcano.sh): sets of pods that are scheduled, run and
 		ended as a unit. In these commands, @latest stands for the newest job in the
 		namespace.`, "jobs", "j", "vj", "vcjob")
-	cmd.AddCommand(
-		newRun(f, runJobs), newRerun(f, rerunJob), newScale(f, scaleJob), newEdit(f, editJob), newList(f, listJobs), newView(f, viewJobs), newExplain(f, explainJobs), newLogs(f, printLogs), newWait(f, waitForJobs), newExec(f, runInPod), newAttach(f, runInPod),
-		newHold(f, issueVerb), newRelease(f, issueVerb), newSuspend(f, issueVerb), newResume(f, issueVerb), newRestart(f, issueVerb), newCancel(f, issueVerb), newDelete(f, deleteJobs),
-	)
+	cmd.AddCommand(slices.Concat(run.Commands(f), show.Commands(f), wait.Commands(f), stream.Commands(f), change.Commands(f))...)
 	return cmd
 }

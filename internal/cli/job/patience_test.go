@@ -5,10 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/test/clitest"
 	"github.com/vc-batch/vc/test/golden"
@@ -73,44 +70,6 @@ func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
 			}
 			if code != tc.code || strings.Count(out.String(), "does not respond") != 1 {
 				t.Errorf("it ends with %d, want %d:\n%s", code, tc.code, out)
-			}
-		})
-	}
-}
-
-// A waiting command prints why the job waits: when the reason is known, and when it changes.
-func TestWhoWaitsForANewJobIsToldTheReason(t *testing.T) {
-	t.Parallel()
-	for _, args := range []string{"job run fresh --image busybox --wait", "job run fresh --image busybox --attach"} {
-		t.Run(args, func(t *testing.T) {
-			t.Parallel()
-			server := clitest.Start(t, golden.ClusterObjects()...)
-			out, stop, _ := golden.Start(t, server, strings.Fields(args)...)
-			defer stop()
-			server.WaitForWatch(t)
-			fresh := golden.NewJob("fresh", "default", batchv1alpha1.Pending, time.Second)
-			fresh.UID = types.UID(golden.FieldText(server.CreatedObjects("Job")[0], "metadata", "uid"))
-			server.SetObjects(fresh, golden.NewGroup(fresh, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
-			out.WaitFor(t, `job "fresh" is waiting: QueueClosed: queue default is closed`)
-		})
-	}
-}
-
-func TestWhoWaitsIsToldTheReason(t *testing.T) {
-	t.Parallel()
-	plain := golden.NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
-	for _, args := range []string{"job wait plain", "job logs plain -f"} {
-		t.Run(args, func(t *testing.T) {
-			t.Parallel()
-			server := clitest.Start(t, golden.ClusterObjects()...)
-			out, stop, _ := golden.Start(t, server, strings.Fields(args)...)
-			out.WaitFor(t, `job "plain" is waiting: NotEnoughResources: `)
-			server.SetObjects(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
-			out.WaitFor(t, `job "plain" is waiting: QueueClosed: queue default is closed`)
-			server.SetObjects(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
-			stop()
-			if n := strings.Count(out.String(), "is waiting:"); n != 2 {
-				t.Errorf("%d reasons are said, want 2:\n%s", n, out)
 			}
 		})
 	}

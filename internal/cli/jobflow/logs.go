@@ -15,21 +15,21 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/cli/job/stream"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
 // logsOptions holds the inputs of `vcctl jobflow logs`.
 type logsOptions struct {
 	f     *cli.Factory
-	print *job.Logs
+	print *stream.Logs
 	name  string
 	// steps holds the names of the steps to print; if empty, all steps are printed.
 	steps []string
 }
 
 func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cobra.Command {
-	o := &logsOptions{f: f, print: job.NewLogs(f)}
+	o := &logsOptions{f: f, print: stream.NewLogs(f)}
 	cmd := &cobra.Command{
 		Use:     "logs NAME [STEP...]",
 		Aliases: []string{"log"},
@@ -141,7 +141,7 @@ func (o *logsOptions) isStepSelected(step string) bool {
 
 // printExisting prints the existing logs of all steps that have begun.
 func (o *logsOptions) printExisting(ctx context.Context, c client.WithWatch, flow jobFlow) error {
-	var parts []job.Part
+	var parts []stream.Part
 	var notes []string
 	for _, step := range newSteps(flow, nil) {
 		if !o.isStepSelected(step.name) {
@@ -171,7 +171,7 @@ func (o *logsOptions) printExisting(ctx context.Context, c client.WithWatch, flo
 }
 
 // readPart reads the job of a step; it returns nil if there is no job.
-func readPart(ctx context.Context, c client.Client, flow jobFlow, step string) (*job.Part, error) {
+func readPart(ctx context.Context, c client.Client, flow jobFlow, step string) (*stream.Part, error) {
 	made := &batchv1alpha1.Job{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: flow.Namespace, Name: flowv1alpha1.JobName(flow, step)}, made)
 	if cli.IsMissing(err) || err == nil && !metav1.IsControlledBy(made, flow) {
@@ -180,12 +180,12 @@ func readPart(ctx context.Context, c client.Client, flow jobFlow, step string) (
 	if err != nil {
 		return nil, err
 	}
-	return &job.Part{Job: made, Label: step}, nil
+	return &stream.Part{Job: made, Label: step}, nil
 }
 
 // followLogs prints the logs of the steps, including steps that begin later, until the flow has ended.
 func (o *logsOptions) followLogs(ctx context.Context, c client.WithWatch, flow jobFlow) error {
-	parts := make(chan job.Part)
+	parts := make(chan stream.Part)
 	followed := make(chan error, 1)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -218,7 +218,7 @@ func (o *logsOptions) haveStepsBegun(flow jobFlow) bool {
 }
 
 // sendNewParts sends the jobs of newly begun steps to the goroutine that prints logs.
-func (o *logsOptions) sendNewParts(ctx context.Context, c client.Client, flow jobFlow, seen map[types.UID]bool, parts chan<- job.Part) error {
+func (o *logsOptions) sendNewParts(ctx context.Context, c client.Client, flow jobFlow, seen map[types.UID]bool, parts chan<- stream.Part) error {
 	for _, name := range allStepNames(flow) {
 		if !o.isStepSelected(name) || stepJobStatus(flow, name) == nil {
 			continue

@@ -15,7 +15,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/cli/job/wait"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/usererror"
 )
@@ -208,7 +208,7 @@ func (w *waiter) announceReasons(ctx context.Context, c client.WithWatch, flows 
 		uids[flow.Namespace][flow.UID] = true
 	}
 	for namespace, ours := range uids {
-		stops = append(stops, job.AnnounceOwned(ctx, w.f, c, namespace, func(made *batchv1alpha1.Job) bool {
+		stops = append(stops, wait.AnnounceOwned(ctx, w.f, c, namespace, func(made *batchv1alpha1.Job) bool {
 			owner := metav1.GetControllerOfNoCopy(made)
 			return owner != nil && ours[owner.UID]
 		}))

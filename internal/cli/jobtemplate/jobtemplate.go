@@ -12,17 +12,18 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/spf13/cobra"
-
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/cli/job/show"
 	"github.com/vc-batch/vc/internal/cli/resourcecmd"
 	"github.com/vc-batch/vc/internal/clusterops"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -86,7 +87,7 @@ func listColumns(f *cli.Factory) []cli.Column[jobTemplate] {
 		{Title: "NAME", Text: func(t jobTemplate) string { return t.Name }},
 		{Title: "QUEUE", Text: func(t jobTemplate) string { return cmp.Or(t.Spec.Queue, keys.DefaultQueue) }},
 		{Title: "TASKS", Text: func(t jobTemplate) string { return fmt.Sprint(len(t.Spec.Tasks)) }},
-		{Title: "PODS", Text: func(t jobTemplate) string { return fmt.Sprint(job.CountReplicas(t.Spec.Tasks)) }},
+		{Title: "PODS", Text: func(t jobTemplate) string { return fmt.Sprint(countPods(t)) }},
 		{Title: "MIN", Text: func(t jobTemplate) string { return fmt.Sprint(minimumPods(t)) }},
 		{Title: "JOBS", Text: func(t jobTemplate) string { return fmt.Sprint(len(t.Status.JobDependsOnList)) }},
 		{Title: "PRIORITY", Wide: true, Text: func(t jobTemplate) string { return cmp.Or(t.Spec.PriorityClassName, "-") }},
@@ -95,9 +96,14 @@ func listColumns(f *cli.Factory) []cli.Column[jobTemplate] {
 	}
 }
 
+// countPods returns the number of pods of each job.
+func countPods(t jobTemplate) int32 {
+	return jobstatus.CountReplicas(&batchv1alpha1.Job{Spec: t.Spec})
+}
+
 // minimumPods returns the minimum number of pods that must start together; by default, all pods.
 func minimumPods(t jobTemplate) int32 {
-	return cmp.Or(t.Spec.MinAvailable, job.CountReplicas(t.Spec.Tasks))
+	return cmp.Or(t.Spec.MinAvailable, countPods(t))
 }
 
 // printCompatTable prints the table in the format of Volcano's vcctl.
@@ -118,7 +124,7 @@ func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, t jobTempl
 	sheet.AddFact("Namespace", t.Namespace)
 	sheet.AddFact("Queue", cmp.Or(t.Spec.Queue, keys.DefaultQueue))
 	sheet.AddFact("Priority", t.Spec.PriorityClassName)
-	sheet.AddFact("Pods", fmt.Sprintf("%d, %d must run together", job.CountReplicas(t.Spec.Tasks), minimumPods(t)))
+	sheet.AddFact("Pods", fmt.Sprintf("%d, %d must run together", countPods(t), minimumPods(t)))
 	jobs := t.Status.JobDependsOnList
 	text := strings.Join(jobs[:min(len(jobs), maxJobs)], ", ")
 	if len(jobs) > maxJobs {
@@ -126,7 +132,7 @@ func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, t jobTempl
 	}
 	sheet.AddFact("Jobs", cmp.Or(text, "none"))
 	sheet.AddFact("Created", resourcecmd.CreatedText(t, f.Now()))
-	sheet.AddTable("Tasks", job.NewTemplateTable(t.Spec.Tasks))
+	sheet.AddTable("Tasks", show.NewTemplateTable(t.Spec.Tasks))
 	if !events {
 		return sheet, nil
 	}

@@ -12,7 +12,6 @@ import (
 
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/usererror"
@@ -67,7 +66,7 @@ type writer struct {
 // writeAnswer writes one answer: the verdict, the explanation, and the numbers.
 func (w *writer) writeAnswer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 	for _, warning := range a.Warnings {
-		defer job.WriteFacts(&w.text, []job.Fact{{Name: "warning", Text: warning}}, w.style, w.width)
+		defer jobstatus.WriteFacts(&w.text, []jobstatus.Fact{{Name: "warning", Text: warning}}, w.style, w.width)
 	}
 	if a.Kind == "Queue" {
 		w.writeQueue(p, a)
@@ -75,18 +74,18 @@ func (w *writer) writeAnswer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer)
 	}
 	fmt.Fprintln(&w.text, w.style.Bold(answerHeadline(p, a)))
 	if e := a.Explanation; e != nil && e.Message != "" && a.Verdict != insightv1alpha1.VerdictStarts {
-		job.WriteSentence(&w.text, e.Message, w.width)
+		jobstatus.WriteSentence(&w.text, e.Message, w.width)
 	} else if isUnexplained(a) {
-		job.WriteSentence(&w.text, strings.TrimPrefix(a.Message, "would wait: "), w.width)
+		jobstatus.WriteSentence(&w.text, strings.TrimPrefix(a.Message, "would wait: "), w.width)
 	}
 	w.writeProblems(a)
-	job.WriteFacts(&w.text, []job.Fact{
+	jobstatus.WriteFacts(&w.text, []jobstatus.Fact{
 		{Name: "pods", Text: podsText(a)},
 		{Name: "nodes", Text: placementsText(a.Placements)},
 	}, w.style, w.width)
 	w.writeVictims(a.Victims, a.VictimCount)
 	if a.Explanation != nil && a.Verdict != insightv1alpha1.VerdictStarts {
-		job.WriteExplanation(&w.text, a.Explanation, w.program, w.style, w.now, w.width)
+		jobstatus.WriteExplanation(&w.text, a.Explanation, w.program, w.style, w.now, w.width)
 	}
 }
 
@@ -143,7 +142,7 @@ func (w *writer) writeProblems(a *insightv1alpha1.Answer) {
 			}
 			break
 		}
-		job.WriteFacts(&w.text, []job.Fact{{Name: "problem", Text: text}}, w.style, w.width)
+		jobstatus.WriteFacts(&w.text, []jobstatus.Fact{{Name: "problem", Text: text}}, w.style, w.width)
 	}
 }
 
@@ -197,10 +196,10 @@ func (w *writer) writeVictims(victims []insightv1alpha1.Victim, all int32) {
 	groups := groupVictims(victims)
 	for i, g := range groups {
 		if i == maxTold {
-			job.WriteFacts(&w.text, []job.Fact{{Name: "evicts", Text: fmt.Sprintf("and pods of %d more (-o yaml shows all)", len(groups)-maxTold)}}, w.style, w.width)
+			jobstatus.WriteFacts(&w.text, []jobstatus.Fact{{Name: "evicts", Text: fmt.Sprintf("and pods of %d more (-o yaml shows all)", len(groups)-maxTold)}}, w.style, w.width)
 			return
 		}
-		job.WriteFacts(&w.text, []job.Fact{{Name: "evicts", Text: g.groupText()}}, w.style, w.width)
+		jobstatus.WriteFacts(&w.text, []jobstatus.Fact{{Name: "evicts", Text: g.groupText()}}, w.style, w.width)
 	}
 }
 
@@ -250,17 +249,17 @@ func (w *writer) writeQueue(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) 
 		return
 	}
 	fmt.Fprintln(&w.text, w.style.Bold(headline))
-	job.WriteSentence(&w.text, a.Message, w.width)
+	jobstatus.WriteSentence(&w.text, a.Message, w.width)
 	for i, s := range p.Status.Starts {
 		if i == maxTold {
-			job.WriteFacts(&w.text, []job.Fact{{Name: "starts", Text: fmt.Sprintf("and %d more (-o yaml shows all)", len(p.Status.Starts)-maxTold)}}, w.style, w.width)
+			jobstatus.WriteFacts(&w.text, []jobstatus.Fact{{Name: "starts", Text: fmt.Sprintf("and %d more (-o yaml shows all)", len(p.Status.Starts)-maxTold)}}, w.style, w.width)
 			break
 		}
 		text := fmt.Sprintf("%s/%s with %s", s.Namespace, s.Name, jobstatus.CountWithNoun(int(s.Pods), "pod"))
 		if s.Queue != "" {
 			text += " in queue " + s.Queue
 		}
-		job.WriteFacts(&w.text, []job.Fact{{Name: "starts", Text: text}}, w.style, w.width)
+		jobstatus.WriteFacts(&w.text, []jobstatus.Fact{{Name: "starts", Text: text}}, w.style, w.width)
 	}
 	w.writeVictims(p.Status.Victims, p.Status.VictimCount)
 }

@@ -19,9 +19,9 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/resourcecmd"
 	"github.com/vc-batch/vc/internal/clusterops"
+	"github.com/vc-batch/vc/internal/jobstatus"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -107,7 +107,7 @@ func listColumns(f *cli.Factory) []cli.Column[*corev1.Pod] {
 		{Title: "PRIORITY", Wide: true, Text: func(p pod) string { return cmp.Or(p.Spec.PriorityClassName, "-") }},
 		{Title: "AGE", Volatile: true, Text: func(p pod) string { return render.FormatAgeSince(f.Now(), p.CreationTimestamp.Time) },
 			Compare: func(a, b pod) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
-		{Title: "REASON", Text: func(p pod) string { return cmp.Or(job.PodReason(p, nil), "-") }},
+		{Title: "REASON", Text: func(p pod) string { return cmp.Or(jobstatus.PodReason(p, nil), "-") }},
 	}
 }
 
@@ -146,7 +146,7 @@ func buildSheet(ctx context.Context, f *cli.Factory, c client.Client, pod *corev
 	sheet.AddFact("Node", cmp.Or(pod.Spec.NodeName, "none yet"))
 	sheet.AddFact("Nominated", pod.Status.NominatedNodeName)
 	sheet.AddFact("IP", pod.Status.PodIP)
-	sheet.AddFact("Requests", job.RequestsText(&pod.Spec))
+	sheet.AddFact("Requests", jobstatus.RequestsText(&pod.Spec))
 	sheet.AddFact("Created", resourcecmd.CreatedText(pod, now))
 	sheet.AddTable("Containers", newContainerTable(pod, style, f))
 	conditions := render.Table{Header: []string{"TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"}, FreeText: true}
@@ -202,7 +202,7 @@ func newContainerTable(pod *corev1.Pod, style render.Style, f *cli.Factory) rend
 
 // addReason adds the reason why the pod does not run, if any, to the end of the sheet.
 func addReason(sheet *cli.Sheet, f *cli.Factory, pod *corev1.Pod, events []corev1.Event) {
-	reason := job.PodReason(pod, events)
+	reason := jobstatus.PodReason(pod, events)
 	if reason == "" {
 		return
 	}
@@ -216,9 +216,9 @@ func addReason(sheet *cli.Sheet, f *cli.Factory, pod *corev1.Pod, events []corev
 		hint = "job logs " + jobNameOf(pod) + " --previous"
 	}
 	sheet.Sections = append(sheet.Sections, cli.Section{Title: title, Write: func(out io.Writer, width int) {
-		job.WriteSentence(out, reason, width)
+		jobstatus.WriteSentence(out, reason, width)
 		if jobNameOf(pod) != "" {
-			job.WriteSentence(out, "More: "+f.CommandText(hint), width)
+			jobstatus.WriteSentence(out, "More: "+f.CommandText(hint), width)
 		}
 	}})
 }

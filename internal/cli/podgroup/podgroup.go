@@ -21,7 +21,6 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/resourcecmd"
 	"github.com/vc-batch/vc/internal/clusterops"
 	"github.com/vc-batch/vc/internal/jobstatus"
@@ -133,7 +132,7 @@ func listColumns(f *cli.Factory) []cli.Column[podGroup] {
 		{Title: "NEEDS", Wide: true, Text: requestText},
 		{Title: "AGE", Volatile: true, Text: func(g podGroup) string { return render.FormatAgeSince(f.Now(), g.CreationTimestamp.Time) },
 			Compare: func(a, b podGroup) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
-		{Title: "REASON", Text: func(g podGroup) string { return cmp.Or(job.GroupReason(g), "-") }},
+		{Title: "REASON", Text: func(g podGroup) string { return cmp.Or(jobstatus.GroupReason(g), "-") }},
 	}
 }
 
@@ -142,7 +141,7 @@ func requestText(g podGroup) string {
 	if g.Spec.MinResources == nil {
 		return "-"
 	}
-	return cmp.Or(job.ResourceText(*g.Spec.MinResources), "-")
+	return cmp.Or(jobstatus.ResourceText(*g.Spec.MinResources), "-")
 }
 
 func controllerOf(g podGroup) *metav1.OwnerReference {
@@ -253,16 +252,16 @@ func newConditionTable(g podGroup, now time.Time) render.Table {
 
 // addReason adds the reason why the gang waits, if any, to the end of the sheet.
 func addReason(sheet *cli.Sheet, f *cli.Factory, g podGroup, style render.Style) {
-	reason := job.GroupReason(g)
+	reason := jobstatus.GroupReason(g)
 	if reason == "" {
 		return
 	}
 	sheet.Sections = append(sheet.Sections, cli.Section{Title: "Why it is waiting", Write: func(out io.Writer, width int) {
-		job.WriteSentence(out, reason, width)
+		jobstatus.WriteSentence(out, reason, width)
 		if e := g.Status.Explanation; e != nil {
-			job.WriteExplanation(out, e, f.Program, style, f.Now(), width)
+			jobstatus.WriteExplanation(out, e, f.Program, style, f.Now(), width)
 			return
 		}
-		job.WriteSentence(out, "The scheduler provided no explanation; this reason comes from the group's conditions.", width)
+		jobstatus.WriteSentence(out, "The scheduler provided no explanation; this reason comes from the group's conditions.", width)
 	}})
 }

@@ -19,7 +19,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/cli/job/show"
 	"github.com/vc-batch/vc/internal/cli/node"
 	"github.com/vc-batch/vc/internal/usererror"
 )
@@ -153,7 +153,7 @@ func printFrame(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	jobs, err := job.NewListTable(ctx, o.f, c, namespace, picture.jobs)
+	jobs, err := show.NewListTable(ctx, o.f, c, namespace, picture.jobs)
 	if err != nil {
 		return err
 	}
