@@ -62,7 +62,7 @@ func newCustomColumns(spec string, noHeaders bool) (*customColumns, error) {
 func readColumnsFile(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", usererror.Errorf(suggestFile(file), "custom-columns-file: file %q: %v", file, errors.Unwrap(err))
+		return "", usererror.Errorf(suggestFile(file, fileUsage), "custom-columns-file: file %q: %v", file, errors.Unwrap(err))
 	}
 	titles, rest, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	names, paths := strings.Fields(titles), strings.Fields(rest)

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -270,6 +272,38 @@ func (s *Selection) RequireSelection(f *Factory, cmd *cobra.Command, missing str
 
 // ParseLabels returns the parsed selector.
 func (s *Selection) ParseLabels() (client.ListOption, error) { return ParseSelector(s.Selector) }
+
+// ReadSelected reads the objects that sel names, with read, or lists the objects that it selects in a namespace. It
+// returns the existing objects together with an error for each name that cannot be read. list is an empty list of the
+// kind.
+func ReadSelected[T client.Object](ctx context.Context, c client.Reader, sel *Selection, namespace string, list client.ObjectList, read func(name string) (T, error)) ([]T, error) {
+	if !sel.SelectsMany() {
+		return ReadEach(sel.Names, read)
+	}
+	if sel.AllNamespaces {
+		namespace = ""
+	}
+	labels, err := sel.ParseLabels()
+	if err != nil {
+		return nil, err
+	}
+	return ListObjects[T](ctx, c, list, client.InNamespace(namespace), labels)
+}
+
+// ReadEach reads an object for each name. It returns the objects that read returned, and its errors, joined.
+func ReadEach[T any](names []string, read func(name string) (T, error)) ([]T, error) {
+	var found []T
+	var problems []error
+	for _, name := range names {
+		object, err := read(name)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		found = append(found, object)
+	}
+	return found, errors.Join(problems...)
+}
 
 // ParseSelector parses a label selector. An empty selector selects everything.
 func ParseSelector(text string) (client.ListOption, error) {

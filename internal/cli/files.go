@@ -90,7 +90,7 @@ func (s *Files) ReadObjects(f *Factory) ([]FileObject, error) {
 			continue
 		}
 		if _, err := os.Stat(name); err != nil && !strings.ContainsAny(name, "*?[") {
-			problems = append(problems, usererror.Errorf(suggestFile(name), "file %q: %v", name, errors.Unwrap(err)))
+			problems = append(problems, usererror.Errorf(suggestFile(name, fileUsage), "file %q: %v", name, errors.Unwrap(err)))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -144,8 +144,12 @@ func fileObjects(infos []*resource.Info, stdin []byte) ([]FileObject, error) {
 	return objects, nil
 }
 
-// suggestFile returns a hint for a file that cannot be read. It suggests a file with a similar name, if there is one.
-func suggestFile(name string) string {
+// fileUsage is the hint of -f.
+const fileUsage = "-f takes a file, a directory, a URL, or - for standard input"
+
+// suggestFile returns a hint for a file that cannot be read. It suggests a file with a similar name; if there is none,
+// it returns the usage of the flag.
+func suggestFile(name, usage string) string {
 	directory, base := filepath.Split(name)
 	entries, err := os.ReadDir(filepath.Clean(directory))
 	if err != nil {
@@ -158,7 +162,7 @@ func suggestFile(name string) string {
 	if near := FindNearest(base, names); near != "" {
 		return fmt.Sprintf("did you mean %q?", directory+near)
 	}
-	return "-f takes a file, a directory, a URL, or - for standard input"
+	return usage
 }
 
 func isURL(name string) bool {

@@ -70,6 +70,42 @@ func ReadNamedObject[T client.Object](ctx context.Context, c client.Client, list
 	return object, list.GetResourceVersion(), nil
 }
 
+// WaitForObject follows an object until isReached returns true for it, for at most --timeout. It returns the last state
+// of the object. noun is both the vcctl noun and the name of the kind in messages; describeState describes the state of
+// an object that was too late.
+func WaitForObject[T client.Object](ctx context.Context, f *Factory, c client.WithWatch, wait *Wait, noun string, newList func() client.ObjectList, object T,
+	isReached func(T) (bool, error), describeState func(T) string) (last T, err error) {
+	limited, cancel := wait.LimitContext(ctx)
+	defer cancel()
+	last = object
+	err = FollowObject(limited, f.RetryingClient(c), newList, client.ObjectKeyFromObject(object), object.GetUID(), func(now T) (bool, error) {
+		last = now
+		return isReached(now)
+	})
+	switch {
+	case errors.Is(err, ErrGone):
+		return last, f.DeletedError(noun, noun, object.GetName())
+	case limited.Err() != nil && ctx.Err() == nil:
+		return last, wait.TimeoutError(noun+" "+object.GetName(), describeState(last))
+	}
+	return last, err
+}
+
+// WaitForDeletion waits until an object no longer exists, for at most --timeout.
+func WaitForDeletion[T client.Object](ctx context.Context, f *Factory, c client.WithWatch, wait *Wait, noun string, newList func() client.ObjectList, object T) error {
+	limited, cancel := wait.LimitContext(ctx)
+	defer cancel()
+	never := func(T) (bool, error) { return false, nil }
+	err := FollowObject(limited, f.RetryingClient(c), newList, client.ObjectKeyFromObject(object), object.GetUID(), never)
+	switch {
+	case errors.Is(err, ErrGone):
+		return nil
+	case limited.Err() != nil && ctx.Err() == nil:
+		return wait.TimeoutError("the deletion of "+noun+" "+object.GetName(), "the object still exists")
+	}
+	return err
+}
+
 // MatchingName returns a list option that selects the object with the given name.
 func MatchingName(name string) client.ListOption {
 	return client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name)}

@@ -54,14 +54,7 @@ func (f *Factory) ReadQueues(ctx context.Context) []*schedulingv1beta1.Queue {
 	if err != nil {
 		return nil
 	}
-	queues := []*schedulingv1beta1.Queue{}
-	page := &schedulingv1beta1.QueueList{}
-	err = ListPages(ctx, c, page, func() error {
-		for i := range page.Items {
-			queues = append(queues, page.Items[i].DeepCopy())
-		}
-		return nil
-	})
+	queues, err := ListObjects[*schedulingv1beta1.Queue](ctx, c, &schedulingv1beta1.QueueList{})
 	if err != nil {
 		return nil
 	}
@@ -131,11 +124,13 @@ func ValidateDelete(around *check.Around, object client.Object) error {
 }
 
 // ValidationError converts validation errors to one error per field, with the server's wording and without hints, which
-// callers add.
+// callers add. The cause of each error is the *field.Error.
 func ValidationError(errs field.ErrorList) error {
 	problems := make([]error, len(errs))
 	for i, one := range errs {
-		problems[i] = usererror.Errorf("", "%s", one.Error())
+		problem := usererror.Errorf("", "%s", one.Error())
+		problem.Err = one
+		problems[i] = problem
 	}
 	return errors.Join(problems...)
 }

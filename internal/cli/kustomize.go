@@ -105,11 +105,7 @@ func suggestKustomization(name string) string {
 	if name == "-" {
 		return "-k takes a directory; -f - reads objects from standard input"
 	}
-	hint := suggestFile(strings.TrimSuffix(name, string(filepath.Separator)))
-	if strings.HasPrefix(hint, "-f takes") {
-		return "-k takes a directory with a kustomization.yaml, or the URL of one"
-	}
-	return hint
+	return suggestFile(strings.TrimSuffix(name, string(filepath.Separator)), "-k takes a directory with a kustomization.yaml, or the URL of one")
 }
 
 // noKustomization matches kustomize's error about a directory without a kustomization.

@@ -277,6 +277,22 @@ func ListPages(ctx context.Context, c client.Reader, list client.ObjectList, vis
 	}
 }
 
+// ListObjects lists objects page by page and returns copies of all of them. It ignores options that are nil.
+func ListObjects[T client.Object](ctx context.Context, c client.Reader, list client.ObjectList, options ...client.ListOption) ([]T, error) {
+	options = slices.DeleteFunc(slices.Clone(options), func(option client.ListOption) bool { return option == nil })
+	found := []T{}
+	err := ListPages(ctx, c, list, func() error {
+		objects, err := ExtractObjects(list)
+		for _, object := range objects {
+			if one, ok := object.DeepCopyObject().(T); ok {
+				found = append(found, one)
+			}
+		}
+		return err
+	}, options...)
+	return found, err
+}
+
 func (l *List[T]) isSelected(item T) bool {
 	if len(l.Names) > 0 && !slices.Contains(l.Names, item.GetName()) {
 		return false

@@ -232,14 +232,7 @@ func (o *options) addSelected(ctx context.Context, c client.Client, t *topic) er
 
 // addJobs adds jobs and, for the first mostJobs of them, the objects that belong to them.
 func (o *options) addJobs(ctx context.Context, c client.Client, t *topic, options ...client.ListOption) error {
-	var jobs []*batchv1alpha1.Job
-	page := &batchv1alpha1.JobList{}
-	err := cli.ListPages(ctx, c, page, func() error {
-		for i := range page.Items {
-			jobs = append(jobs, page.Items[i].DeepCopy())
-		}
-		return nil
-	}, options...)
+	jobs, err := cli.ListObjects[*batchv1alpha1.Job](ctx, c, &batchv1alpha1.JobList{}, options...)
 	if err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ func newFlowSheet(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sh
 	table.SetSpareColumns("RETRIES", "RUNTIME", "JOB")
 	for i, step := range sortAsTree(steps) {
 		table.Rows = append(table.Rows, []string{treeBranches(sortAsTree(steps), i, f.Streams.SupportsUnicode()) + step.name, style.PaintPhase(step.state),
-			step.jobText(), step.runtimeText(now), step.retriesText(), dashIfEmpty(step.dependenciesText())})
+			step.jobText(), step.runtimeText(now), step.retriesText(), cmp.Or(step.dependenciesText(), "-")})
 	}
 	sheet.AddTable("Steps", table)
 	var lines []string
@@ -196,8 +196,6 @@ func newFlowSheet(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sh
 	}
 	return sheet
 }
-
-func dashIfEmpty(text string) string { return cmp.Or(text, "-") }
 
 // elapsedText returns the time from start to end, or to now if end is not set.
 func elapsedText(start, end, now time.Time) string {

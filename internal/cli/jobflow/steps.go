@@ -1,6 +1,7 @@
 package jobflow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -207,7 +208,7 @@ func currentStateText(flow jobFlow) string {
 		}
 		say("waiting:", waiting)
 	}
-	return dashIfEmpty(strings.Join(parts, "; "))
+	return cmp.Or(strings.Join(parts, "; "), "-")
 }
 
 // computeDepth places a step below its deepest dependency and returns its depth.

@@ -107,15 +107,7 @@ func hyperNodeKind() schema.GroupVersionKind {
 }
 
 func readHyperNodes(ctx context.Context, c client.Client) ([]*topologyv1alpha1.HyperNode, error) {
-	var hypers []*topologyv1alpha1.HyperNode
-	page := &topologyv1alpha1.HyperNodeList{}
-	err := cli.ListPages(ctx, c, page, func() error {
-		for i := range page.Items {
-			hypers = append(hypers, page.Items[i].DeepCopy())
-		}
-		return nil
-	})
-	return hypers, err
+	return cli.ListObjects[*topologyv1alpha1.HyperNode](ctx, c, &topologyv1alpha1.HyperNodeList{})
 }
 
 // checkNames returns an error for names that are not hypernodes.

@@ -35,15 +35,7 @@ func ReadPods(ctx context.Context, c client.Reader, name string) (pods []*corev1
 
 // ReadNodes lists all nodes.
 func ReadNodes(ctx context.Context, c client.Reader) ([]*corev1.Node, error) {
-	var nodes []*corev1.Node
-	page := &corev1.NodeList{}
-	err := cli.ListPages(ctx, c, page, func() error {
-		for i := range page.Items {
-			nodes = append(nodes, page.Items[i].DeepCopy())
-		}
-		return nil
-	})
-	return nodes, err
+	return cli.ListObjects[*corev1.Node](ctx, c, &corev1.NodeList{})
 }
 
 // slimPod reduces a pod to the fields that are needed to sum up its resources.

@@ -74,14 +74,7 @@ func (t *targets) readMatching(ctx context.Context, f *cli.Factory, c client.Cli
 	if err != nil {
 		return nil, err
 	}
-	var nodes []*corev1.Node
-	page := &corev1.NodeList{}
-	err = cli.ListPages(ctx, c, page, func() error {
-		for i := range page.Items {
-			nodes = append(nodes, page.Items[i].DeepCopy())
-		}
-		return nil
-	}, labels)
+	nodes, err := cli.ListObjects[*corev1.Node](ctx, c, &corev1.NodeList{}, labels)
 	if err == nil && len(nodes) == 0 {
 		fmt.Fprintf(f.Streams.Err, "No node to %s.\n", t.verb)
 	}

@@ -76,7 +76,7 @@ func (w *writer) writeAnswer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer)
 	if e := a.Explanation; e != nil && e.Message != "" && a.Verdict != insightv1alpha1.VerdictStarts {
 		jobstatus.WriteSentence(&w.text, e.Message, w.width)
 	} else if isUnexplained(a) {
-		jobstatus.WriteSentence(&w.text, strings.TrimPrefix(a.Message, "would wait: "), w.width)
+		jobstatus.WriteSentence(&w.text, unexplainedText(a), w.width)
 	}
 	w.writeProblems(a)
 	jobstatus.WriteFacts(&w.text, []jobstatus.Fact{
@@ -87,6 +87,16 @@ func (w *writer) writeAnswer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer)
 	if a.Explanation != nil && a.Verdict != insightv1alpha1.VerdictStarts {
 		jobstatus.WriteExplanation(&w.text, a.Explanation, w.program, w.style, w.now, w.width)
 	}
+}
+
+// unexplainedText returns why an object without an explanation would not start. The headline already says that it would
+// wait, so the sentence about missing pods does not repeat it.
+func unexplainedText(a *insightv1alpha1.Answer) string {
+	isGroup := a.Kind != "Job" && a.Verdict == insightv1alpha1.VerdictWaits
+	if isGroup && a.Pods < a.MinMember {
+		return fmt.Sprintf("%d pods must start together, but the plan contains only %d", a.MinMember, a.Pods)
+	}
+	return a.Message
 }
 
 // isUnexplained reports whether only the answer's message explains why an object would not start.

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,34 +14,8 @@ import (
 // waitForQueue waits until reached returns true for a queue. state describes the queue's current state in one word.
 func waitForQueue(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue, reached func(*schedulingv1beta1.Queue) bool,
 	state func(*schedulingv1beta1.Queue) string) (*schedulingv1beta1.Queue, error) {
-	limited, cancel := wait.LimitContext(ctx)
-	defer cancel()
-	last := queue
-	err := cli.FollowObject(limited, f.RetryingClient(c), newQueueList, client.ObjectKeyFromObject(queue), queue.UID, func(now *schedulingv1beta1.Queue) (bool, error) {
-		last = now
-		return reached(now), nil
-	})
-	switch {
-	case errors.Is(err, cli.ErrGone):
-		return last, f.DeletedError("queue", "queue", queue.Name)
-	case limited.Err() != nil && ctx.Err() == nil:
-		return last, wait.TimeoutError("queue "+queue.Name, state(last))
-	}
-	return last, err
-}
-
-// waitForDeletion waits until a queue no longer exists.
-func waitForDeletion(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue) error {
-	limited, cancel := wait.LimitContext(ctx)
-	defer cancel()
-	err := cli.FollowObject(limited, f.RetryingClient(c), newQueueList, client.ObjectKeyFromObject(queue), queue.UID, func(*schedulingv1beta1.Queue) (bool, error) { return false, nil })
-	switch {
-	case errors.Is(err, cli.ErrGone):
-		return nil
-	case limited.Err() != nil && ctx.Err() == nil:
-		return wait.TimeoutError("the deletion of queue "+queue.Name, "the object still exists")
-	}
-	return err
+	isReached := func(now *schedulingv1beta1.Queue) (bool, error) { return reached(now), nil }
+	return cli.WaitForObject(ctx, f, c, wait, "queue", newQueueList, queue, isReached, state)
 }
 
 // stateText describes a queue's state for the error about a wait that timed out.

@@ -150,7 +150,7 @@ func (o *deleteOptions) deleteQueue(ctx context.Context, c client.WithWatch, que
 		}
 	}
 	if o.wait.Wait && !o.dryRun.IsDryRun() && !o.target.old {
-		if err := waitForDeletion(ctx, o.f, c, &o.wait, queue); err != nil {
+		if err := cli.WaitForDeletion(ctx, o.f, c, &o.wait, "queue", newQueueList, queue); err != nil {
 			return err
 		}
 	}

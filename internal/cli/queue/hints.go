@@ -1,8 +1,11 @@
 package queue
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/vc-batch/vc/api/check"
 	"github.com/vc-batch/vc/api/keys"
@@ -13,11 +16,17 @@ import (
 
 // addQueueHints adds a hint to each validation error of a queue.
 func addQueueHints(err error, queue *schedulingv1beta1.Queue, around *check.Around) error {
-	return cli.AddHints(err, func(e *usererror.Error) string { return queueHint(e.What, queue, around) })
+	return cli.AddHints(err, func(e *usererror.Error) string {
+		var invalid *field.Error
+		if !errors.As(e, &invalid) {
+			return ""
+		}
+		return queueHint(invalid, queue, around)
+	})
 }
 
-func queueHint(what string, queue *schedulingv1beta1.Queue, around *check.Around) string {
-	switch path, _, _ := strings.Cut(what, ":"); {
+func queueHint(invalid *field.Error, queue *schedulingv1beta1.Queue, around *check.Around) string {
+	switch path := invalid.Field; {
 	case path == "spec.parent":
 		var names []string
 		if around.Queues != nil {
@@ -31,10 +40,15 @@ func queueHint(what string, queue *schedulingv1beta1.Queue, around *check.Around
 		return "vcctl queue tree shows the existing queues"
 	case path == "metadata.name" && queue.Name == keys.DefaultQueue:
 		return "jobs without a queue use it; `vcctl queue close default` rejects them"
-	case path == "metadata.name" && strings.Contains(what, "child queues"):
+	case path == "metadata.name" && hasChildQueues(queue, around):
 		return "delete its child queues as well: vcctl queue delete accepts several names"
 	case strings.HasPrefix(path, "spec.deserved"), strings.HasPrefix(path, "spec.capability"), strings.HasPrefix(path, "spec.guarantee"):
 		return "guarantee <= deserved <= capability must hold in a queue and between it and its parent; vcctl queue tree -o wide shows them"
 	}
 	return ""
+}
+
+// hasChildQueues reports whether the queue is known to have child queues, which must be deleted before it.
+func hasChildQueues(queue *schedulingv1beta1.Queue, around *check.Around) bool {
+	return around.Queues != nil && len(around.Queues.Children(queue.Name)) > 0
 }

@@ -165,7 +165,7 @@ func listColumns(f *cli.Factory) []column {
 	return append([]column{
 		{Title: "NAME", Text: func(q *schedulingv1beta1.Queue) string { return q.Name }},
 		newStateColumn(f),
-		{Title: "PARENT", Text: func(q *schedulingv1beta1.Queue) string { return dashIfEmpty(q.Spec.Parent) }},
+		{Title: "PARENT", Text: func(q *schedulingv1beta1.Queue) string { return cmp.Or(q.Spec.Parent, "-") }},
 		newNumberColumn("WEIGHT", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Weight }),
 		newNumberColumn("RUNNING", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Running }),
 		newNumberColumn("INQUEUE", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Inqueue }),

@@ -127,19 +127,7 @@ func (t *target) listLabelled(ctx context.Context, c client.Client) ([]*scheduli
 	if err != nil {
 		return nil, err
 	}
-	var options []client.ListOption
-	if labels != nil {
-		options = append(options, labels)
-	}
-	var queues []*schedulingv1beta1.Queue
-	page := &schedulingv1beta1.QueueList{}
-	err = cli.ListPages(ctx, c, page, func() error {
-		for i := range page.Items {
-			queues = append(queues, page.Items[i].DeepCopy())
-		}
-		return nil
-	}, options...)
-	return queues, err
+	return cli.ListObjects[*schedulingv1beta1.Queue](ctx, c, &schedulingv1beta1.QueueList{}, labels)
 }
 
 // joinNames joins the names of the queues for use in a sentence.

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,12 +14,5 @@ func amountsText(list corev1.ResourceList) string {
 		parts = append(parts, string(name)+"="+amount.String())
 	}
 	slices.Sort(parts)
-	return dashIfEmpty(strings.Join(parts, ","))
-}
-
-func dashIfEmpty(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
+	return cmp.Or(strings.Join(parts, ","), "-")
 }

@@ -2,7 +2,6 @@ package resourcecmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -21,46 +20,9 @@ func (k *Kind[T]) ReadSelected(ctx context.Context, f *cli.Factory, c client.Cli
 	if k.ClusterScoped {
 		namespace = ""
 	}
-	if !sel.SelectsMany() {
-		var found []T
-		var problems []error
-		for _, name := range sel.Names {
-			object, err := k.readNamed(ctx, f, c, namespace, name, sel.ByOther)
-			if err != nil {
-				problems = append(problems, err)
-				continue
-			}
-			found = append(found, object)
-		}
-		return found, errors.Join(problems...)
-	}
-	if sel.AllNamespaces {
-		namespace = ""
-	}
-	options := []client.ListOption{client.InNamespace(namespace)}
-	labels, err := sel.ParseLabels()
-	if err != nil {
-		return nil, err
-	}
-	if labels != nil {
-		options = append(options, labels)
-	}
-	return k.listAll(ctx, c, options...)
-}
-
-func (k *Kind[T]) listAll(ctx context.Context, c client.Client, options ...client.ListOption) ([]T, error) {
-	var found []T
-	page := k.NewList()
-	err := cli.ListPages(ctx, c, page, func() error {
-		objects, err := cli.ExtractObjects(page)
-		for _, object := range objects {
-			if one, ok := object.DeepCopyObject().(T); ok {
-				found = append(found, one)
-			}
-		}
-		return err
-	}, options...)
-	return found, err
+	return cli.ReadSelected(ctx, c, sel, namespace, k.NewList(), func(name string) (T, error) {
+		return k.readNamed(ctx, f, c, namespace, name, sel.ByOther)
+	})
 }
 
 // readNamed reads one object. If it does not exist, the error suggests a similar name.

@@ -170,23 +170,11 @@ func readFrame(ctx context.Context, c client.Client, namespace string) (*frame, 
 	} else if err != nil {
 		return nil, err
 	}
-	own := &corev1.PodList{}
-	err := cli.ListPages(ctx, c, own, func() error {
-		for i := range own.Items {
-			picture.pods = append(picture.pods, own.Items[i].DeepCopy())
-		}
-		return nil
-	}, client.InNamespace(namespace))
-	if err != nil {
+	var err error
+	if picture.pods, err = cli.ListObjects[*corev1.Pod](ctx, c, &corev1.PodList{}, client.InNamespace(namespace)); err != nil {
 		return nil, err
 	}
-	jobs := &batchv1alpha1.JobList{}
-	err = cli.ListPages(ctx, c, jobs, func() error {
-		for i := range jobs.Items {
-			picture.jobs = append(picture.jobs, jobs.Items[i].DeepCopy())
-		}
-		return nil
-	}, client.InNamespace(namespace))
+	picture.jobs, err = cli.ListObjects[*batchv1alpha1.Job](ctx, c, &batchv1alpha1.JobList{}, client.InNamespace(namespace))
 	return picture, err
 }
 

@@ -8,6 +8,7 @@
 package volcanocli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -148,11 +149,11 @@ func (l *flags) translateSubmission(f *cli.Factory) (line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.namespace = textOrDefault(l.namespace, f.Streams.Env("VOLCANO_DEFAULT_JOB_NAMESPACE"))
+	l.namespace = cmp.Or(l.namespace, f.Streams.Env("VOLCANO_DEFAULT_JOB_NAMESPACE"))
 	args := l.commandLine("job", "run", "--name="+l.name, "--replicas="+numberText(l.replicas), "--min="+numberText(l.min), "--requests="+l.requests)
 	args.addFlag("--limits", l.limits)
-	args.addFlag("--image", textOrDefault(l.image, f.Streams.Env("VOLCANO_DEFAULT_IMAGE")))
-	args.addFlag("--scheduler", textOrDefault(l.scheduler, f.Streams.Env("VOLCANO_SCHEDULER_NAME")))
+	args.addFlag("--image", cmp.Or(l.image, f.Streams.Env("VOLCANO_DEFAULT_IMAGE")))
+	args.addFlag("--scheduler", cmp.Or(l.scheduler, f.Streams.Env("VOLCANO_SCHEDULER_NAME")))
 	if len(words) > 0 {
 		args = append(append(args, "--"), words...)
 	}
@@ -213,13 +214,6 @@ func newJobVerb(program, verb, short, ours, says string) func(*cli.Factory, *fla
 }
 
 func numberText(n int32) string { return strconv.Itoa(int(n)) }
-
-func textOrDefault(text, otherwise string) string {
-	if text != "" {
-		return text
-	}
-	return otherwise
-}
 
 // splitWords splits a command into words like a shell: spaces separate words, and quotes and backslashes protect
 // spaces. It does not expand anything.

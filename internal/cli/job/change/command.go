@@ -161,27 +161,19 @@ func describeNames(jobs []*batchv1alpha1.Job, qualified bool) []string {
 
 // waitForVerb waits until the Command has taken effect on the job.
 func (o *commandOptions) waitForVerb(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
-	limited, cancel := o.wait.LimitContext(ctx)
-	defer cancel()
-	last := jobstatus.PhaseOrPending(job)
 	busy := o.f.Streams.StartBusyLine("waiting for job " + job.Name)
 	defer busy.RemoveLine()
-	err := wait.FollowJob(limited, o.f.RetryingClient(c), client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
-		last = jobstatus.PhaseOrPending(now)
-		busy.SetText("waiting for job %s: %s", job.Name, last)
+	phaseText := func(now *batchv1alpha1.Job) string { return string(jobstatus.PhaseOrPending(now)) }
+	_, err := cli.WaitForObject(ctx, o.f, c, &o.wait, "job", wait.NewJobList, job, func(now *batchv1alpha1.Job) (bool, error) {
+		phase := jobstatus.PhaseOrPending(now)
+		busy.SetText("waiting for job %s: %s", job.Name, phase)
 		if o.verb.HasTakenEffect(job, now) {
 			return true, nil
 		}
-		if jobstatus.IsFinishedPhase(last) {
-			return false, usererror.Errorf(o.f.CommandText("job view "+job.Name), "job %q ended as %s instead of being %s", job.Name, last, o.verb.Done)
+		if jobstatus.IsFinishedPhase(phase) {
+			return false, usererror.Errorf(o.f.CommandText("job view "+job.Name), "job %q ended as %s instead of being %s", job.Name, phase, o.verb.Done)
 		}
 		return false, nil
-	})
-	if errors.Is(err, cli.ErrGone) {
-		return o.f.DeletedError("job", "job", job.Name)
-	}
-	if limited.Err() != nil && ctx.Err() == nil {
-		return o.wait.TimeoutError("job "+job.Name, string(last))
-	}
+	}, phaseText)
 	return err
 }

@@ -149,18 +149,9 @@ func (o *deleteOptions) propagationPolicy() metav1.DeletionPropagation {
 }
 
 func (o *deleteOptions) waitForDeletion(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
-	limited, cancel := o.wait.LimitContext(ctx)
-	defer cancel()
 	busy := o.f.Streams.StartBusyLine("waiting until job " + job.Name + " and its pods are gone")
 	defer busy.RemoveLine()
-	err := wait.FollowJob(limited, o.f.RetryingClient(c), client.ObjectKeyFromObject(job), job.UID, func(*batchv1alpha1.Job) (bool, error) { return false, nil })
-	switch {
-	case errors.Is(err, cli.ErrGone):
-		return nil
-	case limited.Err() != nil && ctx.Err() == nil:
-		return o.wait.TimeoutError("the deletion of job "+job.Name, "the object still exists")
-	}
-	return err
+	return cli.WaitForDeletion(ctx, o.f, c, &o.wait, "job", wait.NewJobList, job)
 }
 
 // deleteFiles deletes all objects in the files.

@@ -7,7 +7,6 @@ package lookup
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -147,44 +146,9 @@ func ReadSelected(ctx context.Context, f *cli.Factory, c client.Client, sel *cli
 	if err != nil {
 		return nil, err
 	}
-	if !sel.SelectsMany() {
-		return readNamed(ctx, f, c, namespace, sel.Names)
-	}
-	if sel.AllNamespaces {
-		namespace = ""
-	}
-	options := []client.ListOption{client.InNamespace(namespace)}
-	labels, err := sel.ParseLabels()
-	if err != nil {
-		return nil, err
-	}
-	if labels != nil {
-		options = append(options, labels)
-	}
-	var jobs []*batchv1alpha1.Job
-	page := &batchv1alpha1.JobList{}
-	err = cli.ListPages(ctx, c, page, func() error {
-		for i := range page.Items {
-			jobs = append(jobs, page.Items[i].DeepCopy())
-		}
-		return nil
-	}, options...)
-	return jobs, err
-}
-
-// readNamed reads jobs by name. It returns the jobs that exist, and the errors.
-func readNamed(ctx context.Context, f *cli.Factory, c client.Client, namespace string, names []string) ([]*batchv1alpha1.Job, error) {
-	var jobs []*batchv1alpha1.Job
-	var problems []error
-	for _, name := range names {
-		job, err := readByName(ctx, f, c, namespace, name)
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		jobs = append(jobs, job)
-	}
-	return jobs, errors.Join(problems...)
+	return cli.ReadSelected(ctx, c, sel, namespace, &batchv1alpha1.JobList{}, func(name string) (*batchv1alpha1.Job, error) {
+		return readByName(ctx, f, c, namespace, name)
+	})
 }
 
 // ReadRelated reads the PodGroup and the pods of a job. The PodGroup is nil if it does not exist. If the user lacks

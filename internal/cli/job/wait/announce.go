@@ -85,7 +85,7 @@ func AnnounceOwned(ctx context.Context, f *cli.Factory, c client.WithWatch, name
 	a.adopts = owned
 	a.work.Go(func() { a.watchGroups(ctx, c, namespace) })
 	a.work.Go(func() {
-		_ = cli.WatchChanges(ctx, c, newJobList, "", nil, func(kind watch.EventType, job *batchv1alpha1.Job) bool {
+		_ = cli.WatchChanges(ctx, c, NewJobList, "", nil, func(kind watch.EventType, job *batchv1alpha1.Job) bool {
 			if kind != watch.Deleted {
 				a.RecordJob(job)
 			}

@@ -12,16 +12,17 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-func newJobList() client.ObjectList { return &batchv1alpha1.JobList{} }
+// NewJobList returns an empty list of jobs.
+func NewJobList() client.ObjectList { return &batchv1alpha1.JobList{} }
 
 // FollowJob calls see with the current job and after every change until see returns true; see cli.FollowObject.
 func FollowJob(ctx context.Context, c client.WithWatch, key types.NamespacedName, uid types.UID, see func(*batchv1alpha1.Job) (bool, error)) error {
-	return cli.FollowObject(ctx, c, newJobList, key, uid, see)
+	return cli.FollowObject(ctx, c, NewJobList, key, uid, see)
 }
 
 // ReadNamed reads a job and the resource version to watch it from; see cli.ReadNamedObject.
 func ReadNamed(ctx context.Context, c client.Client, key types.NamespacedName, uid types.UID) (*batchv1alpha1.Job, string, error) {
-	return cli.ReadNamedObject[*batchv1alpha1.Job](ctx, c, newJobList(), key, uid)
+	return cli.ReadNamedObject[*batchv1alpha1.Job](ctx, c, NewJobList(), key, uid)
 }
 
 // HasFailedElements reports whether the job is an array that completed although elements failed.
