@@ -12,12 +12,12 @@ import (
 // foreignErrors maps the files that search the text of an error to the program that writes the text. These programs
 // have no type for the error.
 var foreignErrors = map[string]string{
-	"internal/cli/errors.go":        "client-go's kubeconfig loader, TLS and admission webhooks",
-	"internal/cli/fieldcheck.go":    "the API server's strict decoding",
-	"internal/cli/files.go":         "kubectl's reader of manifests",
-	"internal/cli/list.go":          "the API server's field selectors",
-	"internal/cli/patient.go":       "net/http, about idle connections",
-	"internal/cli/slurm/sattach.go": "the streams of remotecommand",
+	"internal/cli/errors.go":               "client-go's kubeconfig loader, TLS and admission webhooks",
+	"internal/cli/fieldcheck.go":           "the API server's strict decoding",
+	"internal/cli/files.go":                "kubectl's reader of manifests",
+	"internal/cli/list.go":                 "the API server's field selectors",
+	"internal/cli/patient.go":              "net/http, about idle connections",
+	"internal/cli/slurm/attach/sattach.go": "the streams of remotecommand",
 }
 
 func TestBehaviourDoesNotDependOnTheTextOfAnError(t *testing.T) {

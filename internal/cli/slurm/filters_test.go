@@ -11,15 +11,16 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/test/clitest"
 	"github.com/vc-batch/vc/test/golden"
+	"github.com/vc-batch/vc/test/slurmtest"
 )
 
 // A filter with an unset shell variable is an error. It does not mean all jobs, which a script would then cancel.
 func TestNoFilterIsEmpty(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.ClusterObjects()...)
-	slurmCluster(server)
+	slurmtest.AddJobs(server)
 	tried := 0
-	for _, table := range slurm.Listing {
+	for _, table := range slurm.Listing() {
 		for _, option := range table.Options {
 			if option.Arg != getopt.Required || !slurm.Filters(option.Group) {
 				continue
@@ -42,7 +43,7 @@ func TestNoFilterIsEmpty(t *testing.T) {
 func TestAListOfJobsIsLeftOutOrNotEmpty(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.ClusterObjects()...)
-	slurmCluster(server)
+	slurmtest.AddJobs(server)
 	const hint = " is empty\nPROGRAM: hint: specify a value; check for an unset shell variable\n"
 	for words, problem := range map[string]string{
 		"squeue -h -j": "", "squeue -h -s": "", "sprio -h -j": "", "squeue -h -j 36": "", "squeue -h --jobs= 36": "",
@@ -86,13 +87,13 @@ func TestScancelTakesTheElementsThatSqueueLists(t *testing.T) {
 	} {
 		t.Run(words, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, waitingForNodes()...)
+			server := clitest.Start(t, slurmtest.ArrayWaitingForNodes()...)
 			got := golden.Run{Argv: append([]string{"slurm", "scancel"}, strings.Fields(words)...)}.RunAgainst(t, server)
 			if got.Code != 0 || got.Err != "" {
 				t.Errorf("exit %d, %q", got.Code, got.Err)
 			}
-			commands()(t, server)
-			noted("sweep", keys.ArrayCancelled, want)(t, server)
+			slurmtest.ExpectCommands()(t, server)
+			slurmtest.ExpectAnnotation("sweep", keys.ArrayCancelled, want)(t, server)
 		})
 	}
 }
@@ -100,13 +101,13 @@ func TestScancelTakesTheElementsThatSqueueLists(t *testing.T) {
 // If all remaining elements of an array match, the array is cancelled as a job, so that it ends as one.
 func TestAnArrayAllOfWhichWaitsIsCancelledAsAJob(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t, batch(42, "sweep", "mei", "default", batchv1alpha1.Pending, time.Hour, func(j *batchv1alpha1.Job) {
+	server := clitest.Start(t, slurmtest.NewJob(42, "sweep", "mei", "default", batchv1alpha1.Pending, time.Hour, func(j *batchv1alpha1.Job) {
 		j.Annotations[keys.Array] = "0-9"
 		j.Spec.Tasks[0].Replicas = 10
 	}))
 	if got := (golden.Run{Argv: []string{"slurm", "scancel", "42", "-t", "PD"}}).RunAgainst(t, server); got.Code != 0 || got.Err != "" {
 		t.Errorf("exit %d, %q", got.Code, got.Err)
 	}
-	commands("TerminateJob sweep")(t, server)
-	noted("sweep", keys.ArrayCancelled, "")(t, server)
+	slurmtest.ExpectCommands("TerminateJob sweep")(t, server)
+	slurmtest.ExpectAnnotation("sweep", keys.ArrayCancelled, "")(t, server)
 }

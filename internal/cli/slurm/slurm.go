@@ -1,6 +1,7 @@
-// Package slurm implements Slurm's commands, such as sbatch and squeue, as `vcctl slurm NAME` and as alternative
-// names of the binary. The semantics of the commands are defined by the packages below internal/slurm, which are
-// pure. This package connects them to the cluster and the terminal.
+// Package slurm has the table of Slurm's commands, such as sbatch and squeue. They run as `vcctl slurm NAME` and under
+// alternative names of the binary, whose links `vcctl slurm install` creates. The semantics of the commands are defined by
+// the packages below internal/slurm, which are pure. The packages below this one connect them to the cluster and the
+// terminal: submit, listing, control and attach have the programs; program and clusterdata have what these share.
 //
 //	In:   words by Slurm's rules (internal/slurm/getopt), environment, kubeconfig
 //	Out:  Slurm's words on Streams.Out; `sbatch: error: …` and hints on Streams.Err
@@ -16,10 +17,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/slurm/attach"
+	"github.com/vc-batch/vc/internal/cli/slurm/control"
+	"github.com/vc-batch/vc/internal/cli/slurm/listing"
+	"github.com/vc-batch/vc/internal/cli/slurm/program"
+	"github.com/vc-batch/vc/internal/cli/slurm/submit"
 )
 
+// programs lists Slurm's commands.
+var programs = []program.Program{
+	submit.Sbatch, submit.Srun, submit.Salloc, listing.Squeue, control.Scancel, listing.Sacct, listing.Sinfo, control.Scontrol, listing.Sprio, listing.Sshare,
+	attach.Sattach, attach.Sbcast, attach.Sgather, submit.Scrontab, listing.Sdiag, control.Strigger,
+}
+
 // Programs lists the names of the Slurm commands under which this binary can be run.
-var Programs = []string{"sbatch", "srun", "salloc", "squeue", "scancel", "sacct", "sinfo", "scontrol", "sprio", "sshare", "sattach", "sbcast", "sgather", "scrontab", "sdiag", "strigger"}
+var Programs = programNames()
+
+func programNames() []string {
+	var names []string
+	for _, p := range programs {
+		names = append(names, p.Table.Program)
+	}
+	return names
+}
 
 // IsProgram reports whether a program name is one of Slurm's.
 func IsProgram(program string) bool { return slices.Contains(Programs, program) }
@@ -35,11 +55,10 @@ func New(f *cli.Factory) *cobra.Command {
 
 		Select the cluster before the word slurm, for example 'vcctl --context prod slurm
 		squeue', or with KUBECONFIG and the VCCTL_… variables.`)
-	cmd.AddCommand(
-		newSbatch(f), newSrun(f), newSalloc(f), newSqueue(f), newScancel(f), newSacct(f), newSinfo(f), newScontrol(f), newSprio(f), newSshare(f),
-		newSattach(f), newSbcast(f), newSgather(f), newScrontab(f), newSdiag(f), newStrigger(f),
-	)
-	cmd.AddCommand(newTranslate(f), newInstall(f), newUninstall(f))
+	for _, p := range append(programs, submit.Translate) {
+		cmd.AddCommand(program.NewCommand(f, p))
+	}
+	cmd.AddCommand(newInstall(f), newUninstall(f))
 	return cmd
 }
 

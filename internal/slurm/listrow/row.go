@@ -209,11 +209,14 @@ func podsByElement(pods []*corev1.Pod) map[int32][]*corev1.Pod {
 }
 
 // NumberOrName returns the number of the job, or its name if the cluster does not assign numbers.
-func (s *Source) NumberOrName() string {
-	if id, ok := batchv1alpha1.JobID(s.Job); ok {
+func (s *Source) NumberOrName() string { return NumberOrName(s.Job) }
+
+// NumberOrName returns the number of a job, or its name if it has no number.
+func NumberOrName(job *batchv1alpha1.Job) string {
+	if id, ok := batchv1alpha1.JobID(job); ok {
 		return batchv1alpha1.FormatJobID(id)
 	}
-	return s.Job.Name
+	return job.Name
 }
 
 // IsArray reports whether the row consists of elements of an array.

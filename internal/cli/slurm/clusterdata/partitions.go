@@ -1,0 +1,125 @@
+package clusterdata
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/slurm/program"
+	"github.com/vc-batch/vc/internal/slurm/profile"
+	"github.com/vc-batch/vc/internal/slurm/sinfo"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// ReadPartitions reads nodes, pods and queues. If the user may not read pods, all nodes appear unused.
+func ReadPartitions(ctx context.Context, c *program.Call) ([]*sinfo.Partition, []*sinfo.Node, error) {
+	cl, err := c.Factory.Client()
+	if err != nil {
+		return nil, nil, err
+	}
+	v := &View{Client: cl}
+	if err := v.ReadQueues(ctx); err != nil {
+		return nil, nil, err
+	}
+	var nodes []corev1.Node
+	page := &corev1.NodeList{}
+	err = cli.ListPages(ctx, cl, page, func() error {
+		nodes = append(nodes, page.Items...)
+		page.Items = nil
+		return nil
+	})
+	if apierrors.IsForbidden(err) {
+		c.PrintNoteOnce("you are not allowed to list nodes: partitions are shown without nodes")
+	} else if err != nil {
+		return nil, nil, err
+	}
+	var pods []corev1.Pod
+	podPage := &corev1.PodList{}
+	err = cli.ListPages(ctx, cl, podPage, func() error {
+		pods = append(pods, podPage.Items...)
+		podPage.Items = nil
+		return nil
+	}, client.MatchingFieldsSelector{Selector: unended})
+	if apierrors.IsForbidden(err) {
+		c.PrintNoteOnce("you are not allowed to list pods in all namespaces: nodes in use may be shown as idle")
+	} else if err != nil {
+		return nil, nil, err
+	}
+	var queues []*schedulingv1beta1.Queue
+	for _, q := range v.Queues {
+		queues = append(queues, q)
+	}
+	site, err := ReadSiteProfile(ctx, c, cl)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := sinfo.NodesOf(nodes, pods, site, c.Factory.Now())
+	return sinfo.PartitionsOf(queues, list, site), list, nil
+}
+
+// ReadSiteProfile returns the site's profile. If the profile cannot be read, it prints a note and returns an empty one.
+func ReadSiteProfile(ctx context.Context, c *program.Call, cl client.Client) (*profile.Profile, error) {
+	namespace, err := c.Factory.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	p, _, err := ReadProfile(ctx, cl, namespace)
+	switch {
+	case apierrors.IsForbidden(err):
+		c.PrintNoteOnce("you are not allowed to read ConfigMap %s in namespace %s: the site's profile is not used", profile.Name, namespace)
+	case err != nil:
+		c.PrintNoteOnce("ConfigMap %s is ignored: %s", profile.Name, c.ToSlurmError(err).What)
+	default:
+		return p, nil
+	}
+	return &profile.Profile{}, nil
+}
+
+// SystemNamespace is the namespace of the site's default profile.
+const SystemNamespace = "volcano-system"
+
+// ReadProfile reads the profile of the namespace or, if it does not exist, of the system namespace. If neither
+// exists, it returns an empty profile. hidden is the namespace of a profile that the user may not read.
+func ReadProfile(ctx context.Context, cl client.Client, namespace string) (p *profile.Profile, hidden string, err error) {
+	for _, where := range []string{namespace, SystemNamespace} {
+		found := &corev1.ConfigMap{}
+		err := cl.Get(ctx, client.ObjectKey{Namespace: where, Name: profile.Name}, found)
+		switch {
+		case apierrors.IsNotFound(err):
+			continue
+		case apierrors.IsForbidden(err) && where != namespace:
+			hidden = where
+			continue
+		case err != nil:
+			return nil, "", err
+		}
+		if p, err = profile.ParseProfile([]byte(found.Data[profile.Key])); err != nil {
+			return nil, "", usererror.Errorf("the profile is in namespace "+where, "%v", err)
+		}
+		return p, "", nil
+	}
+	return &profile.Profile{}, hidden, nil
+}
+
+// ListPriorityClasses returns the names of the priority classes, or nil if they cannot be read.
+func ListPriorityClasses(ctx context.Context, cl client.Client) []string {
+	list := &schedulingv1.PriorityClassList{}
+	names := []string{}
+	err := cli.ListPages(ctx, cl, list, func() error {
+		for i := range list.Items {
+			names = append(names, list.Items[i].Name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	slices.Sort(names)
+	return names
+}

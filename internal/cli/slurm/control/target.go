@@ -1,0 +1,152 @@
+package control
+
+import (
+	"slices"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli/slurm/clusterdata"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
+	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// target is a job, or some of its elements, to cancel or signal.
+type target struct {
+	row      *listrow.Row // the row of the whole job
+	elements batchv1alpha1.Indices
+	step     string
+	ref      string // the user's reference
+}
+
+// findTargets returns the targets that are specified on the command line and pass the filters, in the order of the
+// command line. problems contains an error for each specified job that has ended or does not exist.
+func (s *scancel) findTargets() (targets []target, problems []error) {
+	rows := make([]*listrow.Row, len(s.view.Jobs))
+	for i, job := range s.view.Jobs {
+		rows[i] = &listrow.RowsOf(clusterdata.NewSource(s.Call, s.view, withoutArray(job)), false)[0]
+		rows[i].Source.Job = job
+	}
+	if len(s.refs) == 0 {
+		slices.SortStableFunc(rows, listrow.CompareByNumber)
+		for _, row := range rows {
+			t := target{row: row, ref: row.NumberOrName()}
+			if s.isOver(t) {
+				continue
+			}
+			if t, meant := s.applyFilters(t); meant {
+				targets = append(targets, t)
+			}
+		}
+		return targets, nil
+	}
+	for _, ref := range s.refs {
+		found := false
+		for _, row := range rows {
+			elements, named := listrow.MatchReference(ref, row.Job)
+			if !named {
+				continue
+			}
+			found = true
+			t := target{row: row, elements: elements, step: ref.Step, ref: ref.String()}
+			if s.isOver(t) {
+				problems = append(problems, s.killError(t.ref, errOver))
+			} else if t, meant := s.applyFilters(t); meant {
+				targets = addTarget(targets, t)
+			}
+		}
+		if !found {
+			problems = append(problems, usererror.Errorf("squeue and sacct list jobs", "Kill job error on job id %s: Invalid job id specified", ref))
+		}
+	}
+	return targets, problems
+}
+
+// isOfElements reports whether the target consists of elements of an array, and not of a step or of a whole job.
+func (t *target) isOfElements() bool { return t.step == "" && t.elements != nil }
+
+// addTarget adds a target. It merges targets that consist of elements of the same array.
+func addTarget(targets []target, t target) []target {
+	for i := range targets {
+		other := &targets[i]
+		if other.row.Job == t.row.Job && other.isOfElements() && t.isOfElements() {
+			other.elements = other.elements.Union(t.elements)
+			other.ref += "," + t.ref
+			return targets
+		}
+	}
+	return append(targets, t)
+}
+
+// applyFilters applies the filters to a target. For an array, it restricts the target to the elements that match the
+// filters. If all remaining elements of the array match, the target is still the whole array.
+func (s *scancel) applyFilters(t target) (_ target, meant bool) {
+	f := s.filter
+	f.All = f.States == nil
+	likeJob := f // a filter for the properties that elements share with their job
+	likeJob.All, likeJob.Nodes = true, nil
+	_, _, isArray := batchv1alpha1.ElementsOf(t.row.Job)
+	switch {
+	case t.row.State.Code == state.Completing:
+		return t, false
+	case !isArray || f.All && len(f.Nodes) == 0:
+		return t, f.SelectsRow(t.row)
+	case !likeJob.SelectsRow(t.row):
+		return t, false
+	}
+	var wanted, others batchv1alpha1.Indices
+	for _, row := range listrow.RowsOf(clusterdata.NewSource(s.Call, s.view, t.row.Job), true) {
+		switch {
+		case row.State.Code.HasEnded():
+		case f.SelectsRow(&row):
+			wanted = append(wanted, row.Elements...)
+		default:
+			others = append(others, row.Elements...)
+		}
+	}
+	wanted = wanted.Union(nil) // sorts the indices
+	switch {
+	case t.elements != nil:
+		t.elements = wanted.Minus(wanted.Minus(t.elements))
+		return t, len(t.elements) > 0
+	case len(others) > 0:
+		t.elements = wanted
+	}
+	return t, len(wanted) > 0
+}
+
+// withoutArray returns a job without its array annotation, so that it has only one row.
+func withoutArray(job *batchv1alpha1.Job) *batchv1alpha1.Job {
+	if job.Annotations[keys.Array] == "" {
+		return job
+	}
+	whole := *job
+	whole.Annotations = map[string]string{}
+	for key, text := range job.Annotations {
+		if key != keys.Array {
+			whole.Annotations[key] = text
+		}
+	}
+	return &whole
+}
+
+// isOver reports whether no part of a target is left to cancel.
+func (s *scancel) isOver(t target) bool {
+	job := t.row.Job
+	if code := t.row.State.Code; code.HasEnded() || code == state.Completing && len(s.refs) > 0 {
+		return true
+	}
+	if t.elements == nil || job.Status.Array == nil {
+		return false
+	}
+	left := t.elements
+	for _, text := range []string{job.Status.Array.Succeeded, job.Status.Array.Failed, job.Status.Array.Cancelled} {
+		if ended, err := batchv1alpha1.ParseIndices(text); err == nil {
+			left = left.Minus(ended)
+		}
+	}
+	if all, _, ok := batchv1alpha1.ElementsOf(job); ok {
+		left = left.Minus(left.Minus(all))
+	}
+	return left.Count() == 0
+}

@@ -1,0 +1,351 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli/slurm/clusterdata"
+	"github.com/vc-batch/vc/internal/cli/slurm/program"
+	"github.com/vc-batch/vc/internal/jobstatus"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
+	"github.com/vc-batch/vc/internal/slurm/scontrol"
+	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/submission"
+	"github.com/vc-batch/vc/internal/slurm/translate"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// updateEntity changes a job, a node or a partition.
+func updateEntity(ctx context.Context, c *program.Call, given []string) error {
+	list, err := scontrol.ParseUpdate(given)
+	if err != nil {
+		return usererror.Errorf("use scontrol update JobId=42 TimeLimit=2:00:00", "%s", err)
+	}
+	for i, word := range list {
+		rest := slices.Delete(slices.Clone(list), i, i+1)
+		switch {
+		case word.HasName("JobId", "Job"):
+			return updateJobs(ctx, c, program.SplitList(word.Value), rest)
+		case word.HasName("NodeName", "Node"):
+			return updateNodes(ctx, c, word.Value, rest)
+		case word.HasName("PartitionName"):
+			return updatePartition(ctx, c, word.Value, rest)
+		}
+	}
+	return usererror.Errorf("use scontrol update with JobId=42 TimeLimit=2:00:00, NodeName=n1 State=DRAIN, or PartitionName=nlp State=INACTIVE", "No valid entity in update command")
+}
+
+// jobChange is the parsed update of a job.
+type jobChange struct {
+	annotations map[string]any
+	asked       []func(*submission.Options)
+	// limit and partition can be changed only before the job has a PodGroup, except that a running job can get a
+	// shorter limit.
+	limit     *int64
+	partition string
+	// qos is the name of one of the site's QOS or of a priority class.
+	qos string
+	// features holds the required node features. An empty list removes the requirement, and nil leaves it unchanged.
+	features *optionvalue.Features
+}
+
+// changesOnlyLimit reports whether the change sets a time limit but neither a partition nor features.
+func (change *jobChange) changesOnlyLimit() bool {
+	return change.limit != nil && change.partition == "" && change.features == nil
+}
+
+// requiresNoPodGroup reports whether the change requires that the job has no PodGroup yet.
+func (change *jobChange) requiresNoPodGroup() bool {
+	return change.limit != nil || change.partition != "" || change.features != nil
+}
+
+// readJobChange parses the words that describe an update of a job.
+func readJobChange(c *program.Call, list []scontrol.Word) (*jobChange, error) {
+	change := &jobChange{annotations: map[string]any{}}
+	for _, word := range list {
+		switch {
+		case word.HasName("JobName", "Name"):
+			change.annotations[keys.JobTitle] = word.Value
+		case word.HasName("Dependency"):
+			if _, err := batchv1alpha1.ParseDependency(word.Value, ""); err != nil {
+				return nil, usererror.Errorf("use Dependency=afterok:42, or Dependency= to remove the dependency", "Job dependency problem: %s", err)
+			}
+			change.annotations[keys.Dependency] = textOrNil(word.Value)
+		case word.HasName("ArrayTaskThrottle"):
+			if n, err := strconv.Atoi(word.Value); err != nil || n < 0 {
+				return nil, usererror.Errorf("specify how many elements may run at the same time; 0 means no limit", "Invalid ArrayTaskThrottle: %s", word.Value)
+			} else if n == 0 {
+				change.annotations[keys.ArrayLimit] = nil
+				continue
+			}
+			change.annotations[keys.ArrayLimit] = word.Value
+		case word.HasName("StartTime"):
+			t, err := optionvalue.ParseDate(word.Value, c.Factory.Now(), optionvalue.Coming)
+			if err != nil {
+				return nil, usererror.Errorf("use a format such as 2026-11-21T22:18, 22:18, 11/21 or now+2hours", "Invalid StartTime: %s", word.Value)
+			}
+			change.annotations[keys.Begin] = t.UTC().Format(time.RFC3339)
+		case word.HasName("Comment"):
+			change.asked = append(change.asked, func(o *submission.Options) { o.Comment = word.Value })
+		case word.HasName("Account"):
+			change.asked = append(change.asked, func(o *submission.Options) { o.Account = word.Value })
+		case word.HasName("WCKey"):
+			change.asked = append(change.asked, func(o *submission.Options) { o.WCKey = word.Value })
+		case word.HasName("TimeLimit"):
+			minutes, err := optionvalue.ParseTime(word.Value)
+			if err != nil {
+				return nil, usererror.Errorf("use minutes, or a format such as 2:00:00 or 1-12", "Invalid TimeLimit: %s", word.Value)
+			}
+			change.limit = new(max(0, int64(minutes)) * 60) // 0: no limit
+		case word.HasName("Partition"):
+			change.partition = word.Value
+			change.asked = append(change.asked, func(o *submission.Options) { o.Partition = word.Value })
+		case word.HasName("QOS"):
+			change.qos = word.Value
+			change.asked = append(change.asked, func(o *submission.Options) { o.QOS = word.Value })
+		case word.HasName("Features"):
+			features := optionvalue.Features{}
+			if word.Value != "" {
+				var err error
+				if features, err = optionvalue.ParseFeatures(word.Value); err != nil {
+					return nil, usererror.Errorf(strings.TrimPrefix(err.Error(), "invalid value: "), "Invalid Features: %s", word.Value)
+				}
+			}
+			change.features = &features
+			change.asked = append(change.asked, func(o *submission.Options) { o.Features = features.String() })
+		case word.HasName("Priority", "Nice"):
+			return nil, usererror.Errorf("priority classes (--qos) and shares determine the order of jobs; use hold and release to delay a job", "%s cannot be set", word.Name)
+		default:
+			return nil, usererror.Errorf("these fields of a job can be changed: TimeLimit, Partition, Features, QOS, JobName, Comment, Account, WCKey, Dependency, StartTime, ArrayTaskThrottle", "Update of this parameter is not supported: %s", word.Name)
+		}
+	}
+	return change, nil
+}
+
+func textOrNil(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+func updateJobs(ctx context.Context, c *program.Call, named []string, list []scontrol.Word) error {
+	change, err := readJobChange(c, list)
+	if err != nil {
+		return err
+	}
+	jobs, err := clusterdata.ReadNamedJobs(ctx, c, named, true)
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if err := changeJob(ctx, c, job, change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeJob applies a change to a job. It changes limit, partition and features only if the job has no PodGroup yet,
+// such as a held job. The exception is a shorter limit for a running job.
+func changeJob(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, change *jobChange) error {
+	id := listrow.NumberOrName(job)
+	cl, err := c.Factory.Client()
+	if err != nil {
+		return err
+	}
+	if jobstatus.IsFinishedPhase(jobstatus.PhaseOrPending(job)) {
+		return usererror.Errorf("submit the job again: scontrol update cannot change jobs that have ended", "Job has already finished for job %s", id)
+	}
+	patch := map[string]any{}
+	sets := change.asked
+	isShortened := change.changesOnlyLimit() && jobstatus.PhaseOrPending(job) == batchv1alpha1.Running
+	switch {
+	case isShortened:
+		if err := checkShorterLimit(job, *change.limit); err != nil {
+			return err
+		}
+		sets = append(slices.Clone(sets), recordLimit(job, *change.limit))
+		if canLimitTemplates(job) {
+			patch["spec"] = shorterSpecChanges(job, *change.limit)
+		}
+	case change.requiresNoPodGroup():
+		if !batchv1alpha1.AtGate(job) {
+			return usererror.Errorf("run scontrol hold "+id+" before the update and scontrol release "+id+" after it", "TimeLimit, Partition and Features of a pending job can be changed only while it is held, and job %s is not held", id)
+		}
+		spec, err := specChanges(ctx, c, job, change)
+		if err != nil {
+			return err
+		}
+		patch["spec"] = spec
+	}
+	if change.qos != "" {
+		if err := changeQOS(ctx, c, job, change, patch); err != nil {
+			return err
+		}
+	}
+	annotations := change.annotations
+	if len(sets) > 0 {
+		o := submission.OptionsOf(job)
+		for _, set := range sets {
+			set(&o)
+		}
+		changed := &batchv1alpha1.Job{}
+		submission.StoreOptions(changed, o)
+		annotations[keys.Slurm] = changed.Annotations[keys.Slurm]
+	}
+	patch["metadata"] = map[string]any{"uid": job.UID, "resourceVersion": job.ResourceVersion, "annotations": annotations}
+	text, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+	if err := cl.Patch(ctx, target, client.RawPatch(types.MergePatchType, text)); err != nil || change.limit == nil {
+		return err
+	}
+	if isShortened {
+		if err := shortenPods(ctx, c, job, *change.limit); err != nil || !canLimitTemplates(job) {
+			return err
+		}
+	}
+	return storeLauncherLimit(ctx, c, job, *change.limit)
+}
+
+// storeLauncherLimit stores a limit, in seconds, where the launcher in the pod reads it. The launcher sends the signal
+// of
+// --signal before the limit is reached, and reports a time-out. Jobs that sbatch did not create have no launcher.
+func storeLauncherLimit(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, limit int64) error {
+	cl, err := c.Factory.Client()
+	if err != nil {
+		return err
+	}
+	kept := &corev1.ConfigMap{}
+	if err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if kept.Data[launchconfig.SpecKey] == "" {
+		return nil
+	}
+	var spec map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(kept.Data[launchconfig.SpecKey]), &spec); err != nil {
+		return fmt.Errorf("ConfigMap %s/%s: %s: %w", kept.Namespace, kept.Name, launchconfig.SpecKey, err)
+	}
+	spec["timeLimit"] = json.RawMessage(strconv.FormatInt(limit, 10))
+	text, err := json.MarshalIndent(spec, "", "  ")
+	if err != nil {
+		return err
+	}
+	patch, err := json.Marshal(map[string]any{"data": map[string]string{launchconfig.SpecKey: string(text)}})
+	if err != nil {
+		return err
+	}
+	return cl.Patch(ctx, kept, client.RawPatch(types.MergePatchType, patch))
+}
+
+// specChanges returns the changes of the job spec for a new limit, partition or features.
+func specChanges(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, change *jobChange) (map[string]any, error) {
+	spec := map[string]any{}
+	if change.partition != "" {
+		p, err := findPartition(ctx, c, change.partition)
+		if err != nil {
+			return nil, err
+		}
+		spec["queue"] = p.Queue.Name
+	}
+	if change.limit != nil || change.partition != "" {
+		if err := checkPartitionLimit(ctx, c, job, change); err != nil {
+			return nil, err
+		}
+	}
+	if change.limit != nil {
+		maps.Copy(spec, limitSpecChanges(job, *change.limit))
+	}
+	if change.features == nil {
+		return spec, nil
+	}
+	tasks, ok := spec["tasks"].([]batchv1alpha1.TaskSpec)
+	if !ok {
+		tasks = job.DeepCopy().Spec.Tasks
+	}
+	spec["tasks"] = tasks
+	return spec, changeFeatures(ctx, c, job, tasks, *change.features)
+}
+
+// changeFeatures changes the node features that the tasks of a job require.
+func changeFeatures(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, tasks []batchv1alpha1.TaskSpec, features optionvalue.Features) error {
+	cl, err := c.Factory.Client()
+	if err != nil {
+		return err
+	}
+	site, err := clusterdata.ReadSiteProfile(ctx, c, cl)
+	if err != nil {
+		return err
+	}
+	var old optionvalue.Features
+	if text := submission.OptionsOf(job).Features; text != "" {
+		if old, err = optionvalue.ParseFeatures(text); err != nil {
+			return err
+		}
+	}
+	for i := range tasks {
+		if err := translate.ChangeFeatures(&tasks[i].Template.Spec, site, old, features); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limitSpecChanges returns the changes of the job spec for a time limit in seconds. 0 means no limit.
+func limitSpecChanges(job *batchv1alpha1.Job, limit int64) map[string]any {
+	tasks := make([]batchv1alpha1.TaskSpec, len(job.Spec.Tasks))
+	for i := range tasks {
+		tasks[i] = *job.Spec.Tasks[i].DeepCopy()
+		tasks[i].Template.Spec.ActiveDeadlineSeconds = nil
+		if limit > 0 {
+			tasks[i].Template.Spec.ActiveDeadlineSeconds = &limit
+		}
+	}
+	spec := map[string]any{"tasks": tasks, "runningEstimate": nil}
+	if limit > 0 {
+		spec["runningEstimate"] = (time.Duration(limit) * time.Second).String()
+	}
+	return spec
+}
+
+// checkPartitionLimit returns an error if the job's time limit would exceed the limit of its partition. sbatch has the
+// same check.
+func checkPartitionLimit(ctx context.Context, c *program.Call, job *batchv1alpha1.Job, change *jobChange) error {
+	cl, err := c.Factory.Client()
+	if err != nil {
+		return err
+	}
+	site, err := clusterdata.ReadSiteProfile(ctx, c, cl)
+	if err != nil {
+		return err
+	}
+	most := site.MaximumTime(cmp.Or(change.partition, submission.OptionsOf(job).Partition))
+	limit := optionvalue.Minutes((int64(state.TimeLimit(job)/time.Second) + 59) / 60)
+	if change.limit != nil {
+		limit = optionvalue.Minutes(*change.limit / 60)
+	}
+	if most > 0 && (limit <= 0 || limit > most) {
+		return usererror.Errorf("the maximum is "+most.String(), "Requested time limit is invalid (missing or exceeds some limit) for job %s", listrow.NumberOrName(job))
+	}
+	return nil
+}

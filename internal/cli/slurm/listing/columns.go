@@ -1,0 +1,34 @@
+package listing
+
+import (
+	"fmt"
+
+	"github.com/vc-batch/vc/internal/cli/slurm/program"
+	"github.com/vc-batch/vc/internal/printable"
+	"github.com/vc-batch/vc/internal/slurm/tableformat"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// wordWidth is the default width of a column of -O.
+const wordWidth = 20
+
+// selectedColumns returns the columns that -O selects with words or, if words is empty, the columns that -o selects
+// with letters. Like Slurm, it prints a message about unknown columns to stderr and returns the others. invalid is the
+// first part of that message.
+func selectedColumns[T any](c *program.Call, letters, words string, fields []tableformat.Field[T], invalid string) (tableformat.Columns[T], error) {
+	var columns tableformat.Columns[T]
+	var unknown []string
+	var err error
+	if words != "" {
+		columns, unknown, err = tableformat.ParseWords(words, fields, wordWidth)
+	} else {
+		columns, unknown, err = tableformat.ParseLetters(letters, fields)
+	}
+	if err != nil {
+		return nil, usererror.Errorf("use a smaller width, for example %.18i or JobID:18", "%s: %s", invalid, err)
+	}
+	for _, name := range unknown {
+		fmt.Fprintf(c.Factory.Streams.Err, "%s: error: %s: %s\n", c.Table.Program, invalid, printable.EscapeLine(name))
+	}
+	return columns, nil
+}

@@ -1,0 +1,220 @@
+// Package program runs one invocation of a Slurm command. It has everything that is the same for all commands: how
+// options are parsed, how errors and notes are printed, and how a command is repeated for several clusters.
+//
+//	In:   the words of a command line by Slurm's rules, environment, kubeconfig
+//	Out:  a cobra command for each Program; a Call for its Run
+//
+// # Concurrency
+//
+//   - InClustersParallel runs a copy of the Call for each cluster. The copies share only what does not change.
+package program
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/build"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/printable"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/launchconfig"
+	"github.com/vc-batch/vc/internal/slurm/listrow"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
+	"github.com/vc-batch/vc/internal/usererror"
+)
+
+// Program describes one of Slurm's commands.
+type Program struct {
+	// Name defaults to the name of the table's program.
+	Name                 string
+	Table                *getopt.Table
+	Short, Long, Example string
+	Run                  func(context.Context, *Call) error
+}
+
+// Call is one invocation of a program.
+type Call struct {
+	Factory *cli.Factory
+	Table   *getopt.Table
+	Parsed  getopt.Parsed
+	// Words holds all arguments after the program's name.
+	Words []string
+	// said holds the notes that have been printed, so that -i does not repeat them.
+	said map[string]bool
+	// quiet suppresses notes and warnings.
+	quiet bool
+}
+
+// SlurmVersion is the version of the Slurm manual that these commands follow. Programs expect it after the word
+// "slurm".
+const SlurmVersion = "26.11.0"
+
+// commonOptions returns the options that all programs share, including those that select the cluster. It omits the
+// letters that the program uses for other options.
+func commonOptions(t *getopt.Table) []getopt.Option {
+	var all []getopt.Option
+	add := func(o getopt.Option) {
+		taken := slices.ContainsFunc(t.Options, func(other getopt.Option) bool { return other.Short == o.Short })
+		if taken {
+			o.Short = 0
+		}
+		if !t.HasOption(o.Long) {
+			all = append(all, o)
+		}
+	}
+	const help, where = "Help", "Cluster (not Slurm options)"
+	add(getopt.Option{Long: "help", Short: 'h', Help: "Print this help", Group: help})
+	add(getopt.Option{Long: "usage", Help: "Print a brief list of all options", Group: help})
+	add(getopt.Option{Long: "version", Short: 'V', Help: "Print the version", Group: help})
+	add(getopt.Option{Long: "kubeconfig", Arg: getopt.Required, Value: "FILE", Exact: true, Help: "Kubeconfig to use", Group: where})
+	add(getopt.Option{Long: "context", Arg: getopt.Required, Value: "NAME", Exact: true, Help: "Context of the kubeconfig", Group: where})
+	add(getopt.Option{Long: "namespace", Arg: getopt.Required, Value: "NAME", Exact: true, Help: "Namespace to work in", Group: where})
+	return all
+}
+
+// NewCommand creates the cobra command of a program.
+func NewCommand(f *cli.Factory, p Program) *cobra.Command {
+	table := p.Table.WithOptions(commonOptions(p.Table)...)
+	cmd := &cobra.Command{
+		Use:                strings.TrimSpace(cmp.Or(p.Name, table.Program) + " [OPTIONS] " + table.Operands),
+		Short:              p.Short,
+		Long:               cli.FormatHelp(p.Long) + "\n\n" + strings.TrimRight(table.OptionsText(), "\n"),
+		Example:            f.FormatExamples(p.Example),
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			c := &Call{Factory: f, Table: table, Words: words, said: map[string]bool{}}
+			return c.PrintError(c.parseAndRun(cmd, p.Run))
+		},
+	}
+	cmd.DisableFlagsInUseLine = true
+	cmd.InitDefaultHelpFlag()
+	cmd.Flags().Lookup("help").Hidden = true
+	return cmd
+}
+
+// parseAndRun parses the words and runs the program, or prints the help if the words request it.
+func (c *Call) parseAndRun(cmd *cobra.Command, run func(context.Context, *Call) error) error {
+	var err error
+	if c.Parsed, err = c.Table.ParseArguments(c.Words); err != nil {
+		return slurmerror.NewUsageError(c.Table.Program, err)
+	}
+	out := c.Factory.Streams.Out
+	switch {
+	case c.Parsed.Has("help"):
+		return cmd.Help()
+	case c.Parsed.Has("usage"):
+		_, err = io.WriteString(out, c.Table.UsageText())
+		return err
+	case c.Parsed.Has("version"):
+		_, err = fmt.Fprintf(out, "slurm %s (vc %s)\n", SlurmVersion, build.Version)
+		return err
+	}
+	c.quiet = c.Table.Program == "scontrol" && c.Parsed.Has("quiet") // scancel's --quiet suppresses only some errors
+	c.reportIneffective()
+	c.applyConnection()
+	return run(cmd.Context(), c)
+}
+
+// applyConnection passes the options that select the cluster to the factory.
+func (c *Call) applyConnection() {
+	config := c.Factory.Config
+	for name, field := range map[string]*string{"kubeconfig": config.KubeConfig, "context": config.Context, "namespace": config.Namespace} {
+		if value, given := c.Parsed.LastValue(name); given {
+			*field = value
+		}
+	}
+}
+
+// PrintError prints an error in Slurm's format and returns its exit code as the error.
+func (c *Call) PrintError(err error) error {
+	var status cli.ExitStatus
+	if err == nil || errors.As(err, &status) && !usererror.IsJoined(err) {
+		return err
+	}
+	code := 0
+	for _, one := range usererror.Flatten(err) {
+		if errors.As(one, &status) {
+			code = max(code, int(status))
+			continue
+		}
+		f := c.ToSlurmError(one)
+		fmt.Fprint(c.Factory.Streams.Err, printable.EscapeText(slurmerror.FormatText(c.Table.Program, f)))
+		code = max(code, f.Code)
+	}
+	return cli.ExitStatus(max(code, 1))
+}
+
+// ToSlurmError converts an error to the error that the program prints.
+func (c *Call) ToSlurmError(err error) *usererror.Error {
+	human := *cli.HumanizeError(err, c.Factory.DescribeConnection())
+	human.Hint = AdaptHint(human.Hint)
+	return &human
+}
+
+// reportIneffective reports, with -v, the specified options that have no effect. By default, it prints nothing, because
+// other programs parse the output of these commands and expect only what Slurm prints.
+func (c *Call) reportIneffective() {
+	if !c.Parsed.Has("verbose") {
+		return
+	}
+	for _, o := range c.Table.Options {
+		if o.NoEffect && o.Long != "verbose" && c.Parsed.Has(o.Long) {
+			c.PrintNotef("warning", "--%s has no effect here", o.Long)
+		}
+	}
+}
+
+// IsInJob reports whether the program runs in a pod of a batch job.
+func (c *Call) IsInJob() bool { return c.Factory.Streams.Env(launchconfig.EnvPod) != "" }
+
+// PrintNoteOnce prints a note about data that could not be read, unless it has already been printed. In a job, it
+// prints nothing, because a job intentionally has few permissions and scripts read both output streams.
+func (c *Call) PrintNoteOnce(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !c.said[text] && !c.IsInJob() {
+		c.said[text] = true
+		c.PrintNotef("note", "%s", text)
+	}
+}
+
+// PrintNotef prints a line about a result that the user may not expect, such as `sbatch: note: …`.
+func (c *Call) PrintNotef(kind, format string, args ...any) {
+	if c.quiet {
+		return
+	}
+	fmt.Fprintf(c.Factory.Streams.Err, c.Table.Program+": "+kind+": "+format+"\n", args...)
+}
+
+// Interrupted is the exit code of a command that Ctrl-C ended.
+const Interrupted = 130
+
+// ClusterName returns the name of the cluster, which is the context of the kubeconfig.
+func (c *Call) ClusterName() string { return cmp.Or(c.Factory.DescribeConnection().Context, "cluster") }
+
+// UserName returns the name of the user. In a job, it is the user who submitted the job.
+func (c *Call) UserName() string {
+	return cmp.Or(c.Factory.Streams.Env("SLURM_JOB_USER"), c.Factory.Streams.FindUserName(), listrow.Nobody)
+}
+
+// UserEnvironment returns the environment of the user.
+func (c *Call) UserEnvironment() []string {
+	if c.Factory.Streams.Environ == nil {
+		return nil
+	}
+	return c.Factory.Streams.Environ()
+}
+
+// MinJobAge is how long squeue lists a job after its end if ended jobs are requested. It is the default of Slurm's
+// MinJobAge. Programs assume that a job that squeue -j does not list has ended, and then use sacct.
+const MinJobAge = 300 * time.Second
+
+// AdaptHint adapts a hint of vcctl to Slurm's commands, in which -n does not select a namespace.
+func AdaptHint(hint string) string { return strings.ReplaceAll(hint, "(-n)", "(--namespace)") }
