@@ -23,20 +23,15 @@ type Input struct {
 	// Line is the command line, parsed with the option table of the command.
 	Line getopt.Parsed
 	Now  time.Time
-	// Ignore lists rejected options for which only a warning is printed.
-	Ignore []string
-	// Effective lists options that have an effect although their class is Ignored or Refused.
-	Effective []string
 }
 
-// BuildRequest creates a request. The warnings are lines without the program's name; warnings about options without
-// effect are returned only with --verbose. The error joins one usererror.Error per mistake.
-func BuildRequest(in Input) (r *Request, warnings []string, err error) {
+// BuildRequest creates a request, which does not depend on the site. The error joins one usererror.Error per mistake.
+func BuildRequest(in Input) (*Request, error) {
 	settings, err := collectSettings(in)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	r = &Request{Command: in.Command, Now: in.Now, Given: map[string]Setting{}}
+	r := &Request{Command: in.Command, Now: in.Now, Given: map[string]Setting{}}
 	var problems []error
 	for _, s := range settings {
 		r.Given[s.Option.Long] = s
@@ -51,11 +46,7 @@ func BuildRequest(in Input) (r *Request, warnings []string, err error) {
 	if err := r.setSwitchesWait(in.Environ); err != nil {
 		problems = append(problems, err)
 	}
-	warnings, refusals := r.checkClasses(in.Ignore, in.Effective)
-	if r.Verbose == 0 { // programs may read the output, so print nothing that Slurm does not print
-		warnings = slices.DeleteFunc(warnings, func(text string) bool { return slices.Contains(r.NoEffect, text) })
-	}
-	return r, warnings, errors.Join(append(problems, refusals...)...)
+	return r, errors.Join(problems...)
 }
 
 // withDirectiveCode sets the exit code of an error that occurred in a directive.
@@ -163,8 +154,12 @@ func (r *Request) resolveConflicts() []error {
 	return problems
 }
 
-// checkClasses returns warnings about options without effect, and errors for rejected options.
-func (r *Request) checkClasses(ignore, effective []string) (warnings []string, refusals []error) {
+// CheckSupport checks which of the specified options a site supports. ignore lists rejected options for which only a
+// warning is printed. effective lists options that have an effect although their class is Ignored or Refused. The
+// warnings are lines without the program's name; those about options without effect are also in NoEffect, and are
+// returned only with --verbose. The error joins one usererror.Error per rejected option.
+func (r *Request) CheckSupport(ignore, effective []string) (warnings []string, err error) {
+	var refusals []error
 	for i := range Options {
 		o := &Options[i]
 		s, given := r.Given[o.Long]
@@ -186,7 +181,9 @@ func (r *Request) checkClasses(ignore, effective []string) (warnings []string, r
 		if o.Class == Ignored {
 			r.NoEffect = append(r.NoEffect, text)
 		}
-		warnings = append(warnings, text)
+		if o.Class != Ignored || r.Verbose > 0 { // programs may read the output, so print nothing that Slurm does not print
+			warnings = append(warnings, text)
+		}
 	}
-	return warnings, refusals
+	return warnings, errors.Join(refusals...)
 }

@@ -63,7 +63,7 @@ func TestEveryVariableOfTheManualIsRead(t *testing.T) {
 			commands = []Command{Sbatch, Salloc}
 		}
 		for _, c := range commands {
-			r, _, err := BuildRequest(Input{Command: c, Environ: []string{row[0] + "=" + row[2]}, Now: now, Ignore: RejectedNames()})
+			r, err := BuildRequest(Input{Command: c, Environ: []string{row[0] + "=" + row[2]}, Now: now})
 			if err != nil {
 				t.Errorf("%s: %v", row[0], err)
 				continue
@@ -74,7 +74,7 @@ func TestEveryVariableOfTheManualIsRead(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"SLURM_OUTPUT=o", "SLURM_ERROR=e", "SLURM_INPUT=i", "SLURM_EXPORT=NONE", "SLURM_CHDIR=/"} {
-		r, _, err := BuildRequest(Input{Command: Srun, Environ: []string{name}, Now: now})
+		r, err := BuildRequest(Input{Command: Srun, Environ: []string{name}, Now: now})
 		if err != nil || len(r.Given) > 0 {
 			t.Errorf("%s is no variable of Slurm's and gives %v, %v", name, r.Given, err)
 		}
@@ -83,15 +83,15 @@ func TestEveryVariableOfTheManualIsRead(t *testing.T) {
 
 func TestTheStrongerOfTwoVariables(t *testing.T) {
 	t.Parallel()
-	r, _, err := BuildRequest(Input{Command: Srun, Environ: []string{"SLURM_JOB_NUM_NODES=3", "SLURM_NNODES=2", "SLURM_NTASKS=6", "SLURM_NPROCS=5"}, Now: now})
+	r, err := BuildRequest(Input{Command: Srun, Environ: []string{"SLURM_JOB_NUM_NODES=3", "SLURM_NNODES=2", "SLURM_NTASKS=6", "SLURM_NPROCS=5"}, Now: now})
 	if err != nil || r.Nodes.Max != 3 || r.Tasks != 6 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	r, _, err = BuildRequest(Input{Command: Sbatch, Environ: []string{"SBATCH_DEBUG=2", "SBATCH_REQ_SWITCH=1", "SBATCH_WAIT4SWITCH=30"}, Now: now})
+	r, err = BuildRequest(Input{Command: Sbatch, Environ: []string{"SBATCH_DEBUG=2", "SBATCH_REQ_SWITCH=1", "SBATCH_WAIT4SWITCH=30"}, Now: now})
 	if err != nil || r.Verbose != 2 || r.Switches.Wait != 30 {
 		t.Errorf("%+v, %+v, %v", r, r.Switches, err)
 	}
-	_, _, err = BuildRequest(Input{Command: Sbatch, Environ: []string{"SBATCH_REQ_SWITCH=1", "SBATCH_WAIT4SWITCH=2h"}, Now: now})
+	_, err = BuildRequest(Input{Command: Sbatch, Environ: []string{"SBATCH_REQ_SWITCH=1", "SBATCH_WAIT4SWITCH=2h"}, Now: now})
 	if want := "sbatch: error: Invalid --switches specification\nsbatch: hint: SBATCH_WAIT4SWITCH: 2h is not in Slurm's time format; use 2:00:00 or 120\n"; printed(err) != want {
 		t.Errorf("%q", printed(err))
 	}
@@ -116,10 +116,10 @@ func TestWhatIsWarnedAboutAndRefusedSaysSo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, warnings, err := BuildRequest(Input{Command: c, Line: line, Now: now})
+			_, warnings, err := buildAndCheck(Input{Command: c, Line: line, Now: now})
 			if o.Class == Ignored {
 				warned++
-				verbose, aloud, loudErr := BuildRequest(Input{Command: c, Line: getopt.Parsed{Given: append(line.Given, getopt.Given{Name: "verbose"})}, Now: now})
+				verbose, aloud, loudErr := buildAndCheck(Input{Command: c, Line: getopt.Parsed{Given: append(line.Given, getopt.Given{Name: "verbose"})}, Now: now})
 				want := []string{word + " has no effect here"}
 				if err != nil || len(warnings) > 0 {
 					t.Errorf("%s %s without -v: %q, %v", program[c], word, warnings, err)

@@ -63,7 +63,7 @@ type Request struct {
 	Strict                          bool
 	Verbose                         int
 	Wrap                            string
-	// NoEffect lists messages about options that were specified but have no effect.
+	// NoEffect lists messages about options that were specified but have no effect. CheckSupport sets it.
 	NoEffect []string
 	MPI      string
 }

@@ -33,7 +33,17 @@ func build(t *testing.T, script, environ, line string, ignore ...string) (*Reque
 	if environ != "" {
 		variables = strings.Split(environ, ";")
 	}
-	return BuildRequest(Input{Command: Sbatch, Words: read.Components[0], Environ: variables, Line: parsed, Now: now, Ignore: ignore})
+	return buildAndCheck(Input{Command: Sbatch, Words: read.Components[0], Environ: variables, Line: parsed, Now: now}, ignore...)
+}
+
+// buildAndCheck builds a request and checks its options for a site that ignores some of them.
+func buildAndCheck(in Input, ignore ...string) (*Request, []string, error) {
+	r, err := BuildRequest(in)
+	if r == nil {
+		return nil, nil, err
+	}
+	warnings, refusals := r.CheckSupport(ignore, nil)
+	return r, warnings, errors.Join(err, refusals)
 }
 
 // printed returns the text that sbatch prints for an error.

@@ -17,8 +17,11 @@ func batchJob(t *testing.T, script, environ string) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := request.BuildRequest(request.Input{Command: request.Sbatch, Words: read.Components[0], Environ: strings.Fields(environ), Now: moment})
+	r, err := request.BuildRequest(request.Input{Command: request.Sbatch, Words: read.Components[0], Environ: strings.Fields(environ), Now: moment})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.CheckSupport(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	p, err := profile.ParseProfile([]byte(site))

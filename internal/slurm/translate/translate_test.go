@@ -78,7 +78,7 @@ func try(t *testing.T, line string, change ...func(*Input)) (*Result, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := request.BuildRequest(request.Input{Command: request.Sbatch, Line: parsed, Now: moment, Ignore: request.RejectedNames()})
+	r, err := request.BuildRequest(request.Input{Command: request.Sbatch, Line: parsed, Now: moment})
 	if err != nil {
 		return nil, err
 	}

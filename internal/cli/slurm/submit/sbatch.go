@@ -192,27 +192,32 @@ func checkDirectives(c *program.Call, s *jobInput, script *directive.Script) err
 	return nil
 }
 
-// buildRequest parses the options and applies the site's configuration. It reports errors in the options before
+// buildRequest parses the options and checks them by the site's profile. It reports errors in the options before
 // connecting to the cluster.
 func buildRequest(ctx context.Context, c *program.Call, s *jobInput, in request.Input) error {
-	in.Ignore = request.RejectedNames()
-	early, _, err := request.BuildRequest(in)
+	r, err := request.BuildRequest(in)
+	if r != nil && r.Strict {
+		_, refusals := r.CheckSupport(request.RejectedNames(), nil)
+		err = errors.Join(err, refusals)
+	}
 	if err != nil {
 		return err
 	}
-	if early.Clusters != "" {
-		*c.Factory.Config.Context = early.Clusters
+	if r.Clusters != "" {
+		*c.Factory.Config.Context = r.Clusters
 	}
-	if s.site, err = readSite(ctx, c, early); err != nil {
+	if s.site, err = readSite(ctx, c, r); err != nil {
 		return err
 	}
-	in.Ignore, in.Effective = s.site.profile.Ignore, s.site.effectiveOptions()
-	r, warnings, err := request.BuildRequest(in)
-	if err != nil {
-		return err
-	}
-	s.request, s.warnings = r, append(s.warnings, warnings...)
-	return nil
+	s.request = r
+	return s.checkOptions()
+}
+
+// checkOptions checks the options of the request by the site's profile.
+func (s *jobInput) checkOptions() error {
+	warnings, err := s.request.CheckSupport(s.site.profile.Ignore, s.site.effectiveOptions())
+	s.warnings = append(s.warnings, warnings...)
+	return err
 }
 
 // translateJob creates the job's objects and prints warnings.

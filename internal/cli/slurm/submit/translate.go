@@ -113,13 +113,18 @@ func readOffline(c *program.Call, file string) (*jobInput, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, warnings, err := request.BuildRequest(request.Input{Command: request.Sbatch, Words: script.Components[0], Environ: c.UserEnvironment(), Line: c.Parsed, Now: c.Factory.Now(),
-		Ignore: p.Ignore, Effective: s.site.effectiveOptions()})
-	if err == nil && r.Verbose == 0 { // this command shows the effect of each option
-		r.Verbose, warnings = 1, append(warnings, r.NoEffect...)
+	r, err := request.BuildRequest(request.Input{Command: request.Sbatch, Words: script.Components[0], Environ: c.UserEnvironment(), Line: c.Parsed, Now: c.Factory.Now()})
+	if r == nil {
+		return nil, err
 	}
-	s.request, s.warnings = r, append(s.warnings, warnings...)
-	return s, err
+	s.request = r
+	if err := errors.Join(err, s.checkOptions()); err != nil {
+		return nil, err
+	}
+	if r.Verbose == 0 { // this command shows the effect of each option
+		r.Verbose, s.warnings = 1, append(s.warnings, r.NoEffect...)
+	}
+	return s, nil
 }
 
 // translation is the output of -o json.
