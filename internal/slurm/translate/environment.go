@@ -23,7 +23,7 @@ var (
 )
 
 // isOmittedFromExport reports whether --export=ALL omits a variable.
-func (b *builder) isOmittedFromExport(name string) bool {
+func (b *source) isOmittedFromExport(name string) bool {
 	if b.InJob && launchconfig.IsPodVariable(name) {
 		return true
 	}
@@ -32,7 +32,7 @@ func (b *builder) isOmittedFromExport(name string) bool {
 
 // usesLocalPrograms reports whether jobs run the programs of the submitting machine. This is the case if all nodes are
 // process nodes, or if the profile is that of vc-local.
-func (b *builder) usesLocalPrograms() bool { return b.Facts.Helper || b.p.DefaultImage == processImage }
+func (b *source) usesLocalPrograms() bool { return b.Facts.Helper || b.p.DefaultImage == processImage }
 
 // matchesAny reports whether a name matches any of the patterns.
 func matchesAny(name string, patterns []string) bool {
@@ -44,8 +44,8 @@ func matchesAny(name string, patterns []string) bool {
 	})
 }
 
-// exportedVariables returns the variables of the submitting machine that the script receives.
-func (b *builder) exportedVariables() []string {
+// setEnvironment selects the variables of the submitting machine that the script receives.
+func (b *topic) setEnvironment() {
 	what := b.r.Export
 	if what == "" {
 		what = b.p.Export
@@ -54,22 +54,21 @@ func (b *builder) exportedVariables() []string {
 		what = b.defaultExport()
 	}
 	if b.r.HasOption("export") {
-		b.spec.ExportEnv = ReplaceValues(what, "")
+		b.launch.ExportEnv = ReplaceValues(what, "")
 		b.recordFields("export", "Secret["+launchconfig.EnvironmentKey+"]")
 	}
-	all := b.selectVariables(what)
+	b.exported = b.selectVariables(what)
 	if len(b.ExportFile) > 0 {
-		all = launchconfig.MergeVariables(all, b.ExportFile)
+		b.exported = launchconfig.MergeVariables(b.exported, b.ExportFile)
 		b.recordFields("export-file", "Secret["+launchconfig.EnvironmentKey+"]")
 	}
 	size := 0
-	for _, entry := range all {
+	for _, entry := range b.exported {
 		size += len(entry) + 1
 	}
 	if size > maxEnvironment {
 		b.addError(usererror.Errorf("export only the needed variables: --export=NAME,NAME", "the exported environment has %d bytes, more than %d", size, maxEnvironment))
 	}
-	return all
 }
 
 // nothingExported is the text of the note NothingExported.
@@ -77,7 +76,7 @@ const nothingExported = "your environment variables are not passed to the job, b
 
 // defaultExport returns the value of --export if neither the user nor the profile sets it. It is ALL, as in Slurm,
 // except for containers.
-func (b *builder) defaultExport() string {
+func (b *topic) defaultExport() string {
 	if b.usesLocalPrograms() {
 		return "ALL"
 	}
@@ -86,7 +85,7 @@ func (b *builder) defaultExport() string {
 }
 
 // selectVariables returns the variables selected by a value of --export: ALL, NONE, NIL, names, or NAME=value.
-func (b *builder) selectVariables(what string) []string {
+func (b *topic) selectVariables(what string) []string {
 	environ := map[string]string{}
 	for _, entry := range b.Environ {
 		if name, value, ok := strings.Cut(entry, "="); ok {

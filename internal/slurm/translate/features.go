@@ -9,7 +9,6 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/profile"
-	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -19,7 +18,7 @@ const submissionFailed = "Batch job submission failed: "
 // ChangeFeatures replaces the features that the pods of a translated job require from their nodes. Other requirements
 // on nodes are kept.
 func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated optionvalue.Features) error {
-	b := &builder{r: &request.Request{}, p: p}
+	b := &topic{source: &source{p: p}}
 	if pod.Affinity == nil {
 		pod.Affinity = &corev1.Affinity{}
 	}
@@ -34,14 +33,14 @@ func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated option
 	if len(old) > 0 {
 		labels := b.labelRequirements(old[0])
 		rest := len(all) - len(labels)
-		if len(b.err) > 0 || rest < 0 || !apiequality.Semantic.DeepEqual(all[rest:], labels) {
+		if len(b.errs) > 0 || rest < 0 || !apiequality.Semantic.DeepEqual(all[rest:], labels) {
 			return usererror.Errorf("cancel the job and submit it again with --constraint", "the features of the job were translated with an earlier version of the site's profile")
 		}
 		all = all[:rest]
 	}
 	terms := b.selectorTerms(all, updated)
-	if len(b.err) > 0 {
-		unknown := usererror.FromError(b.err[0])
+	if len(b.errs) > 0 {
+		unknown := usererror.FromError(b.errs[0])
 		return usererror.Errorf(unknown.Hint, "%s", strings.TrimPrefix(unknown.What, submissionFailed))
 	}
 	nodes.RequiredDuringSchedulingIgnoredDuringExecution = nil
@@ -59,7 +58,7 @@ func ChangeFeatures(pod *corev1.PodSpec, p *profile.Profile, old, updated option
 
 // selectorTerms returns the node selector terms for features. Each term contains the requirements in all, and the
 // labels for one list of features.
-func (b *builder) selectorTerms(all []corev1.NodeSelectorRequirement, features optionvalue.Features) []corev1.NodeSelectorTerm {
+func (b *topic) selectorTerms(all []corev1.NodeSelectorRequirement, features optionvalue.Features) []corev1.NodeSelectorTerm {
 	if len(features) == 0 {
 		return []corev1.NodeSelectorTerm{{MatchExpressions: all}}
 	}

@@ -13,12 +13,12 @@ import (
 )
 
 // setFiles sets the working directory of the script and its input and output files.
-func (b *builder) setFiles() {
+func (b *topic) setFiles() {
 	r := b.r
-	b.spec.SubmitDir, b.spec.SubmitHost, b.spec.Append = b.Dir, b.Host, r.Append
+	b.launch.SubmitDir, b.launch.SubmitHost, b.launch.Append = b.Dir, b.Host, r.Append
 	b.recordFields("open-mode", "launch.append")
 	dir := b.workingDirectory()
-	b.asked.WorkDir = dir
+	b.stored.WorkDir = dir
 	if b.Interactive {
 		return
 	}
@@ -30,22 +30,22 @@ func (b *builder) setFiles() {
 	default:
 		output = "slurm-%j.out"
 	}
-	b.asked.StdOut = absolutePath(dir, output)
-	b.asked.StdErr, b.asked.StdIn = b.asked.StdOut, "/dev/null"
-	b.spec.Output = b.pathInPod("output", dir, output)
+	b.stored.StdOut = absolutePath(dir, output)
+	b.stored.StdErr, b.stored.StdIn = b.stored.StdOut, "/dev/null"
+	b.launch.Output = b.pathInPod("output", dir, output)
 	if r.Error != "" {
-		b.asked.StdErr = absolutePath(dir, r.Error)
-		b.spec.Error = b.pathInPod("error", dir, r.Error)
+		b.stored.StdErr = absolutePath(dir, r.Error)
+		b.launch.Error = b.pathInPod("error", dir, r.Error)
 	}
 	if r.Input != "" {
-		b.asked.StdIn = absolutePath(dir, r.Input)
-		b.spec.Input = b.pathInPod("input", dir, r.Input)
+		b.stored.StdIn = absolutePath(dir, r.Input)
+		b.launch.Input = b.pathInPod("input", dir, r.Input)
 	}
 }
 
 // workingDirectory returns the script's working directory as a path on the submitting machine. For the launcher, it
 // sets the corresponding path in the pod.
-func (b *builder) workingDirectory() string {
+func (b *topic) workingDirectory() string {
 	r := b.r
 	dir := b.Dir
 	if r.Chdir != "" {
@@ -54,9 +54,9 @@ func (b *builder) workingDirectory() string {
 	_, inside, covered := b.p.FindVolume(dir)
 	switch {
 	case r.ContainerWorkdir != "":
-		b.spec.WorkDir = r.ContainerWorkdir
+		b.launch.WorkDir = r.ContainerWorkdir
 	case covered:
-		b.spec.WorkDir = inside
+		b.launch.WorkDir = inside
 		if r.Chdir != "" {
 			b.needs = append(b.needs, Need{r.OptionText("chdir"), dir})
 		}
@@ -69,7 +69,7 @@ func (b *builder) workingDirectory() string {
 }
 
 // volumeDirectories lists the directories that are available on volumes.
-func (b *builder) volumeDirectories() string {
+func (b *source) volumeDirectories() string {
 	var all []string
 	for _, v := range b.p.Volumes {
 		if len(v.Paths) == 0 {
@@ -95,7 +95,7 @@ func absolutePath(dir, file string) string {
 
 // pathInPod returns the path of a file in the pod, for the launcher. If no volume contains the file, it returns "" and
 // adds a note, a warning or an error.
-func (b *builder) pathInPod(option, dir, pattern string) string {
+func (b *topic) pathInPod(option, dir, pattern string) string {
 	element := 0
 	if b.r.Array == nil {
 		element = -1
@@ -133,28 +133,30 @@ func (b *builder) pathInPod(option, dir, pattern string) string {
 	return ""
 }
 
-// removeHomeVolume removes the volume with the home directory if --no-container-mount-home requests this.
-func (b *builder) removeHomeVolume() {
-	home := launchconfig.VariableValue(b.Environ, "HOME")
-	if !b.r.NoHome || home == "" {
-		return
+// mountedVolumes returns the profile with the volumes that the job may mount: without the home directory's if
+// --no-container-mount-home requests this.
+func mountedVolumes(in Input) (*profile.Profile, *part) {
+	b := &part{}
+	home := launchconfig.VariableValue(in.Environ, "HOME")
+	if !in.Request.NoHome || home == "" {
+		return in.Profile, b
 	}
-	v, _, covered := b.p.FindVolume(home)
+	v, _, covered := in.Profile.FindVolume(home)
 	if !covered {
 		b.addNote("--no-container-mount-home: no volume of the site's profile covers " + home + ", so it is not mounted in any case")
-		return
+		return in.Profile, b
 	}
-	without := *b.p
-	without.Volumes = slices.DeleteFunc(slices.Clone(b.p.Volumes), func(other profile.Volume) bool { return other.Name == v.Name })
-	b.p = &without
-	b.made["no-container-mount-home"] = []string{containerPath("volumeMounts")}
-	if b.Facts.Helper {
+	without := *in.Profile
+	without.Volumes = slices.DeleteFunc(slices.Clone(in.Profile.Volumes), func(other profile.Volume) bool { return other.Name == v.Name })
+	b.recordFields("no-container-mount-home", containerPath("volumeMounts"))
+	if in.Facts.Helper {
 		b.addNote("--no-container-mount-home: a process node shows the machine's own " + home + "; files written there are lost")
 	}
+	return &without, b
 }
 
 // containerImage returns the image for the container.
-func (b *builder) containerImage() string {
+func (b *topic) containerImage() string {
 	image := b.r.Image
 	if image == "" {
 		image = b.p.DefaultImage
@@ -173,7 +175,7 @@ func (b *builder) containerImage() string {
 
 // missingImageError returns the error for a job without an image. The profile may specify a default image, but the user
 // may not be allowed to read the profile; the hint takes this into account.
-func (b *builder) missingImageError() error {
+func (b *source) missingImageError() error {
 	if where := b.Facts.HiddenProfile; where != "" {
 		return usererror.Errorf("specify --container-image, or ask an administrator for permission to get ConfigMap slurm-profile in namespace "+where,
 			"no image is specified, and you are not allowed to read the site's profile in namespace %s, which may specify one", where)
@@ -187,16 +189,16 @@ const processImage = "this-machine"
 // defaultTools is the default image that contains vc-step.
 const defaultTools = "ghcr.io/vc-batch/vcd:latest"
 
-func (b *builder) toolsImage() string {
+func (b *source) toolsImage() string {
 	if b.p.ToolsImage != "" {
 		return b.p.ToolsImage
 	}
 	return defaultTools
 }
 
-// addMounts adds the profile's volumes and the mounts requested by --container-mounts, which mount directories of these
+// setMounts adds the profile's volumes and the mounts requested by --container-mounts, which mount directories of these
 // volumes at other paths.
-func (b *builder) addMounts() {
+func (b *topic) setMounts() {
 	type extra struct{ source, target, mode string }
 	var extras []extra
 	for word := range strings.SplitSeq(b.r.Mounts, ",") {
@@ -222,18 +224,15 @@ func (b *builder) addMounts() {
 		}
 		extras = append(extras, e)
 	}
-	b.visitPods(func(pod *corev1.PodSpec) {
-		main := &pod.Containers[0]
-		for i := range b.p.Volumes {
-			v := &b.p.Volumes[i]
-			pod.Volumes = append(pod.Volumes, corev1.Volume{Name: v.Name, VolumeSource: *v.VolumeSource.DeepCopy()})
-			main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: v.Name, MountPath: v.MountPath, ReadOnly: v.ReadOnly})
-		}
-		for _, e := range extras {
-			v, inside, _ := b.p.FindVolume(e.source)
-			sub := strings.TrimPrefix(strings.TrimPrefix(inside, v.MountPath), "/")
-			main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: v.Name, MountPath: e.target, SubPath: sub, ReadOnly: v.ReadOnly || e.mode == "ro"})
-		}
-	})
+	for i := range b.p.Volumes {
+		v := &b.p.Volumes[i]
+		b.pod.Volumes = append(b.pod.Volumes, corev1.Volume{Name: v.Name, VolumeSource: *v.VolumeSource.DeepCopy()})
+		b.container.VolumeMounts = append(b.container.VolumeMounts, corev1.VolumeMount{Name: v.Name, MountPath: v.MountPath, ReadOnly: v.ReadOnly})
+	}
+	for _, e := range extras {
+		v, inside, _ := b.p.FindVolume(e.source)
+		sub := strings.TrimPrefix(strings.TrimPrefix(inside, v.MountPath), "/")
+		b.container.VolumeMounts = append(b.container.VolumeMounts, corev1.VolumeMount{Name: v.Name, MountPath: e.target, SubPath: sub, ReadOnly: v.ReadOnly || e.mode == "ro"})
+	}
 	b.recordFields("container-mounts", b.fieldPaths("containers[0].volumeMounts")...)
 }

@@ -54,7 +54,7 @@ func SelectableLabels(p *profile.Profile, r *request.Request) []string {
 // fewestPods returns the smallest number of pods with which the job fits on the nodes that it may use, assuming that
 // these are empty. most is the number of pods that have a single task or GPU each. If the nodes are unknown, the
 // result is 1. A job that does not fit with any number of pods is rejected, because it would wait forever.
-func (b *builder) fewestPods(most int64) int {
+func (b *sizing) fewestPods(most int64) int {
 	if most <= 1 {
 		return 1
 	}
@@ -62,7 +62,7 @@ func (b *builder) fewestPods(most int64) int {
 	if len(have) == 0 {
 		why := "the cluster's nodes are unknown"
 		if len(b.Facts.Nodes) > 0 {
-			why = "no known node of queue " + b.job.Spec.Queue + " can run the job"
+			why = "no known node of queue " + b.target.queue + " can run the job"
 		}
 		b.addNote(why + ": all tasks run in one pod; use --nodes to specify the number of pods")
 		return 1
@@ -70,7 +70,7 @@ func (b *builder) fewestPods(most int64) int {
 	if len(b.r.Nodelist) > 0 {
 		most = min(most, int64(len(b.r.Nodelist)))
 	}
-	if limit := b.p.Partitions[b.r.Partition].MaxNodes; limit > 0 {
+	if limit := b.p.Partitions[b.target.partition].MaxNodes; limit > 0 {
 		most = min(most, limit)
 	}
 	limit := int(min(most, maxNodes))
@@ -80,12 +80,12 @@ func (b *builder) fewestPods(most int64) int {
 		n = b.smallestFit(have, limit)
 	}
 	if n == 0 {
-		b.addError(usererror.Errorf(fmt.Sprintf("the nodes of queue %s do not have enough resources for the job in up to %d pods; if nodes will be added, use --nodes to specify the number of pods", b.job.Spec.Queue, limit),
+		b.addError(usererror.Errorf(fmt.Sprintf("the nodes of queue %s do not have enough resources for the job in up to %d pods; if nodes will be added, use --nodes to specify the number of pods", b.target.queue, limit),
 			"Batch job submission failed: Requested node configuration is not available"))
 		return 1
 	}
 	if n > 1 && b.r.Verbose > 0 {
-		b.addNote(fmt.Sprintf("no single node of queue %s has enough resources for the job, so it uses %d nodes", b.job.Spec.Queue, n))
+		b.addNote(fmt.Sprintf("no single node of queue %s has enough resources for the job, so it uses %d nodes", b.target.queue, n))
 	}
 	return n
 }
@@ -93,7 +93,7 @@ func (b *builder) fewestPods(most int64) int {
 // smallestFit returns the smallest number of pods with which the job fits, or 0 if none exists up to limit. As the
 // number grows, the size of a pod takes only a few different values, so the result of places is reused for equal
 // sizes.
-func (b *builder) smallestFit(have []*Node, limit int) int {
+func (b *sizing) smallestFit(have []*Node, limit int) int {
 	var counted corev1.ResourceList
 	places := int64(0)
 	for n := 1; n <= limit; n++ {
@@ -114,7 +114,7 @@ func (b *builder) smallestFit(have []*Node, limit int) int {
 
 // countFittingPods returns the number of pods with the given resources that fit on empty nodes. It stops counting at
 // enough. It ignores resources that no node has, because nodes that have them may be added later.
-func (b *builder) countFittingPods(asked corev1.ResourceList, have []*Node, enough int64) int64 {
+func (b *sizing) countFittingPods(asked corev1.ResourceList, have []*Node, enough int64) int64 {
 	needs := map[corev1.ResourceName]int64{}
 	for name, amount := range asked {
 		if b.isOnAnyNode(name) {
@@ -140,7 +140,7 @@ func (b *builder) countFittingPods(asked corev1.ResourceList, have []*Node, enou
 }
 
 // isOnAnyNode reports whether any node has a resource.
-func (b *builder) isOnAnyNode(name corev1.ResourceName) bool {
+func (b *sizing) isOnAnyNode(name corev1.ResourceName) bool {
 	return slices.ContainsFunc(b.Facts.Nodes, func(n Node) bool {
 		amount, has := n.Allocatable[name]
 		return has && amount.Sign() > 0
@@ -148,10 +148,10 @@ func (b *builder) isOnAnyNode(name corev1.ResourceName) bool {
 }
 
 // usableNodes returns the nodes that the job may use.
-func (b *builder) usableNodes() []*Node {
+func (b *sizing) usableNodes() []*Node {
 	admits := func(string) bool { return true }
 	for _, q := range b.Facts.Queues {
-		if q.Name == b.job.Spec.Queue && q.Admits != nil {
+		if q.Name == b.target.queue && q.Admits != nil {
 			admits = q.Admits
 		}
 	}
@@ -167,7 +167,7 @@ func (b *builder) usableNodes() []*Node {
 
 // matchesNode reports whether a node satisfies the node names, features and device types of the request. Unknown
 // features and types are rejected elsewhere.
-func (b *builder) matchesNode(n *Node, gres []optionvalue.Gres) bool {
+func (b *sizing) matchesNode(n *Node, gres []optionvalue.Gres) bool {
 	if !profile.MatchesLabels(n.Labels, b.p.NodeSelector) {
 		return false
 	}

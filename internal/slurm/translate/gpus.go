@@ -11,28 +11,40 @@ import (
 // isGPU reports whether a generic resource is a GPU.
 func isGPU(g optionvalue.Gres) bool { return g.Name == "gpu" }
 
+// gpuRequest holds the requested GPUs, reduced to three numbers, and the other generic resources.
+type gpuRequest struct {
+	total, perNode, perTask []optionvalue.Gres
+	// areFromGres reports that --gres set the number of GPUs per node.
+	areFromGres bool
+	otherGres   []optionvalue.Gres
+}
+
+// counts returns the number of GPUs in total, per node and per task.
+func (g *gpuRequest) counts() (total, perNode, perTask int64) {
+	return sumCounts(g.total, "gpu"), sumCounts(g.perNode, "gpu"), sumCounts(g.perTask, "gpu")
+}
+
 // normalizeGPUs reduces the options about GPUs to three numbers: in total, per node and per task. --gres=gpu counts per
-// node.
-// --ntasks-per-gpu together with a number of tasks determines the total.
-func (b *builder) normalizeGPUs() {
-	r := b.r
+// node. --ntasks-per-gpu together with a number of tasks determines the total.
+func (b *sizing) normalizeGPUs() {
+	r, g := b.r, &b.gpus
+	g.total, g.perNode, g.perTask = slices.Clone(r.GPUs), slices.Clone(r.GPUsPerNode), slices.Clone(r.GPUsPerTask)
 	ofGres := slices.DeleteFunc(slices.Clone(r.Gres), func(g optionvalue.Gres) bool { return !isGPU(g) })
 	switch {
 	case len(ofGres) == 0:
-	case len(r.GPUsPerNode) == 0:
-		b.gresGPUs, r.GPUsPerNode = true, ofGres
-	case sumCounts(ofGres, "gpu") != sumCounts(r.GPUsPerNode, "gpu"):
+	case len(g.perNode) == 0:
+		g.areFromGres, g.perNode = true, ofGres
+	case sumCounts(ofGres, "gpu") != sumCounts(g.perNode, "gpu"):
 		b.addError(usererror.Errorf("use only one of them", "%s and %s specify different numbers of GPUs per node", r.OptionText("gres"), r.OptionText("gpus-per-node")))
 	}
-	b.otherGres = slices.DeleteFunc(slices.Clone(r.Gres), isGPU)
-	if r.TasksPerGPU > 0 && r.Tasks > 0 && len(r.GPUs)+len(r.GPUsPerNode) == 0 {
-		r.GPUs = []optionvalue.Gres{{Name: "gpu", Count: divideRoundingUp(r.Tasks, r.TasksPerGPU)}}
+	g.otherGres = slices.DeleteFunc(slices.Clone(r.Gres), isGPU)
+	if r.TasksPerGPU > 0 && r.Tasks > 0 && len(g.total)+len(g.perNode) == 0 {
+		g.total = []optionvalue.Gres{{Name: "gpu", Count: divideRoundingUp(r.Tasks, r.TasksPerGPU)}}
 		b.recordFields("ntasks-per-gpu", containerPath("resources.limits[nvidia.com/gpu]"))
 	}
-	r.GPUs, r.GPUsPerNode, r.GPUsPerTask = slices.Clone(r.GPUs), slices.Clone(r.GPUsPerNode), slices.Clone(r.GPUsPerTask)
-	inheritType(r.GPUsPerNode, r.GPUs, r.GPUsPerTask)
-	inheritType(r.GPUs, r.GPUsPerNode, r.GPUsPerTask)
-	inheritType(r.GPUsPerTask, r.GPUsPerNode, r.GPUs)
+	inheritType(g.perNode, g.total, g.perTask)
+	inheritType(g.total, g.perNode, g.perTask)
+	inheritType(g.perTask, g.perNode, g.total)
 }
 
 // inheritType copies the type of GPUs from another option to an entry without a type.
@@ -50,25 +62,24 @@ func inheritType(to []optionvalue.Gres, from ...[]optionvalue.Gres) {
 
 // gresPerNode returns the generic resources of each pod, combined from all options. It returns an error if a total
 // cannot be divided evenly among the pods, because all pods are identical.
-func (b *builder) gresPerNode(s *size) ([]optionvalue.Gres, error) {
-	r := b.r
-	all := slices.Clone(b.otherGres)
-	if len(r.GPUsPerNode) > 0 { // tasks share the GPUs, and the total follows from the number per node
-		return append(all, r.GPUsPerNode...), nil
+func (b *sizing) gresPerNode(s *size) ([]optionvalue.Gres, error) {
+	all := slices.Clone(b.gpus.otherGres)
+	if len(b.gpus.perNode) > 0 { // tasks share the GPUs, and the total follows from the number per node
+		return append(all, b.gpus.perNode...), nil
 	}
 	var uneven error
-	for _, g := range r.GPUs {
+	for _, g := range b.gpus.total {
 		if each := divideRoundingUp(g.Count, int64(s.nodes)); g.Count%int64(s.nodes) != 0 {
 			uneven = usererror.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --gpus=%d", each, each*int64(s.nodes)), "%s cannot be spread evenly over --nodes=%d", b.totalGPUOptions(), s.nodes)
 		}
 		g.Count /= int64(s.nodes)
 		all = append(all, g)
 	}
-	if len(r.GPUsPerTask) == 0 {
+	if len(b.gpus.perTask) == 0 {
 		return all, uneven
 	}
-	all = slices.Clone(b.otherGres)
-	for _, g := range r.GPUsPerTask {
+	all = slices.Clone(b.gpus.otherGres)
+	for _, g := range b.gpus.perTask {
 		g.Count *= s.onNode
 		all = append(all, g)
 	}
@@ -76,7 +87,7 @@ func (b *builder) gresPerNode(s *size) ([]optionvalue.Gres, error) {
 }
 
 // totalGPUOptions returns the options, as specified, that determine the total number of GPUs.
-func (b *builder) totalGPUOptions() string {
+func (b *sizing) totalGPUOptions() string {
 	if said := b.r.OptionText("gpus"); said != "" {
 		return said
 	}

@@ -10,14 +10,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	corev1 "k8s.io/api/core/v1"
-
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
-	"github.com/vc-batch/vc/internal/slurm/submission"
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
@@ -28,10 +25,11 @@ const (
 	maxRequeue = 1000
 )
 
-// setPartition sets the queue and the namespace of the job, as given by its partition and account.
-func (b *builder) setPartition() {
-	name := b.choosePartition(b.r.Partition)
+// chooseTarget determines the queue and the namespace of the job, as given by its partition and account.
+func (s *source) chooseTarget() (target, *part) {
+	b := &topic{source: s}
 	account, knownAccount := b.p.Accounts[b.r.Account]
+	name := b.choosePartition(b.r.Partition)
 	if b.r.Account != "" && len(b.p.Accounts) > 0 && !knownAccount {
 		known := strings.Join(slices.Sorted(maps.Keys(b.p.Accounts)), ", ")
 		b.addError(usererror.Errorf("known accounts: "+known, "Batch job submission failed: Invalid account or account/partition combination specified"))
@@ -39,44 +37,32 @@ func (b *builder) setPartition() {
 	if name == "" && account.Queue == "" {
 		name = b.p.DefaultPartition
 	}
-	queue := b.p.Partitions[name].Queue
-	switch {
-	case queue != "":
-	case name != "":
-		queue = name
-	case account.Queue != "":
-		queue = account.Queue
-	default:
-		queue = keys.DefaultQueue
-	}
-	if name == "" {
-		name = queue
-	}
-	b.r.Partition = name
-	b.spec.Partition, b.spec.Account, b.asked.Account = name, b.r.Account, b.r.Account
-	b.job.Spec.Queue = queue
-	if name != queue {
-		b.asked.Partition = name
+	queue := cmp.Or(b.p.Partitions[name].Queue, name, account.Queue, keys.DefaultQueue)
+	b.target = target{partition: cmp.Or(name, queue), queue: queue, namespace: cmp.Or(account.Namespace, b.Namespace)}
+	b.launch.Partition, b.launch.Account, b.stored.Account = b.target.partition, b.r.Account, b.r.Account
+	b.job.Queue = queue
+	if b.target.partition != queue {
+		b.stored.Partition = b.target.partition
 	}
 	if account.Namespace != "" {
-		b.Namespace, b.job.Namespace = account.Namespace, account.Namespace
 		b.recordFields("account", "metadata.namespace")
 	}
 	if b.r.Account != "" {
-		b.job.Labels[keys.Account] = labelValue(b.r.Account)
+		b.labels = map[string]string{keys.Account: labelValue(b.r.Account)}
 		b.recordFields("account", keyPath("metadata.labels", keys.Account))
 	}
 	b.recordFields("partition", "spec.queue")
-	b.checkQueue(name, queue)
+	b.checkQueue(b.target.partition, queue)
 	if b.r.Nodes != nil {
 		b.checkNodeCount(int(b.r.Nodes.Min))
 	}
+	return b.target, &b.part
 }
 
 // choosePartition chooses a partition for the job from a list. It returns the first partition that is open and
 // permits the job's time limit and number of nodes; if none exists, it returns the first of the list. In contrast
 // to Slurm, which tries all of them, a job is in only one queue here.
-func (b *builder) choosePartition(list string) string {
+func (b *topic) choosePartition(list string) string {
 	names := strings.Split(list, ",")
 	if len(names) == 1 {
 		return list
@@ -95,12 +81,12 @@ func (b *builder) choosePartition(list string) string {
 }
 
 // queueOfPartition returns the queue of a partition.
-func (b *builder) queueOfPartition(partition string) string {
+func (b *source) queueOfPartition(partition string) string {
 	return cmp.Or(b.p.Partitions[partition].Queue, partition)
 }
 
 // permitsJob reports whether a partition is open and permits the job's time limit and number of nodes.
-func (b *builder) permitsJob(partition string) bool {
+func (b *source) permitsJob(partition string) bool {
 	known, queue := b.p.Partitions[partition], b.queueOfPartition(partition)
 	if slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue && !q.Open }) {
 		return false
@@ -112,7 +98,7 @@ func (b *builder) permitsJob(partition string) bool {
 }
 
 // exceedsTime reports whether the job's time limit exceeds that of a partition. An empty limit permits any time.
-func (b *builder) exceedsTime(maxTime string) bool {
+func (b *source) exceedsTime(maxTime string) bool {
 	if maxTime == "" || b.r.Time == nil {
 		return false
 	}
@@ -129,14 +115,14 @@ func exceedsLimit(limit, most optionvalue.Minutes) bool {
 }
 
 // checkNodeCount rejects a number of nodes that the partition does not permit.
-func (b *builder) checkNodeCount(nodes int) {
-	if limit := b.p.Partitions[b.r.Partition].MaxNodes; limit > 0 && int64(nodes) > limit {
-		b.addError(usererror.Errorf("the limit of partition "+b.r.Partition+" is "+formatNumber(limit), "Batch job submission failed: Node count specification invalid"))
+func (b *topic) checkNodeCount(nodes int) {
+	if limit := b.p.Partitions[b.target.partition].MaxNodes; limit > 0 && int64(nodes) > limit {
+		b.addError(usererror.Errorf("the limit of partition "+b.target.partition+" is "+formatNumber(limit), "Batch job submission failed: Node count specification invalid"))
 	}
 }
 
 // checkQueue rejects a queue that does not exist.
-func (b *builder) checkQueue(partition, queue string) {
+func (b *topic) checkQueue(partition, queue string) {
 	if b.Facts.Queues == nil || slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue }) {
 		return
 	}
@@ -151,7 +137,7 @@ func (b *builder) checkQueue(partition, queue string) {
 }
 
 // setPriorityClass sets the priority class from --qos.
-func (b *builder) setPriorityClass() {
+func (b *topic) setPriorityClass() {
 	if b.r.QOS == "" {
 		return
 	}
@@ -171,38 +157,34 @@ func (b *builder) setPriorityClass() {
 		}
 		b.addError(usererror.Errorf(hint, "Batch job submission failed: Invalid qos specification"))
 	}
-	b.job.Spec.PriorityClassName = class
-	b.spec.QOS, b.asked.QOS = b.r.QOS, b.r.QOS
+	b.job.PriorityClassName = class
+	b.launch.QOS, b.stored.QOS = b.r.QOS, b.r.QOS
 	b.recordFields("qos", "spec.priorityClassName")
 }
 
 // setGates sets the conditions that delay the start of the job: a hold, a begin time and dependencies.
-func (b *builder) setGates() {
-	set := func(option, key, text string) {
-		b.job.Annotations[key] = text
-		b.recordFields(option, keyPath("metadata.annotations", key))
-	}
+func (b *topic) setGates() {
 	if b.r.Hold {
-		set("hold", keys.Hold, keys.HoldUser)
+		b.annotate("hold", keys.Hold, keys.HoldUser)
 	}
 	if b.r.Begin != nil {
-		set("begin", keys.Begin, b.r.Begin.Format(time.RFC3339))
+		b.annotate("begin", keys.Begin, b.r.Begin.Format(time.RFC3339))
 	}
 	if b.r.Dependency != "" {
-		if _, err := batchv1alpha1.ParseDependency(b.r.Dependency, b.Namespace); err != nil {
+		if _, err := batchv1alpha1.ParseDependency(b.r.Dependency, b.target.namespace); err != nil {
 			b.addError(usererror.Errorf(err.Error(), "Batch job submission failed: Job dependency problem"))
 		}
-		set("dependency", keys.Dependency, b.r.Dependency)
-		b.spec.Dependency = b.r.Dependency
+		b.annotate("dependency", keys.Dependency, b.r.Dependency)
+		b.launch.Dependency = b.r.Dependency
 	}
 	if b.r.KillOnInvalidDependency {
-		set("kill-on-invalid-dep", keys.KillOnInvalidDependency, "true")
+		b.annotate("kill-on-invalid-dep", keys.KillOnInvalidDependency, "true")
 	}
 	b.recordFields("kill-on-invalid-dep")
 }
 
 // setLifetime sets the time limit of the job, and the policies that end or restart it.
-func (b *builder) setLifetime() {
+func (b *topic) setLifetime() {
 	b.setTimeLimit()
 	keep, requeues := int32(keepSeconds), int32(maxRequeue)
 	if b.p.KeepSeconds > 0 {
@@ -211,62 +193,61 @@ func (b *builder) setLifetime() {
 	if b.p.MaxRequeue != nil {
 		requeues = *b.p.MaxRequeue
 	}
-	b.job.Spec.TTLSecondsAfterFinished, b.job.Spec.MaxRetry = &keep, requeues
-	b.asked.Requeue = b.r.Requeue == nil || *b.r.Requeue
-	b.spec.NoRequeue = !b.asked.Requeue
+	b.job.TTLSecondsAfterFinished, b.job.MaxRetry = &keep, requeues
+	b.stored.Requeue = b.r.Requeue == nil || *b.r.Requeue
+	b.launch.NoRequeue = !b.stored.Requeue
 	if b.r.Array != nil {
 		b.setArrayPolicies()
 	} else {
 		b.setJobPolicies()
 	}
 	if s := b.r.Signal; s != nil {
-		b.spec.Signal = &launchconfig.Signal{Number: s.Number, Seconds: s.Before, Batch: s.Batch}
+		b.launch.Signal = &launchconfig.Signal{Number: s.Number, Seconds: s.Before, Batch: s.Batch}
 		b.recordFields("signal", "launch.signal")
-		if b.spec.TimeLimit == 0 {
+		if b.launch.TimeLimit == 0 {
 			b.addNote("--signal=" + s.String() + " is sent before the time limit, but --time is not set")
 		}
 	}
 }
 
-func (b *builder) setJobPolicies() {
+func (b *topic) setJobPolicies() {
 	evicted := busv1alpha1.RestartJobAction
-	if !b.asked.Requeue {
+	if !b.stored.Requeue {
 		evicted = busv1alpha1.TerminateJobAction
 	}
-	b.job.Spec.Policies = []batchv1alpha1.LifecyclePolicy{{Event: busv1alpha1.PodEvictedEvent, Action: evicted}}
+	b.job.Policies = []batchv1alpha1.LifecyclePolicy{{Event: busv1alpha1.PodEvictedEvent, Action: evicted}}
 	b.recordFields("requeue", "spec.policies[0].action")
 	b.recordFields("no-requeue", "spec.policies[0].action")
-	tasks := b.job.Spec.Tasks
-	tasks[0].Policies = []batchv1alpha1.LifecyclePolicy{
+	b.head.Policies = []batchv1alpha1.LifecyclePolicy{
 		{ExitCode: new(int32(launchconfig.ExitRequeue)), Action: busv1alpha1.RestartJobAction},
 		{ExitCode: new(int32(launchconfig.ExitCancelled)), Action: busv1alpha1.TerminateJobAction},
 		{Event: busv1alpha1.TaskCompletedEvent, Action: busv1alpha1.CompleteJobAction},
 		{Event: busv1alpha1.PodFailedEvent, Action: busv1alpha1.TerminateJobAction},
 	}
-	if len(tasks) > 1 && !b.r.NoKill {
-		tasks[1].Policies = []batchv1alpha1.LifecyclePolicy{{Event: busv1alpha1.PodFailedEvent, Action: busv1alpha1.TerminateJobAction}}
+	if b.hasNodeTask() && !b.r.NoKill {
+		b.node.Policies = []batchv1alpha1.LifecyclePolicy{{Event: busv1alpha1.PodFailedEvent, Action: busv1alpha1.TerminateJobAction}}
 	}
 	b.recordFields("no-kill", "spec.tasks[1].policies")
 }
 
 // setArrayPolicies sets the policies of an array, whose elements fail and restart independently of each other.
-func (b *builder) setArrayPolicies() {
+func (b *topic) setArrayPolicies() {
 	again := busv1alpha1.RestartPodAction
 	if b.size.nodes > 1 {
 		again = busv1alpha1.RestartPartitionAction
 	}
 	policies := []batchv1alpha1.LifecyclePolicy{{ExitCode: new(int32(launchconfig.ExitRequeue)), Action: again}}
-	if b.asked.Requeue {
+	if b.stored.Requeue {
 		policies = append(policies, batchv1alpha1.LifecyclePolicy{Event: busv1alpha1.PodEvictedEvent, Action: again})
 	}
-	b.job.Spec.Tasks[0].Policies = policies
+	b.head.Policies = policies
 	b.recordFields("requeue", "spec.tasks[0].policies")
 	b.recordFields("no-requeue", "spec.tasks[0].policies")
 }
 
 // setTimeLimit sets the time limit: the one that was requested, or the default in the profile.
-func (b *builder) setTimeLimit() {
-	part := b.p.Partitions[b.r.Partition]
+func (b *topic) setTimeLimit() {
+	part := b.p.Partitions[b.target.partition]
 	limit := optionvalue.Unlimited
 	for _, text := range []string{b.p.DefaultTime, part.DefaultTime} {
 		if text != "" {
@@ -276,7 +257,7 @@ func (b *builder) setTimeLimit() {
 	if b.r.Time != nil {
 		limit = *b.r.Time
 	}
-	most := b.p.MaximumTime(b.r.Partition)
+	most := b.p.MaximumTime(b.target.partition)
 	switch {
 	case most > 0 && limit < 0 && b.r.Time == nil:
 		limit = most
@@ -288,14 +269,14 @@ func (b *builder) setTimeLimit() {
 		return
 	}
 	seconds := int64(limit) * 60
-	b.spec.TimeLimit = seconds
-	b.job.Spec.RunningEstimate = &metav1.Duration{Duration: limit.ToDuration()}
-	b.visitPods(func(pod *corev1.PodSpec) { pod.ActiveDeadlineSeconds = &seconds })
+	b.launch.TimeLimit = seconds
+	b.job.RunningEstimate = &metav1.Duration{Duration: limit.ToDuration()}
+	b.pod.ActiveDeadlineSeconds = &seconds
 	b.recordFields("time", append([]string{"spec.runningEstimate"}, b.fieldPaths("activeDeadlineSeconds")...)...)
 }
 
 // parseMinutes parses a time from the profile, which has already been validated.
-func (b *builder) parseMinutes(text string) optionvalue.Minutes {
+func (b *topic) parseMinutes(text string) optionvalue.Minutes {
 	m, err := optionvalue.ParseTime(text)
 	if err != nil {
 		b.addError(err)
@@ -303,9 +284,9 @@ func (b *builder) parseMinutes(text string) optionvalue.Minutes {
 	return m
 }
 
-// storeOptions stores the requested options in an annotation, because the Job has no fields for all of them.
-func (b *builder) storeOptions() {
-	r, o := b.r, &b.asked
+// setOptions sets the requested options that are stored in an annotation, because the Job has no fields for all of them.
+func (b *topic) setOptions() {
+	r, o := b.r, &b.stored
 	o.Comment, o.WCKey, o.Extra, o.MailUser, o.MailType = r.Comment, r.WCKey, r.Extra, r.MailUser, r.MailType
 	o.SubmitHost, o.SubmitLine = b.Host, truncateText(b.Line)
 	o.UID, o.GID, o.Group = b.Owner.UID, b.Owner.GID, b.Owner.Group
@@ -314,7 +295,7 @@ func (b *builder) storeOptions() {
 	}
 	o.Features, o.Exclusive = r.Constraint.String(), r.Exclusive != ""
 	o.Tasks, o.TasksPerNode, o.CPUsPerTask = int(b.size.tasks), int(r.TasksPerNode), int(max(r.CPUsPerTask, 1))
-	o.MemPerNode, o.MemPerCPU = int64(b.size.memory), b.spec.MemPerCPU
+	o.MemPerNode, o.MemPerCPU = int64(b.size.memory), mebibytes(r.MemPerCPU)
 	if o.MemPerCPU > 0 {
 		o.MemPerNode = 0
 	}
@@ -330,11 +311,10 @@ func (b *builder) storeOptions() {
 	if wantsMail && b.p.MailNotifier == "" {
 		b.warnIneffective("mail-type", "mail-user")
 	}
-	submission.StoreOptions(b.job, *o)
 }
 
 // warnIneffective warns, with --verbose or --strict, that the first specified option of a list has no effect.
-func (b *builder) warnIneffective(options ...string) {
+func (b *topic) warnIneffective(options ...string) {
 	if b.r.Verbose == 0 && !b.r.Strict {
 		return
 	}

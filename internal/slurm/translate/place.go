@@ -15,25 +15,25 @@ import (
 )
 
 // setPlacement sets the node requirements and the rules between pods.
-func (b *builder) setPlacement() {
+func (b *topic) setPlacement() {
 	affinity := &corev1.Affinity{}
 	b.addNodeAffinity(affinity)
 	b.addPodAffinity(affinity)
 	if affinity.NodeAffinity != nil || affinity.PodAntiAffinity != nil {
-		b.visitPods(func(pod *corev1.PodSpec) { pod.Affinity = affinity.DeepCopy() })
+		b.pod.Affinity = affinity
 	}
 	b.setTopology()
 	b.setNUMAPolicy()
 }
 
 // addNodeAffinity adds the node requirements: lists of nodes, features, and device types.
-func (b *builder) addNodeAffinity(affinity *corev1.Affinity) {
+func (b *topic) addNodeAffinity(affinity *corev1.Affinity) {
 	const required = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 	all := toRequirements(b.p.NodeSelector)
 	b.checkNodeNames()
 	if list := b.r.Nodelist; len(list) > 0 {
 		all = append(all, corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: list})
-		b.asked.Nodes = hostlist.CompressNames(list)
+		b.stored.Nodes = hostlist.CompressNames(list)
 		if b.size.least > len(list) {
 			b.addError(usererror.Errorf("list more nodes, or request fewer", "--nodes=%d is more than the number of nodes in --nodelist (%d)", b.size.least, len(list)))
 		}
@@ -42,7 +42,7 @@ func (b *builder) addNodeAffinity(affinity *corev1.Affinity) {
 	}
 	if list := b.r.Exclude; len(list) > 0 {
 		all = append(all, corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpNotIn, Values: list})
-		b.asked.Exclude = hostlist.CompressNames(list)
+		b.stored.Exclude = hostlist.CompressNames(list)
 		b.recordFields("exclude", b.fieldPaths(required)...)
 	}
 	all = append(all, b.deviceRequirements(required)...)
@@ -56,7 +56,7 @@ func (b *builder) addNodeAffinity(affinity *corev1.Affinity) {
 	b.addPreferences(affinity)
 }
 
-func (b *builder) addPreferences(affinity *corev1.Affinity) {
+func (b *topic) addPreferences(affinity *corev1.Affinity) {
 	for _, features := range b.r.Prefer {
 		if affinity.NodeAffinity == nil {
 			affinity.NodeAffinity = &corev1.NodeAffinity{}
@@ -68,7 +68,7 @@ func (b *builder) addPreferences(affinity *corev1.Affinity) {
 }
 
 // labelRequirements returns the requirements for the labels of features.
-func (b *builder) labelRequirements(features []string) []corev1.NodeSelectorRequirement {
+func (b *topic) labelRequirements(features []string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for _, feature := range features {
 		labels, known := b.p.Features[feature]
@@ -101,7 +101,7 @@ func toRequirements(labels map[string]string) []corev1.NodeSelectorRequirement {
 }
 
 // deviceRequirements returns the requirements for the requested device types.
-func (b *builder) deviceRequirements(required string) []corev1.NodeSelectorRequirement {
+func (b *topic) deviceRequirements(required string) []corev1.NodeSelectorRequirement {
 	var all []corev1.NodeSelectorRequirement
 	for _, g := range b.size.gres {
 		if g.Type == "" {
@@ -131,7 +131,7 @@ func (b *builder) deviceRequirements(required string) []corev1.NodeSelectorRequi
 }
 
 // addPodAffinity adds the rules about other pods on the same node.
-func (b *builder) addPodAffinity(affinity *corev1.Affinity) {
+func (b *topic) addPodAffinity(affinity *corev1.Affinity) {
 	anti := &corev1.PodAntiAffinity{}
 	ours := metav1.LabelSelectorRequirement{Key: keys.JobName, Operator: metav1.LabelSelectorOpIn, Values: []string{b.name}}
 	const field = "affinity.podAntiAffinity"
@@ -153,9 +153,7 @@ func (b *builder) addPodAffinity(affinity *corev1.Affinity) {
 		b.recordFields("exclusive", b.fieldPaths(field)...)
 	}
 	if user := labelValue(b.User); user != "" {
-		for i := range b.job.Spec.Tasks {
-			b.job.Spec.Tasks[i].Template.Labels = map[string]string{keys.User: user}
-		}
+		b.podLabels = map[string]string{keys.User: user}
 	}
 	if b.r.SpreadJob {
 		anti.PreferredDuringSchedulingIgnoredDuringExecution = []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: sameNodeTerm(false, ours)}}
@@ -176,13 +174,13 @@ func sameNodeTerm(everywhere bool, of ...metav1.LabelSelectorRequirement) corev1
 }
 
 // setTopology sets how close to each other the pods' nodes must be.
-func (b *builder) setTopology() {
+func (b *topic) setTopology() {
 	if s := b.r.Switches; s != nil {
 		mode := batchv1alpha1.HardNetworkTopologyMode
 		if s.Wait != optionvalue.Unlimited || s.Count > 1 {
 			mode = batchv1alpha1.SoftNetworkTopologyMode
 		}
-		b.job.Spec.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: mode, HighestTierAllowed: new(1)}
+		b.job.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: mode, HighestTierAllowed: new(1)}
 		b.recordFields("switches", "spec.networkTopology")
 	}
 	n := int(b.r.Segment)
@@ -193,7 +191,7 @@ func (b *builder) setTopology() {
 	case b.r.Array != nil:
 		b.addError(usererror.Errorf("remove --segment: each element is already a group", "--segment is not supported here together with --array"))
 	case n == b.size.nodes:
-		b.job.Spec.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: batchv1alpha1.HardNetworkTopologyMode, HighestTierAllowed: new(1)}
+		b.job.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: batchv1alpha1.HardNetworkTopologyMode, HighestTierAllowed: new(1)}
 		b.recordFields("segment", "spec.networkTopology")
 	default:
 		b.addError(usererror.Errorf("remove the option, or use --switches", "--segment=%d is supported here only for all nodes of a job (--nodes=%d): smaller groups cannot be distinguished", n, b.size.nodes))
@@ -201,7 +199,7 @@ func (b *builder) setTopology() {
 }
 
 // setNUMAPolicy requests a single NUMA node for --hint and --mem-bind if the profile enables this.
-func (b *builder) setNUMAPolicy() {
+func (b *topic) setNUMAPolicy() {
 	if !b.p.NumaHints {
 		return
 	}
@@ -209,15 +207,18 @@ func (b *builder) setNUMAPolicy() {
 	if hint.Text != "nomultithread" && bind.Text != "local" {
 		return
 	}
-	for i := range b.job.Spec.Tasks {
-		b.job.Spec.Tasks[i].TopologyPolicy = batchv1alpha1.SingleNumaNode
+	for i, task := range []*batchv1alpha1.TaskSpec{&b.head, &b.node} {
+		if i > 0 && !b.hasNodeTask() {
+			break
+		}
+		task.TopologyPolicy = batchv1alpha1.SingleNumaNode
 		b.recordFields("hint", taskPath(i)+".topologyPolicy")
 		b.recordFields("mem-bind", taskPath(i)+".topologyPolicy")
 	}
 }
 
 // checkNodeNames rejects nodes that do not exist in the cluster.
-func (b *builder) checkNodeNames() {
+func (b *topic) checkNodeNames() {
 	if b.Facts.NodeNames == nil {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 
 // podResources returns the Kubernetes resources requested by a pod of a job with the given size. It omits unknown
 // resources.
-func (b *builder) podResources(s *size) corev1.ResourceList {
+func (b *source) podResources(s *size) corev1.ResourceList {
 	list := corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(s.cpus, resource.DecimalSI)}
 	if s.memory > 0 {
 		list[corev1.ResourceMemory] = *resource.NewQuantity(s.memory.ToBytes(), resource.BinarySI)
@@ -32,7 +32,7 @@ func (b *builder) podResources(s *size) corev1.ResourceList {
 
 // containerResources returns the requests and limits of each pod's container. A job with exclusive nodes has no CPU
 // limit.
-func (b *builder) containerResources() corev1.ResourceRequirements {
+func (b *topic) containerResources() corev1.ResourceRequirements {
 	list := b.podResources(&b.size)
 	b.recordFields("tmp", containerPath("resources.requests[ephemeral-storage]"))
 	for _, g := range b.size.gres {
@@ -49,7 +49,7 @@ func (b *builder) containerResources() corev1.ResourceRequirements {
 	limits := list.DeepCopy()
 	if b.r.Exclusive == wholeNode {
 		delete(limits, corev1.ResourceCPU)
-		b.spec.Exclusive = true
+		b.launch.Exclusive = true
 		b.recordFields("exclusive", containerPath("resources.limits"))
 	}
 	return corev1.ResourceRequirements{Requests: list, Limits: limits}
@@ -60,7 +60,7 @@ func unknownGresError(p *profile.Profile, name string) error {
 }
 
 // addLicences adds the extended resources to which the profile maps the requested licences.
-func (b *builder) addLicences(list corev1.ResourceList) {
+func (b *topic) addLicences(list corev1.ResourceList) {
 	if b.r.Licenses == "" {
 		return
 	}

@@ -22,10 +22,24 @@ type size struct {
 // maxNodes limits the number of pods of a job.
 const maxNodes = 100_000
 
+// sizing is the topic of the size.
+type sizing struct {
+	topic
+	gpus gpuRequest
+}
+
 // determineSize determines the number of pods and the resources of each pod.
-func (b *builder) determineSize() {
-	r := b.r
+func (s *source) determineSize(to target) (size, *part) {
+	b := &sizing{topic: topic{source: s, target: to}}
 	b.normalizeGPUs()
+	b.setSize()
+	b.checkConsistency()
+	b.describeSize()
+	return b.size, &b.part
+}
+
+func (b *sizing) setSize() {
+	r := b.r
 	var nodes, least int
 	if r.Nodes != nil {
 		nodes, least = int(r.Nodes.Max), int(r.Nodes.Min)
@@ -48,14 +62,12 @@ func (b *builder) determineSize() {
 		b.addError(uneven)
 	}
 	b.size.least = least
-	b.checkConsistency()
-	b.describeSize()
 }
 
 // deriveNodeCount returns the number of pods of a job without --nodes, as determined by other options.
-func (b *builder) deriveNodeCount() int {
+func (b *sizing) deriveNodeCount() int {
 	r := b.r
-	total, perNode := sumCounts(r.GPUs, "gpu"), sumCounts(r.GPUsPerNode, "gpu")
+	total, perNode, _ := b.gpus.counts()
 	switch {
 	case r.Tasks > 0 && r.TasksPerNode > 0:
 		return int(divideRoundingUp(r.Tasks, r.TasksPerNode))
@@ -74,7 +86,7 @@ func divideRoundingUp(a, by int64) int64 { return (a + by - 1) / by }
 
 // sizeOnNodes returns the size of the job on a given number of nodes. It returns an error if the job cannot be spread
 // over them evenly.
-func (b *builder) sizeOnNodes(nodes int) (size, error) {
+func (b *sizing) sizeOnNodes(nodes int) (size, error) {
 	r := b.r
 	s := size{nodes: nodes, least: nodes, tasks: b.totalTasks(int64(nodes)), onNode: r.TasksPerNode}
 	if s.onNode == 0 {
@@ -93,9 +105,9 @@ func (b *builder) sizeOnNodes(nodes int) (size, error) {
 }
 
 // totalTasks returns the total number of tasks that srun starts.
-func (b *builder) totalTasks(nodes int64) int64 {
+func (b *sizing) totalTasks(nodes int64) int64 {
 	r := b.r
-	total, perNode, perTask := sumCounts(r.GPUs, "gpu"), sumCounts(r.GPUsPerNode, "gpu"), sumCounts(r.GPUsPerTask, "gpu")
+	total, perNode, perTask := b.gpus.counts()
 	if total == 0 {
 		total = perNode * nodes
 	}
@@ -113,7 +125,7 @@ func (b *builder) totalTasks(nodes int64) int64 {
 }
 
 // memoryPerNode returns the memory of each pod.
-func (b *builder) memoryPerNode(s *size, gpus int64) optionvalue.MiB {
+func (b *sizing) memoryPerNode(s *size, gpus int64) optionvalue.MiB {
 	r := b.r
 	switch {
 	case r.Mem != nil:
@@ -132,30 +144,26 @@ func (b *builder) memoryPerNode(s *size, gpus int64) optionvalue.MiB {
 }
 
 // describeSize adds the size to the launcher's specification.
-func (b *builder) describeSize() {
+func (b *sizing) describeSize() {
 	r, s := b.r, &b.size
-	b.spec.Nodes, b.spec.CPUs = s.nodes, int(s.cpus)
-	b.spec.Distribution = r.Given["distribution"].Text
-	b.spec.TasksGiven = r.Tasks > 0 || r.TasksPerNode > 0 || r.TasksPerGPU > 0
-	if b.spec.TasksGiven {
-		b.spec.Tasks = int(s.tasks)
+	b.launch.Nodes, b.launch.CPUs = s.nodes, int(s.cpus)
+	b.launch.Distribution = r.Given["distribution"].Text
+	b.launch.TasksGiven = r.Tasks > 0 || r.TasksPerNode > 0 || r.TasksPerGPU > 0
+	if b.launch.TasksGiven {
+		b.launch.Tasks = int(s.tasks)
 	}
-	b.spec.TasksPerNode, b.spec.CPUsPerTask = int(r.TasksPerNode), int(r.CPUsPerTask)
-	for memory, to := range map[*optionvalue.MiB]*int64{r.Mem: &b.spec.MemPerNode, r.MemPerCPU: &b.spec.MemPerCPU, r.MemPerGPU: &b.spec.MemPerGPU} {
-		if memory != nil {
-			*to = int64(*memory)
-		}
-	}
+	b.launch.TasksPerNode, b.launch.CPUsPerTask = int(r.TasksPerNode), int(r.CPUsPerTask)
+	b.launch.MemPerNode, b.launch.MemPerCPU, b.launch.MemPerGPU = mebibytes(r.Mem), mebibytes(r.MemPerCPU), mebibytes(r.MemPerGPU)
 	for _, said := range []struct {
 		option string
 		gpus   []optionvalue.Gres
 		to     *string
-	}{{"gpus", r.GPUs, &b.spec.GPUs}, {"gpus-per-node", r.GPUsPerNode, &b.spec.GPUsPerNode}, {"gpus-per-task", r.GPUsPerTask, &b.spec.GPUsPerTask}, {"tres-per-task", r.GPUsPerTask, &b.spec.GPUsPerTask}} {
+	}{{"gpus", b.gpus.total, &b.launch.GPUs}, {"gpus-per-node", b.gpus.perNode, &b.launch.GPUsPerNode}, {"gpus-per-task", b.gpus.perTask, &b.launch.GPUsPerTask}, {"tres-per-task", b.gpus.perTask, &b.launch.GPUsPerTask}} {
 		if r.HasOption(said.option) {
 			*said.to = formatGPUs(said.gpus)
 		}
 	}
-	b.spec.GPUsOnNode = int(sumCounts(s.gres, "gpu"))
+	b.launch.GPUsOnNode = int(sumCounts(s.gres, "gpu"))
 	b.recordFields("ntasks", "spec.tasks[0].replicas")
 	b.recordFields("ntasks-per-node", "launch.tasksPerNode")
 	for _, name := range []string{"cpus-per-task", "ntasks-per-node", "ntasks-per-gpu", "cpus-per-gpu", "ntasks", "tres-per-task"} {
@@ -164,4 +172,12 @@ func (b *builder) describeSize() {
 	for _, name := range []string{"mem", "mem-per-cpu", "mem-per-gpu"} {
 		b.recordFields(name, containerPath("resources.requests.memory"))
 	}
+}
+
+// mebibytes returns an amount of memory in MiB, or 0 if it was not specified.
+func mebibytes(memory *optionvalue.MiB) int64 {
+	if memory == nil {
+		return 0
+	}
+	return int64(*memory)
 }

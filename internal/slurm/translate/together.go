@@ -7,7 +7,7 @@ import (
 )
 
 // checkConsistency rejects inconsistent sizes that would leave a task or GPU without a place.
-func (b *builder) checkConsistency() {
+func (b *sizing) checkConsistency() {
 	b.checkTasks()
 	b.checkGPUs()
 	b.checkMemory()
@@ -18,7 +18,7 @@ func invalidTasksError(hint string, args ...any) error {
 	return usererror.Errorf(fmt.Sprintf(hint, args...), "Batch job submission failed: Task count specification invalid")
 }
 
-func (b *builder) checkTasks() {
+func (b *sizing) checkTasks() {
 	r, s := b.r, &b.size
 	if room := r.TasksPerNode * int64(s.nodes); r.TasksPerNode > 0 && r.Tasks > room {
 		b.addError(invalidTasksError("%d nodes with --ntasks-per-node=%d can run only %d of --ntasks=%d: use --nodes=%d or --ntasks-per-node=%d",
@@ -30,12 +30,12 @@ func (b *builder) checkTasks() {
 	}
 }
 
-func (b *builder) checkGPUs() {
+func (b *sizing) checkGPUs() {
 	r, s := b.r, &b.size
-	total, perNode, perTask := sumCounts(r.GPUs, "gpu"), sumCounts(r.GPUsPerNode, "gpu"), sumCounts(r.GPUsPerTask, "gpu")
+	total, perNode, perTask := b.gpus.counts()
 	bothAreSet := total > 0 && perTask > 0
 	node := "gpus-per-node"
-	if b.gresGPUs {
+	if b.gpus.areFromGres {
 		node = "gres"
 	}
 	switch {
@@ -59,7 +59,7 @@ func (b *builder) checkGPUs() {
 
 // checkMemory reports, with --verbose, that the job requests all memory of a node but not the whole node. The pods
 // then have no memory limit and may use all free memory.
-func (b *builder) checkMemory() {
+func (b *sizing) checkMemory() {
 	r := b.r
 	if r.Exclusive == wholeNode || r.Verbose == 0 {
 		return

@@ -11,6 +11,7 @@
 package translate
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -21,7 +22,6 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/slurm/podsetup"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
@@ -147,90 +147,115 @@ type Made struct {
 	Note string `json:"note,omitempty"`
 }
 
-// builder holds the state of a translation.
-type builder struct {
+// source holds the input of all topics. It does not change.
+type source struct {
 	Input
-	r     *request.Request
-	p     *profile.Profile
-	name  string
-	title string
-	size  size
-	// otherGres lists the generic resources other than GPUs. gresGPUs is true if --gres set the number of GPUs per
-	// node.
-	otherGres []optionvalue.Gres
-	gresGPUs  bool
-	job       *batchv1alpha1.Job
-	spec      *launchconfig.Spec
-	asked     submission.Options
-	warnings  []string
-	notes     []Note
-	needs     []Need
-	made      map[string][]string
-	err       []error
+	r *request.Request
+	// p is the profile without the volumes that the job does not mount.
+	p           *profile.Profile
+	title, name string
 }
 
-// addError records an error. Job returns all errors together.
-func (b *builder) addError(err error) { b.err = append(b.err, err) }
+// target is where a job runs: its partition, and the queue and the namespace that follow from partition and account.
+type target struct{ partition, queue, namespace string }
 
-// addNote adds a plain note.
-func (b *builder) addNote(text string) { b.notes = append(b.notes, Note{Text: text}) }
-
-// recordFields records the fields that an option set.
-func (b *builder) recordFields(option string, fields ...string) {
-	if b.r.HasOption(option) {
-		b.made[option] = append(b.made[option], fields...)
-	}
+// topic computes one part of a job. It reads the source and the results of earlier topics, and changes only its part.
+type topic struct {
+	*source
+	target target
+	size   size
+	part
 }
 
 // Job translates a request. The error joins one usererror.Error per mistake.
+//
+// Each topic returns its part of the job. Only three topics have results that others read: the volumes, the target and
+// the size. The order of the parts is the order of errors, warnings and notes.
 func Job(in Input) (*Result, error) {
-	own := *in.Request // the translation adds derived values only to this copy
-	b := &builder{Input: in, r: &own, p: in.Profile, made: map[string][]string{}}
-	b.title = b.r.JobName
-	if b.title == "" {
-		b.title = in.Title
+	mounted, volumes := mountedVolumes(in)
+	s := &source{Input: in, r: in.Request, p: mounted, title: cmp.Or(in.Request.JobName, in.Title)}
+	s.name = objectName(s.title) + "-" + in.Suffix
+	destination, queue := s.chooseTarget()
+	extent, resources := s.determineSize(destination)
+
+	compute := func(set func(*topic)) *part {
+		t := &topic{source: s, target: destination, size: extent}
+		set(t)
+		return &t.part
 	}
-	b.name = objectName(b.title) + "-" + in.Suffix
-	b.spec = &launchconfig.Spec{JobName: b.title, User: in.User, Cluster: in.Cluster, Interactive: in.Interactive, Args: in.Args}
-	b.job = &batchv1alpha1.Job{
-		TypeMeta: metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"},
-		ObjectMeta: metav1.ObjectMeta{Name: b.name, Namespace: in.Namespace, Labels: map[string]string{},
-			Annotations: map[string]string{keys.JobTitle: b.title, keys.User: in.User}},
-		Spec: batchv1alpha1.JobSpec{SchedulerName: keys.DefaultSchedulerName},
-	}
-	b.recordFields("job-name", "metadata.name", keyPath("metadata.annotations", keys.JobTitle))
-	b.spec.Command = in.ScriptFile
-	b.removeHomeVolume()
-	b.setPartition()
-	b.setPriorityClass()
-	b.setGates()
-	b.determineSize()
-	b.createTasks()
-	b.setLifetime()
-	b.setPlacement()
-	b.setFiles()
-	b.addMounts()
-	objects := b.createObjects()
-	b.storeOptions()
-	if err := errors.Join(b.err...); err != nil {
+	whole := mergeParts(
+		compute((*topic).setIdentity),
+		volumes,
+		queue,
+		compute((*topic).setPriorityClass),
+		compute((*topic).setGates),
+		resources,
+		compute((*topic).setTasks),
+		compute((*topic).setLifetime),
+		compute((*topic).setPlacement),
+		compute((*topic).setFiles),
+		compute((*topic).setMounts),
+		compute((*topic).setEnvironment),
+		compute((*topic).setOptions),
+	)
+	if err := errors.Join(whole.errs...); err != nil {
 		return nil, err
 	}
-	objects.Needs = b.needs
-	objects.Job, objects.Spec, objects.Warnings, objects.Notes, objects.Made = b.job, b.spec, b.warnings, b.notes, b.listEffects()
-	return objects, nil
+	return s.createObjects(destination, whole), nil
+}
+
+// setIdentity sets the title of the job, and what the launcher must know about user and script.
+func (b *topic) setIdentity() {
+	b.annotations = map[string]string{keys.JobTitle: b.title, keys.User: b.User}
+	b.job.SchedulerName = keys.DefaultSchedulerName
+	b.launch = launchconfig.Spec{JobName: b.title, User: b.User, Cluster: b.Cluster, Interactive: b.Interactive, Args: b.Args, Command: b.ScriptFile}
+	b.recordFields("job-name", "metadata.name", keyPath("metadata.annotations", keys.JobTitle))
+}
+
+// createObjects creates the Job, the ConfigMap and the Secret.
+func (s *source) createObjects(to target, whole *part) *Result {
+	job := &batchv1alpha1.Job{
+		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"},
+		ObjectMeta: metav1.ObjectMeta{Name: s.name, Namespace: to.namespace, Labels: whole.labels, Annotations: whole.annotations},
+		Spec:       whole.job,
+	}
+	submission.StoreOptions(job, whole.stored)
+	meta := metav1.ObjectMeta{Name: s.name + ObjectSuffix, Namespace: to.namespace}
+	result := &Result{Job: job, Spec: &whole.launch, Needs: whole.needs, Warnings: whole.warnings, Notes: whole.notes}
+	result.ConfigMap = &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: meta, Data: map[string]string{launchconfig.SpecKey: encodeSpec(&whole.launch)}}
+	if len(s.Script) > 0 {
+		result.ConfigMap.Data[launchconfig.ScriptKey] = string(s.Script)
+	}
+	if whole.launch.Nodes > 1 || s.Interactive || len(whole.exported) > 0 {
+		result.Secret = &corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: meta, Data: map[string][]byte{launchconfig.StepKey: []byte(s.Key)}}
+		if len(whole.exported) > 0 {
+			result.Secret.Data[launchconfig.EnvironmentKey] = launchconfig.JoinEnvironment(whole.exported)
+		}
+	}
+	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: whole.podLabels}, Spec: whole.pod}
+	template.Spec.Containers = []corev1.Container{whole.container}
+	podsetup.PreparePod(&template.Spec, podsetup.Options{Object: meta.Name, ToolsImage: s.toolsImage(), Secret: result.Secret != nil})
+	for _, task := range []batchv1alpha1.TaskSpec{whole.head, whole.node} {
+		if task.Name != "" {
+			task.Template = *template.DeepCopy()
+			job.Spec.Tasks = append(job.Spec.Tasks, task)
+		}
+	}
+	result.Made = s.listEffects(whole.made, len(job.Spec.Tasks))
+	return result
 }
 
 // listEffects returns the effects of the options, in the order of the option table.
-func (b *builder) listEffects() []Made {
+func (s *source) listEffects(made map[string][]string, tasks int) []Made {
 	var all []Made
 	for i := range request.Options {
 		name := request.Options[i].Long
-		s, given := b.r.Given[name]
-		if given && s.Option == &request.Options[i] {
-			one := Made{Option: s.String() + s.From.String(), Fields: b.addSecondTask(b.made[name])}
+		setting, given := s.r.Given[name]
+		if given && setting.Option == &request.Options[i] {
+			one := Made{Option: setting.String() + setting.From.String(), Fields: addSecondTask(made[name], tasks)}
 			switch {
 			case len(one.Fields) > 0:
-			case s.Option.Class != request.Mapped:
+			case setting.Option.Class != request.Mapped:
 				one.Note = "no effect here"
 			default:
 				one.Note = "applies only to the submission"
@@ -241,8 +266,8 @@ func (b *builder) listEffects() []Made {
 	return all
 }
 
-// addSecondTask adds the corresponding fields of the second task for all fields of the first task.
-func (b *builder) addSecondTask(fields []string) []string {
+// addSecondTask adds the corresponding fields of the second task, if the job has one, for all fields of the first task.
+func addSecondTask(fields []string, tasks int) []string {
 	var all []string
 	first, second := taskPath(0)+".template.", taskPath(1)+".template."
 	for _, field := range fields {
@@ -250,34 +275,28 @@ func (b *builder) addSecondTask(fields []string) []string {
 			continue
 		}
 		all = append(all, field)
-		if rest, is := strings.CutPrefix(field, first); is && len(b.job.Spec.Tasks) > 1 && !slices.Contains(fields, second+rest) {
+		if rest, is := strings.CutPrefix(field, first); is && tasks > 1 && !slices.Contains(fields, second+rest) {
 			all = append(all, second+rest)
 		}
 	}
 	return all
 }
 
-// createTasks creates the tasks of the job: the head, which runs the script, and the nodes, which wait for steps.
-func (b *builder) createTasks() {
-	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(launchconfig.GraceSeconds),
-		Containers: []corev1.Container{{Name: "main", Image: b.containerImage(), Resources: b.containerResources()}},
-	}}
-	head := batchv1alpha1.TaskSpec{Name: launchconfig.HeadTask, Replicas: 1, Template: template}
-	b.job.Spec.MinAvailable = int32(b.size.least)
+// setTasks sets the tasks of the job: the head, which runs the script, and the nodes, which wait for steps.
+func (b *topic) setTasks() {
+	b.pod.RestartPolicy, b.pod.TerminationGracePeriodSeconds = corev1.RestartPolicyNever, new(launchconfig.GraceSeconds)
+	b.container = corev1.Container{Name: "main", Image: b.containerImage(), Resources: b.containerResources()}
+	b.head.Name, b.head.Replicas = launchconfig.HeadTask, 1
+	b.job.MinAvailable = int32(b.size.least)
 	switch {
 	case b.r.Array != nil:
-		b.setUpArray(&head)
-		b.job.Spec.Tasks = []batchv1alpha1.TaskSpec{head}
-	case b.size.nodes == 1:
-		b.job.Spec.Tasks = []batchv1alpha1.TaskSpec{head}
-	default:
-		node := batchv1alpha1.TaskSpec{Name: launchconfig.NodeTask, Replicas: int32(b.size.nodes) - 1, Template: *template.DeepCopy()}
+		b.setUpArray()
+	case b.hasNodeTask():
+		b.node.Name, b.node.Replicas = launchconfig.NodeTask, int32(b.size.nodes)-1
 		if b.size.least < b.size.nodes {
-			node.MinAvailable = new(int32(b.size.least) - 1)
-			b.spec.MinNodes = b.size.least
+			b.node.MinAvailable = new(int32(b.size.least) - 1)
+			b.launch.MinNodes = b.size.least
 		}
-		b.job.Spec.Tasks = []batchv1alpha1.TaskSpec{head, node}
 		b.recordFields("nodes", "spec.tasks[1].replicas")
 	}
 	b.recordFields("nodes", "spec.minAvailable")
@@ -288,54 +307,49 @@ func (b *builder) createTasks() {
 	b.setServiceAccount()
 }
 
+// hasNodeTask reports whether the job has a second task for the nodes other than the first.
+func (b *topic) hasNodeTask() bool { return b.r.Array == nil && b.size.nodes > 1 }
+
 // setServiceAccount assigns the profile's service account to the pods, so that commands in the job can access the
 // cluster.
-func (b *builder) setServiceAccount() {
+func (b *topic) setServiceAccount() {
 	if !b.Facts.ServiceAccount {
 		return
 	}
-	b.spec.ServiceAccount = b.p.ServiceAccount
+	b.launch.ServiceAccount = b.p.ServiceAccount
 	if b.usesLocalPrograms() {
-		b.spec.Program = b.Program
+		b.launch.Program = b.Program
 	}
-	b.visitPods(func(pod *corev1.PodSpec) { pod.ServiceAccountName = b.p.ServiceAccount })
-}
-
-// visitPods calls visit with the pod of every task.
-func (b *builder) visitPods(visit func(*corev1.PodSpec)) {
-	for i := range b.job.Spec.Tasks {
-		visit(&b.job.Spec.Tasks[i].Template.Spec)
-	}
+	b.pod.ServiceAccountName = b.p.ServiceAccount
 }
 
 // fieldPaths returns the paths of a field in the pods of all tasks.
-func (b *builder) fieldPaths(field string) []string {
-	var all []string
-	for i := range b.job.Spec.Tasks {
-		all = append(all, taskPath(i)+".template.spec."+field)
+func (b *topic) fieldPaths(field string) []string {
+	all := []string{taskPath(0) + ".template.spec." + field}
+	if b.hasNodeTask() {
+		all = append(all, taskPath(1)+".template.spec."+field)
 	}
 	return all
 }
 
 // setUpArray sets up the single task that contains all elements of an array.
-func (b *builder) setUpArray(head *batchv1alpha1.TaskSpec) {
+func (b *topic) setUpArray() {
 	a := b.r.Array
 	count, nodes := int32(a.Elements.Count()), int32(b.size.nodes)
-	head.Replicas = count * nodes
-	head.MinAvailable = new(nodes)
+	b.head.Replicas = count * nodes
+	b.head.MinAvailable = new(nodes)
 	if nodes > 1 {
-		head.MinAvailable = nil
-		head.PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: count, PartitionSize: nodes, MinPartitions: 1}
+		b.head.MinAvailable = nil
+		b.head.PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: count, PartitionSize: nodes, MinPartitions: 1}
 	}
-	b.job.Spec.MinAvailable = nodes
-	b.job.Annotations[keys.Array] = a.Elements.String()
-	b.recordFields("array", keyPath("metadata.annotations", keys.Array), "spec.tasks[0].replicas")
+	b.job.MinAvailable = nodes
+	b.annotate("array", keys.Array, a.Elements.String())
+	b.recordFields("array", "spec.tasks[0].replicas")
 	if a.Limit > 0 {
-		b.job.Annotations[keys.ArrayLimit] = formatNumber(int64(a.Limit))
-		b.recordFields("array", keyPath("metadata.annotations", keys.ArrayLimit))
+		b.annotate("array", keys.ArrayLimit, formatNumber(int64(a.Limit)))
 	}
 	first, last := a.Elements[0].First, a.Elements[len(a.Elements)-1].Last
-	b.spec.Array = &launchconfig.Array{Count: int(count), Min: int(first), Max: int(last), Step: stepBetween(a.Elements), Elements: a.Elements.String()}
+	b.launch.Array = &launchconfig.Array{Count: int(count), Min: int(first), Max: int(last), Step: stepBetween(a.Elements), Elements: a.Elements.String()}
 }
 
 // stepBetween returns the distance between elements; 1 if it is not constant.
@@ -354,52 +368,28 @@ func stepBetween(elements batchv1alpha1.Indices) int {
 }
 
 // setUpNetwork sets up name resolution between the pods of a job or array element.
-func (b *builder) setUpNetwork() {
-	b.job.Spec.Plugins = map[string][]string{"env": {}}
+func (b *topic) setUpNetwork() {
+	b.job.Plugins = map[string][]string{"env": {}}
 	if b.size.nodes == 1 {
 		return
 	}
-	b.job.Spec.Plugins["svc"] = []string{"--publish-not-ready-addresses=true"}
+	b.job.Plugins["svc"] = []string{"--publish-not-ready-addresses=true"}
 	if b.size.nodes > largestInEnvironment || b.r.Array != nil {
-		b.job.Spec.Plugins["svc"] = append(b.job.Spec.Plugins["svc"], "--inject-hosts-env=false")
+		b.job.Plugins["svc"] = append(b.job.Plugins["svc"], "--inject-hosts-env=false")
 	}
 	if b.r.MPI == "ssh" {
-		b.job.Spec.Plugins["ssh"] = []string{}
+		b.job.Plugins["ssh"] = []string{}
 		b.recordFields("mpi", "spec.plugins.ssh")
 	}
 	domain := b.p.ClusterDomain
 	if domain == "" {
 		domain = "cluster.local"
 	}
-	b.visitPods(func(pod *corev1.PodSpec) {
-		pod.DNSConfig = &corev1.PodDNSConfig{Searches: []string{b.name + "." + b.Namespace + ".svc." + domain}}
-	})
+	b.pod.DNSConfig = &corev1.PodDNSConfig{Searches: []string{b.name + "." + b.target.namespace + ".svc." + domain}}
 }
 
 // largestInEnvironment is the maximum number of host names that are passed in environment variables.
 const largestInEnvironment = 256
-
-// createObjects creates the ConfigMap and the Secret of the job, and prepares the pods to use them.
-func (b *builder) createObjects() *Result {
-	object := b.name + ObjectSuffix
-	meta := metav1.ObjectMeta{Name: object, Namespace: b.Namespace}
-	result := &Result{ConfigMap: &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: meta, Data: map[string]string{}}}
-	if len(b.Script) > 0 {
-		result.ConfigMap.Data[launchconfig.ScriptKey] = string(b.Script)
-	}
-	exported := b.exportedVariables()
-	result.ConfigMap.Data[launchconfig.SpecKey] = encodeSpec(b.spec)
-	if b.size.nodes > 1 || b.Interactive || len(exported) > 0 {
-		result.Secret = &corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: meta, Data: map[string][]byte{launchconfig.StepKey: []byte(b.Key)}}
-		if len(exported) > 0 {
-			result.Secret.Data[launchconfig.EnvironmentKey] = launchconfig.JoinEnvironment(exported)
-		}
-	}
-	b.visitPods(func(pod *corev1.PodSpec) {
-		podsetup.PreparePod(pod, podsetup.Options{Object: object, ToolsImage: b.toolsImage(), Secret: result.Secret != nil})
-	})
-	return result
-}
 
 // ObjectSuffix is the suffix of the names of the ConfigMap and the Secret.
 const ObjectSuffix = "-slurm"
