@@ -143,7 +143,7 @@ func (p *Policy) nodeRequestBody(id model.NodeID) nodeInfo {
 
 func (p *Policy) jobRequestBody(j *framework.Job) jobInfo {
 	info := jobInfo{
-		UID: j.Key(), Name: j.Gang.Name, Namespace: j.Namespace, Queue: j.Gang.Queue.Name, Priority: j.Gang.Priority,
+		UID: j.Key(), Name: j.Gang.Name, Namespace: j.Namespace, Queue: j.In.Name, Priority: j.Priority,
 		MinAvailable: j.MinMember, MinResources: p.resourcesOfRequest(j.MinResources), TaskMinAvailable: j.MinTaskMember,
 		Allocated: resourcesOfVector(p, j.Sums.Allocated), Tasks: map[string]taskInfo{},
 	}

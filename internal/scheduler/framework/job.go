@@ -20,6 +20,12 @@ type Job struct {
 	In    *queue.Queue
 	Phase schedulingv1beta1.PodGroupPhase
 
+	// The following fields are copies of the gang's, so that a simulation can change them without writing the model.
+	MinMember     int
+	MinTaskMember map[string]int
+	MinResources  resource.Request
+	Priority      int32
+
 	// Pending lists the tasks to place in task order, with best-effort tasks last. It does not include tasks that
 	// have scheduling gates.
 	Pending []*model.Task

@@ -21,6 +21,7 @@ func (j *Job) LoadFromGang(in *queue.Queue, rules *Rules) {
 		return
 	}
 	j.seen = j.Gen
+	j.MinMember, j.MinTaskMember, j.MinResources, j.Priority = j.Gang.MinMember, j.Gang.MinTaskMember, j.Gang.MinResources, j.Gang.Priority
 	if n := j.Count[model.Pending] + j.Count[model.Pipelined]; cap(j.backing) < n {
 		j.backing = make([]*model.Task, 0, n)
 	}

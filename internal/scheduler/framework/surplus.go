@@ -15,8 +15,7 @@ type Surplus struct {
 
 // Surplus returns how many tasks the gang can lose.
 func (j *Job) Surplus() Surplus {
-	g := j.Gang
-	out := Surplus{spare: j.ReadyTasks() - g.MinMember}
+	out := Surplus{spare: j.ReadyTasks() - j.MinMember}
 	if len(j.groups) > 0 {
 		out.job, out.of, out.groups = j, j.GroupOf, make(map[*Group]int, len(j.groups))
 		for _, group := range j.groups {
@@ -26,11 +25,11 @@ func (j *Job) Surplus() Surplus {
 	if !j.HasRoleMinimums() {
 		return out
 	}
-	out.roles = make(map[string]int, len(g.MinTaskMember))
-	for role, n := range g.MinTaskMember {
+	out.roles = make(map[string]int, len(j.MinTaskMember))
+	for role, n := range j.MinTaskMember {
 		out.roles[role] = -n
 	}
-	for _, t := range g.Tasks {
+	for _, t := range j.Tasks {
 		if _, limited := out.roles[t.Role]; limited && (t.Status.IsAllocated() || t.Status == model.Succeeded) {
 			out.roles[t.Role]++
 		}

@@ -48,6 +48,9 @@ type Queue struct {
 	// Parent is nil for a queue at the top. Children are sorted by name.
 	Parent   *Queue
 	Children []*Queue
+	// Known, Open and Gangs are copies of the model's, so that a simulation can change them without writing the model.
+	Known, Open bool
+	Gangs       int
 	// Level is the number of ancestors.
 	Level int
 	// Fault describes why the queue has no valid position in the tree; "" if its position is valid.
@@ -184,6 +187,7 @@ func (l *Ledger) collectQueues(c *model.Cluster) {
 		if mine == nil {
 			mine = &Queue{Queue: q}
 		}
+		mine.Known, mine.Open = q.Known, q.Open
 		l.byModel[q] = mine
 		l.Queues = append(l.Queues, mine)
 	}
@@ -194,6 +198,7 @@ func (l *Ledger) Of(q *model.Queue) *Queue { return l.byModel[q] }
 
 func (q *Queue) loadSums(n int, resources *resource.Names) {
 	from := &q.Queue.Sums
+	q.Gangs = q.Queue.Gangs
 	q.Own.Allocated = loadAmounts(q.Own.Allocated, from.Allocated, n)
 	q.Own.Inqueue = loadAmounts(q.Own.Inqueue, from.Inqueue, n)
 	q.Own.Elastic = loadAmounts(q.Own.Elastic, from.Elastic, n)

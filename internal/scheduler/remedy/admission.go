@@ -91,15 +91,15 @@ func (f *finder) findGreatestPlaced(find func() int64) int64 {
 // request.
 func (f *finder) startsWithMinimum(members int, each func(index int, value int64) int64) bool {
 	j := f.j
-	minimum, request := j.Gang.MinMember, j.Gang.MinResources
+	minimum, request := j.MinMember, j.MinResources
 	changed := slices.Clone(request)
 	for i := range changed {
 		changed[i].Value = each(int(changed[i].Index), request[i].Value/int64(minimum)) * int64(members)
 	}
-	j.Gang.MinMember, j.Gang.MinResources = members, changed
+	j.MinMember, j.MinResources = members, changed
 	j.ForgetMinimum()
 	ok := f.wouldStart() && f.equalPartsFit(changed, members)
-	j.Gang.MinMember, j.Gang.MinResources = minimum, request
+	j.MinMember, j.MinResources = minimum, request
 	j.ForgetMinimum()
 	return ok
 }

@@ -38,7 +38,7 @@ func (f *finder) moveToQueue(to *queue.Queue) (undo func()) {
 	place := func(q *queue.Queue) {
 		j.In.AddRequest(f.request, -1)
 		j.In.Gangs--
-		j.In, j.Gang.Queue = q, q.Queue
+		j.In = q
 		q.AddRequest(f.request, 1)
 		q.Gangs++
 	}

@@ -25,7 +25,7 @@ const (
 // would start.
 func (f *finder) tryHigherPriority() {
 	s, j := f.s, f.j
-	from, to := j.Gang.Priority, j.Gang.Priority
+	from, to := j.Priority, j.Priority
 	for _, o := range s.AllWaiting {
 		if f.isRival(o) && s.Rules.CompareJobs(o, j) < 0 {
 			to = max(to, o.Priority)
@@ -35,14 +35,14 @@ func (f *finder) tryHigherPriority() {
 		return
 	}
 	to++
-	j.Gang.Priority = to
+	j.Priority = to
 	ok := false
 	if f.isFirstToUse(j.In) && f.mayPassReservations() {
 		undo := s.TakeFirstTurn(j)
 		ok = f.wouldStart()
 		undo()
 	}
-	j.Gang.Priority = from
+	j.Priority = from
 	if ok {
 		f.addAdmissionHint(schedulingv1beta1.HelpHigherPriority, "", strconv.Itoa(int(from)), strconv.Itoa(int(to)))
 	}

@@ -10,7 +10,7 @@
 // # Invariants
 //
 //   - A change is only returned if the gang starts with it in a simulated round.
-//   - Afterwards the session and the model are as before.
+//   - The model is never written, and afterwards the session is as before.
 package remedy
 
 import (
@@ -138,10 +138,10 @@ func (f *finder) tryFewerMembers() {
 	}
 	minimum := j.MinMember
 	low := bisectGreatest(max(j.ReadyTasks(), 0), minimum, func(n int) bool {
-		j.Gang.MinMember = n
+		j.MinMember = n
 		return f.wouldGetPods()
 	})
-	j.Gang.MinMember = minimum
+	j.MinMember = minimum
 	j.ForgetMinimum()
 	if low > max(j.ReadyTasks(), 0) {
 		f.addHint(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(minimum), strconv.Itoa(low))
@@ -171,11 +171,11 @@ func (f *finder) tryFewerOfTask() bool {
 		asked := minimums[task]
 		held := asked - needs[task]
 		low := bisectGreatest(held, asked, func(n int) bool {
-			j.Gang.MinTaskMember = maps.Clone(minimums)
-			j.Gang.MinTaskMember[task], j.Gang.MinMember = n, minimum-asked+n
+			j.MinTaskMember = maps.Clone(minimums)
+			j.MinTaskMember[task], j.MinMember = n, minimum-asked+n
 			return f.wouldGetPods()
 		})
-		j.Gang.MinTaskMember, j.Gang.MinMember = minimums, minimum
+		j.MinTaskMember, j.MinMember = minimums, minimum
 		j.ForgetMinimum()
 		if low > max(held, 0) {
 			f.addHint(schedulingv1beta1.HelpFewerMembers, task, strconv.Itoa(asked), strconv.Itoa(low))

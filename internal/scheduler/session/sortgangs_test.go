@@ -23,7 +23,7 @@ func shuffled(n int, random *rand.Rand, compared *int) (*Session, []*framework.J
 	})
 	gangs := make([]*framework.Job, n)
 	for i := range gangs {
-		gangs[i] = &framework.Job{Gang: &model.Gang{Name: fmt.Sprint(i), Priority: int32(random.Intn(20))}, In: queues[random.Intn(2)], Rank: uint64(i + 1)}
+		gangs[i] = &framework.Job{Gang: &model.Gang{Name: fmt.Sprint(i)}, Priority: int32(random.Intn(20)), In: queues[random.Intn(2)], Rank: uint64(i + 1)}
 	}
 	random.Shuffle(n, func(i, k int) { gangs[i], gangs[k] = gangs[k], gangs[i] })
 	return s, gangs

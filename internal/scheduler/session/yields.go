@@ -43,12 +43,12 @@ func (s *Session) preemptibleFor(j *framework.Job) yield {
 	if !s.Preempts || len(s.Rules.Outranks) == 0 {
 		return yield{}
 	}
-	key := ranked{j.Gang.Queue, j.Priority}
+	key := ranked{j.In.Queue, j.Priority}
 	if sum, known := s.holders.yields[key]; known {
 		return sum
 	}
 	var minimums, all resource.Vec
-	for _, g := range s.holdersByQueue()[j.Gang.Queue] {
+	for _, g := range s.holdersByQueue()[j.In.Queue] {
 		if s.mayPreempt(j, s.Job(g)) {
 			addPreemptible(&minimums, &all, g)
 		}

@@ -29,13 +29,14 @@ func namespaceAccount(j *framework.Job) model.Account {
 }
 
 // orderingAccount returns the account whose usage determines the order of a gang.
-func orderingAccount(j *framework.Job) model.Account { return ownerAccount(j.Gang) }
+func orderingAccount(j *framework.Job) model.Account { return ownerAccount(j.Gang, j.In.Name) }
 
-func ownerAccount(g *model.Gang) model.Account {
+// ownerAccount returns the account of a gang's user or, if the user is unknown, of its namespace in a queue.
+func ownerAccount(g *model.Gang, queue string) model.Account {
 	if g.User != "" {
-		return model.Account{Queue: g.Queue.Name, User: g.User}
+		return model.Account{Queue: queue, User: g.User}
 	}
-	return model.Account{Queue: g.Queue.Name, Namespace: g.Namespace}
+	return model.Account{Queue: queue, Namespace: g.Namespace}
 }
 
 // usageOfAccount returns the usage of an account up to the time of this cycle.

@@ -110,12 +110,12 @@ func (k *stock) updateGang(g *model.Gang) {
 	}
 	if !g.Known {
 		if g.Queue != nil { // the gang may have been created and deleted between two cycles
-			k.dirty[ownerAccount(g)], k.dirty[queueAccount(g.Queue.Name)] = true, true
+			k.dirty[ownerAccount(g, g.Queue.Name)], k.dirty[queueAccount(g.Queue.Name)] = true, true
 			k.dirty[model.Account{Queue: g.Queue.Name, Namespace: g.Namespace}] = true
 		}
 		return
 	}
-	now := part{owner: ownerAccount(g)}
+	now := part{owner: ownerAccount(g, g.Queue.Name)}
 	if g.AllocatedTasks() > 0 && k.p.ordersQueue(g.Queue.Name) {
 		now.held = g.Sums.Allocated.Clone()
 		now.in = append(now.in, queueAccount(g.Queue.Name), model.Account{Queue: g.Queue.Name, Namespace: g.Namespace})

@@ -146,26 +146,29 @@ func (p *Policy) checkLimits(q *queue.Queue, t *model.Task, group string, later 
 }
 
 // updatePlaced and evicted update the used amounts for changes within the cycle.
-func (p *Policy) updatePlaced(_ *framework.Job, t *model.Task, id model.NodeID, sign int) {
-	if l, group := p.limitsForTask(t, id); l != nil {
+func (p *Policy) updatePlaced(j *framework.Job, t *model.Task, id model.NodeID, sign int) {
+	if l, group := p.limitsOnNode(j.In.Queue, id); l != nil {
 		addToGroup(l.held, group, requestVector(t), int64(sign))
 	}
 }
 
 func (p *Policy) updateEvicted(t *model.Task, sign int) {
-	if l, group := p.limitsForTask(t, t.Node); l != nil {
+	if t.Gang == nil {
+		return
+	}
+	if l, group := p.limitsOnNode(t.Gang.Queue, t.Node); l != nil {
 		addToGroup(l.held, group, requestVector(t), -int64(sign))
 		addToGroup(l.ending, group, requestVector(t), int64(sign))
 	}
 }
 
-// limitsForTask returns the limits against which a task on a node counts, and the node's group. It returns nil if there
-// are no limits.
-func (p *Policy) limitsForTask(t *model.Task, id model.NodeID) (*limits, string) {
-	if t.Gang == nil || id == model.NoNode || int(id) >= len(p.groups.Values) {
+// limitsOnNode returns the limits against which a queue's task on a node counts, and the node's group. It returns nil if
+// there are no limits.
+func (p *Policy) limitsOnNode(q *model.Queue, id model.NodeID) (*limits, string) {
+	if id == model.NoNode || int(id) >= len(p.groups.Values) {
 		return nil, ""
 	}
-	l, ok := p.limits[t.Gang.Queue]
+	l, ok := p.limits[q]
 	if !ok || l.problem != "" {
 		return nil, ""
 	}

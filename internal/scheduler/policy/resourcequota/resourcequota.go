@@ -106,7 +106,7 @@ func (q *quotas) appliesToGang(limits *quota.Quota, g *model.Gang) bool {
 func (q *quotas) checkQuota(quota *quota.Quota, j *framework.Job) explain.Verdict {
 	var exceeded, impossible []explain.Limit
 	for _, hard := range quota.Hard {
-		asked := q.missingAmount(j.Gang, hard.Name)
+		asked := q.missingAmount(j.Gang, j.MinMember, j.MinResources, hard.Name)
 		if asked <= 0 {
 			continue
 		}
@@ -150,7 +150,7 @@ func (q *quotas) reservedAmount(quota *quota.Quota, namespace string, name corev
 	}
 	for _, g := range q.inside[namespace] {
 		if mayCreatePods(q.s.Job(g)) && q.appliesToGang(quota, g) {
-			sum += q.missingAmount(g, name)
+			sum += q.missingAmount(g, g.MinMember, g.MinResources, name)
 		}
 	}
 	q.sums[key] = sum
@@ -171,7 +171,7 @@ func (q *quotas) countAdmitted(j *framework.Job) {
 		}
 		for _, hard := range of[i].Hard {
 			if key := (limit{&of[i], hard.Name}); q.hasCachedTotal(key) {
-				q.sums[key] += q.missingAmount(j.Gang, hard.Name)
+				q.sums[key] += q.missingAmount(j.Gang, j.MinMember, j.MinResources, hard.Name)
 			}
 		}
 	}
@@ -184,8 +184,8 @@ func (q *quotas) hasCachedTotal(key limit) bool {
 	return known
 }
 
-// missingAmount returns the amount that the missing pods of a gang's minimum will request.
-func (q *quotas) missingAmount(g *model.Gang, name corev1.ResourceName) float64 {
+// missingAmount returns the amount that the missing pods of a gang will request, given its minimum.
+func (q *quotas) missingAmount(g *model.Gang, members int, request resource.Request, name corev1.ResourceName) float64 {
 	base, limits := quota.ParseName(string(name))
 	index, known := q.s.Cluster.Resources.Find(base)
 	exist, held, asked := 0, 0.0, 0.0
@@ -199,14 +199,14 @@ func (q *quotas) missingAmount(g *model.Gang, name corev1.ResourceName) float64 
 		}
 	}
 	if known {
-		asked = float64(g.MinResources.Get(index))
+		asked = float64(request.Get(index))
 	}
 	switch {
 	case index == resource.Pods && known:
-		return max(max(float64(g.MinMember), asked)-float64(exist), 0)
+		return max(max(float64(members), asked)-float64(exist), 0)
 	case limits: // the model does not have the pods' limits; assume equal pods
 		asked := amountByName(g.QuotaResources, name)
-		return asked * max(1-float64(exist)/float64(max(g.MinMember, 1)), 0)
+		return asked * max(1-float64(exist)/float64(max(members, 1)), 0)
 	}
 	if own := amountByName(g.QuotaResources, corev1.ResourceName("requests."+base)); own > 0 {
 		asked = own
