@@ -17,6 +17,8 @@ type Reason struct {
 	Never Never
 	// Traits holds further properties that programs act on.
 	Traits Traits
+	// Remedies holds the changes that the scheduler simulates for a gang that waits for the reason.
+	Remedies Remedies
 	// SlurmState is Slurm's abbreviation for the state of a job that failed for this reason. It is set only for
 	// failures.
 	SlurmState string
@@ -103,6 +105,9 @@ const (
 	// OthersHoldQueue is a trait of reasons for which a gang is not admitted because other gangs use or reserve the
 	// resources.
 	OthersHoldQueue
+	// AnyChangeHelps is a trait of reasons for which a gang must be tried again after any change in the cluster, such
+	// as the end of a pod of another queue.
+	AnyChangeHelps
 	// DelaysJob is a trait of reasons that only this project's job controller reports, for holds, begin times and
 	// dependencies.
 	DelaysJob
@@ -110,6 +115,30 @@ const (
 	CreatesNothing
 	// Derived is a trait of reasons that programs derive from the state of a job and that are never stored.
 	Derived
+)
+
+// Remedies is a set of changes that may help a waiting gang. Package remedy of the scheduler simulates them.
+type Remedies uint8
+
+// The remedies.
+const (
+	// ShorterRun is a shorter run time.
+	ShorterRun Remedies = 1 << iota
+	// HigherPriority is a higher priority.
+	HigherPriority
+	// SmallerGang is a lower minimum, or smaller requests of the gang's pods.
+	SmallerGang
+	// FewerObstacles removes what keeps the gang from admission or from nodes: a missing volume claim, a minimum or a
+	// request that is too large to be admitted, a node selector, a taint, or a queue's capability.
+	FewerObstacles
+	// OtherQueue is another queue.
+	OtherQueue
+	// CreateQueue creates the gang's queue, and OpenQueue opens it.
+	CreateQueue
+	OpenQueue
+
+	// lessDemand is for gangs that request too much.
+	lessDemand = SmallerGang | FewerObstacles | OtherQueue
 )
 
 // qosLimit and assocLimit are Slurm's names for exceeding a limit of a queue and of a namespace if the resource is

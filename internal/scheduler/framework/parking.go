@@ -8,7 +8,7 @@ import (
 
 // IsClusterBound reports whether a change anywhere in the cluster or in the job's namespace could help the job.
 func (j *Job) IsClusterBound() bool {
-	return j.Verdict.Code == reason.Overcommitted || j.Verdict.Code == reason.OverQuota
+	return reason.Get(j.Verdict.Code).Has(reason.AnyChangeHelps)
 }
 
 // NeedsAnything reports whether the gang needs anything, because it is not admitted, has tasks without a node, or is
