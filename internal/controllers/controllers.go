@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/apiclient"
 	"github.com/vc-batch/vc/internal/backpressure"
 	"github.com/vc-batch/vc/internal/controllers/cronjob"
 	"github.com/vc-batch/vc/internal/controllers/hypernode"
@@ -125,5 +126,5 @@ func newClient(mgr manager.Manager, qps float32) (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client of the controllers: %w", err)
 	}
-	return newLean(c, config)
+	return apiclient.NewMetadataClient(c, config)
 }

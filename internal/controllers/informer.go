@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"cmp"
-	"fmt"
 	"reflect"
 	"time"
 
@@ -17,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/watchjson"
+	"github.com/vc-batch/vc/internal/apiclient"
 )
 
 // busy lists the kinds of this project that change with every job. They are watched in all namespaces.
@@ -43,22 +41,10 @@ func newInformers(config *rest.Config) (*informers, error) {
 	if config == nil {
 		return all, nil
 	}
-	scheme := runtime.NewScheme()
-	if err := api.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("kinds: %w", err)
-	}
 	for _, kind := range busy {
-		metav1.AddToGroupVersion(scheme, kind.version)
-	}
-	codecs := watchjson.NewCodecs(scheme)
-	for _, kind := range busy {
-		own := rest.CopyConfig(config)
-		own.APIPath, own.GroupVersion, own.NegotiatedSerializer = "/apis", &kind.version, codecs
-		own.UserAgent = cmp.Or(own.UserAgent, rest.DefaultKubernetesUserAgent())
-		own.ContentType, own.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
-		reader, err := rest.RESTClientFor(own)
+		reader, err := apiclient.NewGroupClient(config, kind.version, api.AddToScheme)
 		if err != nil {
-			return nil, fmt.Errorf("client of %s: %w", kind.resource, err)
+			return nil, err
 		}
 		all.quick[reflect.TypeOf(kind.object)] = toolscache.NewListWatchFromClient(reader, kind.resource, metav1.NamespaceAll, fields.Everything())
 	}

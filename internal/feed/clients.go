@@ -5,7 +5,6 @@ import (
 	"net"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -15,7 +14,7 @@ import (
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
-	"github.com/vc-batch/vc/internal/watchjson"
+	"github.com/vc-batch/vc/internal/apiclient"
 )
 
 // clients holds the REST clients of the watched API groups.
@@ -24,23 +23,26 @@ type clients struct {
 }
 
 func newClients(config *rest.Config) (*clients, error) {
-	typed, err := kubernetes.NewForConfig(newCoreConfig(config))
+	typed, err := CoreClients(config)
 	if err != nil {
-		return nil, fmt.Errorf("client for core kinds: %w", err)
+		return nil, err
 	}
-	ours, err := rest.RESTClientFor(newGroupConfig(config, schedulingv1beta1.GroupVersion, schedulingv1beta1.AddToScheme))
-	if err != nil {
-		return nil, fmt.Errorf("client for %s: %w", schedulingv1beta1.GroupVersion, err)
+	c := &clients{core: typed.CoreV1().RESTClient(), scheduling: typed.SchedulingV1().RESTClient(), policy: typed.PolicyV1().RESTClient(),
+		storage: typed.StorageV1().RESTClient(), devices: typed.ResourceV1().RESTClient()}
+	for _, group := range []struct {
+		version schema.GroupVersion
+		add     func(*runtime.Scheme) error
+		client  *rest.Interface
+	}{
+		{schedulingv1beta1.GroupVersion, schedulingv1beta1.AddToScheme, &c.ours},
+		{nodeinfov1alpha1.GroupVersion, nodeinfov1alpha1.AddToScheme, &c.nodeinfo},
+		{topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme, &c.topology},
+	} {
+		if *group.client, err = GroupClient(config, group.version, group.add); err != nil {
+			return nil, err
+		}
 	}
-	nodeinfo, err := rest.RESTClientFor(newGroupConfig(config, nodeinfov1alpha1.GroupVersion, nodeinfov1alpha1.AddToScheme))
-	if err != nil {
-		return nil, fmt.Errorf("client for %s: %w", nodeinfov1alpha1.GroupVersion, err)
-	}
-	topology, err := rest.RESTClientFor(newGroupConfig(config, topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme))
-	if err != nil {
-		return nil, fmt.Errorf("client for %s: %w", topologyv1alpha1.GroupVersion, err)
-	}
-	return &clients{policy: typed.PolicyV1().RESTClient(), storage: typed.StorageV1().RESTClient(), devices: typed.ResourceV1().RESTClient(), nodeinfo: nodeinfo, topology: topology, core: typed.CoreV1().RESTClient(), scheduling: typed.SchedulingV1().RESTClient(), ours: ours}, nil
+	return c, nil
 }
 
 // newWatchConfig returns a copy of config without a rate limit or deadline. It uses its own connection, so that long
@@ -54,29 +56,26 @@ func newWatchConfig(config *rest.Config) *rest.Config {
 	return own
 }
 
-func newCoreConfig(config *rest.Config) *rest.Config {
+// CoreClients returns clients for watching Kubernetes' own kinds. They have no rate limit or deadline, use their own
+// connection, and use protobuf.
+func CoreClients(config *rest.Config) (kubernetes.Interface, error) {
 	own := newWatchConfig(config)
-	own.ContentType = "application/vnd.kubernetes.protobuf"
-	own.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
-	return own
-}
-
-// newGroupConfig returns the configuration for one of this project's API groups.
-func newGroupConfig(config *rest.Config, group schema.GroupVersion, add func(*runtime.Scheme) error) *rest.Config {
-	own := newWatchConfig(config)
-	scheme := runtime.NewScheme()
-	metav1.AddToGroupVersion(scheme, group)
-	if err := add(scheme); err != nil {
-		panic(fmt.Sprintf("kinds of %s do not register: %v", group, err))
+	own.ContentType = runtime.ContentTypeProtobuf
+	own.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	typed, err := kubernetes.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("client for core kinds: %w", err)
 	}
-	own.ContentType, own.AcceptContentTypes = "application/json", "application/json"
-	own.APIPath = "/apis"
-	own.GroupVersion = &group
-	own.NegotiatedSerializer = watchjson.NewCodecs(scheme)
-	return own
+	return typed, nil
 }
 
-// relistBackoff returns a short backoff, because the scheduler cannot make new decisions until it receives changes.
-func relistBackoff() *wait.Backoff {
+// GroupClient returns a client for watching the kinds of one of this project's API groups. The function add registers
+// the kinds.
+func GroupClient(config *rest.Config, group schema.GroupVersion, add func(*runtime.Scheme) error) (rest.Interface, error) {
+	return apiclient.NewGroupClient(newWatchConfig(config), group, add)
+}
+
+// RelistBackoff returns a short backoff, because the scheduler cannot make new decisions until it receives changes.
+func RelistBackoff() *wait.Backoff {
 	return &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 6, Cap: 5 * time.Second}
 }

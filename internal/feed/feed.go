@@ -97,7 +97,7 @@ func (f *Feed) Run(ctx context.Context) {
 	for _, w := range f.watches {
 		log := f.log.WithValues("kind", w.kind)
 		r := cache.NewReflectorWithOptions(w.source, w.sample, w.store, cache.ReflectorOptions{
-			Name: "scheduler/" + w.kind, Logger: &log, Backoff: relistBackoff(),
+			Name: "scheduler/" + w.kind, Logger: &log, Backoff: RelistBackoff(),
 		})
 		running.Go(func() { r.RunWithContext(ctx) })
 	}

@@ -23,6 +23,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/apiclient"
 )
 
 // FieldManager is the field manager for everything that the scheduler applies.
@@ -56,12 +57,12 @@ const (
 	protobuf    = "application/vnd.kubernetes.protobuf"
 )
 
-// clients implements API. It uses the wires for frequent writes and client-go for everything else.
+// clients implements API. It uses the writers for frequent writes and client-go for everything else.
 type clients struct {
-	wires []*wire
-	core  corev1client.CoreV1Interface
-	ours  rest.Interface
-	round atomic.Uint32
+	writers []*apiclient.Writer
+	core    corev1client.CoreV1Interface
+	ours    rest.Interface
+	round   atomic.Uint32
 }
 
 // NewAPI creates the clients. It turns off client-side rate limits, because the outbox itself adapts to the server's
@@ -69,11 +70,11 @@ type clients struct {
 func NewAPI(config *rest.Config) (API, error) {
 	c := &clients{}
 	for range connections {
-		one, err := newWire(config)
+		one, err := apiclient.NewWriter(ownConnection(config))
 		if err != nil {
 			return nil, err
 		}
-		c.wires = append(c.wires, one)
+		c.writers = append(c.writers, one)
 	}
 	core, err := corev1client.NewForConfig(ownConnection(config))
 	if err != nil {
@@ -113,9 +114,9 @@ func schedulingConfig(config *rest.Config) *rest.Config {
 	return own
 }
 
-// sendRoundRobin sends a write over one of the wires, in round-robin order.
-func (c *clients) sendRoundRobin(ctx context.Context, a *ask) error {
-	return c.wires[int(c.round.Add(1))%len(c.wires)].sendRequest(ctx, a)
+// sendRoundRobin sends a write with one of the writers, in round-robin order.
+func (c *clients) sendRoundRobin(ctx context.Context, r *apiclient.WriteRequest) error {
+	return c.writers[int(c.round.Add(1))%len(c.writers)].Send(ctx, r)
 }
 
 const (
@@ -136,17 +137,17 @@ func podPath(namespace, name string) string {
 func (c *clients) Bind(ctx context.Context, b *corev1.Binding) error {
 	kind := *b
 	kind.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Binding"}
-	return c.createObject(ctx, &kind, &ask{path: podPath(b.Namespace, b.Name) + "/binding", resource: podResource, name: b.Name})
+	return c.createObject(ctx, &kind, &apiclient.WriteRequest{Path: podPath(b.Namespace, b.Name) + "/binding", Resource: podResource, Name: b.Name})
 }
 
 // createObject creates the object obj, whose kind and version must be set.
-func (c *clients) createObject(ctx context.Context, obj runtime.Object, a *ask) error {
+func (c *clients) createObject(ctx context.Context, obj runtime.Object, r *apiclient.WriteRequest) error {
 	var body bytes.Buffer
 	if err := encoder.Encode(obj, &body); err != nil {
-		return fmt.Errorf("%s: %w", a.path, err)
+		return fmt.Errorf("%s: %w", r.Path, err)
 	}
-	a.method, a.query, a.contentType, a.body = http.MethodPost, inTime, protobuf, body.Bytes()
-	return c.sendRoundRobin(ctx, a)
+	r.Method, r.Query, r.ContentType, r.Body = http.MethodPost, inTime, protobuf, body.Bytes()
+	return c.sendRoundRobin(ctx, r)
 }
 
 var encoder = protobufserializer.NewSerializer(scheme.Scheme, scheme.Scheme)
@@ -160,16 +161,16 @@ func (c *clients) PodNode(ctx context.Context, namespace, name string) (types.UI
 }
 
 func (c *clients) PatchPodStatus(ctx context.Context, namespace, name string, patch []byte) error {
-	return c.patchObject(ctx, types.StrategicMergePatchType, patch, &ask{path: podPath(namespace, name) + "/status", query: owned, resource: podResource, name: name})
+	return c.patchObject(ctx, types.StrategicMergePatchType, patch, &apiclient.WriteRequest{Path: podPath(namespace, name) + "/status", Query: owned, Resource: podResource, Name: name})
 }
 
 func (c *clients) PatchPod(ctx context.Context, namespace, name string, patch []byte) error {
-	return c.patchObject(ctx, types.StrategicMergePatchType, patch, &ask{path: podPath(namespace, name), query: owned, resource: podResource, name: name})
+	return c.patchObject(ctx, types.StrategicMergePatchType, patch, &apiclient.WriteRequest{Path: podPath(namespace, name), Query: owned, Resource: podResource, Name: name})
 }
 
-func (c *clients) patchObject(ctx context.Context, kind types.PatchType, patch []byte, a *ask) error {
-	a.method, a.contentType, a.body = http.MethodPatch, string(kind), patch
-	return c.sendRoundRobin(ctx, a)
+func (c *clients) patchObject(ctx context.Context, kind types.PatchType, patch []byte, r *apiclient.WriteRequest) error {
+	r.Method, r.ContentType, r.Body = http.MethodPatch, string(kind), patch
+	return c.sendRoundRobin(ctx, r)
 }
 
 func (c *clients) DeletePod(ctx context.Context, namespace, name string, uid types.UID) error {
@@ -190,7 +191,7 @@ func (c *clients) PodGroup(ctx context.Context, namespace, name string) (*schedu
 
 func (c *clients) PatchPodGroup(ctx context.Context, namespace, name string, patch []byte) error {
 	path := "/apis/" + schedulingv1beta1.GroupVersion.String() + "/namespaces/" + namespace + "/podgroups/" + name
-	return c.patchObject(ctx, types.JSONPatchType, patch, &ask{path: path, query: owned, resource: podGroupResource, name: name})
+	return c.patchObject(ctx, types.JSONPatchType, patch, &apiclient.WriteRequest{Path: path, Query: owned, Resource: podGroupResource, Name: name})
 }
 
 func (c *clients) ApplyQueueStatus(ctx context.Context, name string, patch []byte) error {
@@ -208,9 +209,9 @@ func eventsPath(namespace string) string { return "/api/v1/namespaces/" + namesp
 func (c *clients) CreateEvent(ctx context.Context, e *corev1.Event) error {
 	kind := *e
 	kind.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}
-	return c.createObject(ctx, &kind, &ask{path: eventsPath(e.Namespace), resource: eventResource, name: e.Name})
+	return c.createObject(ctx, &kind, &apiclient.WriteRequest{Path: eventsPath(e.Namespace), Resource: eventResource, Name: e.Name})
 }
 
 func (c *clients) PatchEvent(ctx context.Context, namespace, name string, patch []byte) error {
-	return c.patchObject(ctx, types.MergePatchType, patch, &ask{path: eventsPath(namespace) + "/" + name, query: inTime, resource: eventResource, name: name})
+	return c.patchObject(ctx, types.MergePatchType, patch, &apiclient.WriteRequest{Path: eventsPath(namespace) + "/" + name, Query: inTime, Resource: eventResource, Name: name})
 }

@@ -57,6 +57,7 @@ var rules = []rule{
 	{of: ".", except: []string{"internal/render", "internal/tui", "test/guide", "test/tuitest"}, deny: []string{"charm.land", "github.com/charmbracelet"}, tests: true, why: "the terminal belongs to render and tui"},
 	{of: ".", except: []string{"test"}, deny: []string{"volcano.sh/apis"}, why: "Volcano's own types are used in tests only, to prove that ours carry the same bytes"},
 	{of: ".", except: []string{"internal/local", "internal/scheduler/kube", "internal/podtemplate", "test", "cmd/vc-local"}, deny: []string{"k8s.io/kubernetes"}, why: "only the embedded control plane, the adapter and the check of pod templates carry Kubernetes itself"},
+	{of: "internal/apiclient", deny: []string{"internal", "cmd"}, allow: []string{"internal/apiclient"}, why: "feed, outbox and controllers use it"},
 	{of: "internal/feed", deny: []string{"internal/outbox", "internal/controllers", "internal/daemon"}, why: "watches come in, writes go out, by different doors"},
 	{of: "internal/outbox", deny: []string{"internal/feed", "internal/controllers", "internal/daemon"}, why: "watches come in, writes go out, by different doors"},
 }

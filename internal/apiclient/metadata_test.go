@@ -1,4 +1,4 @@
-package controllers
+package apiclient
 
 import (
 	"encoding/json"
@@ -41,7 +41,7 @@ func hear(t *testing.T, refusal *metav1.Status) (write client.Client, requests *
 		}
 	}))
 	t.Cleanup(server.Close)
-	l, err := newLean(nil, &rest.Config{Host: server.URL})
+	l, err := NewMetadataClient(nil, &rest.Config{Host: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

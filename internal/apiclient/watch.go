@@ -1,22 +1,4 @@
-// Package watchjson decodes watches of custom resources with one pass over each byte, where client-go needs about ten.
-//
-//	In:   the response to a watch request, in JSON
-//	Out:  the events, as client-go would decode them
-//
-// The API server supports only JSON for custom resources. The decoder of client-go searches the end of an event, parses
-// the event, copies the object, parses it for its kind and then completely, each time after a validity check. This
-// package finds the end by counting brackets, and reads event type and kind from the beginning, where the API server
-// always writes them.
-//
-// # Invariants
-//
-//   - Data that is not in the format of the API server is passed to client-go's own decoder. So an event is decoded
-//     identically, or with an error.
-//
-// # Concurrency
-//
-// Codecs may be shared; a stream belongs to one goroutine, as in client-go.
-package watchjson
+package apiclient
 
 import (
 	"bytes"
@@ -30,9 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// NewCodecs returns the serializers for a client of the scheme's kinds. They serve as NegotiatedSerializer of a
-// rest.Config.
-func NewCodecs(scheme *runtime.Scheme) runtime.NegotiatedSerializer {
+// newWatchCodecs returns the serializers for a client of the scheme's kinds. client-go's own decoder searches the end of
+// an event, parses the event, copies the object, parses it for its kind and then completely, each time after a validity
+// check. This one finds the end by counting brackets, and reads event type and kind from the beginning, where the API
+// server always writes them.
+func newWatchCodecs(scheme *runtime.Scheme) runtime.NegotiatedSerializer {
 	usual := serializer.NewCodecFactory(scheme).WithoutConversion()
 	object := json.NewSerializerWithOptions(front{}, scheme, scheme, json.SerializerOptions{})
 	c := codecs{NegotiatedSerializer: usual, media: usual.SupportedMediaTypes()}
@@ -100,7 +84,7 @@ func (e events) Decode(data []byte, defaults *schema.GroupVersionKind, into runt
 var (
 	beforeType   = []byte(`{"type":"`)
 	beforeObject = []byte(`","object":`)
-	types        = [...]watch.EventType{watch.Modified, watch.Added, watch.Deleted, watch.Bookmark, watch.Error}
+	eventTypes   = [...]watch.EventType{watch.Modified, watch.Added, watch.Deleted, watch.Bookmark, watch.Error}
 )
 
 // readEvent decodes an event without parsing its object. The object is not copied, because it is decoded before the
@@ -110,7 +94,7 @@ func readEvent(data []byte, event *metav1.WatchEvent) bool {
 	if !ok || rest[len(rest)-1] != '}' {
 		return false
 	}
-	for _, t := range types {
+	for _, t := range eventTypes {
 		after, ok := bytes.CutPrefix(rest, []byte(t))
 		if !ok {
 			continue

@@ -1,7 +1,6 @@
-package controllers
+package apiclient
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,16 +24,16 @@ import (
 // already has the other fields, or receives them by a watch.
 const metadataOnly = runtime.ContentTypeProtobuf + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-// lean is a client that transfers as few bytes as possible for the writes that occur once per pod or job: creating
-// pods and PodGroups, and updating the status of jobs. After such a write, the object has the metadata that the API
-// server returned; all other fields are as they were sent.
-type lean struct {
+// MetadataClient is a client that transfers as few bytes as possible for the writes that occur once per pod or job:
+// creating pods and PodGroups, and updating the status of jobs. After such a write, the object has the metadata that
+// the API server returned; all other fields are as they were sent.
+type MetadataClient struct {
 	client.Client
 	pods, groups, jobs rest.Interface
 }
 
-// newLean returns a lean client. It uses c for all other requests.
-func newLean(c client.Client, config *rest.Config) (*lean, error) {
+// NewMetadataClient returns a MetadataClient. It uses c for all other requests.
+func NewMetadataClient(c client.Client, config *rest.Config) (*MetadataClient, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme, metav1.AddMetaToScheme} {
 		if err := add(scheme); err != nil {
@@ -42,38 +41,36 @@ func newLean(c client.Client, config *rest.Config) (*lean, error) {
 		}
 	}
 	codecs := serializer.NewCodecFactory(scheme).WithoutConversion()
-	l := &lean{Client: c}
+	m := &MetadataClient{Client: c}
 	for _, kind := range []struct {
-		version     schema.GroupVersion
-		path, bytes string
-		client      *rest.Interface
+		version         schema.GroupVersion
+		path, mediaType string
+		client          *rest.Interface
 	}{
-		{corev1.SchemeGroupVersion, "/api", runtime.ContentTypeProtobuf, &l.pods},
-		{schedulingv1beta1.GroupVersion, "/apis", runtime.ContentTypeJSON, &l.groups},
-		{batchv1alpha1.GroupVersion, "/apis", runtime.ContentTypeJSON, &l.jobs},
+		{corev1.SchemeGroupVersion, "/api", runtime.ContentTypeProtobuf, &m.pods},
+		{schedulingv1beta1.GroupVersion, "/apis", runtime.ContentTypeJSON, &m.groups},
+		{batchv1alpha1.GroupVersion, "/apis", runtime.ContentTypeJSON, &m.jobs},
 	} {
 		metav1.AddToGroupVersion(scheme, kind.version)
-		own := rest.CopyConfig(config)
-		own.APIPath, own.GroupVersion, own.ContentType, own.NegotiatedSerializer = kind.path, &kind.version, kind.bytes, codecs
-		// The user agent identifies the field manager, and the client in metrics.
-		own.UserAgent = cmp.Or(own.UserAgent, rest.DefaultKubernetesUserAgent())
+		own := groupConfig(config, kind.version, codecs)
+		own.APIPath, own.ContentType = kind.path, kind.mediaType
 		made, err := rest.RESTClientFor(own)
 		if err != nil {
 			return nil, fmt.Errorf("client of %s: %w", kind.version, err)
 		}
 		*kind.client = made
 	}
-	return l, nil
+	return m, nil
 }
 
 // Create implements client.Client.
-func (l *lean) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
+func (m *MetadataClient) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
 	if len(options) > 0 {
-		return l.Client.Create(ctx, o, options...)
+		return m.Client.Create(ctx, o, options...)
 	}
 	switch o := o.(type) {
 	case *corev1.Pod:
-		if err := sendRequest(ctx, l.pods.Post().Resource("pods").Namespace(o.Namespace).Body(o), &o.ObjectMeta); err != nil {
+		if err := requestMetadata(ctx, m.pods.Post().Resource("pods").Namespace(o.Namespace).Body(o), &o.ObjectMeta); err != nil {
 			return err
 		}
 		if o.Status.Phase == "" {
@@ -81,13 +78,13 @@ func (l *lean) Create(ctx context.Context, o client.Object, options ...client.Cr
 		}
 		return nil
 	case *schedulingv1beta1.PodGroup:
-		return sendRequest(ctx, l.groups.Post().Resource("podgroups").Namespace(o.Namespace).Body(o), &o.ObjectMeta)
+		return requestMetadata(ctx, m.groups.Post().Resource("podgroups").Namespace(o.Namespace).Body(o), &o.ObjectMeta)
 	}
-	return l.Client.Create(ctx, o)
+	return m.Client.Create(ctx, o)
 }
 
-// sendRequest sends a request and stores the metadata of the written object in into.
-func sendRequest(ctx context.Context, request *rest.Request, into *metav1.ObjectMeta) error {
+// requestMetadata sends a request and stores the metadata of the written object in into.
+func requestMetadata(ctx context.Context, request *rest.Request, into *metav1.ObjectMeta) error {
 	var answer metav1.PartialObjectMetadata
 	if err := request.SetHeader("Accept", metadataOnly).Do(ctx).Into(&answer); err != nil {
 		return err
@@ -98,8 +95,8 @@ func sendRequest(ctx context.Context, request *rest.Request, into *metav1.Object
 }
 
 // Status implements client.Client.
-func (l *lean) Status() client.SubResourceWriter {
-	return statuses{SubResourceWriter: l.Client.Status(), jobs: l.jobs}
+func (m *MetadataClient) Status() client.SubResourceWriter {
+	return statuses{SubResourceWriter: m.Client.Status(), jobs: m.jobs}
 }
 
 type statuses struct {
@@ -137,5 +134,5 @@ func (s statuses) Update(ctx context.Context, o client.Object, options ...client
 		return fmt.Errorf("status of job %s: %w", job.Name, err)
 	}
 	put := s.jobs.Put().Resource("jobs").Namespace(job.Namespace).Name(job.Name).SubResource("status").SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body)
-	return sendRequest(ctx, put, &job.ObjectMeta)
+	return requestMetadata(ctx, put, &job.ObjectMeta)
 }

@@ -1,4 +1,4 @@
-package watchjson
+package apiclient
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package watchjson
+package apiclient
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 	"github.com/vc-batch/vc/test/propertytest"
 )
 
-func scheme(t testing.TB) *runtime.Scheme {
+func jobScheme(t testing.TB) *runtime.Scheme {
 	t.Helper()
 	s := runtime.NewScheme()
 	if err := batchv1alpha1.AddToScheme(s); err != nil {
@@ -86,7 +86,7 @@ func written(t testing.TB, event string, object any) string {
 // division of the stream into pieces.
 func TestEventsAreReadAsClientGoReadsThem(t *testing.T) {
 	t.Parallel()
-	usual := serializer.NewCodecFactory(scheme(t)).WithoutConversion()
+	usual := serializer.NewCodecFactory(jobScheme(t)).WithoutConversion()
 	status := &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: 410, Reason: "Expired"}
 	pretty, err := json.MarshalIndent(map[string]any{"type": "ADDED", "object": job("pretty")}, "", "  ")
 	if err != nil {
@@ -119,7 +119,7 @@ func TestEventsAreReadAsClientGoReadsThem(t *testing.T) {
 			want, wantEnd := read(t, usual, strings.NewReader(stream))
 			for pieces, reader := range map[string]io.Reader{"at once": strings.NewReader(stream), "byte by byte": iotest.OneByteReader(strings.NewReader(stream)),
 				"with its end": iotest.DataErrReader(strings.NewReader(stream))} {
-				got, end := read(t, NewCodecs(scheme(t)), reader)
+				got, end := read(t, newWatchCodecs(jobScheme(t)), reader)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s: -client-go +here\n%s", pieces, diff)
 				}
@@ -134,7 +134,7 @@ func TestEventsAreReadAsClientGoReadsThem(t *testing.T) {
 func TestAStreamThatIsNoJSONEnds(t *testing.T) {
 	t.Parallel()
 	for _, stream := range []string{"<html>", "[1]", "upstream error"} {
-		if all, err := read(t, NewCodecs(scheme(t)), strings.NewReader(stream)); len(all) > 0 || !errors.Is(err, errNotJSON) {
+		if all, err := read(t, newWatchCodecs(jobScheme(t)), strings.NewReader(stream)); len(all) > 0 || !errors.Is(err, errNotJSON) {
 			t.Errorf("%s: %v, %v", stream, all, err)
 		}
 	}
@@ -194,10 +194,10 @@ func (d *drip) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// BenchmarkEvents measures the cost of an event of a job; compare Usual with Here.
+// BenchmarkEvents measures the cost of an event of a job; compare ClientGo with Own.
 func BenchmarkEvents(b *testing.B) {
 	stream := []byte(strings.Repeat(written(b, "MODIFIED", job("a")), 100))
-	for name, c := range map[string]runtime.NegotiatedSerializer{"Usual": serializer.NewCodecFactory(scheme(b)).WithoutConversion(), "Here": NewCodecs(scheme(b))} {
+	for name, c := range map[string]runtime.NegotiatedSerializer{"ClientGo": serializer.NewCodecFactory(jobScheme(b)).WithoutConversion(), "Own": newWatchCodecs(jobScheme(b))} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N/100 + 1 {
