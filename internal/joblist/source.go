@@ -26,11 +26,11 @@ import (
 // patience is how long to wait for a cache that lags behind.
 const patience = 5 * time.Second
 
-// mostSaid is the maximum number of bytes of termination messages in one list. A single container may have 4 KiB.
-const mostSaid = 8 << 20
+// mostReports is the maximum number of bytes of termination messages in one list. A single container may have 4 KiB.
+const mostReports = 8 << 20
 
 // errTooMuch reports that a list would need too much memory.
-var errTooMuch = fmt.Errorf("the termination messages of pods exceed %d MiB", mostSaid>>20)
+var errTooMuch = fmt.Errorf("the termination messages of pods exceed %d MiB", mostReports>>20)
 
 // errGone reports that a job in the list was deleted.
 var errGone = errors.New("a job was deleted during the list")
@@ -175,7 +175,7 @@ type writer struct {
 	fresh   map[types.UID]part
 	told    map[types.UID]string // versions of the jobs in the list
 	entries int
-	said    int // bytes
+	reports int // bytes
 	parts   [][]byte
 	err     error
 }
@@ -209,11 +209,7 @@ func (w *writer) encodeEntries(q jobsummary.Query) ([]byte, error) {
 			w.parts = append(w.parts, encodeCached(w, entry.Group, jobsummary.EncodeGroupFields))
 		}
 		for _, pod := range entry.Pods {
-			said := jobsummary.EncodeTermination(pod) // not cached, because it is as long as all other parts
-			w.parts = append(w.parts, encodeCached(w, pod, jobsummary.EncodePodFields), said)
-			if w.said += len(said); w.said > mostSaid && w.err == nil {
-				w.err = errTooMuch
-			}
+			w.parts = append(w.parts, w.encodePod(pod))
 		}
 		if w.err != nil {
 			return nil, w.err
@@ -246,6 +242,22 @@ func (w *writer) storeParts() {
 		w.written = map[types.UID]part{}
 	}
 	maps.Copy(w.written, w.fresh)
+}
+
+// encodePod encodes a pod. It does not cache a pod with reports, because they may be as long as all other parts.
+func (w *writer) encodePod(pod *corev1.Pod) []byte {
+	size := jobsummary.ReportBytes(pod)
+	if size == 0 {
+		return encodeCached(w, pod, jobsummary.EncodePodFields)
+	}
+	text, err := jobsummary.EncodePodFields(pod)
+	if w.reports += size; err == nil && w.reports > mostReports {
+		err = errTooMuch
+	}
+	if err != nil {
+		w.err = err
+	}
+	return text
 }
 
 func encodeCached[T client.Object](w *writer, object T, encode func(T) ([]byte, error)) []byte {

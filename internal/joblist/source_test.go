@@ -306,7 +306,7 @@ func TestWhatPodsSaidAtTheirEndIsToldAndNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		entry, err := jobsummary.NewReader(&stream).Next()
-		if err != nil || ended != (len(entry.Pods) == 3) || entry.Mute {
+		if err != nil || ended != (len(entry.Pods) == 3) {
 			t.Fatalf("ended %v: %+v, %v", ended, entry, err)
 		}
 		for _, pod := range entry.Pods {
@@ -320,7 +320,7 @@ func TestWhatPodsSaidAtTheirEndIsToldAndNotKept(t *testing.T) {
 			t.Errorf("%d bytes of %s are kept", len(part.text), uid)
 		}
 	}
-	say(mostSaid/len(report) + 1)
+	say(mostReports/len(report) + 1)
 	if err := (&Source{caches: w.caches}).list(t.Context(), jobsummary.Query{Pods: true, Ended: true}, io.Discard); !errors.Is(err, errTooMuch) {
 		t.Errorf("more than there is room for: %v", err)
 	}

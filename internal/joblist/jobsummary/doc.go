@@ -7,7 +7,7 @@
 // A stream consists of one entry per job and an end message, each prefixed by its length. An entry is a message in
 // protobuf's wire format, so that either side may have fields unknown to the other. The parts that many jobs have in
 // common (specs without names and commands, statuses without times) are JSON inside the entry; the reader decodes equal
-// parts only once.
+// parts only once. docs/adr/0014-lists-from-memory.md compares this format with simpler ones.
 //
 // # Invariants
 //

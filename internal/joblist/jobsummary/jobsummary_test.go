@@ -259,50 +259,6 @@ func TestSacctSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	})
 }
 
-// TestADaemonThatDoesNotTellWhatWasSaidIsKnown verifies that an older daemon, which does not send termination messages,
-// is distinguished from one whose containers wrote none.
-func TestADaemonThatDoesNotTellWhatWasSaidIsKnown(t *testing.T) {
-	t.Parallel()
-	ended := corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3}}}
-	runs := corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
-	for name, c := range map[string]struct {
-		pods []*corev1.Pod
-		mute bool // expected if messages are not sent
-	}{
-		"no pods":                          {nil, false},
-		"one that runs":                    {[]*corev1.Pod{{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{runs}}}}, false},
-		"one that has ended":               {[]*corev1.Pod{{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{ended}}}}, true},
-		"one that has begun":               {[]*corev1.Pod{{Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{ended}, ContainerStatuses: []corev1.ContainerStatus{runs}}}}, true},
-		"one of two whose other half runs": {[]*corev1.Pod{{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{runs, ended}}}, {}}, true},
-	} {
-		parts, err := jobsummary.EncodeParts(jobsummary.Entry{Job: &batchv1alpha1.Job{}, Pods: c.pods})
-		if err != nil {
-			t.Fatal(err)
-		}
-		job, err := jobsummary.EncodeJobFields(&batchv1alpha1.Job{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := [][]byte{job}
-		for _, pod := range c.pods {
-			text, err := jobsummary.EncodePodFields(pod)
-			if err != nil {
-				t.Fatal(err)
-			}
-			before = append(before, text)
-		}
-		for _, one := range []struct {
-			parts [][]byte
-			mute  bool
-		}{{parts, false}, {before, c.mute}} {
-			all, err := readAll(jobsummary.AppendEnd(jobsummary.AppendEntry(nil, one.parts...), 1))
-			if err != nil || len(all) != 1 || all[0].Mute != one.mute {
-				t.Errorf("%s: %+v, %v, want mute %v", name, all, err, one.mute)
-			}
-		}
-	}
-}
-
 func TestAListThatWasCutOffIsAnErrorAndNoShorterList(t *testing.T) {
 	t.Parallel()
 	entry := jobsummary.Entry{Job: &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train", Annotations: map[string]string{keys.User: "mei"}}}}
@@ -360,13 +316,9 @@ func TestWhatNoListTellsStaysBehind(t *testing.T) {
 	ended := func(message string) *corev1.Pod {
 		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: message}}}}}}
 	}
-	runs := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}}}
 	got := across(t, []jobsummary.Entry{{Job: job, Pods: []*corev1.Pod{ended("the last lines of a log")}}})[0]
 	if len(got.Job.Labels) > 0 || len(got.Job.Annotations) != 1 || got.Pods[0].Status.ContainerStatuses[0].State.Terminated.Message != "" {
 		t.Errorf("%+v, %+v", got.Job.ObjectMeta, got.Pods[0].Status)
-	}
-	if said := jobsummary.EncodeTermination(runs); len(said) > 0 {
-		t.Errorf("what runs has said %q", said)
 	}
 }
 

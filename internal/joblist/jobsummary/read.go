@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -25,9 +24,6 @@ type Entry struct {
 	// Group is the PodGroup of the job, or nil.
 	Group *schedulingv1beta1.PodGroup
 	Pods  []*corev1.Pod
-	// Mute reports that containers have ended but their termination messages are missing, because the daemon is too old
-	// to send them.
-	Mute bool
 }
 
 // longest is the maximum length of a message; a longer one is an error.
@@ -74,7 +70,6 @@ func (r *Reader) Next() (*Entry, error) {
 	}
 	if d.end < 0 {
 		r.entries++
-		d.entry.Mute = d.heard < d.spoke
 		return d.entry, nil
 	}
 	if d.end != r.entries {
@@ -97,8 +92,6 @@ type decoder struct {
 	end     int64
 	key     string // key of a pair whose value follows
 	entered int    // number of condition times so far
-	heard   int    // number of pods with a message field
-	spoke   int    // number of pods with ended containers
 }
 
 func (d *decoder) decodeMessage(message []byte) error {
@@ -161,44 +154,8 @@ func (d *decoder) decodeBytes(number protowire.Number, value []byte) error {
 			return fmt.Errorf("pod: %w", err)
 		}
 		d.entry.Pods = append(d.entry.Pods, pod)
-		if hasEndedContainer(pod) {
-			d.spoke++
-		}
-	case fieldSaid:
-		d.heard++
-		return d.decodeTermination(value)
 	}
 	return nil
-}
-
-// decodeTermination stores the termination messages of the last pod's containers.
-func (d *decoder) decodeTermination(text []byte) error {
-	if len(d.entry.Pods) == 0 {
-		return errors.New("a termination message without a pod")
-	}
-	s := &d.entry.Pods[len(d.entry.Pods)-1].Status
-	for _, statuses := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
-		for i := range statuses {
-			if len(text) == 0 {
-				return nil
-			}
-			message, n := protowire.ConsumeBytes(text)
-			if n < 0 {
-				return protowire.ParseError(n)
-			}
-			text = text[n:]
-			if t := statuses[i].State.Terminated; t != nil {
-				t.Message = string(message)
-			}
-		}
-	}
-	return nil
-}
-
-// hasEndedContainer reports whether a container of a pod has ended.
-func hasEndedContainer(pod *corev1.Pod) bool {
-	ended := func(s corev1.ContainerStatus) bool { return s.State.Terminated != nil }
-	return slices.ContainsFunc(pod.Status.InitContainerStatuses, ended) || slices.ContainsFunc(pod.Status.ContainerStatuses, ended)
 }
 
 // useDecoded calls use with the decoded value of a JSON text. Equal texts are decoded only once.

@@ -69,7 +69,7 @@ func reduceGroupStatus(status *schedulingv1beta1.PodGroupStatus) *schedulingv1be
 	return slim
 }
 
-// reducePod returns the node, state and result of a pod.
+// reducePod returns the node, state and result of a pod, and the reports of its launchers.
 func reducePod(pod *corev1.Pod) *corev1.Pod {
 	slim := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Labels: map[string]string{}}}
 	for _, key := range []string{keys.TaskSpec, keys.JobID, keys.ArrayIndex} {
@@ -89,13 +89,36 @@ func reducePod(pod *corev1.Pod) *corev1.Pod {
 	return slim
 }
 
-// reduceContainers returns the states of containers without messages. Said sends the termination messages.
+// reportMark is the prefix of the reports that launchers of Slurm jobs write as termination message, which are JSON.
+// Other messages, such as log lines, are not sent.
+const reportMark = "{"
+
+// ReportBytes returns the length of the reports in the termination messages of a pod.
+func ReportBytes(pod *corev1.Pod) int {
+	size := 0
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			size += len(reportOf(&statuses[i]))
+		}
+	}
+	return size
+}
+
+// reportOf returns the report in the termination message of a container; empty if there is none.
+func reportOf(status *corev1.ContainerStatus) string {
+	if t := status.State.Terminated; t != nil && strings.HasPrefix(t.Message, reportMark) {
+		return t.Message
+	}
+	return ""
+}
+
+// reduceContainers returns the states of containers without messages other than reports.
 func reduceContainers(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	var slim []corev1.ContainerStatus
 	for i := range statuses {
 		state := statuses[i].State
 		if t := state.Terminated; t != nil {
-			state.Terminated = &corev1.ContainerStateTerminated{ExitCode: t.ExitCode, Signal: t.Signal, Reason: t.Reason, StartedAt: t.StartedAt, FinishedAt: t.FinishedAt}
+			state.Terminated = &corev1.ContainerStateTerminated{ExitCode: t.ExitCode, Signal: t.Signal, Reason: t.Reason, Message: reportOf(&statuses[i]), StartedAt: t.StartedAt, FinishedAt: t.FinishedAt}
 		}
 		if w := state.Waiting; w != nil {
 			state.Waiting = &corev1.ContainerStateWaiting{Reason: w.Reason}

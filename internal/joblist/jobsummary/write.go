@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -17,7 +16,7 @@ import (
 )
 
 // ContentType is the media type of a stream. Clients must accept it.
-const ContentType = "application/vnd.vc-batch.jobs.v1"
+const ContentType = "application/vnd.vc-batch.jobs.v2"
 
 // The fields of an entry.
 const (
@@ -35,8 +34,7 @@ const (
 	fieldPlace
 	fieldEstimate
 	fieldPod
-	fieldEnd  // in the last message only: the number of entries
-	fieldSaid // after a pod with ended containers: their termination messages
+	fieldEnd // in the last message only: the number of entries
 )
 
 // EncodeJobFields encodes the fields of an entry that come from a Job.
@@ -90,35 +88,6 @@ func EncodePodFields(pod *corev1.Pod) ([]byte, error) {
 	return appendField(nil, fieldPod, text), nil
 }
 
-// EncodeTermination encodes the termination messages of the preceding pod's containers; nil if no container has ended.
-// The messages may be as long as the rest of the entry.
-func EncodeTermination(pod *corev1.Pod) []byte {
-	var all []byte
-	told, ended := 0, false
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			t := statuses[i].State.Terminated
-			ended = ended || t != nil
-			message := ""
-			if t != nil && strings.HasPrefix(t.Message, reportMark) {
-				message = t.Message
-			}
-			all = protowire.AppendString(all, message)
-			if message != "" {
-				told = len(all)
-			}
-		}
-	}
-	if !ended {
-		return nil
-	}
-	return appendField(nil, fieldSaid, all[:told])
-}
-
-// reportMark is the prefix of the reports that launchers of Slurm jobs write as termination message, which are JSON.
-// Other messages, such as log lines, are not sent.
-const reportMark = "{"
-
 // EncodeParts encodes all parts of an entry.
 func EncodeParts(e Entry) ([][]byte, error) {
 	job, err := EncodeJobFields(e.Job)
@@ -138,7 +107,7 @@ func EncodeParts(e Entry) ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, text, EncodeTermination(pod))
+		parts = append(parts, text)
 	}
 	return parts, nil
 }

@@ -120,9 +120,6 @@ func (v *View) storeFacts(from *jobsummary.Reader, w Wants) error {
 			seen[entry.Job.UID] = len(told.Jobs)
 			told.Jobs = append(told.Jobs, entry.Job)
 		}
-		if entry.Mute && w.Ended {
-			return fmt.Errorf("%w: it does not include the termination messages of pods", errNoFacts)
-		}
 		if entry.Group != nil && w.Groups {
 			told.groups[entry.Job.UID] = entry.Group
 		}

@@ -2,7 +2,6 @@ package clusterdata_test
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -42,11 +41,6 @@ func objectsOf[T any](t *testing.T, server *clitest.Server, path string) []*T {
 // daemon answers as vcd does for the objects of a server. It cuts the answer off after a number of bytes; a negative
 // number means the whole answer.
 func daemon(t *testing.T, server *clitest.Server, namespace string, cut int) http.Handler {
-	return telling(t, server, namespace, cut, jobsummary.EncodeParts)
-}
-
-// telling returns a daemon that sends the parts that partsOf returns for each entry.
-func telling(t *testing.T, server *clitest.Server, namespace string, cut int, partsOf func(jobsummary.Entry) ([][]byte, error)) http.Handler {
 	jobs, groups := "/apis/batch.volcano.sh/v1alpha1/jobs", "/apis/scheduling.volcano.sh/v1beta1/podgroups"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		wanted := r.URL.Query().Get(jobsummary.Pods)
@@ -54,7 +48,7 @@ func telling(t *testing.T, server *clitest.Server, namespace string, cut int, pa
 		all := slices.DeleteFunc(objectsOf[batchv1alpha1.Job](t, server, jobs), func(job *batchv1alpha1.Job) bool { return namespace != "" && job.Namespace != namespace })
 		var stream []byte
 		for _, entry := range jobsummary.JoinEntries(q, all, objectsOf[schedulingv1beta1.PodGroup](t, server, groups), objectsOf[corev1.Pod](t, server, "/api/v1/pods")) {
-			parts, err := partsOf(entry)
+			parts, err := jobsummary.EncodeParts(entry)
 			if err != nil {
 				t.Error(err)
 			}
@@ -137,22 +131,6 @@ func TestTheNumberOfAnElementIsLookedForInWhatTheDaemonTells(t *testing.T) {
 	}
 }
 
-// unheard are the parts of an entry without the termination messages of pods, as an older daemon sends it.
-func unheard(e jobsummary.Entry) ([][]byte, error) {
-	job, err := jobsummary.EncodeJobFields(e.Job)
-	parts := [][]byte{job}
-	if e.Group != nil && err == nil {
-		var group []byte
-		group, err = jobsummary.EncodeGroupFields(e.Group)
-		parts = append(parts, group)
-	}
-	for _, pod := range e.Pods {
-		text, wrong := jobsummary.EncodePodFields(pod)
-		parts, err = append(parts, text), errors.Join(err, wrong)
-	}
-	return parts, err
-}
-
 // If the daemon does not answer, or its answer is incomplete, lists are read from the API server without a note.
 func TestListsReadThemselvesWhatTheDaemonDoesNotTell(t *testing.T) {
 	t.Parallel()
@@ -173,9 +151,8 @@ func TestListsReadThemselvesWhatTheDaemonDoesNotTell(t *testing.T) {
 		"another version of it": func(s *clitest.Server) {
 			s.RejectRequests("GET", jobsummary.ListPathFor(""), 406, metav1.StatusReasonNotAcceptable, "no")
 		},
-		"it tells nothing":                             func(s *clitest.Server) { s.HandlePath(jobsummary.ListPathFor(""), daemon(t, s, "", 0)) },
-		"it ends in the middle":                        func(s *clitest.Server) { s.HandlePath(jobsummary.ListPathFor(""), daemon(t, s, "", 5000)) },
-		"it does not tell what pods said at their end": func(s *clitest.Server) { s.HandlePath(jobsummary.ListPathFor(""), telling(t, s, "", -1, unheard)) },
+		"it tells nothing":      func(s *clitest.Server) { s.HandlePath(jobsummary.ListPathFor(""), daemon(t, s, "", 0)) },
+		"it ends in the middle": func(s *clitest.Server) { s.HandlePath(jobsummary.ListPathFor(""), daemon(t, s, "", 5000)) },
 		"it breaks off the connection": func(s *clitest.Server) {
 			s.HandlePath(jobsummary.ListPathFor(""), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 		},
