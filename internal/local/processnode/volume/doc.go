@@ -3,6 +3,6 @@
 //	In:   a pod, lookups of ConfigMaps, Secrets, claims and tokens, a directory
 //	Out:  a path for each volume; shim.Mounts for each container
 //
-// Pure functions (files.go) compute the files of a ConfigMap, Secret, projected or downward API volume. All files of
-// a volume are replaced at once (write.go), as the kubelet does, so that a reader never sees a partial update.
+// Pure functions (files.go) compute the files of a ConfigMap, Secret, projected or downward API volume. The kubelet's
+// writer replaces all files of a volume at once (write.go), so that a reader never sees a partial update.
 package volume

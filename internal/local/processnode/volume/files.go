@@ -2,19 +2,18 @@ package volume
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	volumeutil "k8s.io/kubernetes/pkg/volume/util"
 
 	"github.com/vc-batch/vc/internal/local/processnode/environ"
 )
 
-// File is a file of a projected volume.
-type File struct {
-	Data []byte
-	Mode int32 // permission bits
-}
+// File is a file of a projected volume: its content and its permission bits.
+type File = volumeutil.FileProjection
 
 // Files maps paths relative to the volume to files.
 type Files map[string]File
@@ -47,9 +46,7 @@ func filesFromConfigMap(object *corev1.ConfigMap, items []corev1.KeyToPath, mode
 	for key, value := range object.Data {
 		data[key] = []byte(value)
 	}
-	for key, value := range object.BinaryData {
-		data[key] = value
-	}
+	maps.Copy(data, object.BinaryData)
 	return selectItems(data, items, mode, optional, "ConfigMap "+object.Name)
 }
 
@@ -174,9 +171,7 @@ func projectedFiles(pod *corev1.Pod, source *corev1.ProjectedVolumeSource, facts
 		if err != nil {
 			return nil, err
 		}
-		for name, file := range files {
-			all[name] = file
-		}
+		maps.Copy(all, files)
 	}
 	return all, nil
 }
