@@ -110,7 +110,7 @@ func (a *attempt) stopProbes() {
 func (w *worker) awaitAttemptEnd(c *lifecycle.Container, a *attempt) {
 	<-a.container.Main().Done()
 	a.stopProbes()
-	a.streams.drainOutput(drainTime)
+	a.streams.drainFiles(drainTime)
 	a.log.Close()
 	exit := a.container.Main().Exit()
 	end := lifecycle.End{Code: exit.Code, Signal: exit.Signal, StartedAt: a.startedAt, FinishedAt: time.Now(), ID: a.id}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
 
@@ -62,7 +61,7 @@ func (n *Node) execInContainer(ctx context.Context, namespace, pod, container st
 		return err
 	}
 	started, err := a.container.Exec(process, session.files)
-	session.closeFiles()
+	session.closeProcessEnds()
 	if err != nil {
 		_ = session.drainOutput(ctx, 0)
 		return fmt.Errorf("container %q: %w", container, err)
@@ -98,13 +97,8 @@ func exitError(exit sandbox.Exit, client api.AttachIO) error {
 
 // session connects a client's streams to a process.
 type session struct {
-	files    sandbox.Files
-	terminal *sandbox.Terminal
-	readers  []*os.File
-	closers  []io.Closer
-	copying  sync.WaitGroup
-	viewer   *viewer
-	ended    chan struct{} // closed when the process has ended
+	processIO
+	viewer *viewer
 }
 
 // followSizes passes window sizes from the client to the terminal until done is closed.
@@ -120,109 +114,41 @@ func followSizes(terminal *sandbox.Terminal, sizes <-chan api.TermSize, done <-c
 }
 
 func openSession(client api.AttachIO) (*session, error) {
-	s := &session{ended: make(chan struct{}), viewer: newViewer(writerOrNil(client.Stdout()), writerOrNil(client.Stderr()))}
-	if client.TTY() {
-		terminal, err := sandbox.OpenTerminal()
-		if err != nil {
-			s.viewer.dropViewer(err)
-			return nil, err
-		}
-		s.terminal = terminal
-		s.files = sandbox.Files{terminal.Slave, terminal.Slave, terminal.Slave}
-		go followSizes(terminal, client.Resize(), s.ended)
-		s.copyClientInput(terminal.Master, client.Stdin(), false)
-		s.collectOutput(terminal.Master, false)
-		return s, nil
-	}
-	if err := s.openStdin(client.Stdin()); err != nil {
+	s := &session{viewer: newViewer(writerOrNil(client.Stdout()), writerOrNil(client.Stderr()))}
+	in := client.Stdin()
+	if err := s.openFiles(client.TTY(), in != nil, s.collectOutput); err != nil {
 		s.viewer.dropViewer(err)
+		_ = s.drainOutput(context.Background(), 0)
 		return nil, err
 	}
-	for i := range 2 {
-		read, write, err := os.Pipe()
-		if err != nil {
-			s.closeFiles()
-			s.viewer.dropViewer(err)
-			_ = s.drainOutput(context.Background(), 0)
-			return nil, err
-		}
-		s.files[i+1] = write
-		s.collectOutput(read, i == 1)
+	if s.terminal != nil {
+		go followSizes(s.terminal, client.Resize(), s.ended)
+	}
+	if in != nil {
+		go s.copyClientInput(in)
 	}
 	return s, nil
 }
 
-func (s *session) openStdin(in io.Reader) error {
-	if in == nil {
-		null, err := os.Open(os.DevNull)
-		s.files[0] = null
-		return err
-	}
-	read, write, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	s.files[0] = read
-	s.closers = append(s.closers, write)
-	s.copyClientInput(write, in, true)
-	return nil
-}
-
 // copyClientInput copies the client's input. When the input ends, it closes a pipe but not a terminal, because a
 // process on a terminal decides itself when to end.
-func (s *session) copyClientInput(to *os.File, from io.Reader, closeAtEnd bool) {
-	if from == nil {
-		return
+func (s *session) copyClientInput(from io.Reader) {
+	_, _ = io.Copy(s.stdin, from)
+	if s.terminal == nil {
+		_ = s.stdin.Close()
 	}
-	go func() {
-		_, _ = io.Copy(to, from)
-		if closeAtEnd {
-			_ = to.Close()
-		}
-	}()
 }
 
 // collectOutput sends the output of the process to the client. While the process runs, it is slowed down by a slow
 // client, but it never waits for the client in order to end.
 func (s *session) collectOutput(from *os.File, isStderr bool) {
-	s.readers = append(s.readers, from)
-	s.copying.Go(func() {
-		buffer := make([]byte, 32<<10)
-		for {
-			n, err := from.Read(buffer)
-			if n > 0 {
-				s.viewer.queueOutput(slices.Clone(buffer[:n]), isStderr, 0, s.ended)
-			}
-			if err != nil {
-				return
-			}
-		}
-	})
-}
-
-func (s *session) closeFiles() {
-	for i, file := range s.files {
-		if file != nil && (i == 0 || file != s.files[0]) {
-			_ = file.Close()
-		}
-	}
+	s.readOutput(from, func(data []byte) { s.viewer.queueOutput(slices.Clone(data), isStderr, 0, s.ended) }, func() {})
 }
 
 // drainOutput reads the remaining output, but for no longer than limit, because a background process may keep it open.
 // Then it waits until the client has received everything, as long as the client makes progress.
 func (s *session) drainOutput(ctx context.Context, limit time.Duration) error {
-	close(s.ended)
-	deadline := time.Now().Add(limit)
-	for _, reader := range s.readers {
-		_ = reader.SetReadDeadline(deadline)
-	}
-	s.copying.Wait()
-	for _, reader := range s.readers {
-		_ = reader.Close()
-	}
-	for _, closer := range s.closers {
-		_ = closer.Close()
-	}
+	s.drainFiles(limit)
 	return s.viewer.finishOutput(ctx)
 }
 

@@ -61,7 +61,7 @@ func (w *worker) launchContainer(spec *corev1.Container, number int, api *corev1
 	a.container, err = sandbox.Start(w.node.machine.permitted.Level, description, surround.namespaces, a.streams.files, a.group.AddProcess)
 	a.streams.closeProcessEnds()
 	if err != nil {
-		a.streams.drainOutput(0)
+		a.streams.drainFiles(0)
 		a.log.Close()
 		a.group.RemoveGroup()
 		return nil, err

@@ -14,86 +14,131 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
-// streams connects a container's main process to the log and to attached clients.
-type streams struct {
+// processIO holds the standard streams of a process.
+type processIO struct {
 	files    sandbox.Files     // the process's ends; closed after it has started
-	terminal *sandbox.Terminal // nil if the container has no terminal
-	stdin    io.WriteCloser    // nil if spec.stdin is not set
-	once     bool              // stdin is closed after the first client detaches
-	readers  []*os.File
+	terminal *sandbox.Terminal // nil if the process has no terminal
+	stdin    io.WriteCloser    // nil if the process has no input
+	readers  []*os.File        // the node's ends of the output
 	copying  sync.WaitGroup
-	draining chan struct{} // closed when the process has ended
-
-	mu       sync.Mutex
-	attached map[*viewer]bool
+	ended    chan struct{} // closed when the process has ended
 }
 
-func openStreams(spec *corev1.Container, log *logfile.File) (*streams, error) {
-	s := &streams{once: spec.StdinOnce, draining: make(chan struct{}), attached: map[*viewer]bool{}}
-	if spec.TTY {
+// openFiles opens a terminal or pipes. It calls copyOutput for each stream of output.
+func (p *processIO) openFiles(tty, hasInput bool, copyOutput func(from *os.File, isStderr bool)) error {
+	p.ended = make(chan struct{})
+	if tty {
 		terminal, err := sandbox.OpenTerminal()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		s.terminal = terminal
-		s.files = sandbox.Files{terminal.Slave, terminal.Slave, terminal.Slave}
-		if spec.Stdin {
-			s.stdin = terminal.Master
+		p.terminal = terminal
+		p.files = sandbox.Files{terminal.Slave, terminal.Slave, terminal.Slave}
+		if hasInput {
+			p.stdin = terminal.Master
 		}
-		s.copyOutput(terminal.Master, log.Stream(logfile.Stdout), false)
-		return s, nil
+		copyOutput(terminal.Master, false)
+		return nil
 	}
-	if err := s.openStdin(spec.Stdin); err != nil {
-		return nil, err
+	if err := p.openStdin(hasInput); err != nil {
+		return err
 	}
-	for i, name := range []string{logfile.Stdout, logfile.Stderr} {
+	for i := range 2 {
 		read, write, err := os.Pipe()
 		if err != nil {
-			s.closeProcessEnds()
-			return nil, err
+			p.closeProcessEnds()
+			return err
 		}
-		s.files[i+1] = write
-		s.copyOutput(read, log.Stream(name), i == 1)
+		p.files[i+1] = write
+		copyOutput(read, i == 1)
 	}
-	return s, nil
+	return nil
 }
 
-func (s *streams) openStdin(wanted bool) error {
-	if !wanted {
+func (p *processIO) openStdin(hasInput bool) error {
+	if !hasInput {
 		null, err := os.Open(os.DevNull)
-		s.files[0] = null
+		p.files[0] = null
 		return err
 	}
 	read, write, err := os.Pipe()
-	s.files[0], s.stdin = read, write
-	return err
+	if err != nil {
+		return err
+	}
+	p.files[0], p.stdin = read, write
+	return nil
 }
 
 // closeProcessEnds closes the ends of the streams that belong to the process.
-func (s *streams) closeProcessEnds() {
-	for i, file := range s.files {
-		if file != nil && (i == 0 || file != s.files[0]) {
+func (p *processIO) closeProcessEnds() {
+	for i, file := range p.files {
+		if file != nil && (i == 0 || file != p.files[0]) {
 			_ = file.Close()
 		}
 	}
 }
 
-func (s *streams) copyOutput(from *os.File, log *logfile.Stream, isStderr bool) {
-	s.readers = append(s.readers, from)
-	s.copying.Go(func() {
-		defer log.Close()
+// readOutput calls use for each part of the output, and finish at its end. The part is valid only during the call.
+func (p *processIO) readOutput(from *os.File, use func(data []byte), finish func()) {
+	p.readers = append(p.readers, from)
+	p.copying.Go(func() {
+		defer finish()
 		buffer := make([]byte, 32<<10)
 		for {
 			n, err := from.Read(buffer)
 			if n > 0 {
-				_, _ = log.Write(buffer[:n])
-				s.sendToViewers(buffer[:n], isStderr)
+				use(buffer[:n])
 			}
 			if err != nil {
 				return
 			}
 		}
 	})
+}
+
+// drainFiles waits until all output has been read, but no longer than limit, and closes the node's ends. It is called
+// when the process has ended.
+func (p *processIO) drainFiles(limit time.Duration) {
+	close(p.ended)
+	deadline := time.Now().Add(limit)
+	for _, reader := range p.readers {
+		_ = reader.SetReadDeadline(deadline)
+	}
+	p.copying.Wait()
+	for _, reader := range p.readers {
+		_ = reader.Close()
+	}
+	if p.stdin != nil && p.terminal == nil {
+		_ = p.stdin.Close()
+	}
+}
+
+// streams connects a container's main process to the log and to attached clients.
+type streams struct {
+	processIO
+	once bool // stdin is closed after the first client detaches
+
+	mu       sync.Mutex
+	attached map[*viewer]bool
+}
+
+func openStreams(spec *corev1.Container, log *logfile.File) (*streams, error) {
+	s := &streams{once: spec.StdinOnce, attached: map[*viewer]bool{}}
+	err := s.openFiles(spec.TTY, spec.Stdin, func(from *os.File, isStderr bool) {
+		name := logfile.Stdout
+		if isStderr {
+			name = logfile.Stderr
+		}
+		stream := log.Stream(name)
+		s.readOutput(from, func(data []byte) {
+			_, _ = stream.Write(data)
+			s.sendToViewers(data, isStderr)
+		}, func() { _ = stream.Close() })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // sendToViewers sends data to the viewers. It does not hold the lock while it does so, so that a slow viewer does not
@@ -107,7 +152,7 @@ func (s *streams) sendToViewers(data []byte, isStderr bool) {
 	}
 	data = slices.Clone(data)
 	for _, v := range viewers {
-		v.queueOutput(data, isStderr, viewerPatience, s.draining)
+		v.queueOutput(data, isStderr, viewerPatience, s.ended)
 	}
 }
 
@@ -121,21 +166,4 @@ func (s *streams) detachViewer(v *viewer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.attached, v)
-}
-
-// drainOutput waits until all output is in the log, but no longer than limit, and closes the streams. It does not wait
-// for viewers.
-func (s *streams) drainOutput(limit time.Duration) {
-	close(s.draining)
-	deadline := time.Now().Add(limit)
-	for _, reader := range s.readers {
-		_ = reader.SetReadDeadline(deadline)
-	}
-	s.copying.Wait()
-	for _, reader := range s.readers {
-		_ = reader.Close()
-	}
-	if s.stdin != nil && s.terminal == nil {
-		_ = s.stdin.Close()
-	}
 }

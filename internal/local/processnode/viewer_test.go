@@ -93,7 +93,7 @@ func TestAStalledViewerHoldsNobodyUp(t *testing.T) {
 		s.attachViewer(newViewer(block, nil))
 		_, _ = s.files[1].WriteString("hi\n")
 		s.closeProcessEnds()
-		within(t, 3*time.Second, "drain", func() { s.drainOutput(100 * time.Millisecond) })
+		within(t, 3*time.Second, "drain", func() { s.drainFiles(100 * time.Millisecond) })
 	})
 	t.Run("a container prints much, is seen by another viewer, and ends", func(t *testing.T) {
 		s, block, other := newStreams(t), make(stalled), &screen{}
@@ -103,7 +103,7 @@ func TestAStalledViewerHoldsNobodyUp(t *testing.T) {
 		s.attachViewer(good)
 		within(t, viewerPatience+10*time.Second, "printing", func() { _, _ = s.files[1].Write(much) })
 		s.closeProcessEnds()
-		within(t, 3*time.Second, "drain", func() { s.drainOutput(2 * time.Second) })
+		within(t, 3*time.Second, "drain", func() { s.drainFiles(2 * time.Second) })
 		if err := good.finishOutput(t.Context()); err != nil || !bytes.Equal(other.bytes(), much) {
 			t.Errorf("the other saw %d of %d bytes, %v", len(other.bytes()), len(much), err)
 		}
@@ -119,7 +119,7 @@ func TestAStalledViewerHoldsNobodyUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		printed := s.files[1]
-		go func() { _, _ = printed.Write(much); s.closeFiles() }()
+		go func() { _, _ = printed.Write(much); s.closeProcessEnds() }()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		within(t, 5*time.Second, "drain", func() { _ = s.drainOutput(ctx, 100*time.Millisecond) })
@@ -147,7 +147,7 @@ func TestASlowClientOfExecLosesNothing(t *testing.T) {
 		_, _ = s.files[1].Write(text[:viewerBuffer])
 		close(begin)
 		_, _ = s.files[1].Write(text[viewerBuffer:])
-		s.closeFiles()
+		s.closeProcessEnds()
 	}()
 	s.copying.Wait()
 	if err := s.drainOutput(t.Context(), 0); err != nil {
