@@ -12,6 +12,8 @@ import (
 	"math/big"
 	"net"
 	"time"
+
+	"k8s.io/client-go/util/keyutil"
 )
 
 const (
@@ -21,7 +23,6 @@ const (
 	clockSkew = 5 * time.Minute
 
 	pemCertificate = "CERTIFICATE"
-	pemPrivateKey  = "EC PRIVATE KEY"
 )
 
 // certificates holds a private certificate authority and one serving certificate signed by it, all as PEM. CABundle may
@@ -71,14 +72,14 @@ func issueCertificates(now time.Time, hosts []string) (certificates, error) {
 	if err != nil {
 		return certificates{}, fmt.Errorf("serving certificate: %w", err)
 	}
-	keyDER, err := x509.MarshalECPrivateKey(key)
+	keyPEM, err := keyutil.MarshalPrivateKeyToPEM(key)
 	if err != nil {
 		return certificates{}, fmt.Errorf("serving key: %w", err)
 	}
 	return certificates{
 		CABundle: pem.EncodeToMemory(&pem.Block{Type: pemCertificate, Bytes: caDER}),
 		Cert:     pem.EncodeToMemory(&pem.Block{Type: pemCertificate, Bytes: der}),
-		Key:      pem.EncodeToMemory(&pem.Block{Type: pemPrivateKey, Bytes: keyDER}),
+		Key:      keyPEM,
 	}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -69,7 +70,7 @@ func installCRDs(ctx context.Context, config *rest.Config) error {
 	for _, crd := range wanted {
 		err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
 			got, err := crds.Get(ctx, crd.Name, metav1.GetOptions{})
-			return err == nil && isEstablished(got), err
+			return err == nil && apihelpers.IsCRDConditionTrue(got, apiextensionsv1.Established), err
 		})
 		if err != nil {
 			return fmt.Errorf("kind %s is not served: %w", crd.Name, err)
@@ -133,13 +134,4 @@ func updateCRD(ctx context.Context, client apiextensions.Interface, want *apiext
 	want.ResourceVersion = got.ResourceVersion
 	_, err = crds.Update(ctx, want, metav1.UpdateOptions{})
 	return err
-}
-
-func isEstablished(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	for _, condition := range crd.Status.Conditions {
-		if condition.Type == apiextensionsv1.Established {
-			return condition.Status == apiextensionsv1.ConditionTrue
-		}
-	}
-	return false
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -16,6 +17,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"k8s.io/client-go/util/keyutil"
 )
 
 const (
@@ -96,7 +99,7 @@ func loadPKI(dir string, extraHosts []string) (*PKI, error) {
 	if p.frontProxy, err = loadAuthority(p.pathOfFile("front-proxy-ca"), "vc-local-front-proxy"); err != nil {
 		return nil, err
 	}
-	if err := ensureKey(p.pathOfFile("service-account.key")); err != nil {
+	if _, _, err := keyutil.LoadOrGenerateKeyFile(p.pathOfFile("service-account.key")); err != nil {
 		return nil, err
 	}
 	hosts := append([]string{
@@ -148,31 +151,14 @@ func (a authority) issueCertificate(template *x509.Certificate) (certPEM, keyPEM
 
 // loadAuthority reads base.crt and base.key, or creates them if they do not exist.
 func loadAuthority(base, name string) (authority, error) {
-	certPEM, err := os.ReadFile(base + ".crt")
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(base + ".crt"); errors.Is(err, fs.ErrNotExist) {
 		return newAuthority(base, name)
 	}
+	pair, err := tls.LoadX509KeyPair(base+".crt", base+".key")
 	if err != nil {
-		return authority{}, err
+		return authority{}, fmt.Errorf("authority %s.crt or .key is damaged: %w", base, err)
 	}
-	keyPEM, err := os.ReadFile(base + ".key")
-	if err != nil {
-		return authority{}, err
-	}
-	certBlock, _ := pem.Decode(certPEM)
-	keyBlock, _ := pem.Decode(keyPEM)
-	if certBlock == nil || keyBlock == nil {
-		return authority{}, fmt.Errorf("authority %s.crt or .key is damaged: not PEM", base)
-	}
-	cert, err := x509.ParseCertificate(certBlock.Bytes)
-	if err != nil {
-		return authority{}, fmt.Errorf("authority %s.crt: %w", base, err)
-	}
-	key, err := x509.ParseECPrivateKey(keyBlock.Bytes)
-	if err != nil {
-		return authority{}, fmt.Errorf("authority %s.key: %w", base, err)
-	}
-	return authority{cert: cert, key: key}, nil
+	return authority{cert: pair.Leaf, key: pair.PrivateKey.(crypto.Signer)}, nil
 }
 
 // newAuthority creates and saves a self-signed authority. It writes the key before the certificate: if the process is
@@ -206,26 +192,11 @@ func newAuthority(base, name string) (authority, error) {
 	return authority{cert: cert, key: key}, nil
 }
 
-// ensureKey creates a private key at path if the file does not exist.
-func ensureKey(path string) error {
-	if _, err := os.Stat(path); err == nil {
-		return nil
-	}
-	_, keyPEM, err := newKey()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, keyPEM, 0o600)
-}
-
 func newKey() (*ecdsa.PrivateKey, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
 	}
-	der, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		return nil, nil, err
-	}
-	return key, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
+	keyPEM, err := keyutil.MarshalPrivateKeyToPEM(key)
+	return key, keyPEM, err
 }
