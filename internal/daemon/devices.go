@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -18,13 +17,9 @@ var (
 )
 
 func newCardGauge(name, help string, labels ...string) *prometheus.GaugeVec {
-	return prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	return registry.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_vgpu_device_" + name, Help: help + ".",
 	}, append([]string{"devID", "NodeName"}, labels...))
-}
-
-func init() {
-	metrics.Registry.MustRegister(cardShared, cardMemory, cardCores, cardLimit, cardPodMemory, cardPodCores)
 }
 
 // observeDevices replaces the series of the nodes whose cards have changed.

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -16,16 +15,16 @@ const mostGangs = 10_000
 // Volcano's metrics for single gangs. Where Volcano uses the PodGroup's name alone, which is not unique, these use the
 // namespace and the name.
 var (
-	gangUnready = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	gangUnready = registry.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_unschedule_task_count", Help: "Pods of a gang's minimum that have no node.",
 	}, []string{"job_id"})
-	gangTries = prometheus.NewCounterVec(prometheus.CounterOpts{
+	gangTries = registry.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_job_retry_counts", Help: "Number of failed attempts to schedule a gang.",
 	}, []string{"job_id"})
-	gangShare = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	gangShare = registry.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_job_share", Help: "Largest part of any cluster resource that a gang uses.",
 	}, []string{"job_ns", "job_id"})
-	gangLatency = prometheus.NewHistogram(prometheus.HistogramOpts{
+	gangLatency = registry.NewHistogram(prometheus.HistogramOpts{
 		Name: "volcano_e2e_job_scheduling_latency_milliseconds", Buckets: prometheus.ExponentialBuckets(1, 4, 14), // 1 ms to 18 h
 		Help: "Time from a gang's creation to the decision that gives it its minimum.",
 	})
@@ -33,7 +32,7 @@ var (
 	gangCreated  = newGangTimeGauge("start_time", "When a gang was created, in seconds since 1970")
 	gangPlaced   = newGangTimeGauge("last_time", "When a gang last was given its minimum, in seconds since 1970")
 
-	evictionTransactions = prometheus.NewCounterVec(prometheus.CounterOpts{
+	evictionTransactions = registry.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_eviction_transactions_total", Help: "Gangs that pods were evicted for, by action.",
 	}, []string{"action"})
 
@@ -41,13 +40,9 @@ var (
 )
 
 func newGangTimeGauge(what, help string) *prometheus.GaugeVec {
-	return prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	return registry.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_e2e_job_scheduling_" + what, Help: help + ".",
 	}, []string{"job_name", "queue", "job_namespace"})
-}
-
-func init() {
-	metrics.Registry.MustRegister(gangUnready, gangTries, gangShare, gangLatency, gangDuration, gangCreated, gangPlaced, evictionTransactions)
 }
 
 // claimOwnSeries reports whether a gang has series of its own. A new gang gets them if there is space.

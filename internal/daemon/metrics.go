@@ -4,75 +4,74 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/vc-batch/vc/internal/outbox"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
+// registry creates metrics and registers them.
+var registry = promauto.With(metrics.Registry)
+
 // Metrics that Volcano has use Volcano's names. All others start with vc_.
 var (
 	millisecondBuckets = prometheus.ExponentialBuckets(0.05, 2, 18) // 50 µs to 6.5 s
 
-	cycleLatency = prometheus.NewHistogram(prometheus.HistogramOpts{
+	cycleLatency = registry.NewHistogram(prometheus.HistogramOpts{
 		Name: "volcano_e2e_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
 		Help: "Time of one scheduling cycle, from taking the changes to handing over the decisions.",
 	})
-	policyLatency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	policyLatency = registry.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "volcano_plugin_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
 		Help: "Time a policy takes to prepare for a cycle.",
 	}, []string{"plugin", "OnSession"})
-	actionLatency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	actionLatency = registry.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "volcano_action_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
 		Help: "Duration of an action in a scheduling cycle.",
 	}, []string{"action"})
-	attempts = prometheus.NewCounterVec(prometheus.CounterOpts{
+	attempts = registry.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_schedule_attempts_total",
 		Help: "Gangs tried, by result: scheduled, or unschedulable for now.",
 	}, []string{"result"})
-	victims = prometheus.NewGauge(prometheus.GaugeOpts{
+	victims = registry.NewGauge(prometheus.GaugeOpts{
 		Name: "volcano_pod_preemption_victims", Help: "Pods evicted by the last cycle that evicted any.",
 	})
-	preemptions = prometheus.NewCounter(prometheus.CounterOpts{
+	preemptions = registry.NewCounter(prometheus.CounterOpts{
 		Name: "volcano_total_preemption_attempts", Help: "Cycles that evicted pods to make room.",
 	})
-	waitingGangs = prometheus.NewGauge(prometheus.GaugeOpts{
+	waitingGangs = registry.NewGauge(prometheus.GaugeOpts{
 		Name: "volcano_unschedule_job_count", Help: "Gangs that wait because they cannot run now.",
 	})
-	stageLatency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	stageLatency = registry.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "volcano_scheduling_stage_duration_milliseconds", Buckets: millisecondBuckets,
 		Help: "Time of one call to the API server, by stage.",
 	}, []string{"stage"})
-	bindLatency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	bindLatency = registry.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "volcano_task_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
 		Help: "Time from the decision about a pod to the response of the API server, by stage.",
 	}, []string{"stage"})
 
-	writes = prometheus.NewCounterVec(prometheus.CounterOpts{
+	writes = registry.NewCounterVec(prometheus.CounterOpts{
 		Name: "vc_outbox_writes_total", Help: "Number of API writes made by the scheduler, by lane and outcome.",
 	}, []string{"lane", "outcome"})
-	changes = prometheus.NewCounter(prometheus.CounterOpts{
+	changes = registry.NewCounter(prometheus.CounterOpts{
 		Name: "vc_model_changes_total", Help: "Changes applied to the scheduler's model.",
 	})
-	startErrors = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	startErrors = registry.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "vc_estimated_start_error_seconds", Help: "Seconds from the first estimated start to the actual start of gangs that waited: more than 1 is later than estimated, less than 0 earlier.",
 		Buckets: []float64{-3600, -600, -60, -10, 0, 1, 10, 60, 600, 3600, 36000},
 	}, []string{"queue_name"})
-	startsUnknown = prometheus.NewCounterVec(prometheus.CounterOpts{
+	startsUnknown = registry.NewCounterVec(prometheus.CounterOpts{
 		Name: "vc_estimated_start_unknown_total", Help: "Gangs that waited and started without an estimated start; together with the count of vc_estimated_start_error_seconds these are all gangs that waited.",
 	}, []string{"queue_name"})
-	confValid = prometheus.NewGauge(prometheus.GaugeOpts{
+	confValid = registry.NewGauge(prometheus.GaugeOpts{
 		Name: "vc_scheduler_conf_valid", Help: "1 if the current configuration file of the scheduler is in use, 0 if it was rejected and an older one is in use.",
 	})
-	confReloads = prometheus.NewCounterVec(prometheus.CounterOpts{
+	confReloads = registry.NewCounterVec(prometheus.CounterOpts{
 		Name: "vc_scheduler_conf_reloads_total", Help: "Changes of the scheduler's configuration file, accepted or rejected.",
 	}, []string{"result"})
 )
-
-func init() {
-	metrics.Registry.MustRegister(cycleLatency, policyLatency, actionLatency, attempts, victims, preemptions, waitingGangs, stageLatency, bindLatency,
-		writes, changes, startErrors, startsUnknown, confReloads, confValid)
-}
 
 // measureStages measures the stages of a cycle. The returned function ends the measurement.
 func measureStages(stage, name string) (end func()) {

@@ -3,7 +3,6 @@ package daemon
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -18,23 +17,16 @@ var (
 		newQueueGauges("capacity", "Capability in the queue's spec; no series if it has none", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.Capacity }),
 		newQueueGauges("real_capacity", "Maximum that the queue can use beside the guarantees of other queues; no series without a limit", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.RealCapacity }),
 	}
-	queueShare = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	queueShare = registry.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_queue_share", Help: "Largest used part of the queue's deserved share.",
 	}, []string{"queue_name"})
-	queueWeight = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	queueWeight = registry.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_queue_weight", Help: "Weight of the queue.",
 	}, []string{"queue_name"})
-	queueOverused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	queueOverused = registry.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "volcano_queue_overused", Help: "1 when the queue gets nothing more for now, or holds more than it deserves; else 0.",
 	}, []string{"queue_name"})
 )
-
-func init() {
-	metrics.Registry.MustRegister(queueShare, queueWeight, queueOverused)
-	for _, g := range queueAmounts {
-		metrics.Registry.MustRegister(g.cpu, g.memory, g.scalar)
-	}
-}
 
 // resourceGauges holds Volcano's three gauges for one kind of amount of a queue.
 type resourceGauges struct {
@@ -48,7 +40,7 @@ type resourceGauges struct {
 
 func newQueueGauges(what, help string, limit bool, of func(*decision.QueueFigures) corev1.ResourceList) *resourceGauges {
 	gauge := func(unit string, labels ...string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		return registry.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "volcano_queue_" + what + "_" + unit, Help: help + ".",
 		}, append([]string{"queue_name"}, labels...))
 	}
