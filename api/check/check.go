@@ -1,6 +1,7 @@
 package check
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,14 +66,9 @@ func Judges(kind schema.GroupVersionKind) bool {
 
 // Kinds returns the kinds that the package checks, sorted by name.
 func Kinds() []schema.GroupVersionKind {
-	kinds := make([]schema.GroupVersionKind, 0, len(judges))
-	for kind := range judges {
-		kinds = append(kinds, kind)
-	}
-	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int {
+	return slices.SortedFunc(maps.Keys(judges), func(a, b schema.GroupVersionKind) int {
 		return slices.Compare([]string{a.Group, a.Version, a.Kind}, []string{b.Group, b.Version, b.Kind})
 	})
-	return kinds
 }
 
 // Create checks a new object. For kinds that are not checked, it returns an empty Verdict.

@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -108,13 +109,8 @@ func inMap(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
 	if json.Unmarshal(raw, &members) != nil {
 		return field.ErrorList{field.Invalid(orObject(path), cut(raw), "must be an object")}
 	}
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var errs field.ErrorList
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		errs = append(errs, misfits(members[name], t.Elem(), path.Key(name))...)
 	}
 	return errs

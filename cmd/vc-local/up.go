@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -212,12 +213,8 @@ func (o *upOptions) checkFiles(s *local.Settings) error {
 }
 
 func (o *upOptions) areNodesNamed() bool {
-	for _, flag := range []string{"process-nodes", "simulated-nodes", "node-cpu", "node-memory", "node-resource", "node-label", "nodes-file"} {
-		if o.changed(flag) {
-			return true
-		}
-	}
-	return false
+	flags := []string{"process-nodes", "simulated-nodes", "node-cpu", "node-memory", "node-resource", "node-label", "nodes-file"}
+	return slices.ContainsFunc(flags, o.changed)
 }
 
 // readNodes returns the nodes specified by the nodes file and by the flags.

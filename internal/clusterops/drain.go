@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -181,10 +182,5 @@ func (e *eviction) closeEviction() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
-	var names []string
-	for _, name := range e.left {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Values(e.left))
 }

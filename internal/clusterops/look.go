@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -156,12 +157,7 @@ func PodGroupOfJobNamed(ctx context.Context, c client.Reader, job types.Namespac
 }
 
 func isOwnedByUID(object client.Object, uid types.UID) bool {
-	for _, owner := range object.GetOwnerReferences() {
-		if owner.UID == uid {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == uid })
 }
 
 // maxAskedOneByOne is the maximum number of objects whose events are requested one by one. For more objects, one

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -67,10 +68,6 @@ func isUnavailable(err error) bool {
 	if !errors.As(err, &failed) {
 		return false
 	}
-	for _, is := range []func(error) bool{apierrors.IsServiceUnavailable, apierrors.IsTooManyRequests, apierrors.IsInternalError, apierrors.IsServerTimeout} {
-		if is(failed.Cause) {
-			return true
-		}
-	}
-	return false
+	unavailable := []func(error) bool{apierrors.IsServiceUnavailable, apierrors.IsTooManyRequests, apierrors.IsInternalError, apierrors.IsServerTimeout}
+	return slices.ContainsFunc(unavailable, func(is func(error) bool) bool { return is(failed.Cause) })
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -71,23 +72,11 @@ func (t *confTeller) writeState(ctx context.Context, s confState) (changed bool,
 		return true, t.client.Create(ctx, fresh)
 	case err != nil:
 		return false, err
-	case equalData(old.Data, data):
+	case maps.Equal(old.Data, data):
 		return false, nil
 	}
 	old.Data = data
 	return true, t.client.Update(ctx, &old)
-}
-
-func equalData(a, b map[string]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k, v := range a {
-		if w, ok := b[k]; !ok || v != w {
-			return false
-		}
-	}
-	return true
 }
 
 // maxMessage is the API server's limit for the length of an event's message.

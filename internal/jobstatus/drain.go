@@ -4,6 +4,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"slices"
 )
 
 // StaysDuringDrain reports whether a drain leaves a pod on its node because the pod has ended or belongs to a DaemonSet
@@ -24,10 +25,5 @@ func isOfDaemonSet(pod *corev1.Pod) bool {
 
 // KeepsLocalData reports whether a pod has data that is lost when it leaves its node: an emptyDir volume.
 func KeepsLocalData(pod *corev1.Pod) bool {
-	for i := range pod.Spec.Volumes {
-		if pod.Spec.Volumes[i].EmptyDir != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.EmptyDir != nil })
 }

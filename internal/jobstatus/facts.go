@@ -1,6 +1,7 @@
 package jobstatus
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -153,10 +154,5 @@ func ShortPod(job, pod string) string {
 
 // PluginNames returns the names of the job's plugins, sorted.
 func PluginNames(job *batchv1alpha1.Job) []string {
-	var names []string
-	for name := range job.Spec.Plugins {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(job.Spec.Plugins))
 }

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -124,11 +125,7 @@ func (d *daemonPart) componentStates() map[string]string {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	states := map[string]string{}
-	for component, state := range d.states {
-		states[component] = state
-	}
-	return states
+	return maps.Clone(d.states)
 }
 
 // waitReady waits until all components are ready. It returns the error if one prevents this.

@@ -179,21 +179,10 @@ func simulatedSpec(node nodespec.Node) simnode.Spec {
 }
 
 func acceptsPods(node *corev1.Node) bool {
-	for _, taint := range node.Spec.Taints {
-		if taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable {
-			return false
-		}
-	}
-	return isNodeReady(node)
-}
-
-func isNodeReady(node *corev1.Node) bool {
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+	isExcluded := slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
+		return taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable
+	})
+	return !isExcluded && simnode.IsReady(node)
 }
 
 // removeNode removes a node and the pods on it.

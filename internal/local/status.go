@@ -141,7 +141,7 @@ func (c *cluster) nodeStatuses(ctx context.Context) ([]NodeStatus, error) {
 	statuses := make([]NodeStatus, 0, len(nodes.Items))
 	for _, node := range nodes.Items {
 		statuses = append(statuses, NodeStatus{
-			Name: node.Name, Kind: node.Labels[simnode.KindLabel], Ready: isNodeReady(&node),
+			Name: node.Name, Kind: node.Labels[simnode.KindLabel], Ready: simnode.IsReady(&node),
 			CPU:    capacityText(node.Status.Allocatable, corev1.ResourceCPU),
 			Memory: capacityText(node.Status.Allocatable, corev1.ResourceMemory),
 			Pods:   count[node.Name],

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -73,12 +74,7 @@ func (r *ring) storeNewerEvent(e *Event) bool {
 
 // sortedEvents returns all events, the oldest first.
 func (r *ring) sortedEvents() []*Event {
-	all := make([]*Event, 0, len(r.events))
-	for _, e := range r.events {
-		all = append(all, e)
-	}
-	slices.SortFunc(all, compareByTime)
-	return all
+	return slices.SortedFunc(maps.Values(r.events), compareByTime)
 }
 
 func compareByTime(a, b *Event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.UID, b.UID)) }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -96,14 +97,9 @@ func sortPodsOfJob(job *batchv1alpha1.Job, pods map[podUID]*Pod) []*Pod {
 	for i := range job.Spec.Tasks {
 		order[job.Spec.Tasks[i].Name] = i
 	}
-	all := make([]*Pod, 0, len(pods))
-	for _, pod := range pods {
-		all = append(all, pod)
-	}
-	slices.SortFunc(all, func(a, b *Pod) int {
+	return slices.SortedFunc(maps.Values(pods), func(a, b *Pod) int {
 		return cmp.Or(cmp.Compare(order[a.Task], order[b.Task]), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
-	return all
 }
 
 // summarizePods returns the summary of pods from which package state computes Slurm's states.

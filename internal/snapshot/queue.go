@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,11 +14,7 @@ import (
 
 // updateQueues creates the rows of all queues, in tree order.
 func (b *Board) updateQueues(jobs []*Job) []*Queue {
-	all := make([]*schedulingv1beta1.Queue, 0, len(b.queues))
-	for _, q := range b.queues {
-		all = append(all, q)
-	}
-	slices.SortFunc(all, func(x, y *schedulingv1beta1.Queue) int { return cmp.Compare(x.Name, y.Name) })
+	all := slices.SortedFunc(maps.Values(b.queues), func(x, y *schedulingv1beta1.Queue) int { return cmp.Compare(x.Name, y.Name) })
 	forest := queueusage.NewForest(all)
 	pending, admitted := pendingByQueue(jobs), b.admittedByQueue()
 	var rows []*Queue

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -87,12 +88,7 @@ func (s *Snapshot) HiddenKind(kind string) (hidden Hidden, ok bool) {
 
 // IsComplete reports whether the first list of a kind is complete, as far as the user may see it.
 func (s *Snapshot) IsComplete(kind string) bool {
-	for _, l := range s.Loading {
-		if l.Kind == kind {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Loading, func(l Loading) bool { return l.Kind == kind })
 }
 
 // index finds rows by UID or name. Successive Snapshots with the same rows share one.

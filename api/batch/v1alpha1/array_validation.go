@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -75,12 +76,12 @@ func validateElements(job *Job, n int32, spec *field.Path) field.ErrorList {
 
 // arrayChanged reports whether an annotation of an array has changed.
 func arrayChanged(old, updated *Job) bool {
-	for _, key := range []string{keys.Array, keys.ArrayLimit, keys.ArrayCancelled, keys.KeepFinished} {
-		if old.Annotations[key] != updated.Annotations[key] {
-			return true
-		}
-	}
-	return false
+	return annotationsDiffer(old, updated, keys.Array, keys.ArrayLimit, keys.ArrayCancelled, keys.KeepFinished)
+}
+
+// annotationsDiffer reports whether one of the annotations with these keys has changed.
+func annotationsDiffer(old, updated *Job, annotations ...string) bool {
+	return slices.ContainsFunc(annotations, func(key string) bool { return old.Annotations[key] != updated.Annotations[key] })
 }
 
 // validateSameElements checks that an array keeps its elements.

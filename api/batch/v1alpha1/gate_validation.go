@@ -45,12 +45,7 @@ func validateGates(job *Job, path *field.Path) field.ErrorList {
 
 // gatesChanged reports whether an annotation that delays the start has changed.
 func gatesChanged(old, updated *Job) bool {
-	for _, key := range []string{keys.Hold, keys.Begin, keys.Dependency, keys.KillOnInvalidDependency} {
-		if old.Annotations[key] != updated.Annotations[key] {
-			return true
-		}
-	}
-	return false
+	return annotationsDiffer(old, updated, keys.Hold, keys.Begin, keys.Dependency, keys.KillOnInvalidDependency)
 }
 
 // ValidateDependency checks that the jobs of a dependency exist. It rejects an unknown number, because jobs get new

@@ -1,6 +1,7 @@
 package v1beta1
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,12 +51,7 @@ func (s queueSet) Children(name string) []string {
 }
 
 func (s queueSet) Queues() []*Queue {
-	queues := make([]*Queue, 0, len(s))
-	for _, q := range s {
-		queues = append(queues, q)
-	}
-	slices.SortFunc(queues, func(a, b *Queue) int { return strings.Compare(a.Name, b.Name) })
-	return queues
+	return slices.SortedFunc(maps.Values(s), func(a, b *Queue) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // ParentName returns the name of the queue's parent. The default is root; root itself has no parent, so the result is

@@ -2,6 +2,7 @@ package v1beta1
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -195,11 +196,5 @@ func lookupAll(names []string, queues QueueLookup) []*Queue {
 }
 
 func without(names []string, name string) []string {
-	kept := make([]string, 0, len(names))
-	for _, n := range names {
-		if n != name {
-			kept = append(kept, n)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(names), func(other string) bool { return other == name })
 }

@@ -2,6 +2,7 @@ package job
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -172,13 +173,8 @@ func (r *recollection) completeInput(in *plan.Input) {
 	if in.Doubt {
 		clear(r.lost) // these pods may have been handled already; the counters in the status show the actual losses
 	}
-	for _, l := range r.lost {
-		in.Lost = append(in.Lost, l)
-	}
-	in.Reports = in.Reports[:0]
-	for _, report := range r.reports {
-		in.Reports = append(in.Reports, report)
-	}
+	in.Lost = slices.AppendSeq(in.Lost, maps.Values(r.lost))
+	in.Reports = slices.AppendSeq(in.Reports[:0], maps.Values(r.reports))
 	slices.SortFunc(in.Reports, func(x, y plan.Report) int { return cmp.Compare(x.UID, y.UID) })
 	slices.SortFunc(in.Lost, func(x, y plan.Lost) int { return cmp.Compare(x.UID, y.UID) })
 }

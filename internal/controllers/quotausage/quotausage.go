@@ -2,6 +2,7 @@
 package quotausage
 
 import (
+	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -48,12 +49,8 @@ func fillRequests(containers []corev1.Container) []corev1.Container {
 	filled := make([]corev1.Container, len(containers))
 	for i, c := range containers {
 		requests := corev1.ResourceList{}
-		for name, quantity := range c.Resources.Limits {
-			requests[name] = quantity
-		}
-		for name, quantity := range c.Resources.Requests {
-			requests[name] = quantity
-		}
+		maps.Copy(requests, c.Resources.Limits)
+		maps.Copy(requests, c.Resources.Requests)
 		filled[i] = corev1.Container{Name: c.Name, RestartPolicy: c.RestartPolicy,
 			Resources: corev1.ResourceRequirements{Requests: requests, Limits: c.Resources.Limits}}
 	}

@@ -205,9 +205,7 @@ func (s Spec) nodeTemplate(at *field.Path) (Node, error) {
 
 func (s Spec) readCapacity(at *field.Path, list corev1.ResourceList) error {
 	quantities := map[string]string{}
-	for name, text := range s.Resources {
-		quantities[name] = text
-	}
+	maps.Copy(quantities, s.Resources)
 	for name, text := range map[corev1.ResourceName]string{corev1.ResourceCPU: s.CPU, corev1.ResourceMemory: s.Memory} {
 		if text != "" {
 			quantities[string(name)] = text

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -110,16 +111,13 @@ func (n *Node) removeNotReadyTaint(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		kept := node.Spec.Taints[:0]
-		for _, taint := range node.Spec.Taints {
-			if taint.Key != corev1.TaintNodeNotReady && taint.Key != corev1.TaintNodeUnreachable {
-				kept = append(kept, taint)
-			}
-		}
-		if len(kept) == len(node.Spec.Taints) {
+		before := len(node.Spec.Taints)
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
+			return taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable
+		})
+		if len(node.Spec.Taints) == before {
 			return nil
 		}
-		node.Spec.Taints = kept
 		_, err = n.client.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
 		return err
 	})

@@ -42,12 +42,7 @@ func newStatusWriter(n *Node, api *corev1.Pod) *statusWriter {
 // change.
 func withoutForeignConditions(status corev1.PodStatus) corev1.PodStatus {
 	own := *status.DeepCopy()
-	own.Conditions = nil
-	for _, condition := range status.Conditions {
-		if lifecycle.OwnCondition(condition.Type) {
-			own.Conditions = append(own.Conditions, condition)
-		}
-	}
+	own.Conditions = lifecycle.OwnConditions(status.Conditions)
 	return own
 }
 

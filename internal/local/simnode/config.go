@@ -3,6 +3,7 @@ package simnode
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -93,14 +94,6 @@ func ParseStart(text string) (time.Duration, error) {
 	return delay, nil
 }
 
-// FormatStart formats a start delay. ParseStart parses the result.
-func FormatStart(delay time.Duration) string {
-	if delay < 0 {
-		return "never"
-	}
-	return delay.String()
-}
-
 // completedSpecs returns all nodes of the configuration in order, with defaults filled in.
 func (c Config) completedSpecs() []Spec {
 	prefix := c.NamePrefix
@@ -125,13 +118,9 @@ func (c Config) completeSpec(spec Spec) Spec {
 	if len(spec.Capacity) == 0 {
 		spec.Capacity = DefaultCapacity()
 	}
-	labels := make(map[string]string, len(c.Labels)+len(spec.Labels))
-	for key, value := range c.Labels {
-		labels[key] = value
-	}
-	for key, value := range spec.Labels {
-		labels[key] = value
-	}
+	labels := map[string]string{}
+	maps.Copy(labels, c.Labels)
+	maps.Copy(labels, spec.Labels)
 	spec.Labels = labels
 	return spec
 }

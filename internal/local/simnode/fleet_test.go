@@ -200,7 +200,7 @@ func TestANodeThatSomebodyMadeNotReadyIsHealed(t *testing.T) {
 		}
 		pass(2 * time.Second)
 		node, _ := client.CoreV1().Nodes().Get(t.Context(), "bare", metav1.GetOptions{})
-		if !isReady(node) || node.Status.Capacity.Cpu().String() != "8" || node.Status.Capacity.Pods().Value() != 110 {
+		if !IsReady(node) || node.Status.Capacity.Cpu().String() != "8" || node.Status.Capacity.Pods().Value() != 110 {
 			t.Errorf("node: %+v", node.Status)
 		}
 	})
@@ -217,7 +217,7 @@ func TestANodeIsFreeOfTheNotReadyTaint(t *testing.T) {
 			t.Fatal(err)
 		}
 		node, _ := client.CoreV1().Nodes().Get(t.Context(), "sim-1", metav1.GetOptions{})
-		if len(node.Spec.Taints) != 1 || node.Spec.Taints[0].Key != "own" || !isReady(node) {
+		if len(node.Spec.Taints) != 1 || node.Spec.Taints[0].Key != "own" || !IsReady(node) {
 			t.Errorf("node: %+v", node)
 		}
 		err := AddNodes(t.Context(), client, nil, Spec{Name: "real"})

@@ -3,6 +3,8 @@ package simnode
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -89,7 +91,7 @@ func (r *roster) Update(obj any) error {
 		m = &member{uid: node.UID, renewAt: time.Now().Add(offset)}
 		r.nodes[node.Name] = m
 	}
-	m.sick = !isReady(node)
+	m.sick = !IsReady(node)
 	r.markNodeShown(node.Name)
 	r.mu.Unlock()
 	r.served(node.Name, internalIP(node))
@@ -141,11 +143,7 @@ func (r *roster) dropRosterNode(name string) {
 func (r *roster) listNodeNames() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	names := make([]string, 0, len(r.nodes))
-	for name := range r.nodes {
-		names = append(names, name)
-	}
-	return names
+	return slices.Collect(maps.Keys(r.nodes))
 }
 
 // sendHeartbeats renews leases that are due, and repairs nodes, once a second until ctx is done.
@@ -275,7 +273,7 @@ func (r *roster) healNode(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if isReady(node) {
+	if IsReady(node) {
 		return nil
 	}
 	spec := r.fallback

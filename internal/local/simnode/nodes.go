@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"runtime"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,9 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/retry"
+	nodeutil "k8s.io/component-helpers/node/util"
 )
 
 const (
@@ -74,7 +77,7 @@ func updateNode(ctx context.Context, client kubernetes.Interface, node, want *co
 	if node.Labels[KindLabel] != KindSimulated {
 		return errors.New("exists already and is not a simulated node")
 	}
-	if !sameTaints(node.Spec.Taints, want.Spec.Taints) || !containsAll(node.Labels, want.Labels) {
+	if !sameTaints(node.Spec.Taints, want.Spec.Taints) || !labels.SelectorFromSet(want.Labels).Matches(labels.Set(node.Labels)) {
 		changed := node.DeepCopy()
 		changed.Spec.Taints = want.Spec.Taints
 		maps.Copy(changed.Labels, want.Labels)
@@ -84,7 +87,7 @@ func updateNode(ctx context.Context, client kubernetes.Interface, node, want *co
 		}
 		node = updated
 	}
-	if isReady(node) && sameResources(node.Status.Capacity, want.Status.Capacity) {
+	if IsReady(node) && sameResources(node.Status.Capacity, want.Status.Capacity) {
 		return nil
 	}
 	return patchNodeStatus(ctx, client, node.Name, want.Status)
@@ -171,7 +174,7 @@ func failAndDeletePod(ctx context.Context, client kubernetes.Interface, pod *cor
 
 // nodeObject returns a simulated node with a ready status.
 func nodeObject(spec Spec, now time.Time) *corev1.Node {
-	labels := map[string]string{
+	own := map[string]string{
 		KindLabel:                 KindSimulated,
 		corev1.LabelHostname:      spec.Name,
 		corev1.LabelOSStable:      "linux",
@@ -179,9 +182,9 @@ func nodeObject(spec Spec, now time.Time) *corev1.Node {
 		"beta.kubernetes.io/os":   "linux", // otherwise the node lifecycle controller adds these two
 		"beta.kubernetes.io/arch": runtime.GOARCH,
 	}
-	maps.Copy(labels, spec.Labels)
+	maps.Copy(own, spec.Labels)
 	return &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: spec.Name, Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Name: spec.Name, Labels: own},
 		Spec:       corev1.NodeSpec{Taints: spec.Taints},
 		Status:     readyStatus(spec, now),
 	}
@@ -226,13 +229,10 @@ func nodeAddress(name string) string {
 	return fmt.Sprintf("127.%d.%d.%d", 64+n>>16&63, n>>8&255, n&255)
 }
 
-func isReady(node *corev1.Node) bool {
-	for _, c := range node.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+// IsReady reports whether a node is ready.
+func IsReady(node *corev1.Node) bool {
+	_, ready := nodeutil.GetNodeCondition(&node.Status, corev1.NodeReady)
+	return ready != nil && ready.Status == corev1.ConditionTrue
 }
 
 func internalIP(node *corev1.Node) string {
@@ -245,34 +245,9 @@ func internalIP(node *corev1.Node) string {
 }
 
 func sameTaints(have, want []corev1.Taint) bool {
-	if len(have) != len(want) {
-		return false
-	}
-	for i := range have {
-		if !have[i].MatchTaint(&want[i]) || have[i].Value != want[i].Value {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(have, want, func(a, b corev1.Taint) bool { return a.MatchTaint(&b) && a.Value == b.Value })
 }
 
 func sameResources(have, want corev1.ResourceList) bool {
-	if len(have) != len(want) {
-		return false
-	}
-	for name, quantity := range want {
-		if other, ok := have[name]; !ok || other.Cmp(quantity) != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func containsAll(have, want map[string]string) bool {
-	for key, value := range want {
-		if have[key] != value {
-			return false
-		}
-	}
-	return true
+	return maps.EqualFunc(have, want, func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })
 }

@@ -64,10 +64,9 @@ func TestParseScript(t *testing.T) {
 
 func TestParseStart(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"0s", "500ms", "1h0m0s", "never"} {
-		delay, err := ParseStart(text)
-		if err != nil || FormatStart(delay) != text {
-			t.Errorf("%s: got %s, %v", text, FormatStart(delay), err)
+	for text, want := range map[string]time.Duration{"0s": 0, "500ms": time.Second / 2, "1h": time.Hour, "never": Never} {
+		if delay, err := ParseStart(text); err != nil || delay != want {
+			t.Errorf("%s: got %s, %v", text, delay, err)
 		}
 	}
 	for _, text := range []string{"", "5", "-5s", "always"} {

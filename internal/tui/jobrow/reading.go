@@ -3,6 +3,7 @@ package jobrow
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -118,12 +119,7 @@ func (r *Reading) ReadAndLiveEvents(snap *snapshot.Snapshot, job *snapshot.Job) 
 			newest[e.UID] = e
 		}
 	}
-	all := make([]*snapshot.Event, 0, len(newest))
-	for _, e := range newest {
-		all = append(all, e)
-	}
-	slices.SortFunc(all, func(a, b *snapshot.Event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.UID, b.UID)) })
-	return all
+	return slices.SortedFunc(maps.Values(newest), func(a, b *snapshot.Event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.UID, b.UID)) })
 }
 
 // AccountFor returns the explanation of a job, as shown by `vcctl job explain`.

@@ -2,19 +2,27 @@ package widget
 
 import "github.com/vc-batch/vc/internal/tui/screenapi"
 
+// rowsOf returns the current table of a screen, or nil.
+type rowsOf func(screenapi.Screen) Rows
+
+// change returns what a key does that only changes the table.
+func (of rowsOf) change(what func(Rows)) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+	return of.do(func(rows Rows, _ *screenapi.Context) []screenapi.Effect { what(rows); return nil })
+}
+
+// do returns what a key does that may have effects beyond the table.
+func (of rowsOf) do(what func(Rows, *screenapi.Context) []screenapi.Effect) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
+	return func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
+		if rows := of(s); rows != nil {
+			return what(rows, ctx)
+		}
+		return nil
+	}
+}
+
 // RowKeys returns the keys that all tables have. of returns the current table, or nil.
 func RowKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
-	do := func(what func(Rows, *screenapi.Context) []screenapi.Effect) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
-		return func(ctx *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
-			if rows := of(s); rows != nil {
-				return what(rows, ctx)
-			}
-			return nil
-		}
-	}
-	plain := func(what func(Rows)) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
-		return do(func(rows Rows, _ *screenapi.Context) []screenapi.Effect { what(rows); return nil })
-	}
+	do, plain := rowsOf(of).do, rowsOf(of).change
 	return []screenapi.Binding{
 		{Screen: name, Key: "up", Also: []string{"k"}, Name: "up", Help: "the row above", Do: plain(func(r Rows) { r.Move(-1) })},
 		{Screen: name, Key: "down", Also: []string{"j"}, Name: "down", Help: "the row below", Do: plain(func(r Rows) { r.Move(1) })},
@@ -30,24 +38,12 @@ func RowKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
 
 // FirstRowKey returns the key "g" for tables that cannot be grouped.
 func FirstRowKey(name string, of func(screenapi.Screen) Rows) screenapi.Binding {
-	return screenapi.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row (on screens with grouping: group)", Do: func(_ *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
-		if rows := of(s); rows != nil {
-			rows.Home()
-		}
-		return nil
-	}}
+	return screenapi.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row (on screens with grouping: group)", Do: rowsOf(of).change(Rows.Home)}
 }
 
 // MarkKeys returns the keys for tables whose rows can be marked.
 func MarkKeys(name string, of func(screenapi.Screen) Rows) []screenapi.Binding {
-	do := func(what func(Rows)) func(*screenapi.Context, screenapi.Screen) []screenapi.Effect {
-		return func(_ *screenapi.Context, s screenapi.Screen) []screenapi.Effect {
-			if rows := of(s); rows != nil {
-				what(rows)
-			}
-			return nil
-		}
-	}
+	do := rowsOf(of).change
 	return []screenapi.Binding{
 		{Screen: name, Key: "space", Name: "mark", Help: "mark or unmark the row; actions then apply to all marked rows", Footer: 42, Do: do(Rows.Mark)},
 		{Screen: name, Key: "v", Name: "range", Help: "start or end a range of marks", Do: do(Rows.Range)},

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,7 +69,7 @@ func (w *world) settle() time.Time {
 }
 
 func (w *world) exit(name string, code int) {
-	c := w.pod.FindContainer(name)
+	c := w.pod.Containers[slices.IndexFunc(w.pod.Containers, func(c *Container) bool { return c.Spec.Name == name })]
 	reason := ReasonError
 	if code == 0 {
 		reason = ReasonCompleted

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -134,10 +135,20 @@ func (p *Pod) Update(api *corev1.Pod) {
 	p.API = fresh
 }
 
-// OwnCondition reports whether the node writes a condition. It writes PodScheduled only if the API object lacks it,
+// OwnConditions returns the conditions that the node writes. It writes PodScheduled only if the API object lacks it,
 // because a pod that is created with a node name is never handled by a scheduler.
-func OwnCondition(kind corev1.PodConditionType) bool {
-	switch kind {
+func OwnConditions(all []corev1.PodCondition) []corev1.PodCondition {
+	var own []corev1.PodCondition
+	for _, condition := range all {
+		if isOwnCondition(condition) {
+			own = append(own, condition)
+		}
+	}
+	return own
+}
+
+func isOwnCondition(condition corev1.PodCondition) bool {
+	switch condition.Type {
 	case corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady, corev1.PodScheduled:
 		return true
 	}
@@ -146,28 +157,8 @@ func OwnCondition(kind corev1.PodConditionType) bool {
 
 // mergeConditions takes the node's conditions from own and all others from api.
 func mergeConditions(own, api []corev1.PodCondition) []corev1.PodCondition {
-	var merged []corev1.PodCondition
-	for _, condition := range own {
-		if OwnCondition(condition.Type) {
-			merged = append(merged, condition)
-		}
-	}
-	for _, condition := range api {
-		if !OwnCondition(condition.Type) {
-			merged = append(merged, condition)
-		}
-	}
-	return merged
-}
-
-// FindContainer returns the container with the given name, or nil.
-func (p *Pod) FindContainer(name string) *Container {
-	for _, c := range p.Containers {
-		if c.Spec.Name == name {
-			return c
-		}
-	}
-	return nil
+	foreign := slices.DeleteFunc(slices.Clone(api), isOwnCondition)
+	return append(OwnConditions(own), foreign...)
 }
 
 // RecordAttemptStart records that the container has started.
@@ -218,12 +209,7 @@ func (p *Pod) IsStopping() bool { return p.stop != nil }
 
 // HasActiveContainers reports whether any container of the pod runs.
 func (p *Pod) HasActiveContainers() bool {
-	for _, c := range p.Containers {
-		if c.isContainerActive() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Containers, (*Container).isContainerActive)
 }
 
 // HasFinished reports whether the pod has ended: no container is running, and none will be started.

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,12 +37,7 @@ func RestorePod(pod *corev1.Pod, now time.Time) *Pod {
 }
 
 func mainsStarted(p *Pod) bool {
-	for _, c := range p.Containers {
-		if c.Kind == Main && c.End != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Containers, func(c *Container) bool { return c.Kind == Main && c.End != nil })
 }
 
 func containerStatusOf(pod *corev1.Pod, c *Container) *corev1.ContainerStatus {

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,10 +54,8 @@ func (p *Pod) currentPhase() corev1.PodPhase {
 	if !p.ready {
 		return corev1.PodPending
 	}
-	for _, c := range p.Containers {
-		if c.Kind == Main && !c.hasEverStarted() {
-			return corev1.PodPending
-		}
+	if slices.ContainsFunc(p.Containers, func(c *Container) bool { return c.Kind == Main && !c.hasEverStarted() }) {
+		return corev1.PodPending
 	}
 	return corev1.PodRunning
 }
@@ -200,11 +199,10 @@ func (p *Pod) evaluateReadiness(status *corev1.PodStatus) (ready bool, reason, m
 // evaluateGates evaluates the pod's readiness gates, whose conditions are written by others.
 func (p *Pod) evaluateGates(status *corev1.PodStatus) (ready bool, reason, message string) {
 	for _, gate := range p.API.Spec.ReadinessGates {
-		ok := false
-		for _, condition := range status.Conditions {
-			ok = ok || (condition.Type == gate.ConditionType && condition.Status == corev1.ConditionTrue)
-		}
-		if !ok {
+		isOpen := slices.ContainsFunc(status.Conditions, func(condition corev1.PodCondition) bool {
+			return condition.Type == gate.ConditionType && condition.Status == corev1.ConditionTrue
+		})
+		if !isOpen {
 			return false, "ReadinessGatesNotReady", fmt.Sprintf("corresponding condition of pod readiness gate %q is not True", gate.ConditionType)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"syscall"
 
 	"github.com/vishvananda/netlink"
@@ -123,11 +124,7 @@ func chooseSubnet(pool netip.Prefix, hash uint32, taken []netip.Prefix) (netip.P
 		number := base + ((hash+i)%count)<<(32-subnetBits)
 		address := netip.AddrFrom4([4]byte{byte(number >> 24), byte(number >> 16), byte(number >> 8), byte(number)})
 		subnet := netip.PrefixFrom(address, subnetBits)
-		free := true
-		for _, other := range taken {
-			free = free && !other.Overlaps(subnet)
-		}
-		if free {
+		if !slices.ContainsFunc(taken, subnet.Overlaps) {
 			return subnet, true
 		}
 	}

@@ -229,11 +229,8 @@ func keyBindings() []screenapi.Binding {
 		})},
 	}
 	rows := func(s screenapi.Screen) widget.Rows { return &s.(*Explain).nodes }
-	for _, key := range append(widget.RowKeys(name, rows), widget.FirstRowKey(name, rows)) {
-		if key.Key != "s" && key.Key != "S" && key.Key != "c" {
-			keys = append(keys, key)
-		}
-	}
+	rowKeys := append(widget.RowKeys(name, rows), widget.FirstRowKey(name, rows))
+	keys = append(keys, slices.DeleteFunc(rowKeys, func(key screenapi.Binding) bool { return slices.Contains([]string{"s", "S", "c"}, key.Key) })...)
 	return append(keys, jobactions.BindingsFor(name, func(_ *screenapi.Context, s screenapi.Screen) []*snapshot.Job {
 		if e := s.(*Explain); e.job != nil && !e.gone {
 			return []*snapshot.Job{e.job}
