@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/failpoint"
+	"github.com/vc-batch/vc/test/failpoint"
 )
 
 // stage is the environment of a story: one job, a cluster, and a vcd that dies once.

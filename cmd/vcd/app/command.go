@@ -11,7 +11,6 @@ import (
 
 	"github.com/vc-batch/vc/internal/build"
 	"github.com/vc-batch/vc/internal/daemon"
-	"github.com/vc-batch/vc/internal/failpoint"
 )
 
 // usageError is the error for an invalid command line.
@@ -118,7 +117,7 @@ func connectionConfig(kubeconfig, master string) (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connection to the API server: %w", err)
 	}
-	if err := failpoint.Wrap(config); err != nil {
+	if err := wrapForFailpoints(config); err != nil {
 		return nil, err
 	}
 	return rest.AddUserAgent(config, "vcd"), nil

@@ -8,5 +8,5 @@
 // process sees the answer; "before …" crashes without sending the request. All writes of all components pass through
 // this package, whatever client sends them.
 //
-// It is compiled only with the build tag failpoints, so released programs do not contain it.
+// cmd/vcd/app uses it only if it is built with the tag failpoints, so released programs do not contain it.
 package failpoint

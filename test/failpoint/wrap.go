@@ -1,5 +1,3 @@
-//go:build failpoints
-
 package failpoint
 
 import (

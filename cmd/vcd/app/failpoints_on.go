@@ -1,0 +1,12 @@
+//go:build failpoints
+
+package app
+
+import (
+	"k8s.io/client-go/rest"
+
+	"github.com/vc-batch/vc/test/failpoint"
+)
+
+// wrapForFailpoints makes all clients created from a configuration crash at the failpoint in the environment.
+func wrapForFailpoints(config *rest.Config) error { return failpoint.Wrap(config) }
