@@ -127,7 +127,7 @@ func styleCode(text string) string {
 	return ""
 }
 
-// Bold, Dim, Good, Bad and Warn colour text according to its meaning.
+// Bold emphasizes text, such as a heading.
 func (s Style) Bold(text string) string { return s.colorText(ansiBold, text) }
 
 // Dim marks unimportant text.

@@ -45,7 +45,9 @@ func afterCycles(t *testing.T, text string, c *model.Cluster, world ...model.Del
 }
 
 // queuedGang is the gang g of a queue with a minimum.
-func queuedGang(queue string, min int) *make.GangBuilder { return make.Gang("g").Queue(queue).Min(min) }
+func queuedGang(queue string, minimum int) *make.GangBuilder {
+	return make.Gang("g").Queue(queue).Min(minimum)
+}
 
 // TestOtherPodsOfAGangDo checks that a gang starts with the pods that fit on nodes now.
 func TestOtherPodsOfAGangDo(t *testing.T) {

@@ -8,18 +8,18 @@ type memo struct {
 	made map[any]any
 }
 
-// CachedValue returns the cached value for key, or computes it with make. A Snapshot that is drawn many times therefore
+// CachedValue returns the cached value for key, or computes it with compute. A Snapshot that is drawn many times therefore
 // computes each value only once.
-func CachedValue[K comparable, T any](s *Snapshot, key K, make func() T) T {
+func CachedValue[K comparable, T any](s *Snapshot, key K, compute func() T) T {
 	if s.memo == nil {
-		return make()
+		return compute()
 	}
 	s.memo.mu.Lock()
 	defer s.memo.mu.Unlock()
 	if value, ok := s.memo.made[key].(T); ok {
 		return value
 	}
-	value := make()
+	value := compute()
 	s.memo.made[key] = value
 	return value
 }

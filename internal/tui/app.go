@@ -113,11 +113,11 @@ func New(s Settings) (*App, error) {
 }
 
 func (a *App) setTheme(name string) error {
-	real := name
+	resolved := name
 	if name == "auto" && a.light {
-		real = "light"
+		resolved = "light"
 	}
-	look, err := theme.New(real, a.colors, a.ascii)
+	look, err := theme.New(resolved, a.colors, a.ascii)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func newPlugins(t fataler, nodes []*corev1.Node, pods []*corev1.Pod, namespaces 
 	}
 	gates := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
 	gates.EnableDRAExtendedResource = false // would need a device manager
-	make := func(build func(context.Context, runtime.Object, fwk.Handle, feature.Features) (fwk.Plugin, error), args runtime.Object) fwk.Plugin {
+	newPlugin := func(build func(context.Context, runtime.Object, fwk.Handle, feature.Features) (fwk.Plugin, error), args runtime.Object) fwk.Plugin {
 		plugin, err := build(p.ctx, args, h, gates)
 		if err != nil {
 			t.Fatalf("%v", err)
@@ -87,10 +87,10 @@ func newPlugins(t fataler, nodes []*corev1.Node, pods []*corev1.Pod, namespaces 
 			{Name: "cpu", Weight: 1}, {Name: "memory", Weight: 1},
 		}}}
 	}
-	p.affinity = make(interpodaffinity.New, &config.InterPodAffinityArgs{HardPodAffinityWeight: 1})
-	p.spread = make(podtopologyspread.New, &config.PodTopologySpreadArgs{DefaultingType: config.ListDefaulting})
-	p.least, p.most = make(noderesources.NewFit, fit(config.LeastAllocated)), make(noderesources.NewFit, fit(config.MostAllocated))
-	p.balanced = make(func(ctx context.Context, args runtime.Object, h fwk.Handle, fts feature.Features) (fwk.Plugin, error) {
+	p.affinity = newPlugin(interpodaffinity.New, &config.InterPodAffinityArgs{HardPodAffinityWeight: 1})
+	p.spread = newPlugin(podtopologyspread.New, &config.PodTopologySpreadArgs{DefaultingType: config.ListDefaulting})
+	p.least, p.most = newPlugin(noderesources.NewFit, fit(config.LeastAllocated)), newPlugin(noderesources.NewFit, fit(config.MostAllocated))
+	p.balanced = newPlugin(func(ctx context.Context, args runtime.Object, h fwk.Handle, fts feature.Features) (fwk.Plugin, error) {
 		return noderesources.NewBalancedAllocation(ctx, args, h, fts)
 	}, &config.NodeResourcesBalancedAllocationArgs{Resources: []config.ResourceSpec{
 		{Name: "cpu", Weight: 1}, {Name: "memory", Weight: 1}, {Name: "nvidia.com/gpu", Weight: 1},
@@ -100,10 +100,10 @@ func newPlugins(t fataler, nodes []*corev1.Node, pods []*corev1.Pod, namespaces 
 		t.Fatalf("%v", err)
 	}
 	p.images = images
-	p.nodeAffinity, p.taints = make(nodeaffinity.New, defaults(t, "NodeAffinity")), make(tainttoleration.New, nil)
+	p.nodeAffinity, p.taints = newPlugin(nodeaffinity.New, defaults(t, "NodeAffinity")), newPlugin(tainttoleration.New, nil)
 	p.filters = []fwk.Plugin{
-		make(nodeunschedulable.New, nil), p.nodeAffinity, p.taints,
-		make(nodeports.New, nil), p.least, p.affinity, p.spread,
+		newPlugin(nodeunschedulable.New, nil), p.nodeAffinity, p.taints,
+		newPlugin(nodeports.New, nil), p.least, p.affinity, p.spread,
 	}
 	return p
 }

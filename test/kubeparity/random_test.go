@@ -24,7 +24,7 @@ func newDice(t *rapid.T) *dice {
 	return &dice{rand: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))}
 }
 
-func (d *dice) n(max int) int             { return d.rand.IntN(max) }
+func (d *dice) n(limit int) int           { return d.rand.IntN(limit) }
 func (d *dice) often() bool               { return d.n(4) > 0 }
 func (d *dice) seldom() bool              { return d.n(4) == 0 }
 func (d *dice) of(list ...string) string  { return list[d.n(len(list))] }
@@ -132,15 +132,15 @@ func (d *dice) term() corev1.PodAffinityTerm {
 	return term
 }
 
-func (d *dice) terms(max int) (terms []corev1.PodAffinityTerm) {
-	for range d.n(max + 1) {
+func (d *dice) terms(most int) (terms []corev1.PodAffinityTerm) {
+	for range d.n(most + 1) {
 		terms = append(terms, d.term())
 	}
 	return terms
 }
 
-func (d *dice) weighted(max int) (terms []corev1.WeightedPodAffinityTerm) {
-	for range d.n(max + 1) {
+func (d *dice) weighted(most int) (terms []corev1.WeightedPodAffinityTerm) {
+	for range d.n(most + 1) {
 		terms = append(terms, corev1.WeightedPodAffinityTerm{Weight: int32(1 + d.n(3)), PodAffinityTerm: d.term()})
 	}
 	return terms

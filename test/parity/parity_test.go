@@ -32,7 +32,7 @@ func TestVCPrintsWhatSlurmPrints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a real Slurm and a real cluster (-short)")
 	}
-	real := startSlurm(t)
+	slurmCluster := startSlurm(t)
 	ours := startVC(t)
 	scripts, err := filepath.Glob(filepath.Join("testdata", "scripts", *only+".sh"))
 	if err != nil || len(scripts) == 0 {
@@ -40,8 +40,8 @@ func TestVCPrintsWhatSlurmPrints(t *testing.T) {
 	}
 	var slurm, vc map[string]fields
 	var wait sync.WaitGroup
-	wait.Go(func() { slurm = runScripts(real.stage, slurmAtOnce, scripts, real.accounting) })
-	wait.Go(func() { vc = runScripts(ours, vcAtOnce, scripts, real.accounting) })
+	wait.Go(func() { slurm = runScripts(slurmCluster.stage, slurmAtOnce, scripts, slurmCluster.accounting) })
+	wait.Go(func() { vc = runScripts(ours, vcAtOnce, scripts, slurmCluster.accounting) })
 	wait.Wait()
 	known := readDifferences(t)
 	for _, script := range slices.Sorted(maps.Keys(slurm)) {

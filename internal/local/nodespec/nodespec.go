@@ -32,7 +32,7 @@ const (
 // mostNodes is more than a machine can run. A larger number is assumed to be a typing error.
 const mostNodes = 50000
 
-// NodeSpec describes a node, or Count identical nodes. It is an entry in a nodes file.
+// Spec describes a node, or Count identical nodes. It is an entry in a nodes file.
 type Spec struct {
 	// Name is the node's name. If Count is above 1, it is the prefix of the names, which end in -1, -2, and so on. If
 	// it is empty, the names are node-N or sim-N with the next free numbers.
@@ -61,7 +61,7 @@ type Node struct {
 	Taints   []corev1.Taint
 }
 
-// ParseNodes parses a nodes file and validates every entry.
+// Parse parses a nodes file and validates every entry.
 func Parse(data []byte) ([]Spec, error) {
 	if err := checkBooleans(data); err != nil {
 		return nil, err

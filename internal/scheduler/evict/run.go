@@ -40,8 +40,8 @@ func Run(s *cycle.Cycle, cases ...Case) {
 			recordFailure(s, j, why, between)
 			continue
 		}
-		key, comparable := likenessOf(s, j)
-		if before, ok := failed[key]; ok && comparable && j.Need() >= before.need {
+		key, hasKey := likenessOf(s, j)
+		if before, ok := failed[key]; ok && hasKey && j.Need() >= before.need {
 			recordFailure(s, j, before.failure, between)
 			continue
 		}
@@ -50,7 +50,7 @@ func Run(s *cycle.Cycle, cases ...Case) {
 			continue
 		}
 		recordFailure(s, j, why, between)
-		if comparable {
+		if hasKey {
 			failed[key] = attempt{j.Need(), why}
 		}
 		if why.Nobody {

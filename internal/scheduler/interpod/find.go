@@ -36,9 +36,9 @@ func (p *Profile) BestNode(later bool) (model.NodeID, bool) {
 func (p *Profile) bestByNode(later bool) (model.NodeID, bool) {
 	c := &p.book.candidates
 	c.clearNodes()
-	free, any := p.startsAffinity(), len(p.all.affinity)+len(p.all.anti)+len(p.all.hard) > 0
+	free, hasRules := p.startsAffinity(), len(p.all.affinity)+len(p.all.anti)+len(p.all.hard) > 0
 	p.book.judge.EachFitting(p.shape, later, func(id model.NodeID, points int32) {
-		if !any || p.all.permitsNode(id, later, free) {
+		if !hasRules || p.all.permitsNode(id, later, free) {
 			c.nodes, c.points = append(c.nodes, id), append(c.points, float64(points))
 		}
 	})

@@ -46,7 +46,7 @@ func (s *Session) bestWithin(sc *Scope, j *framework.Job, t *model.Task, later b
 		if sc.full[key] {
 			continue
 		}
-		if _, any := ranking.TopScore(leaf.Index); any {
+		if _, found := ranking.TopScore(leaf.Index); found {
 			if plain {
 				return s.View.Order[ranking.FirstTopRank(leaf.Index)], true
 			}
@@ -170,8 +170,8 @@ func (s *Session) bestByDomain(t *model.Task, rules []framework.NodeRule, later 
 		s.sumDomainPoints(i, rules[i].ByDomain(t))
 	}
 	for _, leaf := range s.Tree.Topology.Root.Leaves {
-		top, any := ranking.TopScore(leaf.Index)
-		if !any {
+		top, found := ranking.TopScore(leaf.Index)
+		if !found {
 			continue
 		}
 		points := float64(top)/score.Unit + s.scratch.points[leaf.Index]

@@ -105,9 +105,9 @@ func (t *Table[R]) MarkAll() {
 
 // Escape ends a range and clears all marks. It reports whether there were any.
 func (t *Table[R]) Escape() bool {
-	any := t.anchor != "" || len(t.marks) > 0
+	hadMarks := t.anchor != "" || len(t.marks) > 0
 	t.anchor, t.marks = "", nil
-	return any
+	return hadMarks
 }
 
 // MarkedRows returns the marked rows that are visible and exist, in order.

@@ -141,11 +141,11 @@ func printLogs(ctx context.Context, o *logsOptions) error {
 	if err != nil {
 		return errors.Join(problem, err)
 	}
-	print := func() error { return errors.Join(problem, streamLogs(ctx, parts, c)) }
+	printLogs := func() error { return errors.Join(problem, streamLogs(ctx, parts, c)) }
 	if o.file == "" {
-		return print()
+		return printLogs()
 	}
-	return o.redirectToFile(print)
+	return o.redirectToFile(printLogs)
 }
 
 // optionsPerJob returns the options for each job. With multiple jobs, a task needs to exist in only one of them.
@@ -173,8 +173,8 @@ func (o *logsOptions) optionsPerJob(ctx context.Context, c client.Client, jobs [
 	return parts, errors.Join(problems...)
 }
 
-// redirectToFile redirects the output of print to the file specified with --output, without colours.
-func (o *logsOptions) redirectToFile(print func() error) error {
+// redirectToFile redirects the output of printLogs to the file specified with --output, without colours.
+func (o *logsOptions) redirectToFile(printLogs func() error) error {
 	file, err := os.Create(o.file)
 	if err != nil {
 		return usererror.Errorf("-o is the file to write the logs to; its directory must exist", "--output: %v", err)
@@ -182,7 +182,7 @@ func (o *logsOptions) redirectToFile(print func() error) error {
 	streams := *o.f.Streams
 	defer func() { *o.f.Streams = streams }()
 	o.f.Streams.Out, o.f.Streams.OutTTY, o.f.Streams.ColorMode = file, false, "never"
-	if err := errors.Join(print(), file.Close()); err != nil {
+	if err := errors.Join(printLogs(), file.Close()); err != nil {
 		return err
 	}
 	fmt.Fprintf(streams.Err, "written to %s\n", o.file)

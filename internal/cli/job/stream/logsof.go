@@ -33,12 +33,12 @@ func (l *Logs) CheckFlags(cmd *cobra.Command) error { return l.o.checkFlags(cmd)
 // IsFollowing reports whether the user specified --follow.
 func (l *Logs) IsFollowing() bool { return l.o.follow }
 
-// RedirectToFile redirects the output of print to the file specified with --output, if any.
-func (l *Logs) RedirectToFile(print func() error) error {
+// RedirectToFile redirects the output of printLogs to the file specified with --output, if any.
+func (l *Logs) RedirectToFile(printLogs func() error) error {
 	if l.o.file == "" {
-		return print()
+		return printLogs()
 	}
-	return l.o.redirectToFile(print)
+	return l.o.redirectToFile(printLogs)
 }
 
 // PrintParts prints the logs of the parts, one part after another.

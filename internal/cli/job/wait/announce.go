@@ -77,9 +77,9 @@ func newAnnouncer(f *cli.Factory, cancel context.CancelFunc) *Announcer {
 		after: func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }}
 }
 
-// AnnounceOwned prints on the error stream why the owned jobs of a namespace wait, as `job wait` does, until close is
+// AnnounceOwned prints on the error stream why the owned jobs of a namespace wait, as `job wait` does, until stop is
 // called. This includes owned jobs that are created later.
-func AnnounceOwned(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace string, owned func(*batchv1alpha1.Job) bool) (close func()) {
+func AnnounceOwned(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace string, owned func(*batchv1alpha1.Job) bool) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	a := newAnnouncer(f, cancel)
 	a.adopts = owned

@@ -113,7 +113,7 @@ func runSqueue(ctx context.Context, c *program.Call) error {
 	if err != nil {
 		return err
 	}
-	print := func() error {
+	printTables := func() error {
 		return c.InClustersParallel("\n", func(one *program.Call, named bool) error {
 			if named && v.machine == "" && v.heading {
 				fmt.Fprintf(one.Factory.Streams.Out, "CLUSTER: %s\n", one.ClusterName())
@@ -121,7 +121,7 @@ func runSqueue(ctx context.Context, c *program.Call) error {
 			return printSqueueOnce(ctx, one, v)
 		})
 	}
-	return printRepeatedly(ctx, c, again, print)
+	return printRepeatedly(ctx, c, again, printTables)
 }
 
 // repeatInterval returns the interval of -i, or 0 if squeue prints only once.
@@ -137,11 +137,11 @@ func repeatInterval(c *program.Call) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// printRepeatedly calls print once or, if again is positive, repeatedly with an empty line between the outputs. After
+// printRepeatedly calls printTables once or, if again is positive, repeatedly with an empty line between the outputs. After
 // the first output, errors are printed and do not end the loop.
-func printRepeatedly(ctx context.Context, c *program.Call, again time.Duration, print func() error) error {
+func printRepeatedly(ctx context.Context, c *program.Call, again time.Duration, printTables func() error) error {
 	out := c.Factory.Streams.Out
-	if err := print(); err != nil || again == 0 {
+	if err := printTables(); err != nil || again == 0 {
 		return err
 	}
 	ticker := time.NewTicker(again)
@@ -152,7 +152,7 @@ func printRepeatedly(ctx context.Context, c *program.Call, again time.Duration, 
 			return nil
 		case <-ticker.C:
 			fmt.Fprintln(out)
-			if err := print(); err != nil && ctx.Err() == nil {
+			if err := printTables(); err != nil && ctx.Err() == nil {
 				_ = c.PrintError(err) // the next attempt may succeed
 			}
 		}

@@ -158,13 +158,13 @@ func (b *builder) markUnwanted() {
 
 // keepFinished unmarks finished pods that were to be stopped, because an ended job keeps them even if its replicas
 // were lowered just before. It reports whether there were any.
-func (b *builder) keepFinished() (any bool) {
+func (b *builder) keepFinished() (found bool) {
 	for i := range b.census.members {
 		if m := &b.census.members[i]; m.hasFinished() && m.stop {
-			m.stop, m.stopMark, any = false, false, true
+			m.stop, m.stopMark, found = false, false, true
 		}
 	}
-	return any
+	return found
 }
 
 // syncGroupAndPods updates the PodGroup, the plugins' objects and the pods, in the order of their dependencies.

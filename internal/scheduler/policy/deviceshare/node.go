@@ -123,7 +123,7 @@ func (p *Policy) grantFromAnnotations(a *ask, t *model.Task, node string) grant 
 
 // chargeCards charges a task's usage to the cards that it occupies. It reports whether any of these cards are on the
 // node.
-func (n *node) chargeCards(a *ask, t *model.Task, g grant, promised, leaving bool) (any bool) {
+func (n *node) chargeCards(a *ask, t *model.Task, g grant, promised, leaving bool) (charged bool) {
 	cards := n.requestedCards(a)
 	for _, pieces := range g {
 		for _, p := range pieces {
@@ -131,7 +131,7 @@ func (n *node) chargeCards(a *ask, t *model.Task, g grant, promised, leaving boo
 			if i < 0 {
 				continue
 			}
-			any = true
+			charged = true
 			c := &cards[i]
 			h := holder{task: t, amounts: p.amounts, promised: promised, leaving: leaving}
 			if !a.vgpu && a.parts[0].whole {
@@ -141,7 +141,7 @@ func (n *node) chargeCards(a *ask, t *model.Task, g grant, promised, leaving boo
 		}
 	}
 	n.answers = n.answers[:0]
-	return any
+	return charged
 }
 
 func (c *card) addCardHolder(h holder) {
