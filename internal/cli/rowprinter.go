@@ -174,11 +174,7 @@ func (p *rowPrinter[T]) followWatcher(ctx context.Context, watcher watch.Interfa
 		case <-ctx.Done():
 			return version, nil
 		case touch := <-touched:
-			if touch.Err != nil {
-				return version, touch.Err
-			}
-			touch.Apply()
-			if err := p.printTouched(touch); err != nil {
+			if err := p.applyTouch(touch); err != nil {
 				return version, err
 			}
 		case event, open := <-watcher.ResultChan():
@@ -186,14 +182,7 @@ func (p *rowPrinter[T]) followWatcher(ctx context.Context, watcher watch.Interfa
 				return version, nil
 			}
 			if event.Type == watch.Error {
-				err := apierrors.FromObject(event.Object)
-				switch {
-				case apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
-					return "", nil
-				case isWatchBroken(err):
-					return version, nil
-				}
-				return version, err
+				return versionAfter(apierrors.FromObject(event.Object), version)
 			}
 			item, ok := event.Object.(T)
 			if !ok {
@@ -207,8 +196,24 @@ func (p *rowPrinter[T]) followWatcher(ctx context.Context, watcher watch.Interfa
 	}
 }
 
-// printTouched prints the rows that changed because of a touch.
-func (p *rowPrinter[T]) printTouched(touch Touch) error {
+// versionAfter returns the version with which to watch again after an error event: "" to list again if the version has
+// expired, or the given one if the connection was lost. It returns all other errors.
+func versionAfter(err error, version string) (string, error) {
+	switch {
+	case apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
+		return "", nil
+	case isWatchBroken(err):
+		return version, nil
+	}
+	return version, err
+}
+
+// applyTouch applies a touch and prints the rows that changed because of it.
+func (p *rowPrinter[T]) applyTouch(touch Touch) error {
+	if touch.Err != nil {
+		return touch.Err
+	}
+	touch.Apply()
 	keys := []string{touch.Key.Namespace + "/" + touch.Key.Name}
 	if touch.All {
 		keys = slices.Sorted(maps.Keys(p.last))

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -88,34 +89,59 @@ func (b *Board) hyperNodePaths() map[string][]string {
 	if len(b.hyper) == 0 {
 		return nil
 	}
-	above := map[string]string{} // child hypernode to parent hypernode
-	direct := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(b.hyper)) {
-		h := b.hyper[name]
-		for i := range h.Spec.Members {
-			member := &h.Spec.Members[i]
-			if member.Type == topologyv1alpha1.MemberTypeHyperNode {
-				if exact := member.Selector.ExactMatch; exact != nil {
-					above[exact.Name] = name
-				}
-				continue
-			}
-			for node, e := range b.nodes {
-				if e.facts != nil && selectsNode(&member.Selector, e.facts) {
-					if known, ok := direct[node]; !ok || b.hyper[known].Spec.Tier > h.Spec.Tier {
-						direct[node] = name
-					}
-				}
-			}
-		}
-	}
+	parents, direct := b.hyperNodeParents(), b.lowestHyperNodes()
 	paths := make(map[string][]string, len(direct))
 	for node, name := range direct {
-		for at := name; at != "" && !slices.Contains(paths[node], at); at = above[at] {
+		for at := name; at != "" && !slices.Contains(paths[node], at); at = parents[at] {
 			paths[node] = append(paths[node], at)
 		}
 	}
 	return paths
+}
+
+// hyperNodeParents returns the hypernode that contains each hypernode.
+func (b *Board) hyperNodeParents() map[string]string {
+	parents := map[string]string{}
+	for name, member := range b.hyperNodeMembers() {
+		if member.Type == topologyv1alpha1.MemberTypeHyperNode && member.Selector.ExactMatch != nil {
+			parents[member.Selector.ExactMatch.Name] = name
+		}
+	}
+	return parents
+}
+
+// lowestHyperNodes returns for each node the hypernode of the lowest tier that selects the node directly.
+func (b *Board) lowestHyperNodes() map[string]string {
+	lowest := map[string]string{}
+	for name, member := range b.hyperNodeMembers() {
+		if member.Type == topologyv1alpha1.MemberTypeHyperNode {
+			continue
+		}
+		tier := b.hyper[name].Spec.Tier
+		for node, e := range b.nodes {
+			if e.facts == nil || !selectsNode(&member.Selector, e.facts) {
+				continue
+			}
+			if known, ok := lowest[node]; !ok || b.hyper[known].Spec.Tier > tier {
+				lowest[node] = name
+			}
+		}
+	}
+	return lowest
+}
+
+// hyperNodeMembers returns an iterator over the members of all hypernodes, in the order of the hypernodes' names.
+func (b *Board) hyperNodeMembers() iter.Seq2[string, *topologyv1alpha1.MemberSpec] {
+	return func(yield func(string, *topologyv1alpha1.MemberSpec) bool) {
+		for _, name := range slices.Sorted(maps.Keys(b.hyper)) {
+			members := b.hyper[name].Spec.Members
+			for i := range members {
+				if !yield(name, &members[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func selectsNode(s *topologyv1alpha1.MemberSelector, n *Node) bool {

@@ -17,30 +17,17 @@ func newPool(writers int) pool { return make(pool, writers) }
 // always results in the same message. It starts no further calls after an error that would affect all other calls, too.
 func (p pool) runParallel(ctx context.Context, n int, f func(i int) error) error {
 	if n == 1 && ctx.Err() == nil {
-		p <- struct{}{}
-		defer func() { <-p }()
-		return f(0)
+		return p.runOne(0, f)
 	}
 	var next atomic.Int64
 	var hopeless atomic.Bool
-	var mu sync.Mutex
-	var first error
-	lowest := n
+	first := lowestError{index: n}
 	var wg sync.WaitGroup
 	for range min(n, cap(p)) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n && !hopeless.Load() && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				p <- struct{}{}
-				err := f(i)
-				<-p
-				if err == nil {
-					continue
-				}
-				mu.Lock()
-				if i < lowest {
-					lowest, first = i, err
-				}
-				mu.Unlock()
+				err := p.runOne(i, f)
+				first.record(i, err)
 				if apierrors.IsForbidden(err) || isRejected(err) {
 					hopeless.Store(true)
 				}
@@ -48,10 +35,36 @@ func (p pool) runParallel(ctx context.Context, n int, f func(i int) error) error
 		})
 	}
 	wg.Wait()
-	if first == nil {
+	if first.err == nil {
 		return ctx.Err()
 	}
-	return first
+	return first.err
+}
+
+// runOne calls f(i) while it occupies one of the pool's places.
+func (p pool) runOne(i int, f func(i int) error) error {
+	p <- struct{}{}
+	defer func() { <-p }()
+	return f(i)
+}
+
+// lowestError is the error with the lowest index among those recorded.
+type lowestError struct {
+	mu    sync.Mutex
+	index int
+	err   error
+}
+
+// record records an error unless it is nil or one with a lower index is known.
+func (l *lowestError) record(i int, err error) {
+	if err == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i < l.index {
+		l.index, l.err = i, err
+	}
 }
 
 // isRejected reports whether the API server rejected the object itself.

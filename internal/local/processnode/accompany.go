@@ -29,31 +29,42 @@ func (a *attempt) runHookAndProbes(ctx context.Context, c *lifecycle.Container) 
 	if a.spec.StartupProbe != nil && !a.awaitStartup(ctx, c) {
 		return
 	}
-	a.worker.postToWorker(func() {
-		if a.isCurrentAttempt(c) {
-			c.Started = true
-		}
-	})
+	a.changeContainer(c, func() { c.Started = true })
 	if a.spec.LivenessProbe != nil {
-		go probe.Run(ctx, a.spec.LivenessProbe, a.probeTarget(), func(result probe.Result, message string) {
-			if result == probe.Failure {
-				a.recordUnhealthy("Liveness", message)
-				a.worker.postToWorker(func() { a.restartContainer(c, a.spec.LivenessProbe.TerminationGracePeriodSeconds) })
-			}
-		})
+		go a.watchLiveness(ctx, c)
 	}
 	if a.spec.ReadinessProbe != nil {
-		go probe.Run(ctx, a.spec.ReadinessProbe, a.probeTarget(), func(result probe.Result, message string) {
-			if result == probe.Failure {
-				a.recordUnhealthy("Readiness", message)
-			}
-			a.worker.postToWorker(func() {
-				if a.isCurrentAttempt(c) {
-					c.Healthy = result == probe.Success
-				}
-			})
-		})
+		go a.watchReadiness(ctx, c)
 	}
+}
+
+// changeContainer makes a change to the container in the worker's goroutine if this attempt is still its current one.
+func (a *attempt) changeContainer(c *lifecycle.Container, change func()) {
+	a.worker.postToWorker(func() {
+		if a.isCurrentAttempt(c) {
+			change()
+		}
+	})
+}
+
+// watchLiveness restarts the container when its liveness probe fails, until ctx is done.
+func (a *attempt) watchLiveness(ctx context.Context, c *lifecycle.Container) {
+	probe.Run(ctx, a.spec.LivenessProbe, a.probeTarget(), func(result probe.Result, message string) {
+		if result == probe.Failure {
+			a.recordUnhealthy("Liveness", message)
+			a.worker.postToWorker(func() { a.restartContainer(c, a.spec.LivenessProbe.TerminationGracePeriodSeconds) })
+		}
+	})
+}
+
+// watchReadiness records the results of the readiness probe until ctx is done.
+func (a *attempt) watchReadiness(ctx context.Context, c *lifecycle.Container) {
+	probe.Run(ctx, a.spec.ReadinessProbe, a.probeTarget(), func(result probe.Result, message string) {
+		if result == probe.Failure {
+			a.recordUnhealthy("Readiness", message)
+		}
+		a.changeContainer(c, func() { c.Healthy = result == probe.Success })
+	})
 }
 
 // awaitStartup waits until the startup probe succeeds. It returns false if the probe failed or the container has

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,43 +50,60 @@ func (a *Array) addCorresponding(in *Input, job *batchv1alpha1.Job) {
 	}
 	around := indexRelatives(in.Related)
 	for _, term := range d.Terms {
-		if term.Kind != batchv1alpha1.AfterCorr || term.Job.HasElement {
-			continue
-		}
-		target := around.findReferenced(term.Job)
-		if target != nil && target.Status.Array == nil && hasEndedForGood(target.Status.State.Phase) {
-			continue // the other job is not an array, so the gate has already evaluated it
-		}
-		open := map[int]bool{}
-		failed := batchv1alpha1.Indices(nil)
-		if target != nil && target.Status.Array != nil {
-			states := target.Status.Array
-			succeeded, _ := batchv1alpha1.ParseIndices(states.Succeeded)
-			for p := range a.elements.Positions(succeeded) {
-				open[p] = true
-			}
-			for _, text := range []string{states.Failed, states.Cancelled} {
-				set, _ := batchv1alpha1.ParseIndices(text)
-				failed = failed.Union(set)
-			}
-		}
-		over := term.Job.ID > 0 // a numbered job that is gone has ended
-		if target != nil {
-			over = hasEndedForGood(target.Status.State.Phase)
-		}
-		for p := range a.elements.Count() {
-			a.shut[p] = a.shut[p] || !open[p]
-			a.lost[p] = a.lost[p] || !open[p] && over
-		}
-		for p := range a.elements.Positions(failed) {
-			a.lost[p] = true
+		if term.Kind == batchv1alpha1.AfterCorr && !term.Job.HasElement {
+			a.addTerm(term, around.findReferenced(term.Job))
 		}
 	}
 	if job.Annotations[keys.KillOnInvalidDependency] == "true" {
-		for p, lost := range a.lost {
-			a.off[p] = a.off[p] || lost
+		for p := range a.lost {
+			a.off[p] = true
 		}
 	}
+}
+
+// addTerm adds the elements that wait for the corresponding elements of the job that a term names. The job is nil if
+// it does not exist.
+func (a *Array) addTerm(term batchv1alpha1.DependencyTerm, target *batchv1alpha1.Job) {
+	if target == nil {
+		isGone := term.Job.ID > 0 // the job has a number, so it existed and has ended
+		a.awaitElements(&batchv1alpha1.ArrayStatus{}, isGone)
+		return
+	}
+	hasEnded := hasEndedForGood(target.Status.State.Phase)
+	switch {
+	case target.Status.Array != nil:
+		a.awaitElements(target.Status.Array, hasEnded)
+	case !hasEnded:
+		a.awaitElements(&batchv1alpha1.ArrayStatus{}, false)
+	default: // the other job is not an array, so the gate has already evaluated it
+	}
+}
+
+// awaitElements adds the elements whose counterpart in another array has not succeeded to shut, and to lost if the
+// counterpart cannot succeed any more.
+func (a *Array) awaitElements(others *batchv1alpha1.ArrayStatus, hasEnded bool) {
+	succeeded := a.elementsIn(others.Succeeded)
+	for p := range a.elements.Count() {
+		if succeeded[p] {
+			continue
+		}
+		a.shut[p] = true
+		if hasEnded {
+			a.lost[p] = true
+		}
+	}
+	maps.Copy(a.lost, a.elementsIn(others.Failed))
+	maps.Copy(a.lost, a.elementsIn(others.Cancelled))
+}
+
+// elementsIn returns the positions of the elements whose indices a status lists.
+func (a *Array) elementsIn(text string) map[int]bool {
+	indices, _ := batchv1alpha1.ParseIndices(text)
+	positions := map[int]bool{}
+	for p := range a.elements.Positions(indices) {
+		positions[p] = true
+	}
+	return positions
 }
 
 // elementPosition returns the position of the element to which a place belongs.

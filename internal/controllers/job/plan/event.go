@@ -182,33 +182,43 @@ func (b *builder) countMissingPods(task int) int32 {
 	return min(then, spec.Replicas) - now - max(0, finishedThen-finishedNow)
 }
 
+// taskTally counts the pods of a task that matter for its events.
+type taskTally struct {
+	// succeeded counts the succeeded pods. current reports that one of them has the job's version, and last is the
+	// latest time at which one finished.
+	succeeded int32
+	current   bool
+	last      time.Time
+	// restarts counts the restarts of containers in live pods, and restarted lists the places of these pods.
+	restarts  int32
+	restarted []Place
+}
+
+// addMember counts a pod.
+func (t *taskTally) addMember(m *member, version int32) {
+	isCurrent := m.version == version
+	switch {
+	case m.podPhaseOf() == corev1.PodSucceeded:
+		t.succeeded++
+		t.current = t.current || isCurrent
+		if at := podtermination.FinishTime(m.pod); at.After(t.last) {
+			t.last = at
+		}
+	case m.isLivePod() && isCurrent:
+		if n := restartCount(m.pod); n > 0 {
+			t.restarts += n
+			t.restarted = append(t.restarted, m.place)
+		}
+	}
+}
+
 // taskEvents returns the TaskCompleted and TaskFailed events.
 func (b *builder) taskEvents() []event {
-	type tally struct {
-		succeeded, restarts int32
-		current             bool
-		last                time.Time
-		restarted           []Place
-	}
-	tallies := make([]tally, len(b.job.Spec.Tasks))
+	tallies := make([]taskTally, len(b.job.Spec.Tasks))
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		if !m.inRange || m.gone || m.marked {
-			continue
-		}
-		t := &tallies[m.place.Task]
-		switch {
-		case m.podPhaseOf() == corev1.PodSucceeded:
-			t.succeeded++
-			t.current = t.current || m.version == b.job.Status.Version
-			if at := podtermination.FinishTime(m.pod); at.After(t.last) {
-				t.last = at
-			}
-		case m.isLivePod() && m.version == b.job.Status.Version:
-			if n := restartCount(m.pod); n > 0 {
-				t.restarts += n
-				t.restarted = append(t.restarted, m.place)
-			}
+		if m.inRange && !m.gone && !m.marked {
+			tallies[m.place.Task].addMember(m, b.job.Status.Version)
 		}
 	}
 	var list []event

@@ -78,29 +78,16 @@ func evaluateDependency(job *batchv1alpha1.Job, d batchv1alpha1.Dependency, othe
 	var waits, hopeless []string
 	met, around := 0, indexRelatives(others)
 	for _, term := range d.Terms {
-		v := verdict{met: slices.Contains(before.Met, term.String())}
-		if !v.met {
-			v = evaluateTerm(job, term, around, now)
-		}
-		if !v.ended && slices.Contains(before.Failed, term.String()) { // the other job no longer exists
-			v = verdict{never: true, ended: true, text: fmt.Sprintf("job %s %s (it no longer exists)", term.Job, hadEnded[term.Kind])}
-		}
-		if v.never && v.ended {
-			g.failed = append(g.failed, term.String())
-		}
+		v := evaluateTermOnce(job, term, around, &before, now)
+		g.recordResult(term, v)
 		switch {
 		case v.met:
 			met++
-			if term.Kind != batchv1alpha1.Singleton { // another job with the same title may be created later
-				g.met = append(g.met, term.String())
-			}
 		case v.never:
 			hopeless = append(hopeless, v.text)
 		default:
 			waits = append(waits, v.text)
-			if !v.until.IsZero() && (g.until.IsZero() || v.until.Before(g.until)) {
-				g.until = v.until
-			}
+			g.until = earlierTime(g.until, v.until)
 		}
 	}
 	switch {
@@ -118,6 +105,36 @@ func evaluateDependency(job *batchv1alpha1.Job, d batchv1alpha1.Dependency, othe
 		g.text = "it waits until " + strings.Join(shortenTerms(waits), joint)
 	}
 	return g
+}
+
+// evaluateTermOnce evaluates a term, except if the job's gate has already recorded the term's final result.
+func evaluateTermOnce(job *batchv1alpha1.Job, term batchv1alpha1.DependencyTerm, around *relatives, before *batchv1alpha1.JobGate, now time.Time) verdict {
+	v := verdict{met: slices.Contains(before.Met, term.String())}
+	if !v.met {
+		v = evaluateTerm(job, term, around, now)
+	}
+	if !v.ended && slices.Contains(before.Failed, term.String()) { // the other job no longer exists
+		return verdict{never: true, ended: true, text: fmt.Sprintf("job %s %s (it no longer exists)", term.Job, hadEnded[term.Kind])}
+	}
+	return v
+}
+
+// recordResult records the result of a term if it is final.
+func (g *gate) recordResult(term batchv1alpha1.DependencyTerm, v verdict) {
+	if v.never && v.ended {
+		g.failed = append(g.failed, term.String())
+	}
+	if v.met && term.Kind != batchv1alpha1.Singleton { // another job with the same title may be created later
+		g.met = append(g.met, term.String())
+	}
+}
+
+// earlierTime returns the earlier of two times. The zero time counts as later than any other.
+func earlierTime(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // mostTerms is the maximum number of terms listed in a sentence.

@@ -49,33 +49,37 @@ func (r *relatives) findReferenced(reference batchv1alpha1.JobReference) *batchv
 // start; nil if there is none.
 func (r *relatives) findDependencyCycle(job, target *batchv1alpha1.Job) []string {
 	seen := map[types.UID]bool{}
-	var walk func(at *batchv1alpha1.Job) []string
-	walk = func(at *batchv1alpha1.Job) []string {
-		if at.UID == job.UID {
-			return []string{describeJob(at)}
-		}
-		isPast := HasEverStarted(at) || hasEndedForGood(at.Status.State.Phase)
-		if isPast || r.dead[at.UID] || seen[at.UID] {
-			return nil
-		}
-		seen[at.UID] = true
-		d, err := batchv1alpha1.DependencyOf(at)
-		if err != nil || d.Any && len(d.Terms) > 1 {
-			return nil
-		}
-		for _, term := range d.Terms {
-			if next := r.findReferenced(term.Job); next != nil && term.Kind != batchv1alpha1.Singleton {
-				if rest := walk(next); rest != nil {
-					return append([]string{describeJob(at)}, rest...)
-				}
-			}
-		}
-		return nil
-	}
-	if way := walk(target); way != nil {
+	if way := r.walkTo(job, target, seen); way != nil {
 		return append([]string{describeJob(job)}, way...)
 	}
 	maps.Copy(r.dead, seen)
+	return nil
+}
+
+// walkTo returns a path of dependencies that leads from a job to the goal; nil if there is none. It visits no job that
+// it has seen.
+func (r *relatives) walkTo(goal, at *batchv1alpha1.Job, seen map[types.UID]bool) []string {
+	if at.UID == goal.UID {
+		return []string{describeJob(at)}
+	}
+	isPast := HasEverStarted(at) || hasEndedForGood(at.Status.State.Phase)
+	if isPast || r.dead[at.UID] || seen[at.UID] {
+		return nil
+	}
+	seen[at.UID] = true
+	d, err := batchv1alpha1.DependencyOf(at)
+	if err != nil || d.Any && len(d.Terms) > 1 {
+		return nil
+	}
+	for _, term := range d.Terms {
+		next := r.findReferenced(term.Job)
+		if next == nil || term.Kind == batchv1alpha1.Singleton {
+			continue
+		}
+		if rest := r.walkTo(goal, next, seen); rest != nil {
+			return append([]string{describeJob(at)}, rest...)
+		}
+	}
 	return nil
 }
 

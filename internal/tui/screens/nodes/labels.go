@@ -23,20 +23,7 @@ var silent = []string{"kubernetes.io/hostname", "topology.", "rack", "zone", "be
 
 // evaluateLabels evaluates the labels of all nodes.
 func (l *labeller) evaluateLabels(nodes []*node) {
-	values := map[string]map[string]int{}
-	for _, n := range nodes {
-		for name, value := range n.Labels {
-			if value == "" || slices.ContainsFunc(silent, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
-				continue
-			}
-			if values[name] == nil {
-				values[name] = map[string]int{}
-			}
-			if len(values[name]) <= mostValues {
-				values[name][value]++
-			}
-		}
-	}
+	values := countLabelValues(nodes)
 	l.names, l.texts = nil, map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		count := len(values[name])
@@ -57,6 +44,30 @@ func (l *labeller) evaluateLabels(nodes []*node) {
 		}
 		l.texts[n.Name] = strings.Join(words, " ")
 	}
+}
+
+// countLabelValues counts the nodes with each value of each label that is not silent. It stops counting a label that
+// has too many values.
+func countLabelValues(nodes []*node) map[string]map[string]int {
+	values := map[string]map[string]int{}
+	for _, n := range nodes {
+		for name, value := range n.Labels {
+			if value == "" || isSilent(name) {
+				continue
+			}
+			if values[name] == nil {
+				values[name] = map[string]int{}
+			}
+			if len(values[name]) <= mostValues {
+				values[name][value]++
+			}
+		}
+	}
+	return values
+}
+
+func isSilent(label string) bool {
+	return slices.ContainsFunc(silent, func(prefix string) bool { return strings.HasPrefix(label, prefix) })
 }
 
 func sumOfValues(values map[string]int) (sum int) {
