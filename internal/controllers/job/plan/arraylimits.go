@@ -15,9 +15,8 @@ func (b *builder) limitActive(places iter.Seq[Place]) iter.Seq[Place] {
 	}
 	a := b.array
 	begun := map[int]bool{}
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		if m.inRange && (!m.hasFinished() || a.size > 1) {
+	for m := range b.census.inRange() {
+		if !m.hasFinished() || a.size > 1 {
 			begun[a.elementPosition(m.place)] = true
 		}
 	}
@@ -48,10 +47,9 @@ func (b *builder) limitActive(places iter.Seq[Place]) iter.Seq[Place] {
 // element still runs.
 func (b *builder) activeElements() map[int]bool {
 	seen := map[int]bool{}
-	for i := range b.census.members {
-		m := &b.census.members[i]
+	for m := range b.census.inRange() {
 		again := m.gone && b.array.size > 1 && !b.isPlaceSettled(m.place)
-		if m.inRange && (!m.hasFinished() || again) {
+		if !m.hasFinished() || again {
 			seen[b.array.elementPosition(m.place)] = true
 		}
 	}

@@ -101,9 +101,8 @@ func (b *builder) placeDisplayName(p Place) string {
 // counts as failed.
 func (b *builder) firstFailed() *member {
 	var first *member
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		if !willPodRemain(m) || !m.inRange || m.podPhaseOf() != corev1.PodFailed {
+	for m := range b.census.inRange() {
+		if !willPodRemain(m) || m.podPhaseOf() != corev1.PodFailed {
 			continue
 		}
 		if first == nil || cmp.Or(cmp.Compare(m.place.Task, first.place.Task), cmp.Compare(m.place.Index, first.place.Index)) < 0 {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"iter"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,7 +44,7 @@ func (m *member) isLivePod() bool { return !m.gone && !m.hasFinished() }
 
 // census holds the pods of a job, by place.
 type census struct {
-	members []member
+	members []*member
 	taken   map[Place]*member
 }
 
@@ -74,13 +75,13 @@ func countMembers(job *batchv1alpha1.Job, in *Input) *census {
 	for i := range job.Spec.Tasks {
 		tasks[job.Spec.Tasks[i].Name] = i
 	}
-	c := &census{members: make([]member, 0, len(in.Pods)), taken: make(map[Place]*member, len(in.Pods))}
+	c := &census{members: make([]*member, 0, len(in.Pods)), taken: make(map[Place]*member, len(in.Pods))}
 	for _, pod := range in.Pods {
 		task, index, version, ok := ParsePodIdentity(pod)
 		if !ok {
 			continue
 		}
-		m := member{pod: pod, place: Place{Task: -1, Index: index}, version: version, marked: IsMarkedOutOfSync(pod),
+		m := &member{pod: pod, place: Place{Task: -1, Index: index}, version: version, marked: IsMarkedOutOfSync(pod),
 			gone: pod.DeletionTimestamp != nil || in.Killed[pod.UID], ours: in.Killed[pod.UID]}
 		m.refused = WasRejectedByNode(pod) && !refusalsUsedUp(job)
 		if t, known := tasks[task]; known {
@@ -89,10 +90,21 @@ func countMembers(job *batchv1alpha1.Job, in *Input) *census {
 		}
 		c.members = append(c.members, m)
 	}
-	for i := range c.members {
-		c.taken[c.members[i].place] = &c.members[i]
+	for _, m := range c.members {
+		c.taken[m.place] = m
 	}
 	return c
+}
+
+// inRange returns an iterator over the pods whose places exist in the spec.
+func (c *census) inRange() iter.Seq[*member] {
+	return func(yield func(*member) bool) {
+		for _, m := range c.members {
+			if m.inRange && !yield(m) {
+				return
+			}
+		}
+	}
 }
 
 // counters holds the numbers in a job status.
@@ -112,8 +124,7 @@ func (c *counters) countLivePods() int32 {
 // countPods counts the pods by phase. Pods that this plan stops count as terminating.
 func (c *census) countPods(job *batchv1alpha1.Job) counters {
 	n := counters{tasks: map[string]batchv1alpha1.TaskState{}}
-	for i := range c.members {
-		m := &c.members[i]
+	for _, m := range c.members {
 		if m.gone || m.stop {
 			n.terminating++
 			continue

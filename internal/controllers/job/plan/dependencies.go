@@ -17,7 +17,7 @@ func IsGroupAdmitted(group *schedulingv1beta1.PodGroup) bool {
 // mayTaskHavePods reports whether a task may have pods now, or has some already.
 func (b *builder) mayTaskHavePods(task int) bool {
 	return b.dependenciesMet(task) ||
-		slices.ContainsFunc(b.census.members, func(m member) bool { return m.place.Task == task && m.inRange && !m.gone })
+		slices.ContainsFunc(b.census.members, func(m *member) bool { return m.place.Task == task && m.inRange && !m.gone })
 }
 
 // dependenciesMet reports whether the tasks for which a task waits are ready. All of them must be ready, or only one
@@ -46,9 +46,8 @@ func (b *builder) isTaskReady(task int) bool {
 		return false
 	}
 	var n int32
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		if m.place.Task != task || !m.inRange || !willPodRemain(m) {
+	for m := range b.census.inRange() {
+		if m.place.Task != task || !willPodRemain(m) {
 			continue
 		}
 		if m.podPhaseOf() == corev1.PodSucceeded || m.podPhaseOf() == corev1.PodRunning && containersReady(m.pod) {

@@ -25,9 +25,8 @@ type element struct {
 // summarizeElements summarizes the pods of each element, by position.
 func (b *builder) summarizeElements() []element {
 	list := make([]element, b.array.elements.Count())
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		if !m.inRange || b.array.elementPosition(m.place) >= len(list) {
+	for m := range b.census.inRange() {
+		if b.array.elementPosition(m.place) >= len(list) {
 			continue
 		}
 		e := &list[b.array.elementPosition(m.place)]

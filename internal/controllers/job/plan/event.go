@@ -90,10 +90,9 @@ func (b *builder) dateEvents(list []event) {
 // podEvents returns the PodFailed, PodEvicted and PodPending events of existing pods.
 func (b *builder) podEvents() []event {
 	var list []event
-	for i := range b.census.members {
-		m := &b.census.members[i]
+	for m := range b.census.inRange() {
 		isHandled := m.marked || m.ours
-		if isHandled || !m.inRange || m.version != b.job.Status.Version {
+		if isHandled || m.version != b.job.Status.Version {
 			continue
 		}
 		e := event{task: m.place.Task, where: []Place{m.place}}
@@ -164,9 +163,8 @@ func (b *builder) countMissingPods(task int) int32 {
 	if then == 0 {
 		return 0
 	}
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		if m.place.Task != task || !m.inRange {
+	for m := range b.census.inRange() {
+		if m.place.Task != task {
 			continue
 		}
 		// A pod that is being deleted has its own event, unless the controller stopped it; in that case the status
@@ -215,9 +213,8 @@ func (t *taskTally) addMember(m *member, version int32) {
 // taskEvents returns the TaskCompleted and TaskFailed events.
 func (b *builder) taskEvents() []event {
 	tallies := make([]taskTally, len(b.job.Spec.Tasks))
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		if m.inRange && !m.gone && !m.marked {
+	for m := range b.census.inRange() {
+		if !m.gone && !m.marked {
 			tallies[m.place.Task].addMember(m, b.job.Status.Version)
 		}
 	}

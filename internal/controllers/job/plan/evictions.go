@@ -52,8 +52,7 @@ func (b *builder) findVictims() []victim {
 		}
 		list = append(list, v)
 	}
-	for i := range b.census.members {
-		m := &b.census.members[i]
+	for _, m := range b.census.members {
 		isHandled := m.marked || m.ours
 		if m.gone && !isHandled && m.place.Task >= 0 {
 			add(m.place, m.pod)

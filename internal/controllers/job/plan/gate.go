@@ -303,12 +303,12 @@ func (b *builder) isHeldBeforeStart() bool {
 
 // hasPlacedPods reports whether a live pod has a node.
 func (b *builder) hasPlacedPods() bool {
-	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.isLivePod() && m.pod.Spec.NodeName != "" })
+	return slices.ContainsFunc(b.census.members, func(m *member) bool { return m.isLivePod() && m.pod.Spec.NodeName != "" })
 }
 
 // isSubmitted reports whether the job has ever been in its queue: it has run, or it has a PodGroup or pods.
 func (b *builder) isSubmitted() bool {
-	return HasEverStarted(b.in.Job) || b.in.PodGroup != nil || slices.ContainsFunc(b.census.members, func(m member) bool { return m.isLivePod() })
+	return HasEverStarted(b.in.Job) || b.in.PodGroup != nil || slices.ContainsFunc(b.census.members, (*member).isLivePod)
 }
 
 // evaluateJobGate returns the current gate of the job. Once a job has been in its queue, only a hold can keep it from

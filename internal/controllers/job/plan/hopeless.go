@@ -41,8 +41,7 @@ func (b *builder) mayKeepRunning(m *member) bool {
 // other pods do not exist yet. Tasks with a policy that responds to the failure are ignored.
 func (b *builder) findRestartsExhausted() *Cause {
 	since := b.job.Status.State.LastTransitionTime.Time
-	for i := range b.census.members {
-		m := &b.census.members[i]
+	for _, m := range b.census.members {
 		if !b.mayKeepRunning(m) {
 			continue
 		}

@@ -48,8 +48,7 @@ func leavesItsNodes(phase batchv1alpha1.JobPhase) bool {
 // placedMembers returns the chosen pods that have a node, sorted by task and index.
 func (b *builder) placedMembers(chosen func(*member) bool) []*member {
 	var list []*member
-	for i := range b.census.members {
-		m := &b.census.members[i]
+	for _, m := range b.census.members {
 		if m.place.Task >= 0 && m.pod.Spec.NodeName != "" && chosen(m) {
 			list = append(list, m)
 		}

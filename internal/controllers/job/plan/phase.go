@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -40,49 +41,42 @@ func isTargeted(a busv1alpha1.Action) bool {
 func responseInPhase(phase batchv1alpha1.JobPhase, a busv1alpha1.Action) step {
 	switch phase {
 	case "", batchv1alpha1.Pending, batchv1alpha1.Running:
-		return respondActive(a)
+		return cmp.Or(activeSteps[a], step{sync: true})
 	case batchv1alpha1.Restarting:
-		return respondRestarting(a)
+		return cmp.Or(restartingSteps[a], step{kill: killAll})
 	case batchv1alpha1.Aborting, batchv1alpha1.Aborted:
-		switch a {
-		case busv1alpha1.ResumeJobAction:
-			return step{next: batchv1alpha1.Restarting, kill: killLive, retry: true}
-		case busv1alpha1.TerminateJobAction: // clients that wait for the end of the job must see it end
-			return step{next: batchv1alpha1.Terminating, kill: killLive}
-		}
-		return step{kill: killLive}
+		return cmp.Or(abortedSteps[a], step{kill: killLive})
 	default: // Completing, Terminating and the phases at rest
 		return step{kill: killLive}
 	}
 }
 
-func respondActive(a busv1alpha1.Action) step {
-	switch a {
-	case busv1alpha1.RestartJobAction:
-		return step{next: batchv1alpha1.Restarting, kill: killAll, retry: true}
-	case busv1alpha1.RestartTaskAction, busv1alpha1.RestartPodAction, busv1alpha1.RestartPartitionAction:
-		return step{next: batchv1alpha1.Restarting, kill: killTarget, retry: true}
-	case busv1alpha1.AbortJobAction:
-		return step{next: batchv1alpha1.Aborting, kill: killLive}
-	case busv1alpha1.CompleteJobAction:
-		return step{next: batchv1alpha1.Completing, kill: killLive}
-	case busv1alpha1.TerminateJobAction:
-		return step{next: batchv1alpha1.Terminating, kill: killLive}
-	default:
-		return step{sync: true}
-	}
+// activeSteps holds the steps for a job that is pending or running. All other actions change nothing.
+var activeSteps = map[busv1alpha1.Action]step{
+	busv1alpha1.RestartJobAction:       {next: batchv1alpha1.Restarting, kill: killAll, retry: true},
+	busv1alpha1.RestartTaskAction:      {next: batchv1alpha1.Restarting, kill: killTarget, retry: true},
+	busv1alpha1.RestartPodAction:       {next: batchv1alpha1.Restarting, kill: killTarget, retry: true},
+	busv1alpha1.RestartPartitionAction: {next: batchv1alpha1.Restarting, kill: killTarget, retry: true},
+	busv1alpha1.AbortJobAction:         {next: batchv1alpha1.Aborting, kill: killLive},
+	busv1alpha1.CompleteJobAction:      {next: batchv1alpha1.Completing, kill: killLive},
+	busv1alpha1.TerminateJobAction:     {next: batchv1alpha1.Terminating, kill: killLive},
 }
 
-// respondRestarting returns the step for a job that is restarting. The restart is finished before any other action.
-func respondRestarting(a busv1alpha1.Action) step {
-	switch a {
-	case busv1alpha1.RestartTaskAction, busv1alpha1.RestartPodAction, busv1alpha1.RestartPartitionAction:
-		return step{kill: killTarget}
-	case busv1alpha1.AbortJobAction, busv1alpha1.CompleteJobAction, busv1alpha1.TerminateJobAction:
-		return step{kill: killAll, hold: true}
-	default:
-		return step{kill: killAll}
-	}
+// restartingSteps holds the steps for a job that is restarting. The restart is finished before any other action.
+var restartingSteps = map[busv1alpha1.Action]step{
+	busv1alpha1.RestartTaskAction:      {kill: killTarget},
+	busv1alpha1.RestartPodAction:       {kill: killTarget},
+	busv1alpha1.RestartPartitionAction: {kill: killTarget},
+	busv1alpha1.AbortJobAction:         {kill: killAll, hold: true},
+	busv1alpha1.CompleteJobAction:      {kill: killAll, hold: true},
+	busv1alpha1.TerminateJobAction:     {kill: killAll, hold: true},
+}
+
+// abortedSteps holds the steps for a job that is aborting or aborted.
+var abortedSteps = map[busv1alpha1.Action]step{
+	busv1alpha1.ResumeJobAction: {next: batchv1alpha1.Restarting, kill: killLive, retry: true},
+	// Clients that wait for the end of the job must see it end.
+	busv1alpha1.TerminateJobAction: {next: batchv1alpha1.Terminating, kill: killLive},
 }
 
 // IsEndedOrAborted reports whether a job in this phase has ended.
@@ -110,14 +104,19 @@ func phaseWithoutAction(job *batchv1alpha1.Job, n *counters) (phase batchv1alpha
 		return settleRunning(job, n)
 	case batchv1alpha1.Restarting:
 		return settleRestarting(job, n)
-	case batchv1alpha1.Aborting:
-		return enterWhenQuiet(n, batchv1alpha1.Aborting, batchv1alpha1.Aborted)
-	case batchv1alpha1.Completing:
-		return enterWhenQuiet(n, batchv1alpha1.Completing, batchv1alpha1.Completed)
-	case batchv1alpha1.Terminating:
-		return enterWhenQuiet(n, batchv1alpha1.Terminating, batchv1alpha1.Terminated)
+	}
+	end, isEnding := phaseAfter[job.Status.State.Phase]
+	if isEnding && n.countLivePods() == 0 {
+		return end, "all pods have ended"
 	}
 	return job.Status.State.Phase, ""
+}
+
+// phaseAfter maps each phase in which a job ends its pods to the phase that follows when all pods have ended.
+var phaseAfter = map[batchv1alpha1.JobPhase]batchv1alpha1.JobPhase{
+	batchv1alpha1.Aborting:    batchv1alpha1.Aborted,
+	batchv1alpha1.Completing:  batchv1alpha1.Completed,
+	batchv1alpha1.Terminating: batchv1alpha1.Terminated,
 }
 
 // allCancelled is the message for an array that ends before any element has run.
@@ -132,13 +131,6 @@ func (n *counters) hasNothingLeft(job *batchv1alpha1.Job) bool {
 // places that are not cancelled.
 func (n *counters) requiredStarted(job *batchv1alpha1.Job) int32 {
 	return min(job.Spec.MinAvailable, countReplicas(job)-n.cancelled)
-}
-
-func enterWhenQuiet(n *counters, now, then batchv1alpha1.JobPhase) (batchv1alpha1.JobPhase, string) {
-	if n.countLivePods() > 0 {
-		return now, ""
-	}
-	return then, "all pods have ended"
 }
 
 func settleRunning(job *batchv1alpha1.Job, n *counters) (batchv1alpha1.JobPhase, string) {

@@ -124,8 +124,7 @@ func (b *builder) dropStoppedResults() {
 		return
 	}
 	again := make([][]int32, len(b.job.Spec.Tasks))
-	for i := range b.census.members {
-		m := &b.census.members[i]
+	for _, m := range b.census.members {
 		if !m.stop && !m.stopMark || m.place.Task < 0 {
 			continue
 		}
@@ -168,9 +167,8 @@ func (b *builder) writeRecord(status *batchv1alpha1.JobStatus) {
 		return
 	}
 	ran, well := make([][]int32, len(b.job.Spec.Tasks)), make([][]int32, len(b.job.Spec.Tasks))
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		if !m.inRange || !m.hasEndedByItself() {
+	for m := range b.census.inRange() {
+		if !m.hasEndedByItself() {
 			continue
 		}
 		ran[m.place.Task] = append(ran[m.place.Task], m.place.Index)

@@ -34,8 +34,7 @@ func recreationDelay(job *batchv1alpha1.Job) time.Duration {
 func (b *builder) retryRefused() {
 	wait := recreationDelay(b.job)
 	var first *member
-	for i := range b.census.members {
-		m := &b.census.members[i]
+	for _, m := range b.census.members {
 		if !m.refused || m.gone || m.stop {
 			continue
 		}

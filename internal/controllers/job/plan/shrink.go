@@ -31,8 +31,8 @@ func (b *builder) withoutHeldBack(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 			continue
 		}
 		exist := int32(0)
-		for i := range b.census.members {
-			if m := &b.census.members[i]; m.place.Task == task && m.inRange && !m.gone {
+		for m := range b.census.inRange() {
+			if m.place.Task == task && !m.gone {
 				exist++
 			}
 		}
@@ -58,9 +58,8 @@ func (b *builder) shrinkTask(job *batchv1alpha1.Job, task int, replicas int32) *
 
 // failedByTask returns the number of failed pods that are not deleted, by task. It returns nil if no pod has failed.
 func (b *builder) failedByTask() (failed []int32) {
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		if !m.inRange || !m.hasEndedByItself() || m.podPhaseOf() != corev1.PodFailed {
+	for m := range b.census.inRange() {
+		if !m.hasEndedByItself() || m.podPhaseOf() != corev1.PodFailed {
 			continue
 		}
 		if failed == nil {
@@ -73,9 +72,8 @@ func (b *builder) failedByTask() (failed []int32) {
 
 // isWithoutNode reports whether a pod waits for a node.
 func (b *builder) isWithoutNode() bool {
-	for i := range b.census.members {
-		m := &b.census.members[i]
-		if !m.inRange || !m.isLivePod() || m.stop {
+	for m := range b.census.inRange() {
+		if !m.isLivePod() || m.stop {
 			continue
 		}
 		isPending := m.podPhaseOf() == corev1.PodPending || m.podPhaseOf() == ""

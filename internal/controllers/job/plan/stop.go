@@ -10,8 +10,7 @@ import (
 
 // markPodsToStop marks the pods that must be stopped because the job is ending.
 func (b *builder) markPodsToStop(keepFinished bool) {
-	for i := range b.census.members {
-		m := &b.census.members[i]
+	for _, m := range b.census.members {
 		m.stop = !m.gone && !b.staysWithResult(m, keepFinished)
 	}
 }
@@ -19,8 +18,7 @@ func (b *builder) markPodsToStop(keepFinished bool) {
 // markOutdated marks the pods of older versions of the job, so that they are stopped.
 func (b *builder) markOutdated() {
 	keepFinished := b.job.Status.State.Reason == string(busv1alpha1.ResumeJobAction) || b.job.Status.RetryCount >= b.job.Spec.MaxRetry
-	for i := range b.census.members {
-		m := &b.census.members[i]
+	for _, m := range b.census.members {
 		isOutdated := !m.gone && m.version < b.job.Status.Version
 		m.stop = isOutdated && !b.staysWithResult(m, keepFinished)
 	}
@@ -33,7 +31,7 @@ func (b *builder) staysWithResult(m *member, keepFinished bool) bool {
 
 // stopsAnyPod reports whether this plan stops any pod.
 func (b *builder) stopsAnyPod() bool {
-	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.stop })
+	return slices.ContainsFunc(b.census.members, func(m *member) bool { return m.stop })
 }
 
 // needsMark reports whether the pod must be annotated before it is stopped, because its end would otherwise look like
@@ -44,15 +42,14 @@ func (m *member) needsMark() bool {
 
 // marksAnyPod reports whether this plan annotates any pod before it is stopped.
 func (b *builder) marksAnyPod() bool {
-	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.needsMark() })
+	return slices.ContainsFunc(b.census.members, (*member).needsMark)
 }
 
 // stopPods deletes the pods that are to be stopped. Before that, it annotates pods whose end would look like an
 // eviction, which are the pods of the current version in a phase that keeps this version.
 func (b *builder) stopPods() {
 	var mark, stop []*corev1.Pod
-	for i := range b.census.members {
-		m := &b.census.members[i]
+	for _, m := range b.census.members {
 		if m.stop {
 			stop = append(stop, m.pod)
 		}

@@ -144,8 +144,7 @@ func (b *builder) listResources(status *batchv1alpha1.JobStatus) {
 // have nodes, live pods of older versions, and pods that were annotated but not deleted before a crash.
 func (b *builder) markUnwanted() {
 	held := b.isHeldBeforeStart()
-	for i := range b.census.members {
-		m := &b.census.members[i]
+	for _, m := range b.census.members {
 		if m.place.Task < 0 || m.gone {
 			continue
 		}
@@ -159,8 +158,8 @@ func (b *builder) markUnwanted() {
 // keepFinished unmarks finished pods that were to be stopped, because an ended job keeps them even if its replicas
 // were lowered just before. It reports whether there were any.
 func (b *builder) keepFinished() (found bool) {
-	for i := range b.census.members {
-		if m := &b.census.members[i]; m.hasFinished() && m.stop {
+	for _, m := range b.census.members {
+		if m.hasFinished() && m.stop {
 			m.stop, m.stopMark, found = false, false, true
 		}
 	}

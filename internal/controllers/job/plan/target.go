@@ -69,8 +69,7 @@ func (b *builder) markTargets(targets []string) {
 	for _, t := range targets {
 		wanted[t] = true
 	}
-	for i := range b.census.members {
-		m := &b.census.members[i]
+	for _, m := range b.census.members {
 		if m.place.Task < 0 {
 			continue
 		}
