@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -87,18 +88,14 @@ type Options struct {
 
 // withDefaults validates the options and returns them with defaults filled in.
 func (o Options) withDefaults() (Options, error) {
-	if o.ListenAddress == "" {
-		o.ListenAddress = DefaultListenAddress
-	}
+	o.ListenAddress = cmp.Or(o.ListenAddress, DefaultListenAddress)
 	if len(o.SchedulerNames) == 0 {
 		o.SchedulerNames = []string{keys.DefaultSchedulerName}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.MaxReplicas == 0 {
-		o.MaxReplicas = batchv1alpha1.DefaultMaxReplicas
-	}
+	o.MaxReplicas = cmp.Or(o.MaxReplicas, batchv1alpha1.DefaultMaxReplicas)
 	known := slices.Sorted(maps.Keys((&hooks{}).handlersByPath()))
 	for _, path := range o.Enabled {
 		if !slices.Contains(known, path) {

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -71,9 +72,7 @@ func (h *hooks) rejectHoldRelease(ctx context.Context, request *admission.Reques
 		return nil, nil
 	}
 	queue := old.Spec.Queue
-	if queue == "" {
-		queue = keys.DefaultQueue
-	}
+	queue = cmp.Or(queue, keys.DefaultQueue)
 	allowed, err := isPermitted(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
 		Verb: "update", Group: schedulingv1beta1.GroupName, Resource: "queues", Name: queue,
 	})

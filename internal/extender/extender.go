@@ -16,6 +16,7 @@ package extender
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -230,12 +231,7 @@ func (p *Policy) managesPod(t *model.Task) bool {
 	if p.managed == nil {
 		return true
 	}
-	for _, term := range t.Shape.Request {
-		if p.managed[p.s.Cluster.Resources.Name(int(term.Index))] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Shape.Request, func(term model.Term) bool { return p.managed[p.s.Cluster.Resources.Name(int(term.Index))] })
 }
 
 // sendToServer sends a request. Before the first one of a cycle, it sends the snapshot of the cluster.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -114,9 +115,7 @@ func (t *Table) shortenRows(widths []int) [][]string {
 
 func (t *Table) gapAfter(column int) int {
 	gap := t.Gap
-	if gap == 0 {
-		gap = DefaultGap
-	}
+	gap = cmp.Or(gap, DefaultGap)
 	if column == 0 && t.FirstGap > 0 {
 		gap = t.FirstGap
 	}

@@ -117,9 +117,7 @@ func (b *Board) summarizePods(pods []*Pod) *state.Pods {
 			if p.Ended.After(sum.Finish) {
 				sum.Finish = p.Ended
 			}
-			if sum.End == "" {
-				sum.End = p.how
-			}
+			sum.End = cmp.Or(sum.End, p.how)
 			continue
 		}
 		sum.Live++

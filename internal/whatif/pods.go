@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -69,9 +70,7 @@ func (t *Thought) addPod(q *Question, it *item, raw []byte, around *check.Around
 	pod, errs := check.Decode[corev1.Pod](raw)
 	errs = append(errs, q.rejectOtherNamespace(pod, "pod")...)
 	if name := pod.Spec.SchedulerName; len(errs) == 0 && !slices.Contains(q.SchedulerNames, name) {
-		if name == "" {
-			name = corev1.DefaultSchedulerName
-		}
+		name = cmp.Or(name, corev1.DefaultSchedulerName)
 		errs = append(errs, field.NotSupported(field.NewPath("spec", "schedulerName"), name, q.SchedulerNames))
 	}
 	if len(errs) > 0 {

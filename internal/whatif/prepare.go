@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -155,9 +156,7 @@ func kindAndName(raw []byte) (schema.GroupVersionKind, string) {
 	if json.Unmarshal(raw, &head) != nil {
 		return schema.GroupVersionKind{}, ""
 	}
-	if head.Metadata.Name == "" {
-		head.Metadata.Name = head.Metadata.GenerateName
-	}
+	head.Metadata.Name = cmp.Or(head.Metadata.Name, head.Metadata.GenerateName)
 	return head.GroupVersionKind(), head.Metadata.Name
 }
 
@@ -206,9 +205,7 @@ func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*schedulingv1
 		}
 		queue.Status.State = state
 	}
-	if queue.Status.State == "" {
-		queue.Status.State = schedulingv1beta1.QueueStateOpen
-	}
+	queue.Status.State = cmp.Or(queue.Status.State, schedulingv1beta1.QueueStateOpen)
 	queues[queue.Name] = queue
 	t.queues = append(t.queues, queue)
 	it.queue, it.answer.Verdict = queue, insightv1alpha1.VerdictStarts

@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"image/color"
@@ -108,9 +109,7 @@ func drawWordsOfRun(out *strings.Builder, frame canvas.Canvas, x, y, n int, look
 			if r == canvas.Rest {
 				continue
 			}
-			if r == 0 {
-				r = ' '
-			}
+			r = cmp.Or(r, ' ')
 			word = append(word, r)
 		}
 		text := strings.TrimRight(string(word), " ")

@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"cmp"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,18 +36,10 @@ const (
 // idempotent.
 func DefaultJob(job *Job, schedulerName string) {
 	spec := &job.Spec
-	if schedulerName == "" {
-		schedulerName = keys.DefaultSchedulerName
-	}
-	if spec.Queue == "" {
-		spec.Queue = keys.DefaultQueue
-	}
-	if spec.SchedulerName == "" {
-		spec.SchedulerName = schedulerName
-	}
-	if spec.MaxRetry == 0 {
-		spec.MaxRetry = DefaultMaxRetry
-	}
+	schedulerName = cmp.Or(schedulerName, keys.DefaultSchedulerName)
+	spec.Queue = cmp.Or(spec.Queue, keys.DefaultQueue)
+	spec.SchedulerName = cmp.Or(spec.SchedulerName, schedulerName)
+	spec.MaxRetry = cmp.Or(spec.MaxRetry, DefaultMaxRetry)
 	defaultArray(job)
 	for i := range spec.Tasks {
 		defaultTask(&spec.Tasks[i], i)
@@ -78,9 +71,7 @@ func defaultTask(task *TaskSpec, index int) {
 	if task.MinAvailable == nil {
 		task.MinAvailable = new(defaultMinimum(task))
 	}
-	if task.MaxRetry == 0 {
-		task.MaxRetry = DefaultMaxRetry
-	}
+	task.MaxRetry = cmp.Or(task.MaxRetry, DefaultMaxRetry)
 }
 
 func defaultMinimum(task *TaskSpec) int32 {

@@ -31,10 +31,5 @@ func BeginOf(job *Job) (time.Time, error) {
 
 // Gated reports whether a job has an annotation that delays its start.
 func Gated(job *Job) bool {
-	for _, key := range []string{keys.Hold, keys.Begin, keys.Dependency} {
-		if job.Annotations[key] != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{keys.Hold, keys.Begin, keys.Dependency}, func(key string) bool { return job.Annotations[key] != "" })
 }

@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -85,9 +86,7 @@ func hostsBytes(job *Job, around int, names []string) int64 {
 			continue
 		}
 		subdomain := task.Template.Spec.Subdomain
-		if subdomain == "" {
-			subdomain = job.Name
-		}
+		subdomain = cmp.Or(subdomain, job.Name)
 		host := len(job.Name) + len(task.Name) + len(strconv.Itoa(int(task.Replicas))) + len("--.\n") + len(subdomain)
 		hosts := int64(task.Replicas)
 		if task.Template.Spec.Hostname != "" {

@@ -1,6 +1,7 @@
 package v1beta1
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/vc-batch/vc/api/keys"
@@ -8,9 +9,7 @@ import (
 
 // DefaultQueue sets the defaults of a Queue.
 func DefaultQueue(q *Queue) {
-	if q.Spec.Weight == 0 {
-		q.Spec.Weight = 1
-	}
+	q.Spec.Weight = cmp.Or(q.Spec.Weight, 1)
 	if q.Spec.Reclaimable == nil {
 		q.Spec.Reclaimable = new(true)
 	}
@@ -33,9 +32,7 @@ func defaultHierarchy(q *Queue) {
 // DefaultPodGroup sets the defaults of a PodGroup. namespaceQueue is the queue that the namespace's annotation
 // specifies, or "". It is used instead of the default queue.
 func DefaultPodGroup(pg *PodGroup, namespaceQueue string) {
-	if pg.Spec.Queue == "" {
-		pg.Spec.Queue = keys.DefaultQueue
-	}
+	pg.Spec.Queue = cmp.Or(pg.Spec.Queue, keys.DefaultQueue)
 	if pg.Spec.Queue == keys.DefaultQueue && namespaceQueue != "" {
 		pg.Spec.Queue = namespaceQueue
 	}

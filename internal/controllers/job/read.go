@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -104,9 +105,7 @@ func (r *Reconciler) findPodGroup(ctx context.Context, job *batchv1alpha1.Job, k
 
 func (r *Reconciler) findJobQueue(ctx context.Context, job *batchv1alpha1.Job) (*schedulingv1beta1.Queue, error) {
 	name := job.Spec.Queue
-	if name == "" {
-		name = keys.DefaultQueue
-	}
+	name = cmp.Or(name, keys.DefaultQueue)
 	var queue schedulingv1beta1.Queue
 	err := r.cache.Get(ctx, types.NamespacedName{Name: name}, &queue, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {

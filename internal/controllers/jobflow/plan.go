@@ -1,6 +1,7 @@
 package jobflow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -188,9 +189,7 @@ func (p *planner) recordLost(failed bool) {
 // updateJobState copies the state of a job.
 func (p *planner) updateJobState(s *flowv1alpha1.JobStatus, job *batchv1alpha1.Job) {
 	phase := job.Status.State.Phase
-	if phase == "" {
-		phase = batchv1alpha1.Pending
-	}
+	phase = cmp.Or(phase, batchv1alpha1.Pending)
 	now := metav1.NewTime(p.in.Now.Truncate(time.Second))
 	if h := s.RunningHistories; s.State != phase || !s.StartTimestamp.Equal(&job.CreationTimestamp) {
 		if len(h) > 0 && h[len(h)-1].EndTimestamp.IsZero() {

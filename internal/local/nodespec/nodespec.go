@@ -8,6 +8,7 @@
 package nodespec
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -178,9 +179,7 @@ func nextFreeNames(kind string, count int, used map[string]bool) []string {
 // nodeTemplate returns the node without its name.
 func (s Spec) nodeTemplate(at *field.Path) (Node, error) {
 	node := Node{Kind: s.Kind, Labels: s.Labels, Capacity: corev1.ResourceList{}}
-	if node.Kind == "" {
-		node.Kind = KindProcess
-	}
+	node.Kind = cmp.Or(node.Kind, KindProcess)
 	if node.Kind != KindProcess && node.Kind != KindSimulated {
 		return node, fmt.Errorf("%s: %q is neither process nor simulated", at.Child("kind"), s.Kind)
 	}

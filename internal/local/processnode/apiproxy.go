@@ -1,6 +1,7 @@
 package processnode
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net"
@@ -100,9 +101,7 @@ func apiAddress(host string) string {
 		return ""
 	}
 	port := parsed.Port()
-	if port == "" {
-		port = "443"
-	}
+	port = cmp.Or(port, "443")
 	return net.JoinHostPort(parsed.Hostname(), port)
 }
 

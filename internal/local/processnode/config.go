@@ -1,6 +1,7 @@
 package processnode
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -72,12 +73,8 @@ func (c *Config) setDefaults() error {
 		return fmt.Errorf("node %s: state directory: %w", c.Name, err)
 	}
 	c.Dir = absolute
-	if c.Listen == "" {
-		c.Listen = "127.0.0.1:0"
-	}
-	if c.BackOffBase == 0 {
-		c.BackOffBase = time.Second
-	}
+	c.Listen = cmp.Or(c.Listen, "127.0.0.1:0")
+	c.BackOffBase = cmp.Or(c.BackOffBase, time.Second)
 	if c.BackOffMax == 0 {
 		c.BackOffMax = 5 * time.Minute
 	}

@@ -1,6 +1,7 @@
 package processnode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -143,9 +144,7 @@ func (a *attempt) describeContainer(surround *surroundings) (*shim.Container, er
 		return nil, err
 	}
 	target := a.spec.TerminationMessagePath
-	if target == "" {
-		target = defaultLogTarget
-	}
+	target = cmp.Or(target, defaultLogTarget)
 	description := &shim.Container{
 		Root: permitted.Root, Dir: a.directory, SubRoots: node.machine.roots, Masked: node.maskedPaths(),
 		OwnPID: permitted.Level != sandbox.LevelPlain, OwnUser: permitted.Level == sandbox.LevelUser, OwnNet: surround.namespaces.Net != nil,

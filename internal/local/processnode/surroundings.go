@@ -1,6 +1,7 @@
 package processnode
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -110,9 +111,7 @@ func (w *worker) prepareSurroundings(ctx context.Context, api *corev1.Pod) {
 
 func hostnameOf(pod *corev1.Pod) string {
 	name := pod.Spec.Hostname
-	if name == "" {
-		name = pod.Name
-	}
+	name = cmp.Or(name, pod.Name)
 	// The kernel and DNS permit at most 63 characters.
 	if len(name) > 63 {
 		name = strings.TrimRight(name[:63], "-.")

@@ -1,6 +1,7 @@
 package simnode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -97,9 +98,7 @@ func ParseStart(text string) (time.Duration, error) {
 // completedSpecs returns all nodes of the configuration in order, with defaults filled in.
 func (c Config) completedSpecs() []Spec {
 	prefix := c.NamePrefix
-	if prefix == "" {
-		prefix = defaultNamePrefix
-	}
+	prefix = cmp.Or(prefix, defaultNamePrefix)
 	all := make([]Spec, 0, c.Count+len(c.Nodes))
 	for i := range c.Count {
 		all = append(all, c.completeSpec(Spec{Name: fmt.Sprintf("%s%d", prefix, i+1)}))

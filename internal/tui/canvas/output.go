@@ -1,6 +1,9 @@
 package canvas
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Text returns the canvas without styles: H lines without trailing blanks, each followed by a line break.
 func (c Canvas) Text() string {
@@ -45,9 +48,7 @@ func (c Canvas) StyledText(open func(Style) string) string {
 				text.WriteString(next)
 				now = next
 			}
-			if cell.Rune == 0 {
-				cell.Rune = ' '
-			}
+			cell.Rune = cmp.Or(cell.Rune, ' ')
 			text.WriteRune(cell.Rune)
 		}
 		if now != "" {

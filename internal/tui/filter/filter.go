@@ -43,12 +43,7 @@ type Filter[R any] struct{ terms []func(R) bool }
 
 // Match reports whether all terms match a row.
 func (f Filter[R]) Match(row R) bool {
-	for _, holds := range f.terms {
-		if !holds(row) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.terms, func(holds func(R) bool) bool { return !holds(row) })
 }
 
 // MatchesAll reports whether the filter matches everything.
@@ -126,12 +121,7 @@ func (f *Fields[R]) matchPlainText(text string) func(R) bool {
 	var parts []string
 	return func(row R) bool {
 		parts = f.Text(row, parts[:0])
-		for _, part := range parts {
-			if containsFold(part, text) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(parts, func(part string) bool { return containsFold(part, text) })
 	}
 }
 

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
@@ -34,9 +35,7 @@ func (b Bar) Draw(c canvas.Canvas, x, y, w int, t *theme.Theme) {
 		return
 	}
 	style := b.Style
-	if style == 0 {
-		style = theme.Running
-	}
+	style = cmp.Or(style, theme.Running)
 	place := func(value float64) int {
 		if b.Scale <= 0 || value <= 0 {
 			return 0

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"cmp"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screenapi"
 )
@@ -97,9 +98,7 @@ func (t *Table[R]) Chooser(ctx *screenapi.Context) []screenapi.Effect {
 	for i := range t.Columns {
 		column := &t.Columns[i]
 		title := column.Title
-		if title == "" {
-			title = column.Key
-		}
+		title = cmp.Or(title, column.Key)
 		choices[i] = screenapi.Choice{Title: title, On: t.isColumnShown(ctx, column), Fixed: i == 0}
 	}
 	return []screenapi.Effect{screenapi.Choose{Title: "Columns", Choices: choices, Then: func(ticked []bool) []screenapi.Effect {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -26,12 +27,8 @@ func NewPodForPlace(job *batchv1alpha1.Job, plugins plugin.Set, place Place, for
 		},
 		Spec: template.Spec,
 	}
-	if pod.Spec.SchedulerName == "" {
-		pod.Spec.SchedulerName = job.Spec.SchedulerName
-	}
-	if pod.Spec.PriorityClassName == "" {
-		pod.Spec.PriorityClassName = job.Spec.PriorityClassName
-	}
+	pod.Spec.SchedulerName = cmp.Or(pod.Spec.SchedulerName, job.Spec.SchedulerName)
+	pod.Spec.PriorityClassName = cmp.Or(pod.Spec.PriorityClassName, job.Spec.PriorityClassName)
 	setPodLabels(pod, job, task, place.Index, forwarding)
 	setPodAnnotations(pod, job, task, place.Index, forwarding)
 	mountVolumes(pod, job)

@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"cmp"
 	"github.com/opencontainers/cgroups"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -25,9 +26,7 @@ func LimitsOf(resources corev1.ResourceRequirements) Limits {
 		MilliCPU:        resources.Limits.Cpu().MilliValue(),
 		MilliCPURequest: resources.Requests.Cpu().MilliValue(),
 	}
-	if limits.MilliCPURequest == 0 {
-		limits.MilliCPURequest = limits.MilliCPU
-	}
+	limits.MilliCPURequest = cmp.Or(limits.MilliCPURequest, limits.MilliCPU)
 	return limits
 }
 

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,9 +23,7 @@ func spawnProcess(process Process, files []int) (int, error) {
 	}
 	env := withDefaults(process.Env, process.UID)
 	dir := process.Dir
-	if dir == "" {
-		dir = "/"
-	}
+	dir = cmp.Or(dir, "/")
 	path, err := findProgram(process.Args[0], pathFromEnvironment(env), dir)
 	if err != nil {
 		return 0, err

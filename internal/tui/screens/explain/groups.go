@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,9 +64,7 @@ func groupsFromExplanation(snap *snapshot.Snapshot, job *snapshot.Job, e *schedu
 	for _, n := range e.Nodes {
 		entry := reason.Get(reason.Code(n.Reason))
 		text := entry.Sentence
-		if text == "" {
-			text = n.Reason
-		}
+		text = cmp.Or(text, n.Reason)
 		if n.Detail != "" {
 			text += ": " + n.Detail
 		}

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/vc-batch/vc/internal/tui/jobrow"
@@ -35,9 +36,7 @@ func groupHeading(name string, rows []jobrow.Row) string {
 		tally.Add(row)
 		gpus += row.GPUsInUse()
 	}
-	if name == "" {
-		name = "-"
-	}
+	name = cmp.Or(name, "-")
 	text := name + "   " + tally.Sentence()
 	if gpus > 0 {
 		text += fmt.Sprintf(", %s gpu in use", widget.FormatCount(int(gpus)))

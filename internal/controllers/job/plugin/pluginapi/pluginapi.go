@@ -5,6 +5,7 @@
 package pluginapi
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -118,9 +119,7 @@ func HostsOfTask(job *batchv1alpha1.Job, task int) []Host {
 func FirstHosts(job *batchv1alpha1.Job, task int, most int32) []Host {
 	spec := &job.Spec.Tasks[task]
 	subdomain := spec.Template.Spec.Subdomain
-	if subdomain == "" {
-		subdomain = job.Name
-	}
+	subdomain = cmp.Or(subdomain, job.Name)
 	if fixed := spec.Template.Spec.Hostname; fixed != "" && spec.Replicas > 0 {
 		return []Host{{Name: fixed, Subdomain: subdomain}}
 	}

@@ -4,6 +4,7 @@
 package svc
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"strconv"
@@ -49,12 +50,8 @@ func New(arguments batchv1alpha1.PluginArguments) pluginapi.Plugin {
 func ConfigMapName(job *batchv1alpha1.Job) string { return job.Name + "-svc" }
 
 func (p *plugin) Pod(pod *corev1.Pod, job *batchv1alpha1.Job, _ int, _ int32) {
-	if pod.Spec.Hostname == "" {
-		pod.Spec.Hostname = pod.Name
-	}
-	if pod.Spec.Subdomain == "" {
-		pod.Spec.Subdomain = job.Name
-	}
+	pod.Spec.Hostname = cmp.Or(pod.Spec.Hostname, pod.Name)
+	pod.Spec.Subdomain = cmp.Or(pod.Spec.Subdomain, job.Name)
 	name := ConfigMapName(job)
 	variables := p.environmentVariables(job)
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
