@@ -63,21 +63,26 @@ func (e *Engine) addAdvice(s *cycle.Cycle, j *framework.Job, to *schedulingv1bet
 	for _, h := range known.helps {
 		to.Helps = append(to.Helps, h.API())
 		if h.Kind == schedulingv1beta1.HelpFewerMembers && to.Reason == string(reason.GangDoesNotFit) {
-			then := " would start now"
-			if h.Gate {
-				then = " would be admitted now"
-			}
-			rest, of := "lower the requests, or add nodes", ""
-			if to.Hint != reason.Get(reason.GangDoesNotFit).Hint { // a more specific hint
-				rest = to.Hint
-			}
-			if h.Subject != "" {
-				of = " of task " + h.Subject
-			}
-			to.Hint = "minAvailable " + h.To + of + then + "; or " + rest
+			to.Hint = hintFewerMembers(&h, to.Hint)
 		}
 	}
 	return time.Time{}
+}
+
+// hintFewerMembers returns the hint for a gang that would fit with fewer members. hint is the current one.
+func hintFewerMembers(h *explain.Help, hint string) string {
+	then := " would start now"
+	if h.Gate {
+		then = " would be admitted now"
+	}
+	rest, of := "lower the requests, or add nodes", ""
+	if hint != reason.Get(reason.GangDoesNotFit).Hint { // a more specific hint
+		rest = hint
+	}
+	if h.Subject != "" {
+		of = " of task " + h.Subject
+	}
+	return "minAvailable " + h.To + of + then + "; or " + rest
 }
 
 func withoutWait(helps []schedulingv1beta1.Help) []schedulingv1beta1.Help {

@@ -25,25 +25,9 @@ var needs = []struct{ policy, action, text string }{
 
 // warnOfUselessSettings warns of combinations of valid settings that have no effect together.
 func (e *Engine) warnOfUselessSettings(cfg *config.Config) {
-	given := map[string]*config.Plugin{}
-	order, foreign := []string{}, false
-	for i := range cfg.Tiers {
-		for k := range cfg.Tiers[i].Plugins {
-			p := &cfg.Tiers[i].Plugins[k]
-			given[p.Name] = p
-			order = append(order, p.Name)
-			if isForeign(p.Name) {
-				foreign = true
-			}
-		}
-	}
-	for _, action := range cfg.Actions {
-		if policies := entitling[action]; policies != nil && !foreign && !slices.ContainsFunc(policies, func(o struct{ policy, with string }) bool {
-			p := given[o.policy]
-			return p != nil && grantsVictims(p, o.with)
-		}) {
-			e.addWarning("actions: %s evicts no pods: none of the policies that decide about evictions is configured (%s)", action, listEntitlingPolicies(action))
-		}
+	given, order := indexPolicies(cfg)
+	if !slices.ContainsFunc(order, isForeign) {
+		e.warnOfIdleActions(cfg.Actions, given)
 	}
 	for _, need := range needs {
 		if given[need.policy] != nil && !slices.Contains(cfg.Actions, need.action) {
@@ -66,6 +50,33 @@ func (e *Engine) warnOfUselessSettings(cfg *config.Config) {
 	}
 	if drf, fair := slices.Index(order, "drf"), slices.Index(order, "fairshare"); drf >= 0 && fair > drf && given["drf"].Enabled("enableJobOrder") {
 		e.addWarning("fairshare: drf is listed before it and already orders the jobs; list fairshare first")
+	}
+}
+
+// indexPolicies returns the configured policies by name, and their names in order.
+func indexPolicies(cfg *config.Config) (given map[string]*config.Plugin, order []string) {
+	given = map[string]*config.Plugin{}
+	for i := range cfg.Tiers {
+		for k := range cfg.Tiers[i].Plugins {
+			p := &cfg.Tiers[i].Plugins[k]
+			given[p.Name] = p
+			order = append(order, p.Name)
+		}
+	}
+	return given, order
+}
+
+// warnOfIdleActions warns of actions that evict no pods because no policy grants them victims.
+func (e *Engine) warnOfIdleActions(actions []string, given map[string]*config.Plugin) {
+	grants := func(o struct{ policy, with string }) bool {
+		p := given[o.policy]
+		return p != nil && grantsVictims(p, o.with)
+	}
+	for _, action := range actions {
+		policies := entitling[action]
+		if policies != nil && !slices.ContainsFunc(policies, grants) {
+			e.addWarning("actions: %s evicts no pods: none of the policies that decide about evictions is configured (%s)", action, listEntitlingPolicies(action))
+		}
 	}
 }
 

@@ -114,12 +114,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 	var q schedulingv1beta1.Queue
 	if err := r.cache.Get(ctx, req.NamespacedName, &q); err != nil {
-		if apierrors.IsNotFound(err) {
-			deleteQueueMetrics(req.Name)
-			delete(r.counted, req.Name)
-			return reconcile.Result{}, r.forgetCommands(ctx, req.Name)
-		}
-		return reconcile.Result{}, err
+		return reconcile.Result{}, r.forgetQueue(ctx, req.Name, err)
 	}
 	parent, held, err := r.parentAndGroups(ctx, &q)
 	if err != nil {
@@ -167,6 +162,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{RequeueAfter: time.Millisecond}, nil
 	}
 	return reconcile.Result{}, nil
+}
+
+// forgetQueue deletes what is stored for a queue that no longer exists. It returns an error of the read that does not
+// mean so.
+func (r *Reconciler) forgetQueue(ctx context.Context, name string, err error) error {
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	deleteQueueMetrics(name)
+	delete(r.counted, name)
+	return r.forgetCommands(ctx, name)
 }
 
 // writeDelay returns how long to postpone a plan that changes only counters, because counters were written recently.

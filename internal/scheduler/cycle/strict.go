@@ -10,15 +10,7 @@ import (
 // StrictGangs returns the parked gangs of strict queues that must take their turn with the gangs that are tried. inside
 // selects admitted gangs, or gangs that wait for admission.
 func (s *Cycle) StrictGangs(inside bool) []*framework.Job {
-	heads := map[*queue.Queue]*framework.Job{} // the first parked gang
-	for _, j := range s.AllWaiting {
-		if !j.In.Fifo || !j.Parked || !j.HasTurn(inside) {
-			continue
-		}
-		if head := heads[j.In]; head == nil || s.Rules.CompareJobs(j, head) < 0 {
-			heads[j.In] = j
-		}
-	}
+	heads := s.firstParked(inside)
 	moved := map[*queue.Queue]bool{}
 	for _, j := range s.Ready {
 		if j.In.Fifo && s.takesPartInTurn(j, inside) {
@@ -41,6 +33,20 @@ func (s *Cycle) StrictGangs(inside bool) []*framework.Job {
 		}
 	}
 	return out
+}
+
+// firstParked returns the first parked gang of each strict queue among those that inside selects.
+func (s *Cycle) firstParked(inside bool) map[*queue.Queue]*framework.Job {
+	heads := map[*queue.Queue]*framework.Job{}
+	for _, j := range s.AllWaiting {
+		if !j.In.Fifo || !j.Parked || !j.HasTurn(inside) {
+			continue
+		}
+		if head := heads[j.In]; head == nil || s.Rules.CompareJobs(j, head) < 0 {
+			heads[j.In] = j
+		}
+	}
+	return heads
 }
 
 // takesPartInTurn reports whether a ready gang of a strict queue is tried among those that inside selects. Gangs that

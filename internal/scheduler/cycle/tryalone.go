@@ -70,12 +70,7 @@ func (s *Cycle) dependsOnOthers(j *framework.Job) bool {
 // without a gang stay, because their end is unknown. If remembered is true, ended pods still count in pod affinity
 // rules. The caller handles what queues hold.
 func (s *Cycle) simulateAllEnded(stays *framework.Job, remembered bool) *reservation.Lookahead {
-	evicted := map[*model.Task]bool{}
-	for i := range s.Out.Evicts {
-		if t := s.Cluster.Task(s.Out.Evicts[i].Pod.UID); t != nil {
-			evicted[t] = true
-		}
-	}
+	evicted := s.evictedTasks()
 	var endings []reservation.Ending
 	for _, id := range s.View.Order {
 		for _, t := range s.View.Nodes.Tasks[id] {
@@ -104,6 +99,17 @@ func (s *Cycle) simulateAllEnded(stays *framework.Job, remembered bool) *reserva
 		endings[kept+i].At, endings[kept+i].Queue = s.Now, nil
 	}
 	return s.StartLookaheadFor(endings, remembered)
+}
+
+// evictedTasks returns the tasks that this cycle has evicted.
+func (s *Cycle) evictedTasks() map[*model.Task]bool {
+	evicted := map[*model.Task]bool{}
+	for i := range s.Out.Evicts {
+		if t := s.Cluster.Task(s.Out.Evicts[i].Pod.UID); t != nil {
+			evicted[t] = true
+		}
+	}
+	return evicted
 }
 
 // endOf returns the end of a task on a node; false if the task stays.

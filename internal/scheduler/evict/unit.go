@@ -197,17 +197,23 @@ func (l *lister) addGangUnits(g *model.Gang, q *queue.Queue, rank int) {
 			l.appendUnit(g, q, group, false, rank)
 		}
 	}
-	switch {
-	case rest == 0 || !some:
-	case !intact || l.c.Surplus:
-		l.countSpared(reason.AtMinimum, "", rest)
-	default:
-		if guard, why := l.findRefusal(running); why != nil {
-			l.countSpared(guard, *why, rest)
-			return
-		}
-		l.appendUnit(g, q, running, true, rank)
+	if rest > 0 && some {
+		l.addWholeGang(g, q, running, intact, rest, rank)
 	}
+}
+
+// addWholeGang adds a unit with all tasks of a gang that may leave, if it may leave as a whole. rest is the number of
+// tasks that are in no other unit.
+func (l *lister) addWholeGang(g *model.Gang, q *queue.Queue, running []*model.Task, intact bool, rest, rank int) {
+	if !intact || l.c.Surplus {
+		l.countSpared(reason.AtMinimum, "", rest)
+		return
+	}
+	if guard, why := l.findRefusal(running); why != nil {
+		l.countSpared(guard, *why, rest)
+		return
+	}
+	l.appendUnit(g, q, running, true, rank)
 }
 
 // findGangRefusal reports whether a guard or entitlement protects the gang as a whole, and returns the code of the

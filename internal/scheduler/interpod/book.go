@@ -291,20 +291,24 @@ func (b *Book) countNewMatchers() {
 		}
 		n := &b.nodes[id]
 		for _, t := range b.cluster.Nodes.Tasks[id] {
-			if t.Status == model.Pipelined {
-				continue
+			if t.Status != model.Pipelined {
+				b.found = fresh.appendMatching(b.cluster, t, b.found[:0])
+				countMatches(b.found, n, model.NodeID(id), t)
 			}
-			gone := int32(0)
-			if t.Status == model.Releasing {
-				gone = 1
-			}
-			b.found = fresh.appendMatching(b.cluster, t, b.found[:0])
-			for _, m := range b.found {
-				n.addMatch(m, 1, gone)
-				for _, tally := range m.counts {
-					tally.addPods(model.NodeID(id), 1, gone)
-				}
-			}
+		}
+	}
+}
+
+// countMatches counts a task on a node for the matchers that match it.
+func countMatches(matching []*matcher, n *counted, id model.NodeID, t *model.Task) {
+	gone := int32(0)
+	if t.Status == model.Releasing {
+		gone = 1
+	}
+	for _, m := range matching {
+		n.addMatch(m, 1, gone)
+		for _, tally := range m.counts {
+			tally.addPods(id, 1, gone)
 		}
 	}
 }

@@ -61,24 +61,26 @@ func (b *Book) affectingTerms(t *model.Task, all bool) (list []*tally, repels in
 	matching := b.matchersOf(t)
 	if b.judge.Filters.PodRules {
 		for _, m := range matching {
-			for _, tally := range m.repels {
-				if all || tally.total != 0 {
-					list = append(list, tally)
-				}
-			}
+			list = appendTerms(list, m.repels, all)
 		}
 	}
 	repels = len(list)
 	if b.judge.Weights.PodAffinity != 0 {
 		for _, m := range matching {
-			for _, tally := range m.pulls {
-				if all || tally.total != 0 {
-					list = append(list, tally)
-				}
-			}
+			list = appendTerms(list, m.pulls, all)
 		}
 	}
 	return list, repels
+}
+
+// appendTerms appends all terms, or only the ones that any pod currently holds.
+func appendTerms(list, terms []*tally, all bool) []*tally {
+	for _, term := range terms {
+		if all || term.total != 0 {
+			list = append(list, term)
+		}
+	}
+	return list
 }
 
 func (b *Book) newProfile(s *model.Shape, own *rules, around []*tally, repels int) *Profile {

@@ -11,7 +11,11 @@ import (
 )
 
 // upperBound returns an upper bound for how many of some tasks a domain has room for, counting each shape separately.
+// The whole cluster (nil) has no bound.
 func (r *round) upperBound(d *model.Domain, wanted map[*model.Shape]int) int {
+	if d == nil {
+		return math.MaxInt
+	}
 	total := 0
 	for shape, n := range wanted {
 		total += min(n, r.domainSlots(d, shape))

@@ -34,10 +34,7 @@ func (s *Placer) PlaceGang(j *framework.Job, filter session.Filter, limits Limit
 	keepsRoom := filter == nil && limits == Share && s.Constraints.FirstOverdue() == j
 	defer s.Constraints.UseHeldResources(j)()
 	if filter == nil {
-		if len(j.Reserved) > 0 && s.trial.Swap == nil { // it may use what it was promised
-			s.trial.Swap = slices.Clone(j.In.Allocated)
-			defer func() { s.trial.Swap = nil }()
-		}
+		defer s.usePromised(j)()
 		s.withdrawPromises(j)
 	}
 	mark := s.View.Mark()
@@ -62,15 +59,8 @@ func (s *Placer) PlaceGang(j *framework.Job, filter session.Filter, limits Limit
 		return Reserved
 	}
 	v := r.failureVerdict()
-	if keepsRoom && v.Code != reason.TooLarge && s.IsOverdue(j) {
-		j.Unsettled = true     // how many of its pods find resources, and where, may change with fewer resources too
-		if r.placePart(mark) { // what is already free is reserved for it
-			v = r.failureVerdict()
-			v.Detail = "nothing needs to be done: it has exceeded its maximum waiting time, so free resources are reserved for it"
-			s.commitPromised(j, r.placed)
-			s.SetVerdict(j, v)
-			return Reserved
-		}
+	if keepsRoom && v.Code != reason.TooLarge && s.reserveFree(&r, mark) {
+		return Reserved
 	}
 	r.undoPlacements(mark)
 	if filter != nil && len(j.Promised)+len(j.Reserved) > 0 { // the gang waits for these resources, not for the filtered tasks
@@ -83,6 +73,33 @@ func (s *Placer) PlaceGang(j *framework.Job, filter session.Filter, limits Limit
 	}
 	s.SetVerdict(j, v)
 	return Failed
+}
+
+// usePromised lets a gang use the resources that were promised to it, until the returned function is called.
+func (s *Placer) usePromised(j *framework.Job) (stop func()) {
+	if len(j.Reserved) == 0 || s.trial.Swap != nil {
+		return func() {}
+	}
+	s.trial.Swap = slices.Clone(j.In.Allocated)
+	return func() { s.trial.Swap = nil }
+}
+
+// reserveFree reserves the free resources for a gang that does not fit but has exceeded its maximum waiting time. It
+// reports whether it reserved any.
+func (s *Placer) reserveFree(r *round, mark int) bool {
+	j := r.job
+	if !s.IsOverdue(j) {
+		return false
+	}
+	j.Unsettled = true // how many of its pods find resources, and where, may change with fewer resources too
+	if !r.placePart(mark) {
+		return false
+	}
+	v := r.failureVerdict()
+	v.Detail = "nothing needs to be done: it has exceeded its maximum waiting time, so free resources are reserved for it"
+	s.commitPromised(j, r.placed)
+	s.SetVerdict(j, v)
+	return true
 }
 
 // WouldFit runs a round and undoes it. It reports whether the gang would fit now.

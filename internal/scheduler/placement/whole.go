@@ -70,11 +70,9 @@ func (r *round) placeStructured() {
 		for _, now := range r.releasePasses() {
 			r.now = now
 			for _, d := range tier {
-				if d != nil {
-					if fit := r.upperBound(d, wanted); fit < count {
-						near.recordFit(d, fit)
-						continue
-					}
+				if fit := r.upperBound(d, wanted); fit < count {
+					near.recordFit(d, fit)
+					continue
 				}
 				r.enterDomain(d, held, shape, count)
 				r.placeMissing()
@@ -298,12 +296,7 @@ func (r *round) placeInGroup(g *framework.Group, tasks []*model.Task) bool {
 	if outer != nil {
 		from = outer.Domain
 	}
-	held := s.NodesOf(r.job, g)
-	for _, p := range r.placed {
-		if r.job.GroupOf(p.Task) == g {
-			held = append(held, p.Node)
-		}
-	}
+	held := r.nodesOfGroup(g)
 	tiers, v := s.PermittedTiers(g.Policy.Topology, held, from)
 	if v.Code != "" {
 		if r.nodeVerdict.Code == "" {
@@ -341,6 +334,17 @@ func (r *round) placeInGroup(g *framework.Group, tasks []*model.Task) bool {
 		r.sub.shortIn = near.domain.Name
 	}
 	return false
+}
+
+// nodesOfGroup returns the nodes of a group's pods, including the ones that this round has placed.
+func (r *round) nodesOfGroup(g *framework.Group) []model.NodeID {
+	held := r.s.NodesOf(r.job, g)
+	for _, p := range r.placed {
+		if r.job.GroupOf(p.Task) == g {
+			held = append(held, p.Node)
+		}
+	}
+	return held
 }
 
 // countFreeSlots returns how many of some tasks the nodes currently have room for, by resources alone, counting each

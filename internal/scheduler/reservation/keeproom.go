@@ -5,6 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
 	"github.com/vc-batch/vc/internal/scheduler/placement"
 )
@@ -32,24 +33,30 @@ func (s *Planner) HoldForRecovery() {
 			continue // its resources do not help it
 		}
 		k := &keeping{job: j, in: s.Ledger.Of(g.Queue)}
-		for _, lost := range g.Lost {
-			until := lost.Since.Add(s.Rules.KeepLost)
-			if lost.Since.IsZero() {
-				until = s.Now.Add(s.Rules.KeepLost)
-			}
-			node, known := s.View.Nodes.Find(lost.Node)
-			if !known || s.View.Rank[node] < 0 || !s.Now.Before(until) {
-				continue
-			}
-			s.WakeAt(until)
-			k.room = append(k.room, framework.Placed{Task: lost.Task, Node: node})
-			if k.until.IsZero() || until.Before(k.until) {
-				k.until = until
-			}
-		}
+		s.addLostRoom(k, g)
 		if len(k.room) > 0 {
 			s.keeps = append(s.keeps, k)
 			s.holdLost(k)
+		}
+	}
+}
+
+// addLostRoom adds the places of a gang's lost pods, on nodes that still exist, until their time is over.
+func (s *Planner) addLostRoom(k *keeping, g *model.Gang) {
+	for _, lost := range g.Lost {
+		since := lost.Since
+		if since.IsZero() {
+			since = s.Now
+		}
+		until := since.Add(s.Rules.KeepLost)
+		node, known := s.View.Nodes.Find(lost.Node)
+		if !known || s.View.Rank[node] < 0 || !s.Now.Before(until) {
+			continue
+		}
+		s.WakeAt(until)
+		k.room = append(k.room, framework.Placed{Task: lost.Task, Node: node})
+		if k.until.IsZero() || until.Before(k.until) {
+			k.until = until
 		}
 	}
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -103,35 +104,20 @@ func (s *Session) PermittedTiers(spec *model.TopologySpec, held []model.NodeID, 
 		}
 		return [][]*model.Domain{{from}}, explain.Verdict{}
 	}
-	t := s.Tree.Topology
 	if from == nil {
-		from = t.Root
+		from = s.Tree.Topology.Root
 	}
 	limit, v := s.HighestTier(spec, from)
 	if v.Code != "" {
 		return nil, v
 	}
-	var domains []*model.Domain
-	if around := s.lowestCommonDomain(held); around != nil { // new pods stay with the others
-		for d := around; d != nil; d = d.Parent {
-			if d.Tier <= limit && d.IsInOrBelow(from) {
-				domains = append(domains, d)
-			}
-		}
-		if len(domains) == 0 {
-			return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("its pods already run in %s, which has tier %d", describeDomain(around), around.Tier)}
-		}
-	} else {
-		for _, d := range t.Domains {
-			if !d.CanHoldGangs() || len(d.All) == 0 {
-				continue
-			}
-			if d.Tier <= limit && d.IsInOrBelow(from) {
-				domains = append(domains, d)
-			}
-		}
-	}
-	if len(domains) == 0 {
+	isPermitted := func(d *model.Domain) bool { return d.Tier <= limit && d.IsInOrBelow(from) }
+	around := s.lowestCommonDomain(held) // new pods stay with the others
+	domains := slices.Collect(filterDomains(s.candidateDomains(around), isPermitted))
+	switch {
+	case len(domains) == 0 && around != nil:
+		return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("its pods already run in %s, which has tier %d", describeDomain(around), around.Tier)}
+	case len(domains) == 0:
 		return nil, s.whyNoDomain(limit)
 	}
 	if s.Rules.WideOnly {
@@ -139,6 +125,30 @@ func (s *Session) PermittedTiers(spec *model.TopologySpec, held []model.NodeID, 
 		domains = slices.DeleteFunc(slices.Clone(domains), narrow)
 	}
 	return groupByTier(domains), explain.Verdict{}
+}
+
+// candidateDomains returns an iterator over the domain around some pods and the domains that contain it, from the
+// lowest. If around is nil, these are all domains that have nodes and can hold gangs.
+func (s *Session) candidateDomains(around *model.Domain) iter.Seq[*model.Domain] {
+	if around == nil {
+		isUsable := func(d *model.Domain) bool { return d.CanHoldGangs() && len(d.All) > 0 }
+		return filterDomains(slices.Values(s.Tree.Topology.Domains), isUsable)
+	}
+	return func(yield func(*model.Domain) bool) {
+		for d := around; d != nil && yield(d); d = d.Parent {
+		}
+	}
+}
+
+// filterDomains returns an iterator over the domains for which keep returns true.
+func filterDomains(domains iter.Seq[*model.Domain], keep func(*model.Domain) bool) iter.Seq[*model.Domain] {
+	return func(yield func(*model.Domain) bool) {
+		for d := range domains {
+			if keep(d) && !yield(d) {
+				return
+			}
+		}
+	}
 }
 
 func describeDomain(d *model.Domain) string {

@@ -11,9 +11,10 @@ import (
 // DependsOnPods reports whether other pods affect where a task may run.
 func (s *Session) DependsOnPods(t *model.Task) bool { return s.Neighbours.ProfileFor(t) != nil }
 
-// CountPlacedPod and uncountPlacedPod keep the pod counts up to date with the overlay.
+// CountPlacedPod updates the pod counts when the overlay places a task.
 func (s *Session) CountPlacedPod(t *model.Task, id model.NodeID) { s.Neighbours.CountPlaced(t, id, 1) }
 
+// UncountPlacedPod updates the pod counts when the overlay undoes a placement.
 func (s *Session) UncountPlacedPod(t *model.Task, id model.NodeID) {
 	s.Neighbours.CountPlaced(t, id, -1)
 }
@@ -75,13 +76,18 @@ func (s *Session) bestByRules(j *framework.Job, t *model.Task, near *interpod.Pr
 	if len(expensive) > 0 {
 		return firstAllowed(expensive, j, t, nodes, points, later)
 	}
+	return nodes[indexOfMax(points)], true
+}
+
+// indexOfMax returns the index of the largest number, the first among equals.
+func indexOfMax(numbers []float64) int {
 	best := 0
-	for i := range points {
-		if points[i] > points[best] {
+	for i := range numbers {
+		if numbers[i] > numbers[best] {
 			best = i
 		}
 	}
-	return nodes[best], true
+	return best
 }
 
 // onlyReject reports whether the rules give no points. Then the best node that none of them rejects is chosen.

@@ -27,20 +27,7 @@ func (Action) Run(s *cycle.Cycle) {
 	}
 	placePromised(s)
 	absent := map[*framework.Job]bool{} // gangs without pods yet that block later gangs
-	turns := s.NewTurns(gangsInTurn(s), func(j *framework.Job) bool {
-		if j.HasPromisedResources() {
-			return false
-		}
-		atGate := checkGate(s, j)
-		if j.Parked || prepareGang(s, j) {
-			return true
-		}
-		if atGate {
-			return true
-		}
-		absent[j] = s.BlocksUntilCreated(j)
-		return absent[j]
-	})
+	turns := s.NewTurns(gangsInTurn(s), func(j *framework.Job) bool { return takesTurn(s, j, absent) })
 	for {
 		turn, job, ok := turns.Next()
 		if !ok {
@@ -73,6 +60,23 @@ func (Action) Run(s *cycle.Cycle) {
 	s.AdmitCandidates()
 	lendResources(s)           // 6. Resources that no entitled gang waits for may be lent beyond a queue's share.
 	evict.ReleaseIncomplete(s) // 7. A gang that could be bound only in part releases its pods.
+}
+
+// takesTurn reports whether a gang takes part in the turns. If it does so only because it blocks later gangs until its
+// pods are created, takesTurn adds it to absent.
+func takesTurn(s *cycle.Cycle, j *framework.Job, absent map[*framework.Job]bool) bool {
+	if j.HasPromisedResources() {
+		return false
+	}
+	atGate := checkGate(s, j)
+	if j.Parked || prepareGang(s, j) {
+		return true
+	}
+	if atGate {
+		return true
+	}
+	absent[j] = s.BlocksUntilCreated(j)
+	return absent[j]
 }
 
 // admitWithoutEnqueue admits gangs to their queues if the enqueue action is not configured. It visits them in the order

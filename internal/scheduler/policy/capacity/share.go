@@ -19,20 +19,12 @@ func setQueueShares(l *queue.Ledger, tree bool) {
 			addAmounts(top, guaranteed[q])
 		}
 	}
-	below := map[*queue.Queue][]float64{} // for each parent, the sum of its children's guarantees
+	below := map[*queue.Queue][]float64{}
 	if tree {
-		for _, q := range l.TopDown {
-			if q.Parent != nil {
-				if below[q.Parent] == nil {
-					below[q.Parent] = make([]float64, len(l.Total))
-				}
-				addAmounts(below[q.Parent], guaranteed[q])
-			}
-		}
+		below = sumChildren(l, guaranteed)
 	}
 	for _, q := range l.TopDown {
 		for i := range q.RealCapability {
-			mine := guaranteed[q][i]
 			room, ceiling, all := l.Total[i], l.Total[i], top[i]
 			switch {
 			case tree && q.Parent != nil:
@@ -40,6 +32,7 @@ func setQueueShares(l *queue.Ledger, tree bool) {
 			case tree: // only the cluster is above it
 				ceiling = q.Capability[i]
 			}
+			mine := guaranteed[q][i]
 			others := max(all-mine, 0)
 			if others > 0 { // otherwise, only unusable nodes could fulfil the guarantee
 				room = min(room, l.Usable[i])
@@ -52,6 +45,21 @@ func setQueueShares(l *queue.Ledger, tree bool) {
 	for _, q := range l.Queues {
 		q.SetNamedShare(!tree)
 	}
+}
+
+// sumChildren returns for each parent the sum of its children's guarantees.
+func sumChildren(l *queue.Ledger, guaranteed map[*queue.Queue][]float64) map[*queue.Queue][]float64 {
+	sums := map[*queue.Queue][]float64{}
+	for _, q := range l.TopDown {
+		if q.Parent == nil {
+			continue
+		}
+		if sums[q.Parent] == nil {
+			sums[q.Parent] = make([]float64, len(l.Total))
+		}
+		addAmounts(sums[q.Parent], guaranteed[q])
+	}
+	return sums
 }
 
 func addAmounts(sum, v []float64) {

@@ -214,20 +214,31 @@ func (t *tree) compareQueues(a, b *queue.Queue) int {
 	return 0
 }
 
+// changeAmounts adds amounts to a gang, or subtracts them if sign is -1.
+func (t *tree) changeAmounts(g *model.Gang, amounts []float64, sign float64) {
+	leaf := t.leaves[g]
+	if leaf == nil {
+		return
+	}
+	for i, v := range amounts {
+		leaf.amounts[i] += sign * v
+	}
+	t.countHeldAmounts(amounts, sign)
+	t.recomputeAncestors(leaf)
+}
+
+// changeAllAmounts changes the amounts of several gangs.
+func (t *tree) changeAllAmounts(amountsOf map[*model.Gang][]float64, sign float64) {
+	for g, amounts := range amountsOf {
+		t.changeAmounts(g, amounts, sign)
+	}
+}
+
 // grantEviction grants the eviction of tasks in queues that would still come after the taker's queue once the taker is
 // placed and the victims are evicted.
 func (t *tree) grantEviction(a *framework.Attack) framework.Guard {
 	t.update()
 	lost := map[*model.Gang][]float64{}
-	change := func(g *model.Gang, amounts []float64, sign float64) {
-		if leaf := t.leaves[g]; leaf != nil {
-			for i, v := range amounts {
-				leaf.amounts[i] += sign * v
-			}
-			t.countHeldAmounts(amounts, sign)
-			t.recomputeAncestors(leaf)
-		}
-	}
 	sum := func(r resource.Request, into []float64) []float64 {
 		for _, term := range r {
 			into[term.Index] += float64(term.Value)
@@ -247,17 +258,13 @@ func (t *tree) grantEviction(a *framework.Attack) framework.Guard {
 			for _, v := range victims {
 				sum(v.Shape.Request, gone)
 			}
-			change(a.Taker.Gang, asked, 1)
-			for other, amounts := range lost {
-				change(other, amounts, -1)
-			}
-			change(g, gone, -1)
+			t.changeAmounts(a.Taker.Gang, asked, 1)
+			t.changeAllAmounts(lost, -1)
+			t.changeAmounts(g, gone, -1)
 			ok := t.compareQueues(a.Taker.In, t.s.Ledger.Of(g.Queue)) < 0
-			change(g, gone, 1)
-			for other, amounts := range lost {
-				change(other, amounts, 1)
-			}
-			change(a.Taker.Gang, asked, -1)
+			t.changeAmounts(g, gone, 1)
+			t.changeAllAmounts(lost, 1)
+			t.changeAmounts(a.Taker.Gang, asked, -1)
 			if !ok {
 				return false, fmt.Sprintf("queue %s does not use a larger share than queue %s would", g.Queue.Name, a.Taker.In.Name)
 			}

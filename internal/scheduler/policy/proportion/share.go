@@ -175,26 +175,32 @@ func capDeserved(open []*queue.Queue, i int, total float64) {
 	slices.Sort(heights)
 	height := 0.0
 	if total > least {
-		k, _ := slices.BinarySearchFunc(heights, total, func(h, total float64) int {
-			if have, _ := at(h); have < total {
-				return -1
-			}
-			return 1
-		})
-		if k > 0 && k < len(heights) {
-			low, high := heights[k-1], heights[k]
-			have, _ := at(low)
-			if _, slope := at((low + high) / 2); slope > 0 {
-				height = low + (total-have)/slope
-			} else {
-				height = low
-			}
-		}
+		height = levelFor(total, heights, at)
 	}
 	for k, q := range open {
 		b := bounds[k]
 		q.Deserved[i] = min(max(height*b.weight, b.least), b.most)
 	}
+}
+
+// levelFor returns the height at which the amounts sum up to total. heights are the sorted heights between which the
+// sum grows evenly, and at returns the sum at a height and its slope there.
+func levelFor(total float64, heights []float64, at func(height float64) (sum, slope float64)) float64 {
+	k, _ := slices.BinarySearchFunc(heights, total, func(h, total float64) int {
+		if have, _ := at(h); have < total {
+			return -1
+		}
+		return 1
+	})
+	if k == 0 || k == len(heights) {
+		return 0
+	}
+	low, high := heights[k-1], heights[k]
+	have, _ := at(low)
+	if _, slope := at((low + high) / 2); slope > 0 {
+		return low + (total-have)/slope
+	}
+	return low
 }
 
 // addQueuePart adds a queue's part of the remaining amounts, within its limits.

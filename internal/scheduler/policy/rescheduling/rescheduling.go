@@ -46,11 +46,7 @@ type load struct{ cpu, memory float64 }
 // New returns the policy. It calls warn for each invalid argument.
 func New(conf config.Plugin, warn func(string)) *Policy {
 	p := &Policy{conf: conf, interval: defaultInterval}
-	say := func(format string, args ...any) {
-		if warn != nil {
-			warn(fmt.Sprintf(format, args...))
-		}
-	}
+	say := formatWarnings(warn)
 	if text := conf.Arguments.String("interval", "", warn); text != "" {
 		if d, err := time.ParseDuration(text); err == nil && d > 0 {
 			p.interval = d
@@ -69,28 +65,45 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 		say("no strategies are configured, so it has no effect; use lowNodeUtilization")
 	}
 	for i, item := range list {
-		fields, _ := item.(map[string]any)
-		if name, _ := fields["name"].(string); name != "lowNodeUtilization" {
-			say("argument strategies[%d].name: unknown strategy %v; use lowNodeUtilization", i, fields["name"])
-			continue
+		if parsed, ok := parseStrategy(item, i, warn); ok {
+			p.strategies = append(p.strategies, parsed)
 		}
-		config.Arguments(fields).WarnUnknown(fmt.Sprintf("strategies[%d]", i), warn, "name", "params")
-		params, isMap := fields["params"].(map[string]any)
-		if given := fields["params"]; given != nil && !isMap {
-			say("argument strategies[%d].params: must be keys and values, not %v; ignored", i, given)
-		}
-		config.Arguments(params).WarnUnknown(fmt.Sprintf("strategies[%d].params", i), warn, "thresholds", "targetThresholds", "thresholdPriorityClassName", "nodeFit")
-		for _, key := range []string{"thresholdPriorityClassName", "nodeFit"} {
-			if _, given := params[key]; given {
-				say("argument strategies[%d].params.%s has no effect, as in Volcano", i, key)
-			}
-		}
-		where := fmt.Sprintf("strategies[%d].params.", i)
-		p.strategies = append(p.strategies, strategy{
-			parsePercentages(params["thresholds"], where+"thresholds", warn), parsePercentages(params["targetThresholds"], where+"targetThresholds", warn),
-		})
 	}
 	return p
+}
+
+// parseStrategy parses the strategy at an index of the list. ok is false if it is unknown.
+func parseStrategy(item any, i int, warn func(string)) (parsed strategy, ok bool) {
+	say := formatWarnings(warn)
+	fields, _ := item.(map[string]any)
+	if name, _ := fields["name"].(string); name != "lowNodeUtilization" {
+		say("argument strategies[%d].name: unknown strategy %v; use lowNodeUtilization", i, fields["name"])
+		return strategy{}, false
+	}
+	config.Arguments(fields).WarnUnknown(fmt.Sprintf("strategies[%d]", i), warn, "name", "params")
+	params, isMap := fields["params"].(map[string]any)
+	if given := fields["params"]; given != nil && !isMap {
+		say("argument strategies[%d].params: must be keys and values, not %v; ignored", i, given)
+	}
+	config.Arguments(params).WarnUnknown(fmt.Sprintf("strategies[%d].params", i), warn, "thresholds", "targetThresholds", "thresholdPriorityClassName", "nodeFit")
+	for _, key := range []string{"thresholdPriorityClassName", "nodeFit"} {
+		if _, given := params[key]; given {
+			say("argument strategies[%d].params.%s has no effect, as in Volcano", i, key)
+		}
+	}
+	where := fmt.Sprintf("strategies[%d].params.", i)
+	return strategy{
+		parsePercentages(params["thresholds"], where+"thresholds", warn), parsePercentages(params["targetThresholds"], where+"targetThresholds", warn),
+	}, true
+}
+
+// formatWarnings returns a function that formats a warning and passes it to warn, unless warn is nil.
+func formatWarnings(warn func(string)) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		if warn != nil {
+			warn(fmt.Sprintf(format, args...))
+		}
+	}
 }
 
 // parsePercentages parses percentages for cpu and memory. The default is 100.
