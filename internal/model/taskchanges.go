@@ -29,13 +29,7 @@ func (d TaskSet) apply(c *Cluster) {
 		t.seen.node = c.ensureNodeRow(d.Node)
 	}
 	before := t.Gang
-	t.Gang = nil
-	if d.Ours && d.Group != "" {
-		t.Gang = c.ensureGang(d.Namespace, d.Group)
-		if orphaned := d.Node != "" && t.Gang.Queue == nil; orphaned && d.Queue != "" {
-			t.Gang.Queue = c.ensureQueue(d.Queue)
-		}
-	}
+	t.Gang = c.gangOf(&d)
 	needsNode := d.Node == "" && d.Status == Pending
 	if d.Ours && d.Group == "" && needsNode {
 		c.loose[t] = true
@@ -56,6 +50,19 @@ func (d TaskSet) apply(c *Cluster) {
 	if status.IsLeaving() || status == Failed {
 		c.recordLost(t.Gang, t, was, wasNode)
 	}
+}
+
+// gangOf returns the gang of a task; nil if the task has none.
+func (c *Cluster) gangOf(d *TaskSet) *Gang {
+	if !d.Ours || d.Group == "" {
+		return nil
+	}
+	g := c.ensureGang(d.Namespace, d.Group)
+	isOrphaned := d.Node != "" && g.Queue == nil
+	if isOrphaned && d.Queue != "" {
+		g.Queue = c.ensureQueue(d.Queue)
+	}
+	return g
 }
 
 // updateShape updates the task's shape.

@@ -59,18 +59,21 @@ func (c *Cluster) matchMembers() bool {
 		}
 	}
 	for _, h := range c.HyperNodes {
-		if h.matched == nil {
-			h.matched = map[NodeID]bool{}
-			for id := range n.Name {
-				h.updateMatchedNode(n, NodeID(id))
-			}
-		} else if fresh && moved {
-			for id := range n.Name {
-				h.updateMatchedNode(n, NodeID(id))
-			}
+		if h.matched == nil || fresh && moved {
+			h.updateMatched(n)
 		}
 	}
 	return moved
+}
+
+// updateMatched updates which nodes the patterns and labels of a HyperNode select.
+func (h *HyperNode) updateMatched(n *Nodes) {
+	if h.matched == nil {
+		h.matched = map[NodeID]bool{}
+	}
+	for id := range n.Name {
+		h.updateMatchedNode(n, NodeID(id))
+	}
 }
 
 // buildTopology builds the tree. Domains that cannot be part of the tree are left out, with their problem recorded;
@@ -183,15 +186,7 @@ func (c *Cluster) setDomainNodes(t *Topology) {
 		}
 	}
 	for i, d := range t.Domains[:t.Root.Index] {
-		var elsewhere []string
-		for _, id := range named[i] {
-			if low := t.lowest[id]; low == d {
-				d.Own = append(d.Own, id)
-			} else if d.CanHoldGangs() && !low.IsInOrBelow(d) {
-				elsewhere = append(elsewhere, fmt.Sprintf("%s, which is in hyperNode %s", n.Name[id], low.Name))
-			}
-		}
-		d.recordMissingNodes("node ", elsewhere)
+		c.setOwnNodes(t, d, named[i])
 	}
 	for id := range n.Name {
 		if n.Alive[id] && t.lowest[id] == nil {
@@ -202,16 +197,37 @@ func (c *Cluster) setDomainNodes(t *Topology) {
 	c.gatherNodes(t.Root)
 	t.Root.All = n.AppendSortedLive(nil)
 	for i, d := range t.Domains {
-		if !d.CanHoldGangs() { // nodes that the domain would have if it were usable
-			d.All = named[i]
-			for _, m := range c.HyperNodes[d.Name].Members {
-				if child := t.byName[m.Name]; m.HyperNode && child != nil {
-					d.All = append(d.All, child.All...)
-				}
-			}
-			d.All = slices.Compact(c.sortByNodeName(d.All))
+		if !d.CanHoldGangs() {
+			c.setPossibleNodes(t, d, named[i])
 		}
 	}
+}
+
+// setOwnNodes sets the nodes that belong to a domain itself, out of the nodes that its members select. It records the
+// nodes that belong to a domain elsewhere in the tree.
+func (c *Cluster) setOwnNodes(t *Topology, d *Domain, selected []NodeID) {
+	var elsewhere []string
+	for _, id := range selected {
+		low := t.lowest[id]
+		switch {
+		case low == d:
+			d.Own = append(d.Own, id)
+		case d.CanHoldGangs() && !low.IsInOrBelow(d):
+			elsewhere = append(elsewhere, fmt.Sprintf("%s, which is in hyperNode %s", c.Nodes.Name[id], low.Name))
+		}
+	}
+	d.recordMissingNodes("node ", elsewhere)
+}
+
+// setPossibleNodes sets All of a domain that cannot hold gangs to the nodes that it would have if it were usable.
+func (c *Cluster) setPossibleNodes(t *Topology, d *Domain, selected []NodeID) {
+	d.All = selected
+	for _, m := range c.HyperNodes[d.Name].Members {
+		if child := t.byName[m.Name]; m.HyperNode && child != nil {
+			d.All = append(d.All, child.All...)
+		}
+	}
+	d.All = slices.Compact(c.sortByNodeName(d.All))
 }
 
 // selectedNodes returns the live nodes that a domain's members select, sorted by name.

@@ -40,25 +40,34 @@ func printQueues(ctx context.Context, f *cli.Factory, name string) error {
 	if err != nil {
 		return err
 	}
-	var all []schedulingv1beta1.Queue
 	if name != "" {
 		var one schedulingv1beta1.Queue
 		if err := c.Get(ctx, client.ObjectKey{Name: name}, &one); err != nil {
-			if there, listErr := f.ListNames(ctx, schedulingv1beta1.GroupVersion.WithKind("Queue"), false); apierrors.IsNotFound(err) && listErr == nil {
-				missing := cli.NotFoundError("queue", name, "", there)
-				missing.Hint = cmp.Or(missing.Hint, "vqueues alone lists the queues")
-				return missing
-			}
-			return err
+			return explainMissingQueue(ctx, f, name, err)
 		}
-		all = append(all, one)
-	} else {
-		page := &schedulingv1beta1.QueueList{}
-		if err := cli.ListPages(ctx, c, page, func() error { all = append(all, page.Items...); return nil }); err != nil {
-			return err
-		}
+		return printQueueTable(f, []schedulingv1beta1.Queue{one})
+	}
+	var all []schedulingv1beta1.Queue
+	page := &schedulingv1beta1.QueueList{}
+	if err := cli.ListPages(ctx, c, page, func() error { all = append(all, page.Items...); return nil }); err != nil {
+		return err
 	}
 	return printQueueTable(f, all)
+}
+
+// explainMissingQueue adds the names of similar queues to the error that a queue does not exist. It returns all other
+// errors as they are.
+func explainMissingQueue(ctx context.Context, f *cli.Factory, name string, err error) error {
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	there, listErr := f.ListNames(ctx, schedulingv1beta1.GroupVersion.WithKind("Queue"), false)
+	if listErr != nil {
+		return err
+	}
+	missing := cli.NotFoundError("queue", name, "", there)
+	missing.Hint = cmp.Or(missing.Hint, "vqueues alone lists the queues")
+	return missing
 }
 
 // printQueueTable prints the table of Volcano's vqueues with exactly the same spacing.
