@@ -2,7 +2,9 @@ package step
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,11 +12,27 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
+	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
 	"github.com/vc-batch/vc/internal/slurm/step/launcher"
 	"github.com/vc-batch/vc/internal/slurm/step/podcommands"
 	"github.com/vc-batch/vc/internal/slurm/step/process"
 	"github.com/vc-batch/vc/internal/slurm/step/srun"
 )
+
+// commands maps the names of commands to the functions that run them and return the exit code.
+var commands = map[string]func(context.Context, []string) int{
+	"launch": launcher.Run, "session": RunSession, "enter": RunInEnvironment, "signal": reporting(podcommands.RunSignal),
+	"notify": reporting(podcommands.RunNotify), "limit": reporting(podcommands.RunLimit), "install": reporting(InstallPrograms),
+	"srun": srun.Run, launchconfig.RshName: srun.RunRsh, "scontrol": podcommands.RunScontrol, "squeue": podcommands.RunSqueue,
+	"scancel": podcommands.RunScancel, "sbcast": podcommands.RunSbcast, "sgather": podcommands.RunSgather, "sattach": podcommands.RunSattach,
+}
+
+// reporting returns a function that prints the error of run and returns the exit code.
+func reporting(run func(context.Context, []string) error) func(context.Context, []string) int {
+	return func(ctx context.Context, args []string) int {
+		return cmdutil.ReportError("vc-step", run(ctx, args))
+	}
+}
 
 // Main runs the command with the name under which the program was called or, if that is vc-step, the command named by
 // the first argument. It returns the exit code.
@@ -34,38 +52,65 @@ func Main(ctx context.Context, args []string) int {
 	if slices.Contains(podcommands.ClusterCommands, name) {
 		return podcommands.RunClusterCommand(ctx, name, rest)
 	}
-	switch name {
-	case "srun":
-		return srun.Run(ctx, rest)
-	case "scontrol":
-		return podcommands.RunScontrol(ctx, rest)
-	case "squeue":
-		return podcommands.RunSqueue(ctx, rest)
-	case "scancel":
-		return podcommands.RunScancel(ctx, rest)
-	case "sbcast":
-		return podcommands.RunSbcast(ctx, rest)
-	case "sgather":
-		return podcommands.RunSgather(ctx, rest)
-	case "sattach":
-		return podcommands.RunSattach(ctx, rest)
-	case launchconfig.RshName:
-		return srun.RunRsh(ctx, rest)
-	case "launch":
-		return launcher.Run(ctx)
-	case "session":
-		return RunSession(ctx, rest)
-	case "enter":
-		return RunInEnvironment(ctx, rest)
-	case "signal":
-		return podcommands.RunSignal(ctx, rest)
-	case "notify":
-		return podcommands.RunNotify(ctx, rest)
-	case "limit":
-		return podcommands.RunLimit(ctx, rest)
-	case "install":
-		return cmdutil.ReportError("vc-step", InstallPrograms(rest))
+	if run := commands[name]; run != nil {
+		return run(ctx, rest)
 	}
 	fmt.Fprintf(os.Stderr, "vc-step: error: unknown command %q: the commands are launch, session, enter, signal, notify, limit, install, %s\n", name, strings.Join(CommandNames, ", "))
 	return 1
+}
+
+// CommandNames lists the commands that a script can call. They are links to this program.
+var CommandNames = append([]string{"srun", "scontrol", "squeue", "scancel", "sbcast", "sgather", "sattach", launchconfig.RshName}, podcommands.ClusterCommands...)
+
+// InstallPrograms copies this program to a directory and creates links to it for all commands.
+func InstallPrograms(_ context.Context, args []string) error {
+	if len(args) != 1 {
+		return errors.New("install requires exactly one directory")
+	}
+	directory := args[0]
+	if d := jobclient.NewDirectories(os.Getenv); d.ProgramDirectory() != "" && os.Getenv(jobclient.EnvVolumes) != "" {
+		directory = d.ProgramDirectory()
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return err
+	}
+	target := filepath.Join(directory, "vc-step")
+	if err := copyFile(own, target); err != nil {
+		return err
+	}
+	for _, name := range CommandNames {
+		link := filepath.Join(directory, name)
+		_ = os.Remove(link)
+		if err := os.Symlink("vc-step", link); err != nil {
+			return err
+		}
+	}
+	// The job's container, which may run as any user, writes its runtime files to this directory.
+	run := filepath.Join(filepath.Dir(directory), "run")
+	if err := os.MkdirAll(run, 0o777); err != nil {
+		return err
+	}
+	return os.Chmod(run, 0o777)
+}
+
+// copyFile copies a program. It first writes a temporary file, so that an incomplete copy is never run.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(to+".new", to)
 }

@@ -129,7 +129,6 @@ func Receive(conn *protocol.Conn, from, to string, o ReceiveOptions) error {
 // copyOf is an incomplete copy of a file or directory, which does not have its final name yet.
 type copyOf interface {
 	complete() error
-	discard()
 }
 
 // createCopy writes a copy under a temporary name. If this fails, it removes the copy.

@@ -56,11 +56,11 @@ func New() (*Client, error) {
 func (c *Client) SendRequest(ctx context.Context, host string, r protocol.Request) (*protocol.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, AgentTime)
 	defer cancel()
-	return c.retryRequest(ctx, host, r)
+	return c.RetryRequest(ctx, host, r)
 }
 
-// retryRequest is like SendRequest, but retries until ctx ends.
-func (c *Client) retryRequest(ctx context.Context, host string, r protocol.Request) (*protocol.Conn, error) {
+// RetryRequest is like SendRequest, but retries until ctx ends.
+func (c *Client) RetryRequest(ctx context.Context, host string, r protocol.Request) (*protocol.Conn, error) {
 	connection, err := c.ConnectToHost(ctx, host)
 	if err != nil {
 		return nil, err
@@ -76,11 +76,6 @@ func (c *Client) retryRequest(ctx context.Context, host string, r protocol.Reque
 // SendToHead sends a request to the pod in which the script runs.
 func (c *Client) SendToHead(ctx context.Context, r protocol.Request) (*protocol.Conn, error) {
 	return c.SendRequest(ctx, c.Place.Hosts[0], r)
-}
-
-// RetryToHead is like SendToHead, but retries until ctx ends.
-func (c *Client) RetryToHead(ctx context.Context, r protocol.Request) (*protocol.Conn, error) {
-	return c.retryRequest(ctx, c.Place.Hosts[0], r)
 }
 
 // SendToLauncher is like SendToHead, for callers outside the script. It retries, because the pod may run before its
@@ -152,6 +147,15 @@ func dialHost(ctx context.Context, host, job string, identity *tls.Config) (net.
 		return dialer.DialContext(ctx, "tcp", net.JoinHostPort(host+"."+job, protocol.Port))
 	}
 	return connection, err
+}
+
+// Query sends a request to the head of this pod's job and waits until it is confirmed.
+func Query(ctx context.Context, r protocol.Request) error {
+	c, err := New()
+	if err != nil {
+		return err
+	}
+	return c.QueryHead(ctx, r, nil)
 }
 
 // RequestJob requests the description of the job from the launcher. It also returns the client for further requests.

@@ -56,12 +56,10 @@ func (l *launcher) endCancelled() {
 }
 
 func (l *launcher) printCancellation(why string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	fmt.Fprintf(l.errors, "slurmstepd: error: *** JOB %s ON %s CANCELLED AT %s%s ***\n", l.pod.SlurmJobID(), l.place.OwnHost(), time.Now().Format("2006-01-02T15:04:05"), why)
+	l.writeMessage(fmt.Sprintf("*** JOB %s ON %s CANCELLED AT %s%s ***", l.pod.SlurmJobID(), l.place.OwnHost(), time.Now().Format("2006-01-02T15:04:05"), why))
 }
 
-// writeMessage writes a message from scontrol notify to the script's error output.
+// writeMessage writes a message, for example from scontrol notify, to the script's error output.
 func (l *launcher) writeMessage(message string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,10 +16,6 @@ package launcher
 
 import (
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -54,29 +50,6 @@ type launcher struct {
 	warning *time.Timer   // timer for the signal of --signal; nil without this option
 	errors  io.Writer     // error output of the script, and of messages about the script
 	stop    chan struct{} // closed when the job must end
-}
-
-// scriptEnvironment returns the script's environment: the variables of the container, the submitted variables, and
-// Slurm's variables.
-func (l *launcher) scriptEnvironment(hosts []string) []string {
-	exported, user := l.dirs.ReadExported(), currentUser()
-	exported = slices.DeleteFunc(exported, func(entry string) bool { return strings.HasPrefix(entry, "VC_") }) // these variables identify the pod
-	env := launchconfig.MergeVariables(
-		launchconfig.LoginVariables(&l.spec, user), launchconfig.GPUVariables(&l.spec),
-		launchconfig.MeetingVariables(&l.pod, hosts), launchconfig.MPIVariables(l.dirs.HostfilePath(), filepath.Join(l.dirs.ProgramDirectory(), launchconfig.RshName), os.Getuid() == 0),
-		l.agent.Container, exported, launchconfig.SlurmVariables(&l.spec, &l.pod, hosts, l.start), launchconfig.IdentityVariables(user),
-	)
-	return launchconfig.MergeVariables(env, []string{"PATH=" + l.dirs.ProgramDirectory() + ":" + searchPath(env)})
-}
-
-// defaultPath is the PATH of a container whose image does not set one.
-const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-func searchPath(env []string) string {
-	if path := launchconfig.VariableValue(env, "PATH"); path != "" {
-		return path
-	}
-	return defaultPath
 }
 
 func (l *launcher) isStopped() bool {

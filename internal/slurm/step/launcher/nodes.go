@@ -100,7 +100,7 @@ func (l *launcher) waitForDismissal(ctx context.Context) error {
 	patience, met := meetingTime, false
 	for ctx.Err() == nil {
 		trying, cancel := context.WithTimeout(ctx, patience)
-		conn, err := client.RetryToHead(trying, protocol.Request{Attend: l.place.OwnHost()})
+		conn, err := client.RetryRequest(trying, l.place.Hosts[0], protocol.Request{Attend: l.place.OwnHost()})
 		cancel()
 		if err != nil {
 			if met || ctx.Err() != nil {

@@ -37,11 +37,7 @@ func (r *roll) keepConnected(conn *protocol.Conn, host string) error {
 	r.came[host] = true
 	r.changeWaiting(1)
 	r.mu.Unlock()
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		_, _ = conn.ReceiveFrame() // a node sends nothing more, so receive returns when it disconnects
-	}()
+	gone := conn.AwaitClose()
 	if !late {
 		select {
 		case <-r.over:

@@ -20,7 +20,7 @@ import (
 
 // Run is the main function of a job's pod. In the head, it runs the script; in other pods, it runs the agent
 // until the job is over. It returns the exit code.
-func Run(ctx context.Context) int {
+func Run(ctx context.Context, _ []string) int {
 	if code, is := runAsInit(); is {
 		return code
 	}

@@ -7,9 +7,12 @@ package podcommands
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"syscall"
 
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/slurmerror"
 	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
 	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
 	"github.com/vc-batch/vc/internal/slurm/step/process"
@@ -52,12 +55,45 @@ func becomeClusterCommand(client *jobclient.Client, name string, args []string) 
 	return syscall.Exec(program, append([]string{clusterProgram, "slurm", name}, args...), env)
 }
 
-// becomeIfForeign replaces this process with the vcctl command if the job has access to the cluster and the arguments
-// refer to more than this job. Otherwise, it returns nil, and the caller requests the data from the launcher.
-func becomeIfForeign(name string, args []string, isOwn func(*jobclient.Client) bool) error {
-	client, err := jobclient.New()
-	if err != nil || client.Spec.ServiceAccount == "" || isOwn(client) {
-		return nil
+// command is one of Slurm's commands.
+type command struct {
+	table *getopt.Table
+	// isPartial is true if vcctl has more options for the command than the table.
+	isPartial bool
+	// isOwn reports whether the arguments refer only to this job. It is nil if they always do.
+	isOwn func(client *jobclient.Client, p getopt.Parsed) bool
+	run   func(ctx context.Context, p getopt.Parsed) (int, error)
+}
+
+// execute runs the command and returns its exit code. If the job has access to the cluster and the arguments refer to
+// more than this job, it replaces this process with vcctl.
+func (c *command) execute(ctx context.Context, args []string) int {
+	name := c.table.Program
+	p, err := c.table.ParseArguments(args)
+	client, noJob := jobclient.New()
+	if noJob == nil && client.Spec.ServiceAccount != "" && !c.concernsOwnJob(client, p, err) {
+		return cmdutil.ReportError(name, becomeClusterCommand(client, name, args))
 	}
-	return becomeClusterCommand(client, name, args)
+	switch {
+	case err != nil && c.isPartial:
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		return 1
+	case err != nil:
+		return cmdutil.ReportError(name, slurmerror.NewUsageError(name, err))
+	case cmdutil.PrintInformation(c.table, p):
+		return 0
+	}
+	code, err := c.run(ctx, p)
+	return max(code, cmdutil.ReportError(name, err))
+}
+
+// concernsOwnJob reports whether the command needs no access to the cluster. invalid is the error in its arguments.
+func (c *command) concernsOwnJob(client *jobclient.Client, p getopt.Parsed, invalid error) bool {
+	switch {
+	case invalid != nil:
+		return !c.isPartial
+	case cmdutil.IsInformationRequest(p), c.isOwn == nil:
+		return true
+	}
+	return c.isOwn(client, p)
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
 	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 )
@@ -22,46 +21,34 @@ var signalTable = getopt.Table{Program: "vc-step signal", Options: []getopt.Opti
 }}
 
 // RunSignal sends a signal to the script or to steps.
-func RunSignal(ctx context.Context, args []string) int {
+func RunSignal(ctx context.Context, args []string) error {
 	p, err := signalTable.ParseArguments(args)
 	if err != nil {
-		return cmdutil.ReportError("vc-step", err)
+		return err
 	}
 	text, _ := p.LastValue("signal")
 	step, _ := p.LastValue("step")
 	r, err := newSignalRequest(text, step, p.Has("batch"), p.Has("full"))
 	if err != nil {
-		return cmdutil.ReportError("vc-step", err)
+		return err
 	}
 	r.Now = true
-	client, err := jobclient.New()
-	if err == nil {
-		err = client.QueryHead(ctx, protocol.Request{Signal: r}, nil)
-	}
-	return cmdutil.ReportError("vc-step", err)
+	return jobclient.Query(ctx, protocol.Request{Signal: r})
 }
 
 // RunNotify writes a message to the script's error output.
-func RunNotify(ctx context.Context, words []string) int {
-	client, err := jobclient.New()
-	if err == nil {
-		err = client.QueryHead(ctx, protocol.Request{Notify: strings.Join(words, " ")}, nil)
-	}
-	return cmdutil.ReportError("vc-step", err)
+func RunNotify(ctx context.Context, words []string) error {
+	return jobclient.Query(ctx, protocol.Request{Notify: strings.Join(words, " ")})
 }
 
 // RunLimit sets the job's time limit, in seconds.
-func RunLimit(ctx context.Context, words []string) int {
+func RunLimit(ctx context.Context, words []string) error {
 	if len(words) != 1 {
-		return cmdutil.ReportError("vc-step", errors.New("limit requires a number of seconds"))
+		return errors.New("limit requires a number of seconds")
 	}
 	seconds, err := strconv.ParseInt(words[0], 10, 64)
 	if err != nil || seconds <= 0 {
-		return cmdutil.ReportError("vc-step", fmt.Errorf("limit: %q is not a number of seconds", words[0]))
+		return fmt.Errorf("limit: %q is not a number of seconds", words[0])
 	}
-	client, err := jobclient.New()
-	if err == nil {
-		err = client.QueryHead(ctx, protocol.Request{Limit: seconds}, nil)
-	}
-	return cmdutil.ReportError("vc-step", err)
+	return jobclient.Query(ctx, protocol.Request{Limit: seconds})
 }

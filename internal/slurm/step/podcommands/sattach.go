@@ -11,8 +11,6 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/slurmerror"
-	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
 	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 	"github.com/vc-batch/vc/internal/slurm/step/taskio"
@@ -36,20 +34,7 @@ var SattachTable = getopt.Table{Program: "sattach", Operands: "JOB.STEP", Option
 }}
 
 // RunSattach prints the output of a running step of the job and returns the exit code of the step.
-func RunSattach(ctx context.Context, args []string) int {
-	if err := becomeIfForeign("sattach", args, isOwnSattach(args)); err != nil {
-		return cmdutil.ReportError("sattach", err)
-	}
-	p, err := SattachTable.ParseArguments(args)
-	if err != nil {
-		return cmdutil.ReportError("sattach", slurmerror.NewUsageError("sattach", err))
-	}
-	if cmdutil.PrintInformation(&SattachTable, p) {
-		return 0
-	}
-	code, err := attachToStep(ctx, p)
-	return max(code, cmdutil.ReportError("sattach", err))
-}
+var RunSattach = (&command{table: &SattachTable, isOwn: isOwnSattach, run: attachToStep}).execute
 
 func attachToStep(ctx context.Context, p getopt.Parsed) (int, error) {
 	job, step, err := AttachTarget(p)
@@ -176,14 +161,11 @@ func printUntilEnd(conn *protocol.Conn, to *taskio.Outputs, quiet bool) (int, er
 	}
 }
 
-// isOwnSattach returns a function that reports whether sattach attaches to a step of this job.
-func isOwnSattach(args []string) func(*jobclient.Client) bool {
-	return func(client *jobclient.Client) bool {
-		p, err := SattachTable.ParseArguments(args)
-		if err != nil || cmdutil.IsInformationRequest(p) || len(p.Operands) != 1 {
-			return true
-		}
-		_, step, _ := strings.Cut(p.Operands[0], ".")
-		return client.MayBeOwnID(p.Operands[0]) && step != "" && step != "batch"
+// isOwnSattach reports whether sattach attaches to a step of this job.
+func isOwnSattach(client *jobclient.Client, p getopt.Parsed) bool {
+	if len(p.Operands) != 1 {
+		return true
 	}
+	_, step, _ := strings.Cut(p.Operands[0], ".")
+	return client.MayBeOwnID(p.Operands[0]) && step != "" && step != "batch"
 }

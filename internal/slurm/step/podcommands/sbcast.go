@@ -14,7 +14,6 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/slurmerror"
-	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
 	"github.com/vc-batch/vc/internal/slurm/step/filecopy"
 	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
@@ -61,49 +60,37 @@ type source struct {
 }
 
 // RunSbcast copies a file to all nodes of the job.
-func RunSbcast(ctx context.Context, args []string) int {
-	if err := becomeIfForeign("sbcast", args, isOwnSbcast(args)); err != nil {
-		return cmdutil.ReportError("sbcast", err)
-	}
-	p, err := SbcastTable.ParseArguments(args)
-	if err != nil {
-		return cmdutil.ReportError("sbcast", slurmerror.NewUsageError("sbcast", err))
-	}
-	if cmdutil.PrintInformation(&SbcastTable, p) {
-		return 0
-	}
-	return cmdutil.ReportError("sbcast", broadcastFile(ctx, p))
-}
+var RunSbcast = (&command{table: &SbcastTable, isOwn: isOwnSbcast, run: broadcastFile}).execute
 
-func broadcastFile(ctx context.Context, p getopt.Parsed) error {
+func broadcastFile(ctx context.Context, p getopt.Parsed) (int, error) {
 	if len(p.Operands) != 2 {
-		return FileNamesError(p.Operands)
+		return 0, FileNamesError(p.Operands)
 	}
 	from, err := openSource(p)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if file, is := from.Reader.(*os.File); is {
 		defer file.Close()
 	}
 	path, err := filepath.Abs(p.Operands[1])
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if strings.HasSuffix(p.Operands[1], "/") {
 		path = filepath.Join(path, from.name)
 	}
 	client, job, err := jobclient.RequestJob(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	hosts, err := requestedHosts(job, p)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	r := &protocol.FileRequest{Path: path, Stamp: from.stamp, Force: IsSwitchedOn(p, "force", "SBCAST_FORCE", os.Getenv)}
 	c := &copies{client: client, program: "sbcast", verbose: p.Has("verbose")}
-	return c.sendFile(ctx, hosts, from, r)
+	return 0, c.sendFile(ctx, hosts, from, r)
 }
 
 // FileNamesError returns the error for a wrong number of file names.
@@ -272,14 +259,8 @@ func joinErrors(problems []error) error {
 	return usererror.Errorf(strings.Join(hints, "\n"), "%s", strings.Join(what, "\n"))
 }
 
-// isOwnSbcast returns a function that reports whether sbcast copies to this job.
-func isOwnSbcast(args []string) func(*jobclient.Client) bool {
-	return func(client *jobclient.Client) bool {
-		p, err := SbcastTable.ParseArguments(args)
-		if err != nil || cmdutil.IsInformationRequest(p) {
-			return true
-		}
-		id, given := p.LastValue("jobid")
-		return !given || client.MayBeOwnID(id)
-	}
+// isOwnSbcast reports whether sbcast copies to this job.
+func isOwnSbcast(client *jobclient.Client, p getopt.Parsed) bool {
+	id, given := p.LastValue("jobid")
+	return !given || client.MayBeOwnID(id)
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
 	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 	"github.com/vc-batch/vc/internal/slurm/step/signals"
@@ -29,36 +28,27 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]
 }}
 
 // RunScancel ends this job, or ends or signals one of its steps.
-func RunScancel(ctx context.Context, args []string) int {
-	if err := becomeIfForeign("scancel", args, isOwnScancel(args)); err != nil {
-		return cmdutil.ReportError("scancel", err)
-	}
-	p, err := scancelTable.ParseArguments(args)
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "scancel: %v\n", err)
-		return 1
-	}
-	if cmdutil.PrintInformation(&scancelTable, p) {
-		return 0
-	}
+var RunScancel = (&command{table: &scancelTable, isPartial: true, isOwn: isOwnScancel, run: runScancel}).execute
+
+func runScancel(ctx context.Context, p getopt.Parsed) (int, error) {
 	if len(p.Operands) == 0 {
-		return cmdutil.ReportError("scancel", usererror.Errorf("inside a job, only the job itself and its steps can be cancelled: scancel $SLURM_JOB_ID", "No job identification provided"))
+		return 0, usererror.Errorf("inside a job, only the job itself and its steps can be cancelled: scancel $SLURM_JOB_ID", "No job identification provided")
 	}
 	client, job, err := jobclient.RequestJob(ctx)
 	if err != nil {
-		return cmdutil.ReportError("scancel", err)
+		return 0, err
 	}
 	text, signalled := p.LastValue("signal")
 	for _, operand := range p.Operands {
 		id, step, _ := strings.Cut(operand, ".")
 		if !job.Pod.HasID(id) {
-			return cmdutil.ReportError("scancel", foreignJobError(id, &job.Pod))
+			return 0, foreignJobError(id, &job.Pod)
 		}
 		r := protocol.Request{End: &protocol.EndRequest{Cancel: true}}
 		toPart := step != "" || p.Has("batch") || p.Has("full")
 		if signalled || toPart {
 			if r.Signal, err = newSignalRequest(cmp.Or(text, "TERM"), step, p.Has("batch"), p.Has("full")); err != nil {
-				return cmdutil.ReportError("scancel", err)
+				return 0, err
 			}
 			r.End = nil
 		}
@@ -66,10 +56,10 @@ func RunScancel(ctx context.Context, args []string) int {
 			fmt.Fprintf(os.Stderr, "scancel: %s job %s\n", actionText(&r, cmp.Or(text, "TERM")), operand)
 		}
 		if err := client.QueryHead(ctx, r, nil); err != nil {
-			return cmdutil.ReportError("scancel", err)
+			return 0, err
 		}
 	}
-	return 0
+	return 0, nil
 }
 
 // actionText returns the action that scancel -v prints.
@@ -100,10 +90,7 @@ func newSignalRequest(text, step string, batch, full bool) (*protocol.SignalRequ
 	return r, nil
 }
 
-// isOwnScancel returns a function that reports whether scancel ends or signals only this job.
-func isOwnScancel(args []string) func(*jobclient.Client) bool {
-	return func(client *jobclient.Client) bool {
-		p, err := scancelTable.ParseArguments(args)
-		return err == nil && (cmdutil.IsInformationRequest(p) || client.AreOwnIDs(p.Operands))
-	}
+// isOwnScancel reports whether scancel ends or signals only this job.
+func isOwnScancel(client *jobclient.Client, p getopt.Parsed) bool {
+	return client.AreOwnIDs(p.Operands)
 }

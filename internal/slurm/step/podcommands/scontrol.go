@@ -14,7 +14,6 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
-	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
 	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 	"github.com/vc-batch/vc/internal/slurm/timeformat"
@@ -32,32 +31,23 @@ var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop:
 }}
 
 // RunScontrol runs the subset of scontrol that scripts need: host lists, the script's own job, and requeue.
-func RunScontrol(ctx context.Context, args []string) int {
-	if err := becomeIfForeign("scontrol", args, isOwnScontrol(args)); err != nil {
-		return cmdutil.ReportError("scontrol", err)
-	}
-	p, err := scontrolTable.ParseArguments(args)
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "scontrol: %v\n", err)
-		return 1
-	}
-	if cmdutil.PrintInformation(&scontrolTable, p) {
-		return 0
-	}
+var RunScontrol = (&command{table: &scontrolTable, isPartial: true, isOwn: isOwnScontrol, run: runScontrol}).execute
+
+func runScontrol(ctx context.Context, p getopt.Parsed) (int, error) {
 	if len(p.Operands) == 0 {
-		return cmdutil.ReportError("scontrol", errors.New("a command is missing: use show hostnames, show hostlist, show job or requeue"))
+		return 0, errors.New("a command is missing: use show hostnames, show hostlist, show job or requeue")
 	}
 	verb, rest := p.Operands[0], p.Operands[1:]
 	switch {
 	case isAbbreviation(verb, "show", 2) && len(rest) > 0:
-		return cmdutil.ReportError("scontrol", runShow(ctx, os.Stdout, rest, p.Has("oneliner")))
+		return 0, runShow(ctx, os.Stdout, rest, p.Has("oneliner"))
 	case isAbbreviation(verb, "requeue", 3):
-		return cmdutil.ReportError("scontrol", requeueJob(ctx, rest))
+		return 0, requeueJob(ctx, rest)
 	case isAbbreviation(verb, "ping", 2):
 		fmt.Fprintln(os.Stdout, "Slurmctld(primary) is UP")
-		return 0
+		return 0, nil
 	}
-	return cmdutil.ReportError("scontrol", fmt.Errorf("%q is not supported inside a job; run scontrol where the job was submitted", strings.Join(p.Operands, " ")))
+	return 0, fmt.Errorf("%q is not supported inside a job; run scontrol where the job was submitted", strings.Join(p.Operands, " "))
 }
 
 // isAbbreviation reports whether text is an abbreviation of word with at least the given number of letters.
@@ -201,25 +191,18 @@ func requeueJob(ctx context.Context, ids []string) error {
 	return client.QueryHead(ctx, protocol.Request{End: &protocol.EndRequest{Requeue: true}}, nil)
 }
 
-// isOwnScontrol returns a function that reports whether the arguments of scontrol refer only to this job, or need no
-// access to the cluster.
-func isOwnScontrol(args []string) func(*jobclient.Client) bool {
-	return func(client *jobclient.Client) bool {
-		p, err := scontrolTable.ParseArguments(args)
-		if err != nil {
-			return false
-		}
-		words := p.Operands
-		switch {
-		case cmdutil.IsInformationRequest(p), len(words) == 0, isAbbreviation(words[0], "ping", 2):
-			return true
-		case isAbbreviation(words[0], "requeue", 3):
-			return client.AreOwnIDs(words[1:])
-		case !isAbbreviation(words[0], "show", 2) || len(words) < 2:
-			return false
-		case strings.HasPrefix(strings.ToLower(words[1]), "host"):
-			return true
-		}
-		return isAbbreviation(words[1], "jobs", 1) && client.AreOwnIDs(words[2:])
+// isOwnScontrol reports whether the arguments of scontrol refer only to this job, or need no access to the cluster.
+func isOwnScontrol(client *jobclient.Client, p getopt.Parsed) bool {
+	words := p.Operands
+	switch {
+	case len(words) == 0, isAbbreviation(words[0], "ping", 2):
+		return true
+	case isAbbreviation(words[0], "requeue", 3):
+		return client.AreOwnIDs(words[1:])
+	case !isAbbreviation(words[0], "show", 2) || len(words) < 2:
+		return false
+	case strings.HasPrefix(strings.ToLower(words[1]), "host"):
+		return true
 	}
+	return isAbbreviation(words[1], "jobs", 1) && client.AreOwnIDs(words[2:])
 }

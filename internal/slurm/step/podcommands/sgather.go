@@ -9,8 +9,6 @@ import (
 	"sync"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/slurmerror"
-	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
 	"github.com/vc-batch/vc/internal/slurm/step/filecopy"
 	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
@@ -25,29 +23,20 @@ var SgatherTable = *(&getopt.Table{Program: "sgather", Operands: "SOURCE DESTINA
 }}).WithOptions(copyOptions...)
 
 // RunSgather copies a file from each node of the job to the node on which it is called.
-func RunSgather(ctx context.Context, args []string) int {
-	p, err := SgatherTable.ParseArguments(args)
-	if err != nil {
-		return cmdutil.ReportError("sgather", slurmerror.NewUsageError("sgather", err))
-	}
-	if cmdutil.PrintInformation(&SgatherTable, p) {
-		return 0
-	}
-	return cmdutil.ReportError("sgather", gatherFiles(ctx, p))
-}
+var RunSgather = (&command{table: &SgatherTable, run: gatherFiles}).execute
 
-func gatherFiles(ctx context.Context, p getopt.Parsed) error {
+func gatherFiles(ctx context.Context, p getopt.Parsed) (int, error) {
 	from, to, err := gatherFileNames(p)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	client, job, err := jobclient.RequestJob(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	hosts, err := requestedHosts(job, p)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	g := &gathering{from: from, tree: p.Has("recursive"), keep: IsSwitchedOn(p, "keep", "SGATHER_KEEP", os.Getenv)}
 	g.storing = filecopy.ReceiveOptions{Replace: IsSwitchedOn(p, "force", "SGATHER_FORCE", os.Getenv), KeepTimes: IsSwitchedOn(p, "preserve", "SGATHER_PRESERVE", os.Getenv)}
@@ -73,7 +62,7 @@ func gatherFiles(ctx context.Context, p getopt.Parsed) error {
 			fmt.Fprintf(os.Stderr, "sgather: %s.%s\n", to, hosts[i])
 		}
 	}
-	return joinErrors(told)
+	return 0, joinErrors(told)
 }
 
 // gathering holds the options of sgather.

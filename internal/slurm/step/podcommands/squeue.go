@@ -11,7 +11,6 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/step/cmdutil"
 	"github.com/vc-batch/vc/internal/slurm/step/jobclient"
 	"github.com/vc-batch/vc/internal/slurm/step/protocol"
 	"github.com/vc-batch/vc/internal/slurm/tableformat"
@@ -32,27 +31,18 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 }}
 
 // RunSqueue shows this job.
-func RunSqueue(ctx context.Context, args []string) int {
-	if err := becomeIfForeign("squeue", args, isOwnSqueue(args)); err != nil {
-		return cmdutil.ReportError("squeue", err)
-	}
-	p, err := squeueTable.ParseArguments(args)
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "squeue: %v\n", err)
-		return 1
-	}
-	if cmdutil.PrintInformation(&squeueTable, p) {
-		return 0
-	}
+var RunSqueue = (&command{table: &squeueTable, isPartial: true, isOwn: isOwnSqueue, run: showQueue}).execute
+
+func showQueue(ctx context.Context, p getopt.Parsed) (int, error) {
 	_, job, err := jobclient.RequestJob(ctx)
 	if err != nil {
-		return cmdutil.ReportError("squeue", err)
+		return 0, err
 	}
 	ids, _ := p.LastValue("jobs")
 	ids = strings.Join(append(p.Operands, ids), ",")
 	for id := range strings.SplitSeq(ids, ",") {
 		if id != "" && !job.Pod.HasID(id) {
-			return cmdutil.ReportError("squeue", foreignJobError(id, &job.Pod))
+			return 0, foreignJobError(id, &job.Pod)
 		}
 	}
 	format, given := p.LastValue("format")
@@ -61,7 +51,7 @@ func RunSqueue(ctx context.Context, args []string) int {
 	}
 	columns, _, err := tableformat.ParseLetters(format, columnFields(time.Now()))
 	if err != nil {
-		return cmdutil.ReportError("squeue", err)
+		return 0, err
 	}
 	var rows []*protocol.JobAnswer
 	if matchesFilters(job, p) {
@@ -74,7 +64,7 @@ func RunSqueue(ctx context.Context, args []string) int {
 	for _, row := range rows {
 		fmt.Fprintln(os.Stdout, columns.RowLine(row))
 	}
-	return 0
+	return 0, nil
 }
 
 // matchesFilters reports whether this job, which is running, passes the filters of squeue.
@@ -138,15 +128,8 @@ func columnFields(now time.Time) []tableformat.Field[*protocol.JobAnswer] {
 	return fields
 }
 
-// isOwnSqueue returns a function that reports whether the arguments of squeue refer only to this job, so that access
-// to the cluster is not needed.
-func isOwnSqueue(args []string) func(*jobclient.Client) bool {
-	return func(client *jobclient.Client) bool {
-		p, err := squeueTable.ParseArguments(args)
-		if err != nil {
-			return false
-		}
-		ids, _ := p.LastValue("jobs")
-		return cmdutil.IsInformationRequest(p) || client.AreOwnIDs(append(p.Operands, ids))
-	}
+// isOwnSqueue reports whether the arguments of squeue refer only to this job.
+func isOwnSqueue(client *jobclient.Client, p getopt.Parsed) bool {
+	ids, _ := p.LastValue("jobs")
+	return client.AreOwnIDs(append(p.Operands, ids))
 }

@@ -106,6 +106,17 @@ func (c *Conn) CloseWrite() {
 	}
 }
 
+// AwaitClose returns a channel that is closed when the peer, which sends nothing more, has disconnected. Until then, the
+// caller must not receive from the connection.
+func (c *Conn) AwaitClose() <-chan struct{} {
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = c.ReceiveFrame()
+	}()
+	return gone
+}
+
 // CloseAfterPeer closes the connection after the peer has closed it, which the peer does when it has received
 // everything. If the connection were closed earlier, while data from the peer is unread, the kernel would reset it and
 // discard data that the peer has not received yet. The caller must be the only reader. TCP keepalive detects a peer

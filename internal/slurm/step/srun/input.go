@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/vc-batch/vc/internal/slurm/slurmerror"
@@ -27,7 +28,7 @@ func (r *runner) feedInput() {
 		file, err := os.Open(mode)
 		if err != nil {
 			r.printNotice("error: Could not open stdin file " + mode + ": " + slurmerror.SystemReason(err).Error())
-			from = eof{}
+			from = strings.NewReader("")
 		} else {
 			from = file
 		}
@@ -41,10 +42,6 @@ func namesInputFile(mode string) bool {
 	isTask := err == nil
 	return mode != "" && mode != "all" && !isTask
 }
-
-type eof struct{}
-
-func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
 // pumpInput reads until the end of the input and sends each piece to all tasks. The slowest task determines the speed.
 func pumpInput(from io.Reader, to []*nodeTasks) {

@@ -46,11 +46,7 @@ type view struct {
 
 // sendToViewer sends the queued frames to a viewer, and finally the record of the step.
 func sendToViewer(conn *protocol.Conn, v *viewer, from *view) error {
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		_, _ = conn.ReceiveFrame() // sattach sends nothing, so receive returns when it disconnects
-	}()
+	gone := conn.AwaitClose()
 	defer func() {
 		conn.CloseWrite()
 		<-gone

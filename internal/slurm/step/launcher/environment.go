@@ -5,10 +5,34 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/launchconfig"
 )
+
+// scriptEnvironment returns the script's environment: the variables of the container, the submitted variables, and
+// Slurm's variables.
+func (l *launcher) scriptEnvironment(hosts []string) []string {
+	exported, user := l.dirs.ReadExported(), currentUser()
+	exported = slices.DeleteFunc(exported, func(entry string) bool { return strings.HasPrefix(entry, "VC_") }) // these variables identify the pod
+	env := launchconfig.MergeVariables(
+		launchconfig.LoginVariables(&l.spec, user), launchconfig.GPUVariables(&l.spec),
+		launchconfig.MeetingVariables(&l.pod, hosts), launchconfig.MPIVariables(l.dirs.HostfilePath(), filepath.Join(l.dirs.ProgramDirectory(), launchconfig.RshName), os.Getuid() == 0),
+		l.agent.Container, exported, launchconfig.SlurmVariables(&l.spec, &l.pod, hosts, l.start), launchconfig.IdentityVariables(user),
+	)
+	return launchconfig.MergeVariables(env, []string{"PATH=" + l.dirs.ProgramDirectory() + ":" + searchPath(env)})
+}
+
+// defaultPath is the PATH of a container whose image does not set one.
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+func searchPath(env []string) string {
+	if path := launchconfig.VariableValue(env, "PATH"); path != "" {
+		return path
+	}
+	return defaultPath
+}
 
 // loginVariables returns the environment variables that a script of a login shell (#!/bin/bash -l) needs in order to
 // find srun. Such a shell reads /etc/profile, which resets PATH in most images. Then bash reads the file named by
@@ -69,3 +93,27 @@ func isLoginOption(word string) bool {
 
 // quoteWord returns a word in single quotes for a shell.
 func quoteWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+// passwdFile is the list of users of the pod's system.
+const passwdFile = "/etc/passwd"
+
+// currentUser returns the user who runs this process. Home and shell are empty if the image has no passwd
+// file.
+func currentUser() launchconfig.User {
+	u := launchconfig.User{UID: os.Getuid(), GID: os.Getgid()}
+	if text, err := os.ReadFile(passwdFile); err == nil {
+		u.Home, u.Shell = userEntry(string(text), u.UID)
+	}
+	return u
+}
+
+// userEntry returns the home directory and the shell of a user, given the text of passwdFile. Both are empty if the
+// user is not listed.
+func userEntry(passwd string, uid int) (home, shell string) {
+	for line := range strings.SplitSeq(passwd, "\n") {
+		if fields := strings.Split(line, ":"); len(fields) == 7 && fields[2] == strconv.Itoa(uid) {
+			return fields[5], fields[6]
+		}
+	}
+	return "", ""
+}

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,7 +10,7 @@ import (
 func TestInstallMakesTheCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := InstallPrograms([]string{filepath.Join(dir, "bin")}); err != nil {
+	if err := InstallPrograms(context.Background(), []string{filepath.Join(dir, "bin")}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range CommandNames {
