@@ -12,37 +12,12 @@
 package slurm
 
 import (
-	"slices"
-
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/slurm/attach"
-	"github.com/vc-batch/vc/internal/cli/slurm/control"
-	"github.com/vc-batch/vc/internal/cli/slurm/listing"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/cli/slurm/submit"
 )
-
-// programs lists Slurm's commands.
-var programs = []program.Program{
-	submit.Sbatch, submit.Srun, submit.Salloc, listing.Squeue, control.Scancel, listing.Sacct, listing.Sinfo, control.Scontrol, listing.Sprio, listing.Sshare,
-	attach.Sattach, attach.Sbcast, attach.Sgather, submit.Scrontab, listing.Sdiag, control.Strigger,
-}
-
-// Programs lists the names of the Slurm commands under which this binary can be run.
-var Programs = programNames()
-
-func programNames() []string {
-	var names []string
-	for _, p := range programs {
-		names = append(names, p.Table.Program)
-	}
-	return names
-}
-
-// IsProgram reports whether a program name is one of Slurm's.
-func IsProgram(program string) bool { return slices.Contains(Programs, program) }
 
 // New returns the parent command of all Slurm commands.
 func New(f *cli.Factory) *cobra.Command {

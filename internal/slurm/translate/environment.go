@@ -30,10 +30,6 @@ func (b *source) isOmittedFromExport(name string) bool {
 	return matchesAny(name, ofTheSubmission) || !b.usesLocalPrograms() && matchesAny(name, ofTheMachine)
 }
 
-// usesLocalPrograms reports whether jobs run the programs of the submitting machine. This is the case if all nodes are
-// process nodes, or if the profile is that of vc-local.
-func (b *source) usesLocalPrograms() bool { return b.Facts.Helper || b.p.DefaultImage == processImage }
-
 // matchesAny reports whether a name matches any of the patterns.
 func matchesAny(name string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {

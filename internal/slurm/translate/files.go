@@ -183,9 +183,6 @@ func (b *source) missingImageError() error {
 	return usererror.Errorf("specify --container-image or SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile", "no image is specified, and the site's profile has no default image")
 }
 
-// processImage is the image name that is used on nodes that run the machine's own programs and ignore images.
-const processImage = "this-machine"
-
 // defaultTools is the default image that contains vc-step.
 const defaultTools = "ghcr.io/vc-batch/vcd:latest"
 

@@ -13,19 +13,6 @@ import (
 	"github.com/vc-batch/vc/internal/usererror"
 )
 
-// Node describes a set of identical nodes that accept pods.
-type Node struct {
-	// Count is the number of nodes.
-	Count int64
-	// Group is the node group, or "" if the nodes do not belong to one.
-	Group string
-	// Labels holds the labels whose keys SelectableLabels returns.
-	Labels      map[string]string
-	Allocatable corev1.ResourceList
-	// Away is true if the nodes currently accept no pods, because they are drained or not ready.
-	Away bool
-}
-
 // SelectableLabels returns the keys of the node labels that a request can select by: those in the profile's node
 // selector, of features, of device types and, if the request names nodes, the host name.
 func SelectableLabels(p *profile.Profile, r *request.Request) []string {

@@ -11,6 +11,12 @@ import (
 // isGPU reports whether a generic resource is a GPU.
 func isGPU(g optionvalue.Gres) bool { return g.Name == "gpu" }
 
+// sizing is the topic of the size.
+type sizing struct {
+	topic
+	gpus gpuRequest
+}
+
 // gpuRequest holds the requested GPUs, reduced to three numbers, and the other generic resources.
 type gpuRequest struct {
 	total, perNode, perTask []optionvalue.Gres
@@ -119,3 +125,6 @@ func formatGPUs(all []optionvalue.Gres) string {
 	}
 	return text
 }
+
+// divideRoundingUp divides and rounds up.
+func divideRoundingUp(a, by int64) int64 { return (a + by - 1) / by }

@@ -2,7 +2,6 @@ package translate
 
 import (
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,39 +64,6 @@ func (b *topic) addPreferences(affinity *corev1.Affinity) {
 			corev1.PreferredSchedulingTerm{Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: b.labelRequirements(features)}})
 	}
 	b.recordFields("prefer", b.fieldPaths("affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution")...)
-}
-
-// labelRequirements returns the requirements for the labels of features.
-func (b *topic) labelRequirements(features []string) []corev1.NodeSelectorRequirement {
-	var all []corev1.NodeSelectorRequirement
-	for _, feature := range features {
-		labels, known := b.p.Features[feature]
-		if !known {
-			var names []string
-			for name := range b.p.Features {
-				names = append(names, name)
-			}
-			slices.Sort(names)
-			hint := "the site's profile defines no features (labels of nodes)"
-			if len(names) > 0 {
-				hint = "features: " + joinWords(names)
-			}
-			b.addError(usererror.Errorf(hint, "Batch job submission failed: Invalid feature specification: %s", feature))
-			continue
-		}
-		all = append(all, toRequirements(labels)...)
-	}
-	return all
-}
-
-// toRequirements converts labels to requirements. A value may be a comma-separated list of alternatives.
-func toRequirements(labels map[string]string) []corev1.NodeSelectorRequirement {
-	var all []corev1.NodeSelectorRequirement
-	for key, value := range labels {
-		all = append(all, corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: strings.Split(value, ",")})
-	}
-	slices.SortFunc(all, func(a, b corev1.NodeSelectorRequirement) int { return strings.Compare(a.Key, b.Key) })
-	return all
 }
 
 // deviceRequirements returns the requirements for the requested device types.

@@ -71,6 +71,3 @@ func (b *sizing) checkMemory() {
 		}
 	}
 }
-
-// wholeNode is the value of --exclusive if it is specified without an argument.
-const wholeNode = "exclusive"

@@ -31,17 +31,13 @@ func ReadNamedJobs(ctx context.Context, c *program.Call, given []string, changin
 	if err != nil {
 		return nil, err
 	}
+	read := refs
 	if len(titles) > 0 {
-		refs = nil // read all jobs
+		read = nil // all jobs
 	}
-	v, err := ReadView(ctx, c, Wants{Named: refs})
+	v, err := ReadView(ctx, c, Wants{Named: read})
 	if err != nil {
 		return nil, err
-	}
-	if len(titles) > 0 {
-		if refs, err = program.ParseJobWords(named); err != nil {
-			return nil, err
-		}
 	}
 	var jobs []*batchv1alpha1.Job
 	for _, job := range v.Jobs {

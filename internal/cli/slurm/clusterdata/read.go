@@ -28,7 +28,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -40,40 +39,6 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/optionvalue"
 	"github.com/vc-batch/vc/internal/usererror"
 )
-
-// Wants selects the data to read in addition to the jobs.
-type Wants struct {
-	// Named lists references to the jobs to read. If it is empty, all jobs are read.
-	Named []optionvalue.Job
-	// Pods selects the pods of running jobs. ended also selects ended pods, which show how a job ended.
-	Pods, Ended bool
-	// Groups selects the PodGroups, which contain the reason why a job waits.
-	Groups bool
-	// Facts permits data from the caches of the daemon. They lag slightly behind the API server, and their jobs have
-	// no resource versions.
-	Facts bool
-	// arrays restricts the daemon's list to arrays.
-	arrays bool
-	// known is true if queues and priorities have already been read.
-	known bool
-}
-
-// View is the data that was read from the cluster.
-type View struct {
-	Client     client.WithWatch
-	rest       *rest.Config
-	namespace  string // empty: all
-	home       string // the namespace of jobs that are referenced by name
-	Jobs       []*batchv1alpha1.Job
-	groups     map[types.UID]*schedulingv1beta1.PodGroup
-	Queues     map[string]*schedulingv1beta1.Queue
-	priorities map[string]int64
-	byDefault  int64 // the priority of jobs without a priority class
-	Pods       map[types.NamespacedName][]*corev1.Pod
-	podsRead   bool
-	arraysOnly bool                             // pods were read for arrays only
-	note       func(format string, args ...any) // reports data that may not be read
-}
 
 // beside describes a kind of object that is read in addition to the jobs: its plural, where the objects are, and
 // which information is missing without them.
@@ -183,17 +148,6 @@ func (v *View) readJobs(ctx context.Context, named []optionvalue.Job) error {
 	return nil
 }
 
-// getJob adds a job to the view if it exists.
-func (v *View) getJob(ctx context.Context, name types.NamespacedName) error {
-	job := &batchv1alpha1.Job{}
-	if err := v.Client.Get(ctx, name, job); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	job.ManagedFields = nil
-	v.Jobs = append(v.Jobs, job)
-	return nil
-}
-
 // matchingNumbers returns a list option that selects jobs by their numbers, or nil if no reference has a number.
 func matchingNumbers(named []optionvalue.Job) client.ListOption {
 	var numbers []string
@@ -213,15 +167,6 @@ func matchingNumbers(named []optionvalue.Job) client.ListOption {
 // containsJob reports whether the view contains the job that a reference means.
 func (v *View) containsJob(ref optionvalue.Job) bool {
 	return slices.ContainsFunc(v.Jobs, func(job *batchv1alpha1.Job) bool { return v.refersTo(ref, job) })
-}
-
-// refersTo reports whether a reference means a job. Job numbers are unique in the cluster. Names are resolved in only
-// one namespace, so that scancel does not cancel another user's job with the same name.
-func (v *View) refersTo(ref optionvalue.Job, job *batchv1alpha1.Job) bool {
-	if _, ok := listrow.MatchReference(ref, job); !ok {
-		return false
-	}
-	return ref.ID != 0 || job.Namespace == v.home
 }
 
 // CheckNames returns an error for the first reference by name for which there is no job. References by number are

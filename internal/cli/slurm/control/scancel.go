@@ -73,19 +73,6 @@ var Scancel = program.Program{Table: &scancelTable, Run: runScancel,
 		vcctl slurm scancel -s USR1 -b 42`,
 }
 
-// Reasons why a job cannot be cancelled or signalled.
-const (
-	errOver    = "Job/step already completing or completed"
-	errPending = "Job is pending execution"
-)
-
-// instead maps each of these reasons to a hint in which JOB stands for the job number.
-var instead = map[string]string{
-	errOver:            "sacct -j JOB shows how it ended",
-	errPending:         "only running jobs have steps and can receive signals; use scancel without them to cancel the job",
-	program.InvalidJob: "it was deleted in the meantime; squeue and sacct list jobs",
-}
-
 func runScancel(ctx context.Context, c *program.Call) error {
 	if err := c.RejectUnsupported(map[string]string{"reservation": program.NoReservations}); err != nil {
 		return err
@@ -175,16 +162,6 @@ func readScancelSignal(c *program.Call) (string, error) {
 	return optionvalue.SignalName(number), nil
 }
 
-// scancel is one run of the scancel command in one cluster.
-type scancel struct {
-	*program.Call
-	refs   []optionvalue.Job
-	filter squeue.Filter
-	signal string
-	view   *clusterdata.View
-	input  *bufio.Reader
-}
-
 func (s *scancel) cancelTargets(ctx context.Context) error {
 	var err error
 	// The node filter needs the nodes of pods. Sending signals and cancelling steps require the pods themselves. For
@@ -210,18 +187,6 @@ func (s *scancel) cancelTargets(ctx context.Context) error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-// killError returns Slurm's error for a job that cannot be cancelled. For a job that has ended, it returns nil and
-// prints the message only with -v, because users call scancel to make sure that a job does not run.
-func (s *scancel) killError(id, why string) error {
-	if why == errOver {
-		if s.Parsed.Has("verbose") {
-			fmt.Fprintf(s.Factory.Streams.Err, "scancel: Kill job error on job id %s: %s\n", id, why)
-		}
-		return nil
-	}
-	return usererror.Errorf(strings.ReplaceAll(instead[why], "JOB", id), "Kill job error on job id %s: %s", id, why)
 }
 
 // confirmTarget asks the user to confirm a target if -i is specified.

@@ -1,12 +1,18 @@
 package control
 
 import (
+	"bufio"
+	"fmt"
 	"slices"
+	"strings"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli/slurm/clusterdata"
+	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/slurm/listrow"
+	"github.com/vc-batch/vc/internal/slurm/optionvalue"
+	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/usererror"
 )
@@ -149,4 +155,39 @@ func (s *scancel) isOver(t target) bool {
 		left = left.Minus(left.Minus(all))
 	}
 	return left.Count() == 0
+}
+
+// Reasons why a job cannot be cancelled or signalled.
+const (
+	errOver    = "Job/step already completing or completed"
+	errPending = "Job is pending execution"
+)
+
+// instead maps each of these reasons to a hint in which JOB stands for the job number.
+var instead = map[string]string{
+	errOver:            "sacct -j JOB shows how it ended",
+	errPending:         "only running jobs have steps and can receive signals; use scancel without them to cancel the job",
+	program.InvalidJob: "it was deleted in the meantime; squeue and sacct list jobs",
+}
+
+// scancel is one run of the scancel command in one cluster.
+type scancel struct {
+	*program.Call
+	refs   []optionvalue.Job
+	filter squeue.Filter
+	signal string
+	view   *clusterdata.View
+	input  *bufio.Reader
+}
+
+// killError returns Slurm's error for a job that cannot be cancelled. For a job that has ended, it returns nil and
+// prints the message only with -v, because users call scancel to make sure that a job does not run.
+func (s *scancel) killError(id, why string) error {
+	if why == errOver {
+		if s.Parsed.Has("verbose") {
+			fmt.Fprintf(s.Factory.Streams.Err, "scancel: Kill job error on job id %s: %s\n", id, why)
+		}
+		return nil
+	}
+	return usererror.Errorf(strings.ReplaceAll(instead[why], "JOB", id), "Kill job error on job id %s: %s", id, why)
 }

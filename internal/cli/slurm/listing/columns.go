@@ -2,6 +2,9 @@ package listing
 
 import (
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/printable"
@@ -31,4 +34,38 @@ func selectedColumns[T any](c *program.Call, letters, words string, fields []tab
 		fmt.Fprintf(c.Factory.Streams.Err, "%s: error: %s: %s\n", c.Table.Program, invalid, printable.EscapeLine(name))
 	}
 	return columns, nil
+}
+
+// printTable prints rows in columns that are widened to fit, with a heading and, before it, the date if requested.
+func printTable[T any](c *program.Call, columns tableformat.Columns[T], rows []T, heading, dated bool) error {
+	columns = slices.Clone(columns)
+	columns.WidenToFit(rows, heading)
+	if dated && heading {
+		fmt.Fprintln(c.Factory.Streams.Out, c.Factory.Now().Format("Mon Jan 02 15:04:05 2006"))
+	}
+	return printLines(c.Factory.Streams.Out, columns, rows, heading)
+}
+
+// printLines prints rows, with a heading if requested.
+func printLines[T any](out io.Writer, columns tableformat.Columns[T], rows []T, heading bool) error {
+	var b strings.Builder
+	if heading {
+		b.WriteString(columns.HeadingLine() + "\n")
+	}
+	for _, row := range rows {
+		b.WriteString(columns.RowLine(row) + "\n")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// documentFormat returns json or yaml if the options request it.
+func documentFormat(c *program.Call) string {
+	format := ""
+	for _, name := range program.MachineFormats {
+		if c.Parsed.Has(name) {
+			format = name
+		}
+	}
+	return format
 }

@@ -2,10 +2,7 @@ package listing
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/vc-batch/vc/internal/cli/slurm/clusterdata"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
@@ -84,18 +81,7 @@ func runSinfo(ctx context.Context, c *program.Call) error {
 	if err != nil {
 		return err
 	}
-	again, err := repeatInterval(c)
-	if err != nil {
-		return err
-	}
-	return printRepeatedly(ctx, c, again, func() error {
-		return c.InClustersParallel("\n", func(one *program.Call, named bool) error {
-			if named && v.heading && v.machine == "" {
-				fmt.Fprintf(one.Factory.Streams.Out, "CLUSTER: %s\n", one.ClusterName())
-			}
-			return printSinfoOnce(ctx, one, v)
-		})
-	})
+	return printRepeatedly(ctx, c, v.heading && v.machine == "", func(one *program.Call) error { return printSinfoOnce(ctx, one, v) })
 }
 
 func newSinfoView(c *program.Call) (*sinfoView, error) {
@@ -113,11 +99,7 @@ func newSinfoView(c *program.Call) (*sinfoView, error) {
 	if f.Nodes, err = c.ReadHostNames("nodes"); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"json", "yaml"} {
-		if has(name) {
-			v.machine = name
-		}
-	}
+	v.machine = documentFormat(c)
 	if len(c.Parsed.Operands) > 0 {
 		return nil, usererror.Errorf("specify partitions with -p and nodes with -n, for example sinfo -p research", "Unrecognized option: %s", c.Parsed.Operands[0])
 	}
@@ -189,18 +171,5 @@ func printSinfoOnce(ctx context.Context, c *program.Call, v *sinfoView) error {
 	if v.machine != "" {
 		return program.PrintDocument(c.Factory.Streams.Out, v.machine, sinfo.NewDocument(rows, append([]string{c.Table.Program}, c.Words...), program.SlurmVersion))
 	}
-	columns := slices.Clone(v.columns)
-	columns.WidenToFit(rows, v.heading)
-	var b strings.Builder
-	if v.dated && v.heading {
-		b.WriteString(c.Factory.Now().Format("Mon Jan 02 15:04:05 2006") + "\n")
-	}
-	if v.heading {
-		b.WriteString(columns.HeadingLine() + "\n")
-	}
-	for _, r := range rows {
-		b.WriteString(columns.RowLine(r) + "\n")
-	}
-	_, err = io.WriteString(c.Factory.Streams.Out, b.String())
-	return err
+	return printTable(c, v.columns, rows, v.heading, v.dated)
 }

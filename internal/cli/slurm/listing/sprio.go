@@ -113,19 +113,6 @@ func runSprio(ctx context.Context, c *program.Call) error {
 	})
 }
 
-// printLines prints rows, with a heading if requested.
-func printLines[T any](out io.Writer, columns tableformat.Columns[T], rows []T, heading bool) error {
-	var b strings.Builder
-	if heading {
-		b.WriteString(columns.HeadingLine() + "\n")
-	}
-	for _, row := range rows {
-		b.WriteString(columns.RowLine(row) + "\n")
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
-}
-
 var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
 	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Only these accounts (queues)", Group: program.FilterGroup},
 	{Long: "all", Short: 'a', Help: "Show the accounts of all users (default)", Group: program.FilterGroup},

@@ -7,12 +7,9 @@ package listing
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/vc-batch/vc/internal/cli/slurm/clusterdata"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
@@ -109,54 +106,7 @@ func runSqueue(ctx context.Context, c *program.Call) error {
 	if err != nil {
 		return err
 	}
-	again, err := repeatInterval(c)
-	if err != nil {
-		return err
-	}
-	printTables := func() error {
-		return c.InClustersParallel("\n", func(one *program.Call, named bool) error {
-			if named && v.machine == "" && v.heading {
-				fmt.Fprintf(one.Factory.Streams.Out, "CLUSTER: %s\n", one.ClusterName())
-			}
-			return printSqueueOnce(ctx, one, v)
-		})
-	}
-	return printRepeatedly(ctx, c, again, printTables)
-}
-
-// repeatInterval returns the interval of -i, or 0 if squeue prints only once.
-func repeatInterval(c *program.Call) (time.Duration, error) {
-	text, ok := c.Parsed.LastValue("iterate")
-	if !ok {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n <= 0 || n > 1<<30 {
-		return 0, usererror.Errorf("specify at least 1 second, for example -i 5", "Invalid numeric value %q for --iterate.", text)
-	}
-	return time.Duration(n) * time.Second, nil
-}
-
-// printRepeatedly calls printTables once or, if again is positive, repeatedly with an empty line between the outputs. After
-// the first output, errors are printed and do not end the loop.
-func printRepeatedly(ctx context.Context, c *program.Call, again time.Duration, printTables func() error) error {
-	out := c.Factory.Streams.Out
-	if err := printTables(); err != nil || again == 0 {
-		return err
-	}
-	ticker := time.NewTicker(again)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-			fmt.Fprintln(out)
-			if err := printTables(); err != nil && ctx.Err() == nil {
-				_ = c.PrintError(err) // the next attempt may succeed
-			}
-		}
-	}
+	return printRepeatedly(ctx, c, v.heading && v.machine == "", func(one *program.Call) error { return printSqueueOnce(ctx, one, v) })
 }
 
 // newSqueueView parses options and environment variables.
@@ -176,11 +126,7 @@ func newSqueueView(c *program.Call) (*squeueView, error) {
 		}
 	}
 	v.dated = c.Parsed.Has("long") || c.Parsed.Has("iterate")
-	for _, name := range []string{"json", "yaml"} {
-		if c.Parsed.Has(name) {
-			v.machine = name
-		}
-	}
+	v.machine = documentFormat(c)
 	if err := readSqueueFilter(c, v); err != nil {
 		return nil, err
 	}
@@ -349,22 +295,8 @@ func (v *squeueView) needsPods() bool {
 }
 
 func printSqueue(c *program.Call, v *squeueView, rows []*listrow.Row) error {
-	out := c.Factory.Streams.Out
 	if v.machine != "" {
-		return program.PrintDocument(out, v.machine, squeue.NewDocument(rows, append([]string{c.Table.Program}, c.Words...), program.SlurmVersion, c.Factory.Now()))
+		return program.PrintDocument(c.Factory.Streams.Out, v.machine, squeue.NewDocument(rows, append([]string{c.Table.Program}, c.Words...), program.SlurmVersion, c.Factory.Now()))
 	}
-	var b strings.Builder
-	if v.dated && v.heading {
-		b.WriteString(c.Factory.Now().Format("Mon Jan 02 15:04:05 2006") + "\n")
-	}
-	columns := slices.Clone(v.columns)
-	columns.WidenToFit(rows, v.heading)
-	if v.heading {
-		b.WriteString(columns.HeadingLine() + "\n")
-	}
-	for _, r := range rows {
-		b.WriteString(columns.RowLine(r) + "\n")
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return printTable(c, v.columns, rows, v.heading, v.dated)
 }

@@ -1,13 +1,11 @@
 package submit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -48,15 +46,6 @@ var Scrontab = program.Program{Table: &scrontabTable, Run: runScrontab,
 		# Print the table, then edit it
 		vcctl slurm scrontab -l
 		vcctl slurm scrontab -e`,
-}
-
-// crontab is a user's table of periodic jobs.
-type crontab struct {
-	*program.Call
-	user, namespace string
-	client          client.WithWatch
-	// kept is the ConfigMap that stores the table. It is nil if the user has no table.
-	kept *corev1.ConfigMap
 }
 
 func runScrontab(ctx context.Context, c *program.Call) error {
@@ -127,9 +116,6 @@ func readCrontab(ctx context.Context, c *program.Call) (*crontab, error) {
 	t.kept = found
 	return t, nil
 }
-
-// configMapName returns the name of the ConfigMap.
-func (t *crontab) configMapName() string { return "scrontab-" + scrontab.ObjectName(t.user) }
 
 // noTableError returns the error for a user who has no table.
 func (t *crontab) noTableError() error {
@@ -245,25 +231,4 @@ func (t *crontab) storeText(ctx context.Context, text string) error {
 	kept := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: t.configMapName(), Labels: t.objectLabels()}, Data: map[string]string{scrontab.TextKey: text}}
 	return t.client.Create(ctx, kept)
-}
-
-func (t *crontab) objectLabels() map[string]string {
-	return map[string]string{scrontab.Label: scrontab.ObjectName(t.user)}
-}
-
-// homeDirectory returns the working directory of the jobs: the home directory or, if HOME is not set, otherwise.
-func homeDirectory(c *program.Call, otherwise string) string {
-	return cmp.Or(c.Factory.Streams.Env("HOME"), otherwise)
-}
-
-// refusedInTable lists the options of sbatch that are rejected in an entry.
-var refusedInTable = []string{"begin", "wait", "test-only", "parsable", "clusters"}
-
-// forbiddenOption returns the first option of an entry that is not allowed in a table, or "".
-func forbiddenOption(given []getopt.Given) string {
-	at := slices.IndexFunc(given, func(g getopt.Given) bool { return slices.Contains(refusedInTable, g.Name) })
-	if at < 0 {
-		return ""
-	}
-	return given[at].Name
 }

@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/slurm/program"
 	"github.com/vc-batch/vc/internal/slurm/directive"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/scrontab"
 	"github.com/vc-batch/vc/internal/slurm/translate"
@@ -189,4 +191,37 @@ func (t *crontab) jobsOfEntry(ctx context.Context, c *batchv1alpha1.CronJob) ([]
 		return nil
 	}, client.InNamespace(c.Namespace))
 	return owners, err
+}
+
+// crontab is a user's table of periodic jobs.
+type crontab struct {
+	*program.Call
+	user, namespace string
+	client          client.WithWatch
+	// kept is the ConfigMap that stores the table. It is nil if the user has no table.
+	kept *corev1.ConfigMap
+}
+
+// configMapName returns the name of the ConfigMap.
+func (t *crontab) configMapName() string { return "scrontab-" + scrontab.ObjectName(t.user) }
+
+func (t *crontab) objectLabels() map[string]string {
+	return map[string]string{scrontab.Label: scrontab.ObjectName(t.user)}
+}
+
+// homeDirectory returns the working directory of the jobs: the home directory or, if HOME is not set, otherwise.
+func homeDirectory(c *program.Call, otherwise string) string {
+	return cmp.Or(c.Factory.Streams.Env("HOME"), otherwise)
+}
+
+// refusedInTable lists the options of sbatch that are rejected in an entry.
+var refusedInTable = []string{"begin", "wait", "test-only", "parsable", "clusters"}
+
+// forbiddenOption returns the first option of an entry that is not allowed in a table, or "".
+func forbiddenOption(given []getopt.Given) string {
+	at := slices.IndexFunc(given, func(g getopt.Given) bool { return slices.Contains(refusedInTable, g.Name) })
+	if at < 0 {
+		return ""
+	}
+	return given[at].Name
 }
