@@ -39,22 +39,26 @@ type Shape struct {
 // IsInQueues reports whether any gang has, or expects, a pod of this shape that has not ended.
 func (s *Shape) IsInQueues() bool { return s.inQueues > 0 }
 
+// readAffinity parses the shape's node selector and node affinity.
 func (s *Shape) readAffinity() {
-	if len(s.NodeSelector) > 0 || s.NodeAffinity != nil && s.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		pod := &corev1.Pod{Spec: corev1.PodSpec{NodeSelector: s.NodeSelector}}
-		if s.NodeAffinity != nil {
-			pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: s.NodeAffinity}
-			if req := s.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; req != nil {
-				if _, err := nodeaffinity.NewNodeSelector(req); err != nil {
-					s.MalformedAffinity = err.Error()
-				}
-			}
-		}
-		r := nodeaffinity.GetRequiredNodeAffinity(pod)
+	affinity := s.NodeAffinity
+	if affinity == nil {
+		affinity = &corev1.NodeAffinity{}
+	}
+	required := affinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if len(s.NodeSelector) > 0 || required != nil {
+		r := nodeaffinity.GetRequiredNodeAffinity(&corev1.Pod{Spec: corev1.PodSpec{
+			NodeSelector: s.NodeSelector, Affinity: &corev1.Affinity{NodeAffinity: affinity},
+		}})
 		s.Required = &r
 	}
-	if s.NodeAffinity != nil && len(s.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) > 0 {
-		p, err := nodeaffinity.NewPreferredSchedulingTerms(s.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	if required != nil {
+		if _, err := nodeaffinity.NewNodeSelector(required); err != nil {
+			s.MalformedAffinity = err.Error()
+		}
+	}
+	if preferred := affinity.PreferredDuringSchedulingIgnoredDuringExecution; len(preferred) > 0 {
+		p, err := nodeaffinity.NewPreferredSchedulingTerms(preferred)
 		if err != nil {
 			s.MalformedAffinity = err.Error()
 			return

@@ -41,8 +41,7 @@ func (c *Cluster) matchMembers() bool {
 			return
 		}
 		c.topologyInfos[id] = now
-		isSameNode := now.name == old.name && now.alive && old.alive
-		if isSameNode && maps.Equal(old.info.Labels, now.info.Labels) {
+		if old.isSelectedLike(&now) {
 			return
 		}
 		moved = true
@@ -64,6 +63,12 @@ func (c *Cluster) matchMembers() bool {
 		}
 	}
 	return moved
+}
+
+// isSelectedLike reports whether patterns and labels select a node in the same way as before.
+func (s *nodeSeen) isSelectedLike(now *nodeSeen) bool {
+	isSameNode := now.name == s.name && now.alive && s.alive
+	return isSameNode && maps.Equal(s.info.Labels, now.info.Labels)
 }
 
 // updateMatched updates which nodes the patterns and labels of a HyperNode select.

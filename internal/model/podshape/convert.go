@@ -1,6 +1,7 @@
 package podshape
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,30 +42,31 @@ func requestsFrom(pod *corev1.Pod) []resource.Amount {
 	return out
 }
 
+// hostPortsFrom returns the ports that a pod's containers take on their node.
 func hostPortsFrom(spec *corev1.PodSpec) []Port {
 	var ports []Port
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range containers {
-			for _, p := range containers[i].Ports {
-				number := p.HostPort
-				if number == 0 && spec.HostNetwork {
-					number = p.ContainerPort
+			for k := range containers[i].Ports {
+				if port := hostPortFrom(&containers[i].Ports[k], spec.HostNetwork); port.Number != 0 {
+					ports = append(ports, port)
 				}
-				if number == 0 {
-					continue
-				}
-				port := Port{IP: p.HostIP, Protocol: p.Protocol, Number: number}
-				if port.IP == "0.0.0.0" || port.IP == "::" {
-					port.IP = ""
-				}
-				if port.Protocol == "" {
-					port.Protocol = corev1.ProtocolTCP
-				}
-				ports = append(ports, port)
 			}
 		}
 	}
 	return ports
+}
+
+// hostPortFrom returns the port that a container port takes on the node. Its number is 0 if it takes none.
+func hostPortFrom(p *corev1.ContainerPort, hostNetwork bool) Port {
+	port := Port{IP: p.HostIP, Protocol: cmp.Or(p.Protocol, corev1.ProtocolTCP), Number: p.HostPort}
+	if hostNetwork {
+		port.Number = cmp.Or(p.HostPort, p.ContainerPort)
+	}
+	if port.IP == "0.0.0.0" || port.IP == "::" {
+		port.IP = ""
+	}
+	return port
 }
 
 // unsupportedFeatures lists the parts of a pod that only Kubernetes' own plugins can check.

@@ -33,7 +33,7 @@ func (b *Balance) growToLength(n int) {
 	}
 }
 
-// add adds a request, multiplied by sign.
+// AddRequest adds a request, multiplied by sign.
 func (b *Balance) AddRequest(r Request, sign int64) {
 	for _, t := range r {
 		b.growToLength(int(t.Index) + 1)
@@ -57,7 +57,7 @@ func (b Balance) WriteSumsTo(v *Vec) {
 	}
 }
 
-// addExact adds sums, multiplied by sign, which is 1 or -1.
+// AddBalance adds sums, multiplied by sign, which is 1 or -1.
 func (b *Balance) AddBalance(o Balance, sign int) {
 	b.growToLength(len(o))
 	for i, w := range o {
