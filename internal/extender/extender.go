@@ -24,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/model/resource"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/framework"
@@ -231,7 +232,7 @@ func (p *Policy) managesPod(t *model.Task) bool {
 	if p.managed == nil {
 		return true
 	}
-	return slices.ContainsFunc(t.Shape.Request, func(term model.Term) bool { return p.managed[p.s.Cluster.Resources.Name(int(term.Index))] })
+	return slices.ContainsFunc(t.Shape.Request, func(term resource.Term) bool { return p.managed[p.s.Cluster.Resources.Name(int(term.Index))] })
 }
 
 // sendToServer sends a request. Before the first one of a cycle, it sends the snapshot of the cluster.
